@@ -1,0 +1,563 @@
+//! JSON Type Definition (RFC 8927).
+//!
+//! Written here because the `jtd` crate brings a calendar library that imports JavaScript when built for
+//! WebAssembly, and the component has no imports.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::explain::Explained;
+use crate::{
+    parse::{Document, Kind, NodeId, Number},
+    place::{Place, Step},
+    text::{self, quote},
+    violation::Violation,
+};
+
+/// A compiled definition: the root, and what `ref` can name.
+pub(super) struct Schema {
+    root: Form,
+    definitions: BTreeMap<String, Form>,
+}
+
+struct Form {
+    nullable: bool,
+    shape: Shape,
+}
+
+/// RFC 8927, section 2.2: the eight forms.
+enum Shape {
+    Empty,
+    Ref(String),
+    Type(Type),
+    Enum(Vec<String>),
+    Elements(Box<Form>),
+    Properties {
+        required: BTreeMap<String, Form>,
+        optional: BTreeMap<String, Form>,
+        additional: bool,
+        /// Written with `properties`, which then is where the form is said to be missing.
+        has_required: bool,
+    },
+    Values(Box<Form>),
+    Discriminator {
+        tag: String,
+        mapping: BTreeMap<String, Form>,
+    },
+}
+
+/// RFC 8927, section 2.2.3.
+#[derive(Clone, Copy)]
+enum Type {
+    Boolean,
+    Float,
+    Integer { name: &'static str, min: f64, max: f64 },
+    String,
+    Timestamp,
+}
+
+impl Type {
+    fn of(name: &str) -> Option<(Self, &'static str)> {
+        let integer = |name, min, max| (Type::Integer { name, min, max }, name);
+        Some(match name {
+            "boolean" => (Type::Boolean, "boolean"),
+            "float32" => (Type::Float, "float32"),
+            "float64" => (Type::Float, "float64"),
+            "int8" => integer("int8", -128.0, 127.0),
+            "uint8" => integer("uint8", 0.0, 255.0),
+            "int16" => integer("int16", -32768.0, 32767.0),
+            "uint16" => integer("uint16", 0.0, 65535.0),
+            "int32" => integer("int32", -2147483648.0, 2147483647.0),
+            "uint32" => integer("uint32", 0.0, 4294967295.0),
+            "string" => (Type::String, "string"),
+            "timestamp" => (Type::Timestamp, "timestamp"),
+            _ => return None,
+        })
+    }
+
+    fn expected(self) -> String {
+        match self {
+            Type::Boolean => "boolean".to_owned(),
+            Type::Float => "number".to_owned(),
+            Type::Integer { name, min, max } => format!("{name}, a whole number from {min} to {max}"),
+            Type::String => "string".to_owned(),
+            Type::Timestamp => "timestamp, a string as RFC 3339 has it".to_owned(),
+        }
+    }
+
+    fn takes(self, document: &Document, at: NodeId) -> bool {
+        match (self, document.kind(at)) {
+            (Type::Boolean, Kind::True | Kind::False)
+            | (Type::Float, Kind::Number)
+            | (Type::String, Kind::String) => true,
+            (Type::Integer { min, max, .. }, Kind::Number) => Number(document.source(at))
+                .as_f64()
+                .is_some_and(|float| float.fract() == 0.0 && (min..=max).contains(&float)),
+            (Type::Timestamp, Kind::String) => is_timestamp(document.string(at)),
+            _ => false,
+        }
+    }
+}
+
+impl Schema {
+    /// Compile a definition; a violation has its place in it.
+    pub(super) fn compile(source: &str) -> Result<Self, Violation> {
+        let wrong = |place: Place, expected: &str, message: &str| {
+            Violation::new(&place, "jtd", expected, "", message)
+        };
+        let schema: Value = serde_json::from_str(source)
+            .map_err(|error| wrong(Place::root(), "a JSON value", &error.to_string()))?;
+        let mut compiler = Compiler {
+            definitions: Vec::new(),
+            refs: Vec::new(),
+        };
+        let mut definitions = BTreeMap::new();
+        if let Some(named) = schema.get("definitions") {
+            let place = Place::root().name("definitions");
+            let named = named
+                .as_object()
+                .ok_or_else(|| wrong(place.clone(), "an object of definitions", "must be an object"))?;
+            compiler.definitions = named.keys().cloned().collect();
+            for (name, schema) in named {
+                let form = compiler.form(schema, place.clone().name(name), false)?;
+                definitions.insert(name.clone(), form);
+            }
+        }
+        let root = compiler.form(&schema, Place::root(), true)?;
+        for (name, place) in compiler.refs {
+            if !definitions.contains_key(&name) {
+                let message = format!("must name one of the definitions, there is no {}", quote(&name, 128));
+                return Err(wrong(place.name("ref"), "the name of a definition", &message));
+            }
+        }
+        for name in definitions.keys() {
+            if chain(&definitions, name) > MAX_CHAIN {
+                let place = Place::root().name("definitions").name(name);
+                let message = format!("must lead to another form within {MAX_CHAIN} references");
+                return Err(wrong(place.name("ref"), "a definition that does not refer to itself without end", &message));
+            }
+        }
+        Ok(Schema { root, definitions })
+    }
+
+    /// What is wrong with a document, at most `limit` violations.
+    pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<Explained> {
+        let mut run = Run {
+            schema: self,
+            document,
+            found: Vec::new(),
+            limit,
+            place: Vec::new(),
+            path: Vec::new(),
+        };
+        run.check(&self.root, Document::ROOT, None);
+        run.found
+    }
+}
+
+struct Compiler {
+    definitions: Vec<String>,
+    /// Names that `ref` used, and where.
+    refs: Vec<(String, Place)>,
+}
+
+impl Compiler {
+    fn form(&mut self, schema: &Value, place: Place, root: bool) -> Result<Form, Violation> {
+        let wrong = |place: Place, expected: &str, message: String| {
+            Err(Violation::new(&place, "jtd", expected, "", &message))
+        };
+        let Value::Object(members) = schema else {
+            return wrong(place, "an object", "must be an object".to_owned());
+        };
+        for name in members.keys() {
+            let known = matches!(
+                name.as_str(),
+                "nullable" | "metadata" | "ref" | "type" | "enum" | "elements" | "properties" | "optionalProperties"
+                    | "additionalProperties" | "values" | "discriminator" | "mapping"
+            );
+            if !known && !(root && name == "definitions") {
+                let message = format!("must not have member {}: RFC 8927 does not know it here", quote(name, 128));
+                return wrong(place, "the members that RFC 8927 defines", message);
+            }
+        }
+        let flag = |name: &str| match members.get(name) {
+            None => Ok(false),
+            Some(Value::Bool(value)) => Ok(*value),
+            Some(_) => {
+                let place = place.clone().name(name);
+                Err(Violation::new(&place, "jtd", "true or false", "", "must be a boolean"))
+            }
+        };
+        let nullable = flag("nullable")?;
+        let additional = flag("additionalProperties")?;
+        if members.get("metadata").is_some_and(|metadata| !metadata.is_object()) {
+            return wrong(place.name("metadata"), "an object", "must be an object".to_owned());
+        }
+        // Section 2.2: exactly one form.
+        let mut forms: Vec<&str> = ["ref", "type", "enum", "elements", "properties", "values", "discriminator"]
+            .into_iter()
+            .filter(|form| members.contains_key(*form))
+            .collect();
+        if members.contains_key("optionalProperties") && !forms.contains(&"properties") {
+            forms.push("properties");
+        }
+        if let [first, second, ..] = forms[..] {
+            let message = format!("must have one form, has '{first}' and '{second}'");
+            return wrong(place, "one of the eight forms", message);
+        }
+        let form = forms.first().copied().unwrap_or_default();
+        for (name, with) in [("additionalProperties", "properties"), ("mapping", "discriminator")] {
+            if members.contains_key(name) && form != with {
+                return wrong(place, "one of the eight forms", format!("must have '{with}' beside '{name}'"));
+            }
+        }
+        let shape = self.shape(form, members, &place, additional)?;
+        Ok(Form { nullable, shape })
+    }
+
+    fn shape(&mut self, form: &str, members: &Map<String, Value>, place: &Place, additional: bool) -> Result<Shape, Violation> {
+        let value = members.get(form).unwrap_or(&Value::Null);
+        let here = || place.clone().name(form);
+        let wrong = |expected: &str, message: &str| Err(Violation::new(&here(), "jtd", expected, "", message));
+        Ok(match form {
+            "ref" => {
+                let Some(name) = value.as_str() else {
+                    return wrong("the name of a definition", "must be a string");
+                };
+                self.refs.push((name.to_owned(), place.clone()));
+                Shape::Ref(name.to_owned())
+            }
+            "type" => match value.as_str().and_then(Type::of) {
+                Some((kind, _)) => Shape::Type(kind),
+                None => return wrong("a type", "must be boolean, float32, float64, int8, uint8, int16, uint16, int32, uint32, string or timestamp"),
+            },
+            "enum" => {
+                let values: Option<Vec<String>> = value
+                    .as_array()
+                    .map(|values| values.iter().map(|value| value.as_str().map(str::to_owned)).collect())
+                    .unwrap_or_default();
+                let Some(values) = values.filter(|values| !values.is_empty()) else {
+                    return wrong("a list of strings", "must be a list of strings that is not empty");
+                };
+                let mut sorted = values.clone();
+                sorted.sort_unstable();
+                if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                    return wrong("a list of different strings", "must not name the same value twice");
+                }
+                Shape::Enum(values)
+            }
+            "elements" => Shape::Elements(Box::new(self.form(value, here(), false)?)),
+            "values" => Shape::Values(Box::new(self.form(value, here(), false)?)),
+            "properties" => {
+                let required = self.forms(members.get("properties"), place.clone().name("properties"))?;
+                let optional = self.forms(members.get("optionalProperties"), place.clone().name("optionalProperties"))?;
+                if let Some(name) = optional.keys().find(|name| required.contains_key(*name)) {
+                    let message = format!("must not name {} in both 'properties' and 'optionalProperties'", quote(name, 128));
+                    return wrong("a name in one of the two", &message);
+                }
+                Shape::Properties {
+                    required,
+                    optional,
+                    additional,
+                    has_required: members.contains_key("properties"),
+                }
+            }
+            "discriminator" => {
+                let Some(tag) = value.as_str() else {
+                    return wrong("the name of a member", "must be a string");
+                };
+                let at = place.clone().name("mapping");
+                let mapping = match members.get("mapping") {
+                    Some(mapping) => self.forms(Some(mapping), at.clone())?,
+                    None => return wrong("'mapping' beside it", "must have 'mapping' beside it"),
+                };
+                for (name, form) in &mapping {
+                    let fits = matches!(&form.shape, Shape::Properties { required, optional, .. }
+                        if !required.contains_key(tag) && !optional.contains_key(tag));
+                    if !fits || form.nullable {
+                        return Err(Violation::new(
+                            &at.name(name),
+                            "jtd",
+                            "'properties' that do not name the tag",
+                            "",
+                            "must be a definition with 'properties', not nullable, that does not name the discriminator's own member",
+                        ));
+                    }
+                }
+                Shape::Discriminator {
+                    tag: tag.to_owned(),
+                    mapping,
+                }
+            }
+            _ => Shape::Empty,
+        })
+    }
+
+    fn forms(&mut self, members: Option<&Value>, place: Place) -> Result<BTreeMap<String, Form>, Violation> {
+        let Some(members) = members else {
+            return Ok(BTreeMap::new());
+        };
+        let Value::Object(members) = members else {
+            return Err(Violation::new(&place, "jtd", "an object", "", "must be an object"));
+        };
+        members
+            .iter()
+            .map(|(name, schema)| Ok((name.clone(), self.form(schema, place.clone().name(name), false)?)))
+            .collect()
+    }
+}
+
+/// Definitions that are nothing but a reference: this many in a row, which also ends circles.
+const MAX_CHAIN: usize = 32;
+
+/// How many references are followed from a definition before another form comes.
+fn chain(definitions: &BTreeMap<String, Form>, name: &str) -> usize {
+    let next = |name: &String| match &definitions.get(name)?.shape {
+        Shape::Ref(next) => Some(next.clone()),
+        _ => None,
+    };
+    std::iter::successors(Some(name.to_owned()), next).take(MAX_CHAIN + 2).count() - 1
+}
+
+struct Run<'r, 't> {
+    schema: &'r Schema,
+    document: &'r Document<'t>,
+    found: Vec<Explained>,
+    limit: usize,
+    place: Vec<Step>,
+    path: Vec<String>,
+}
+
+impl Run<'_, '_> {
+    fn wrong(&mut self, at: NodeId, keyword: &[&str], expected: String, message: String) -> Option<&mut Explained> {
+        if self.found.len() >= self.limit {
+            return None;
+        }
+        let mut schema_path = String::new();
+        for step in self.path.iter().map(String::as_str).chain(keyword.iter().copied()) {
+            schema_path.push('/');
+            schema_path.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        }
+        let place: Place = self.place.iter().cloned().collect();
+        let name = keyword.first().copied().unwrap_or("additionalProperties");
+        let explained = Explained::new(self.document, (at, place), name, schema_path, expected, message);
+        self.found.push(explained);
+        self.found.last_mut()
+    }
+
+    fn inside(&mut self, step: Option<Step>, path: &[&str], check: impl FnOnce(&mut Self)) {
+        let steps = self.place.len();
+        self.place.extend(step);
+        self.path.extend(path.iter().map(|step| (*step).to_owned()));
+        check(self);
+        self.path.truncate(self.path.len() - path.len());
+        self.place.truncate(steps);
+    }
+
+    /// RFC 8927, section 3.3. `tag` is the member that a discriminator has looked at already.
+    fn check(&mut self, form: &Form, at: NodeId, tag: Option<&str>) {
+        let document = self.document;
+        let kind = document.kind(at);
+        if self.found.len() >= self.limit || (form.nullable && kind == Kind::Null) {
+            return;
+        }
+        match &form.shape {
+            Shape::Empty => {}
+            Shape::Ref(name) => {
+                // The compiler has seen that there is one.
+                let Some(form) = self.schema.definitions.get(name) else {
+                    return;
+                };
+                // The schema path of what a reference leads to begins at the definition.
+                let path = std::mem::take(&mut self.path);
+                self.inside(None, &["definitions", name], |run| run.check(form, at, None));
+                self.path = path;
+            }
+            Shape::Type(expected) => {
+                if !expected.takes(document, at) {
+                    let expected = expected.expected();
+                    let message = format!("must be {expected}");
+                    self.wrong(at, &["type"], expected, message);
+                }
+            }
+            Shape::Enum(values) => {
+                if kind != Kind::String || !values.iter().any(|value| value == document.string(at)) {
+                    let values: Vec<String> = values.iter().map(|value| quote(value, 128)).collect();
+                    let values = text::cut(&values.join(", "), 320);
+                    self.wrong(at, &["enum"], format!("one of {values}"), format!("must be one of {values}"));
+                }
+            }
+            Shape::Elements(form) => {
+                if self.is(Kind::Array, at, &["elements"]) {
+                    for (index, item) in document.items(at).enumerate() {
+                        self.inside(Some(Step::Index(index)), &["elements"], |run| run.check(form, item, None));
+                    }
+                }
+            }
+            Shape::Values(form) => {
+                if self.is(Kind::Object, at, &["values"]) {
+                    for (name, value) in document.members(at) {
+                        let step = Step::Name(document.string(name).to_owned());
+                        self.inside(Some(step), &["values"], |run| run.check(form, value, None));
+                    }
+                }
+            }
+            Shape::Properties { required, optional, additional, has_required } => {
+                let keyword = if *has_required { "properties" } else { "optionalProperties" };
+                if !self.is(Kind::Object, at, &[keyword]) {
+                    return;
+                }
+                for name in required.keys().filter(|name| document.member(at, name).is_none()) {
+                    let expected = format!("member {}", quote(name, 128));
+                    let message = format!("must have member {}", quote(name, 128));
+                    if let Some(explained) = self.wrong(at, &["properties", name], expected, message) {
+                        "no such member".clone_into(explained.received_mut());
+                    }
+                }
+                for (name, value) in document.members(at) {
+                    let name = document.string(name);
+                    let step = Some(Step::Name(name.to_owned()));
+                    if let Some(form) = required.get(name) {
+                        self.inside(step, &["properties", name], |run| run.check(form, value, None));
+                    } else if let Some(form) = optional.get(name) {
+                        self.inside(step, &["optionalProperties", name], |run| run.check(form, value, None));
+                    } else if !additional && tag != Some(name) {
+                        let message = format!("must not be there: member {} is not declared", quote(name, 128));
+                        self.inside(step, &[], |run| {
+                            run.wrong(value, &[], "no such member".to_owned(), message);
+                        });
+                    }
+                }
+            }
+            Shape::Discriminator { tag, mapping } => {
+                if !self.is(Kind::Object, at, &["discriminator"]) {
+                    return;
+                }
+                let Some(value) = document.member(at, tag) else {
+                    let expected = format!("member {}", quote(tag, 128));
+                    let message = format!("must have member {}", quote(tag, 128));
+                    if let Some(explained) = self.wrong(at, &["discriminator"], expected, message) {
+                        "no such member".clone_into(explained.received_mut());
+                    }
+                    return;
+                };
+                let step = Some(Step::Name(tag.clone()));
+                if document.kind(value) != Kind::String {
+                    self.inside(step, &[], |run| {
+                        run.is(Kind::String, value, &["discriminator"]);
+                    });
+                    return;
+                }
+                match mapping.get_key_value(document.string(value)) {
+                    Some((name, form)) => {
+                        self.path.extend(["mapping".to_owned(), name.clone()]);
+                        self.check(form, at, Some(tag));
+                        self.path.truncate(self.path.len() - 2);
+                    }
+                    None => {
+                        let names: Vec<String> = mapping.keys().map(|name| quote(name, 128)).collect();
+                        let names = text::cut(&names.join(", "), 320);
+                        self.inside(step, &[], |run| {
+                            run.wrong(value, &["mapping"], format!("one of {names}"), format!("must be one of {names}"));
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    fn is(&mut self, kind: Kind, at: NodeId, keyword: &[&str]) -> bool {
+        let is = self.document.kind(at);
+        if is != kind {
+            let (expected, is) = (kind.name(), is.name());
+            let message = format!("must be {expected}, not {is}");
+            if let Some(explained) = self.wrong(at, keyword, expected.to_owned(), message) {
+                is.clone_into(explained.received_mut());
+            }
+        }
+        is == kind
+    }
+}
+
+/// RFC 3339, section 5.6, with leap seconds where they can be: at the end of a day in UTC.
+fn is_timestamp(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let number = |from: usize, to: usize| -> Option<u32> {
+        let digits = bytes.get(from..to)?;
+        digits.iter().all(u8::is_ascii_digit).then(|| {
+            digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
+        })
+    };
+    let is = |at: usize, what: &[u8]| bytes.get(at).is_some_and(|byte| what.contains(byte));
+    let parts = (|| Some((number(0, 4)?, number(5, 7)?, number(8, 10)?, number(11, 13)?, number(14, 16)?, number(17, 19)?)))();
+    let Some((year, month, day, hour, minute, second)) = parts else {
+        return false;
+    };
+    if !(is(4, b"-") && is(7, b"-") && is(10, b"Tt") && is(13, b":") && is(16, b":")) {
+        return false;
+    }
+    let leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if leap_year => 29,
+        2 => 28,
+        _ => return false,
+    };
+    if !(1..=days).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        return false;
+    }
+    let mut at = 19;
+    if is(at, b".") {
+        let first = at + 1;
+        at = first;
+        while is(at, b"0123456789") {
+            at += 1;
+        }
+        if at == first {
+            return false;
+        }
+    }
+    let offset = if is(at, b"Zz") {
+        at += 1;
+        0
+    } else if is(at, b"+-") {
+        let (Some(hours), Some(minutes)) = (number(at + 1, at + 3), number(at + 4, at + 6)) else {
+            return false;
+        };
+        if !is(at + 3, b":") || hours > 23 || minutes > 59 {
+            return false;
+        }
+        let offset = (hours * 60 + minutes) as i32;
+        let offset = if is(at, b"-") { -offset } else { offset };
+        at += 6;
+        offset
+    } else {
+        return false;
+    };
+    let minute_of_day = ((hour * 60 + minute) as i32 - offset).rem_euclid(24 * 60);
+    at == bytes.len() && (second < 60 || minute_of_day == 24 * 60 - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_timestamp;
+
+    #[test]
+    fn timestamps_are_those_of_rfc_3339() {
+        for text in [
+            "1985-04-12T23:20:50.52Z", "1996-12-19t16:39:57-08:00", "1990-12-31T23:59:60Z",
+            "1990-12-31T15:59:60-08:00", "2024-02-29T00:00:00z",
+        ] {
+            assert!(is_timestamp(text), "{text}");
+        }
+        for text in [
+            "", "2023-02-29T00:00:00Z", "1985-04-12", "1985-04-12T23:20:50", "1985-04-12 23:20:50Z",
+            "1990-12-31T22:59:60Z", "1985-04-12T24:00:00Z", "1985-04-12T23:20:50.Z", "1985-04-12T23:20:50+0100",
+            "1985-13-12T23:20:50Z", "1985-04-12T23:20:50Zé", "1985-04-12T23:20:50+25:00",
+        ] {
+            assert!(!is_timestamp(text), "{text}");
+        }
+    }
+}

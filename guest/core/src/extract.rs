@@ -1,0 +1,391 @@
+//! Output text -> candidates.
+//!
+//! Fenced blocks that bear a marker come first; where there is none, the whole output; where that is not JSON
+//! either, bare objects and arrays in prose, if the contract asks for it. Everything here is linear in the text:
+//! each search that can fail is bounded in how often it may.
+
+use crate::{
+    contract::{Caps, Extract},
+    parse::{self, Span},
+};
+
+/// Block ends are first looked for outside JSON strings, to the end of the output if need be. After this many such
+/// searches in vain, the next line that is a fence ends a block.
+const SEARCHES_IN_VAIN: usize = 4;
+
+/// Longer fences count as this long, which bounds how many lengths can lack an end.
+const MAX_FENCE: usize = 16;
+
+/// Bare values are tried from each brace, and from the next one where that fails, until this many times the
+/// output's length has been read.
+const EMBEDDED_READS: usize = 8;
+
+/// How a candidate was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Block,
+    Raw,
+    Embedded,
+}
+
+/// A piece of the output that could be the JSON asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) source: Source,
+    /// The contract's marker that the block bears.
+    pub(crate) marker: Option<String>,
+    /// Without white space at either end.
+    pub(crate) span: Span,
+}
+
+/// All candidates in the output, in its order; all of one source.
+pub(crate) fn extract(output: &str, options: &Extract, caps: &Caps) -> Vec<Candidate> {
+    let blocks = blocks(output, &options.markers);
+    if !blocks.is_empty() {
+        return blocks;
+    }
+    let raw = raw(output).filter(|_| options.raw_json);
+    if !options.embedded {
+        return raw.into_iter().collect();
+    }
+    match raw {
+        Some(raw) if parse::parse(output, raw.span, caps).is_ok() => vec![raw],
+        raw => {
+            let embedded = embedded(output, caps);
+            if embedded.is_empty() {
+                return raw.into_iter().collect();
+            }
+            embedded
+        }
+    }
+}
+
+/// The whole output, where its first token can begin JSON.
+fn raw(output: &str) -> Option<Candidate> {
+    let text = output.strip_prefix('\u{feff}').unwrap_or(output);
+    let span = trimmed(output, output.len() - text.len(), output.len());
+    can_begin_json(span.of(output)).then_some(Candidate {
+        source: Source::Raw,
+        marker: None,
+        span,
+    })
+}
+
+fn can_begin_json(text: &str) -> bool {
+    matches!(text.bytes().next(), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
+        || ["true", "false", "null"]
+            .iter()
+            .any(|word| text.starts_with(word) || (!text.is_empty() && word.starts_with(text)))
+}
+
+/// The span from `start` to `end` without JSON's white space at either end.
+fn trimmed(output: &str, start: usize, end: usize) -> Span {
+    let white = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    let piece = &output.as_bytes()[start..end];
+    let front = piece.iter().take_while(|byte| white(byte)).count();
+    let back = piece[front..].iter().rev().take_while(|byte| white(byte)).count();
+    Span::new(start + front, end - back)
+}
+
+/// A run of three or more backticks or tildes.
+#[derive(Debug, Clone, Copy)]
+struct Fence {
+    start: usize,
+    end: usize,
+    mark: u8,
+    /// Nothing but white space before it on its line.
+    first: bool,
+    /// Nothing but white space after it on its line.
+    last: bool,
+}
+
+impl Fence {
+    fn length(self) -> usize {
+        (self.end - self.start).min(MAX_FENCE)
+    }
+
+    /// A line that ends what `open` began.
+    fn closes(self, open: Fence) -> bool {
+        self.first && self.last && self.mark == open.mark && self.length() >= open.length()
+    }
+}
+
+/// All fences, in order. Tildes make one only at the start of a line; prose has them elsewhere.
+fn fences(output: &str) -> Vec<Fence> {
+    let bytes = output.as_bytes();
+    let mut fences = Vec::new();
+    let mut at = 0;
+    let mut first = true;
+    while let Some(&mark) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match mark {
+            b'\n' => first = true,
+            b' ' | b'\t' | b'\r' => {}
+            b'`' | b'~' => {
+                while bytes.get(at) == Some(&mark) {
+                    at += 1;
+                }
+                if at - start >= 3 && (mark == b'`' || first) {
+                    let rest = bytes[at..].iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+                    fences.push(Fence {
+                        start,
+                        end: at,
+                        mark,
+                        first,
+                        last: matches!(rest, None | Some(b'\n')),
+                    });
+                }
+                first = false;
+            }
+            _ => first = false,
+        }
+    }
+    fences
+}
+
+/// The fenced blocks that bear one of the markers.
+fn blocks(output: &str, markers: &[String]) -> Vec<Candidate> {
+    let fences = fences(output);
+    let mut blocks = Vec::new();
+    let mut in_vain = 0;
+    // For each kind of fence, the shortest that is known to have no end in the rest of the output.
+    let mut endless = [usize::MAX; 2];
+    let mut next = 0;
+    while let Some(&open) = fences.get(next) {
+        next += 1;
+        if let Some((marker, content)) = opening(output, open, markers) {
+            let quoted = (in_vain < SEARCHES_IN_VAIN)
+                .then(|| end_outside_strings(output, content, open))
+                .flatten();
+            in_vain += usize::from(quoted.is_none());
+            let end = quoted.or_else(|| {
+                let close = fences[next..].iter().find(|fence| fence.closes(open));
+                close.map(|fence| (fence.start, fence.end))
+            });
+            // A block that nothing ends was cut off: it goes to the end of the output.
+            let (end, after) = end.unwrap_or((output.len(), output.len()));
+            blocks.push(Candidate {
+                source: Source::Block,
+                marker: Some(marker.clone()),
+                span: trimmed(output, content, end),
+            });
+            next += fences[next..].partition_point(|fence| fence.start < after);
+        } else if open.first && open.length() < endless[usize::from(open.mark == b'~')] {
+            // Some other block: what it holds is not looked at, unless nothing ends it.
+            match fences[next..].iter().position(|fence| fence.closes(open)) {
+                Some(close) => next += close + 1,
+                None => endless[usize::from(open.mark == b'~')] = open.length(),
+            }
+        }
+    }
+    blocks
+}
+
+/// The marker that a fence bears and where its content begins: on the next line, or, where the line goes on with
+/// what can begin JSON, at once.
+fn opening<'m>(output: &str, open: Fence, markers: &'m [String]) -> Option<(&'m String, usize)> {
+    let line = output[open.end..].split('\n').next().unwrap_or_default();
+    let info = line.trim_start_matches([' ', '\t']);
+    let word = info.split([' ', '\t', '\r', '{', '[']).next().unwrap_or_default();
+    let marker = markers.iter().find(|marker| marker.eq_ignore_ascii_case(word))?;
+    let rest = info[word.len()..].trim();
+    let content = open.end + (line.len() - info.len()) + word.len();
+    if matches!(rest.bytes().next(), Some(b'{' | b'[')) {
+        Some((marker, content))
+    } else {
+        // In the middle of a line, words after the marker are prose that speaks of fences.
+        (open.first || rest.is_empty()).then_some((marker, open.end + line.len()))
+    }
+}
+
+/// The first fence of the right kind outside JSON strings: its start and its end.
+fn end_outside_strings(output: &str, content: usize, open: Fence) -> Option<(usize, usize)> {
+    let bytes = output.as_bytes();
+    let mut at = content;
+    let mut quoted = false;
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\\' if quoted => at += 1,
+            mark if mark == open.mark && !quoted => {
+                while bytes.get(at) == Some(&mark) {
+                    at += 1;
+                }
+                if (at - start).min(MAX_FENCE) >= open.length() {
+                    return Some((start, at));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Bare objects and arrays in prose. Where nothing that looks like one is JSON, the first that looks like one, to
+/// the end of the output: it is reported with the place where it breaks.
+fn embedded(output: &str, caps: &Caps) -> Vec<Candidate> {
+    let bytes = output.as_bytes();
+    let candidate = |span| Candidate {
+        source: Source::Embedded,
+        marker: None,
+        span,
+    };
+    let mut found = Vec::new();
+    let mut broken = None;
+    let mut reads = bytes.len().saturating_mul(EMBEDDED_READS);
+    let mut at = 0;
+    while at < bytes.len() {
+        if !looks_like_json(&bytes[at..]) {
+            at += 1;
+            continue;
+        }
+        match parse::parse_prefix(output, Span::new(at, bytes.len()), caps) {
+            Ok(parsed) => {
+                found.push(candidate(Span::new(at, parsed.end)));
+                at = parsed.end;
+            }
+            Err(error) => {
+                broken.get_or_insert_with(|| trimmed(output, at, bytes.len()));
+                let read = error.at - at;
+                at = if read < reads { at + 1 } else { error.at.max(at + 1) };
+                reads = reads.saturating_sub(read);
+            }
+        }
+    }
+    if found.is_empty() {
+        found.extend(broken.map(candidate));
+    }
+    found
+}
+
+/// An opening brace or bracket with what may follow it.
+fn looks_like_json(bytes: &[u8]) -> bool {
+    let mut rest = bytes.iter().skip(1).filter(|byte| !byte.is_ascii_whitespace());
+    match bytes.first() {
+        Some(b'{') => matches!(rest.next(), Some(b'"' | b'}')),
+        Some(b'[') => matches!(
+            rest.next(),
+            Some(b'"' | b']' | b'[' | b'{' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+        ),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(output: &str, options: Extract) -> Vec<(Source, &str)> {
+        extract(output, &options, &Caps::default())
+            .into_iter()
+            .map(|candidate| (candidate.source, candidate.span.of(output)))
+            .collect()
+    }
+
+    fn block(output: &str) -> Vec<&str> {
+        let found = found(output, Extract::default());
+        assert!(found.iter().all(|(source, _)| *source == Source::Block), "{output}");
+        found.into_iter().map(|(_, text)| text).collect()
+    }
+
+    fn prose(output: &str) -> Vec<&str> {
+        let options = Extract {
+            embedded: true,
+            ..Extract::default()
+        };
+        found(output, options).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn marked_blocks_are_found_however_they_are_fenced() {
+        for (output, expected) in [
+            ("a\n```json\n{}\n```\nb", &["{}"][..]),
+            ("```JSON\n1\n```", &["1"]),
+            ("~~~json\n1\n~~~", &["1"]),
+            ("  ```json title=x\n[]\n  ```", &["[]"]),
+            ("Here: ```json\n[]\n```", &["[]"]),
+            ("```json {\"a\":1} ```", &["{\"a\":1}"]),
+            ("```json{\"a\":1}```", &["{\"a\":1}"]),
+            ("```json\n{\"a\":1}```", &["{\"a\":1}"]),
+            ("````json\n[\n```\n]\n````", &["[\n```\n]"]),
+            ("```json\n1\n```\n```json\n2\n```", &["1", "2"]),
+            // Cut off.
+            ("```json\n{\"a\":", &["{\"a\":"]),
+            ("```json\n{\"a", &["{\"a"]),
+            // Another block's content is not looked at, unless nothing ends it.
+            ("````md\n```json\n1\n```\n````\n```json\n2\n```", &["2"]),
+            ("````text\n```json\n1\n```", &["1"]),
+            // Prose that speaks of fences.
+            ("use ```json fences:\n```json\n1\n```", &["1"]),
+        ] {
+            assert_eq!(block(output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_fence_inside_a_string_does_not_end_the_block() {
+        let content = "{\"a\":\"```\\n```json\\n\\\"```\",\"b\":1}";
+        assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
+        // Raw line ends in a string are not JSON; the block is still found whole.
+        let content = "{\"a\":\"\n```py\nx\n```\n\"}";
+        assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
+        // A string that does not end: the next fence does it.
+        assert_eq!(block("```json\n{\"a\n```\nprose"), ["{\"a"]);
+    }
+
+    #[test]
+    fn without_a_marked_block_the_whole_output_is_taken_if_it_can_be_json() {
+        for (output, expected) in [
+            (" {\"a\":1}\n", Some("{\"a\":1}")),
+            ("\u{feff}[]", Some("[]")),
+            ("tru", Some("tru")),
+            ("{oops", Some("{oops")),
+            ("```python\n1\n```", None),
+            ("There is none.", None),
+            ("never", None),
+            ("", None),
+            (" \n", None),
+        ] {
+            let found = found(output, Extract::default());
+            assert_eq!(found.first().map(|(_, text)| *text), expected, "{output}");
+        }
+        let options = Extract {
+            raw_json: false,
+            ..Extract::default()
+        };
+        assert_eq!(found("{}", options), []);
+    }
+
+    #[test]
+    fn bare_values_are_found_in_prose() {
+        for (output, expected) in [
+            ("so {\"a\":[1]} it is, see [1], {not} this", &["{\"a\":[1]}", "[1]"][..]),
+            ("{\"a\":1} {\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]),
+            ("[1, 2]", &["[1, 2]"]),
+            ("a [[[{\"a\":1} b", &["{\"a\":1}"]),
+            ("open {\" quote, then {\"a\":1}", &["{\"a\":1}"]),
+            ("cut {\"a\":1", &["{\"a\":1"]),
+            ("none", &[]),
+        ] {
+            assert_eq!(prose(output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_read_in_linear_time() {
+        // Each of these took quadratic time in some extractor; here they end at once or the test does not.
+        for unit in ["```json\n\"", "```x\n", "````", "`", "[", "{\"", "{\"a\":", "[\"", "~~~\n", "```json ", "```json\n{"] {
+            let text = unit.repeat(500_000 / unit.len());
+            let options = Extract {
+                embedded: true,
+                ..Extract::default()
+            };
+            extract(&text, &options, &Caps::default());
+        }
+        let shrinking: String = (3..700).rev().map(|n| "`".repeat(n) + "x\n").collect();
+        extract(&shrinking, &Extract::default(), &Caps::default());
+    }
+}

@@ -1,0 +1,72 @@
+//! Why no verdict could be given: an error of the caller, never of the producer.
+
+use serde::Serialize;
+
+use crate::violation::Violation;
+
+/// Which kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultCode {
+    BadRequest,
+    BadContract,
+    UnknownAgent,
+    Sealed,
+}
+
+/// The validator could not give a verdict. See `fault` in `wit/types.wit`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    pub code: FaultCode,
+    pub message: String,
+    pub violations: Vec<Violation>,
+    pub agents: Vec<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(code: FaultCode, message: impl Into<String>) -> Self {
+        Fault {
+            code,
+            message: message.into(),
+            violations: Vec::new(),
+            agents: Vec::new(),
+        }
+    }
+
+    /// A document of the caller's that is wrong at these places. The first is said in the message.
+    pub(crate) fn wrong(code: FaultCode, document: &str, violations: Vec<Violation>) -> Self {
+        let message = match violations.first() {
+            Some(first) => format!("{document}: {} {}", first.path, first.message),
+            None => format!("{document} is wrong"),
+        };
+        Fault {
+            violations,
+            ..Fault::new(code, message)
+        }
+    }
+
+    /// `{"fault":…,"message":…,"detail":{…}}`.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Wire<'f> {
+            fault: FaultCode,
+            message: &'f str,
+            detail: Detail<'f>,
+        }
+        #[derive(Serialize)]
+        struct Detail<'f> {
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            violations: &'f [Violation],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            agents: &'f [String],
+        }
+        crate::report::json(&Wire {
+            fault: self.code,
+            message: &self.message,
+            detail: Detail {
+                violations: &self.violations,
+                agents: &self.agents,
+            },
+        })
+    }
+}

@@ -1,0 +1,492 @@
+//! Candidate -> document, or where it broke: a strict JSON parser (RFC 8259) that keeps the span of every value.
+//!
+//! It never recurses, reads each byte once, and keeps what the text says that JSON's grammar does not forbid and
+//! this gate does (members named twice, half surrogates, numbers that no 64-bit type holds, sizes over a cap) as
+//! findings for `screen`.
+
+mod document;
+mod number;
+
+pub(crate) use document::{Document, Items, Kind, Members, NodeId};
+pub use document::Span;
+pub(crate) use number::Number;
+
+use document::Node;
+
+use crate::{contract::Caps, place::Place};
+
+/// More findings than this are counted, not kept.
+const MAX_FINDINGS: usize = 100;
+
+/// Something that the grammar allows and the gate does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) what: What,
+    /// The node concerned: for a member named twice, the second name.
+    pub(crate) node: NodeId,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    DuplicateMember,
+    LoneSurrogate,
+    NumberRange,
+    Depth,
+    StringBytes,
+    ArrayItems,
+    ObjectMembers,
+}
+
+/// A text that is JSON, and what there is to say against it.
+#[derive(Debug)]
+pub(crate) struct Parsed<'t> {
+    pub(crate) document: Document<'t>,
+    pub(crate) findings: Vec<Finding>,
+    /// How many findings there were, kept or not.
+    pub(crate) found: usize,
+    /// Where the value ends in the text.
+    pub(crate) end: usize,
+}
+
+/// Where a text stops being JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The offset of the first byte that cannot stand there, or the end of the text.
+    pub(crate) at: usize,
+    /// Whether the text ends where more had to come: it was cut off.
+    pub(crate) cut_off: bool,
+    pub(crate) expected: &'static str,
+    /// The innermost value that had begun.
+    pub(crate) place: Place,
+}
+
+/// Parse `span` of `text`, which must be one JSON value and nothing else but white space.
+pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
+    let mut parser = Parser::new(text, span, caps);
+    let result = parser.value().and_then(|()| {
+        parser.skip_white_space();
+        match parser.peek() {
+            None => Ok(()),
+            Some(_) => Err("nothing after the value"),
+        }
+    });
+    parser.finish(result)
+}
+
+/// Parse the JSON value that `span` of `text` begins with, whatever comes after it.
+pub(crate) fn parse_prefix<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
+    let mut parser = Parser::new(text, span, caps);
+    let result = parser.value();
+    parser.finish(result)
+}
+
+/// A container that has not ended.
+struct Frame {
+    /// Its node; `None` below the depth cap, where values are read and not kept.
+    node: Option<NodeId>,
+    count: u32,
+    object: bool,
+}
+
+struct Parser<'t, 'c> {
+    bytes: &'t [u8],
+    at: usize,
+    document: Document<'t>,
+    stack: Vec<Frame>,
+    caps: &'c Caps,
+    findings: Vec<Finding>,
+    found: usize,
+    /// Kept for `duplicates`, so that it allocates once.
+    names: Vec<NodeId>,
+}
+
+impl<'t, 'c> Parser<'t, 'c> {
+    fn new(text: &'t str, span: Span, caps: &'c Caps) -> Self {
+        Parser {
+            bytes: &text.as_bytes()[..span.end as usize],
+            at: span.start as usize,
+            document: Document {
+                text,
+                nodes: Vec::new(),
+                decoded: String::new(),
+            },
+            stack: Vec::new(),
+            caps,
+            findings: Vec::new(),
+            found: 0,
+            names: Vec::new(),
+        }
+    }
+
+    fn finish(self, result: Result<(), &'static str>) -> Result<Parsed<'t>, Broken> {
+        match result {
+            Ok(()) => Ok(Parsed {
+                document: self.document,
+                findings: self.findings,
+                found: self.found,
+                end: self.at,
+            }),
+            Err(expected) => {
+                let last = self.document.nodes.len().checked_sub(1);
+                Err(Broken {
+                    at: self.at,
+                    cut_off: self.at >= self.bytes.len(),
+                    expected,
+                    place: match last {
+                        // The value that was read last has ended: the place is its container's.
+                        Some(_) if self.stack.is_empty() => Place::root(),
+                        Some(last) => self.document.place(self.innermost(last as NodeId)),
+                        None => Place::root(),
+                    },
+                })
+            }
+        }
+    }
+
+    /// What a break is said to be in: the member whose name was read last, or the container that has not ended.
+    fn innermost(&self, last: NodeId) -> NodeId {
+        match self.stack.iter().rev().find_map(|frame| frame.node) {
+            Some(open) if last > open && self.is_name(open, last) => last,
+            Some(open) => open,
+            None => Document::ROOT,
+        }
+    }
+
+    /// Whether the last node is a name whose value has not been read.
+    fn is_name(&self, open: NodeId, last: NodeId) -> bool {
+        if self.document.kind(open) != Kind::Object || self.document.kind(last) != Kind::String {
+            return false;
+        }
+        let mut at = open + 1;
+        while at < last {
+            at = self.document.next(at + 1);
+        }
+        at == last
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip_white_space(&mut self) {
+        self.at += white_space(&self.bytes[self.at..]);
+    }
+
+    fn found(&mut self, what: What, node: NodeId) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(Finding { what, node });
+        }
+        self.found += 1;
+    }
+
+    /// Whether values are kept here: not inside a container below the depth cap.
+    fn keeps(&self) -> bool {
+        self.stack.last().is_none_or(|frame| frame.node.is_some())
+    }
+
+    fn push(&mut self, node: Node) -> Option<NodeId> {
+        self.keeps().then(|| {
+            self.document.nodes.push(node);
+            (self.document.nodes.len() - 1) as NodeId
+        })
+    }
+
+    /// One value, with everything inside it. On an error, what was expected at `self.at`.
+    fn value(&mut self) -> Result<(), &'static str> {
+        'value: loop {
+            self.skip_white_space();
+            match self.peek() {
+                Some(b'{') => {
+                    self.open(Kind::Object);
+                    self.skip_white_space();
+                    if self.peek() != Some(b'}') {
+                        self.name("a member name or '}'")?;
+                        continue 'value;
+                    }
+                }
+                Some(b'[') => {
+                    self.open(Kind::Array);
+                    self.skip_white_space();
+                    if self.peek() != Some(b']') {
+                        continue 'value;
+                    }
+                }
+                Some(b'"') => self.string()?,
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.literal("true", Kind::True)?,
+                Some(b'f') => self.literal("false", Kind::False)?,
+                Some(b'n') => self.literal("null", Kind::Null)?,
+                _ => return Err("a value"),
+            }
+            // A value has ended, or a container without items begun: go on with the container around.
+            loop {
+                let Some(frame) = self.stack.last_mut() else {
+                    return Ok(());
+                };
+                self.at += white_space(&self.bytes[self.at..]);
+                match (frame.object, self.bytes.get(self.at)) {
+                    (true, Some(b'}')) | (false, Some(b']')) => self.close(),
+                    (true, Some(b',')) => {
+                        self.at += 1;
+                        self.skip_white_space();
+                        self.name("a member name")?;
+                        continue 'value;
+                    }
+                    (false, Some(b',')) => {
+                        frame.count += 1;
+                        self.at += 1;
+                        continue 'value;
+                    }
+                    (true, _) => return Err("',' or '}'"),
+                    (false, _) => return Err("',' or ']'"),
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, kind: Kind) {
+        let node = if self.stack.len() < self.caps.depth {
+            self.push(Node::open(kind, self.at))
+        } else {
+            // One node stands for all that is deeper; it is empty, and said to be too deep.
+            let mut node = Node::scalar(kind, Span::new(self.at, self.at + 1));
+            node.b = self.document.nodes.len() as u32 + 1;
+            if let Some(node) = self.push(node) {
+                self.found(What::Depth, node);
+            }
+            None
+        };
+        self.at += 1;
+        self.stack.push(Frame {
+            node,
+            count: 0,
+            object: kind == Kind::Object,
+        });
+    }
+
+    fn close(&mut self) {
+        self.at += 1;
+        let Some(frame) = self.stack.pop() else {
+            return;
+        };
+        let Some(id) = frame.node else {
+            return;
+        };
+        let nodes = &mut self.document.nodes;
+        let next = nodes.len() as u32;
+        let empty = next == id + 1;
+        let node = &mut nodes[id as usize];
+        node.span.end = self.at as u32;
+        node.b = next;
+        // Items are counted by the commas between them, members by their names.
+        node.a = frame.count + u32::from(!frame.object && !empty);
+        let count = node.a as usize;
+        if frame.object {
+            if count > self.caps.object_members {
+                self.found(What::ObjectMembers, id);
+            }
+            self.duplicates(id);
+        } else if count > self.caps.array_items {
+            self.found(What::ArrayItems, id);
+        }
+    }
+
+    /// Find members of an object that bear a name an earlier one has.
+    fn duplicates(&mut self, object: NodeId) {
+        let mut names = std::mem::take(&mut self.names);
+        names.clear();
+        names.extend(self.document.members(object).map(|(name, _)| name));
+        if names.len() <= 16 {
+            for (index, &name) in names.iter().enumerate().skip(1) {
+                let text = self.document.string(name);
+                if names[..index].iter().any(|&earlier| self.document.string(earlier) == text) {
+                    self.found(What::DuplicateMember, name);
+                }
+            }
+        } else {
+            // By name, then by place: the first of each name is the one that counts.
+            names.sort_unstable_by(|&a, &b| {
+                let order = self.document.string(a).cmp(self.document.string(b));
+                order.then(a.cmp(&b))
+            });
+            for pair in names.windows(2) {
+                if self.document.string(pair[0]) == self.document.string(pair[1]) {
+                    self.found(What::DuplicateMember, pair[1]);
+                }
+            }
+        }
+        self.names = names;
+    }
+
+    fn name(&mut self, expected: &'static str) -> Result<(), &'static str> {
+        if self.peek() != Some(b'"') {
+            return Err(expected);
+        }
+        self.string()?;
+        if let Some(frame) = self.stack.last_mut() {
+            frame.count += 1;
+        }
+        self.skip_white_space();
+        if self.peek() != Some(b':') {
+            return Err("':'");
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn literal(&mut self, word: &'static str, kind: Kind) -> Result<(), &'static str> {
+        let start = self.at;
+        for expected in word.bytes() {
+            if self.peek() != Some(expected) {
+                return Err(match kind {
+                    Kind::True => "the literal 'true'",
+                    Kind::False => "the literal 'false'",
+                    _ => "the literal 'null'",
+                });
+            }
+            self.at += 1;
+        }
+        self.push(Node::scalar(kind, Span::new(start, self.at)));
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<(), &'static str> {
+        let start = self.at;
+        let shape = number::scan(self.bytes, &mut self.at)?;
+        let node = self.push(Node::scalar(Kind::Number, Span::new(start, self.at)));
+        if let Some(node) = node
+            && !shape.fits(self.document.source(node))
+        {
+            self.found(What::NumberRange, node);
+        }
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<(), &'static str> {
+        let start = self.at;
+        self.at += 1;
+        self.skip_plain();
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                let span = Span::new(start, self.at);
+                let node = self.push(Node::borrowed_string(span));
+                self.string_cap(node, self.at - start - 2);
+                Ok(())
+            }
+            Some(b'\\') => self.escaped_string(start),
+            Some(_) => Err("an escape for this control character"),
+            None => Err("'\"' to end the string"),
+        }
+    }
+
+    /// Bytes that stand for themselves in a string.
+    fn skip_plain(&mut self) {
+        while let Some(byte) = self.peek() {
+            if matches!(byte, b'"' | b'\\' | 0..0x20) {
+                break;
+            }
+            self.at += 1;
+        }
+    }
+
+    /// The rest of a string from its first escape on.
+    #[cold]
+    fn escaped_string(&mut self, start: usize) -> Result<(), &'static str> {
+        let decoded = self.document.decoded.len();
+        let mut plain = start + 1;
+        let mut lone = false;
+        loop {
+            // `plain` and `at` are next to ASCII bytes, so they are character boundaries.
+            let text = self.document.text;
+            self.document.decoded.push_str(&text[plain..self.at]);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => self.escape(&mut lone)?,
+                Some(_) => return Err("an escape for this control character"),
+                None => return Err("'\"' to end the string"),
+            }
+            plain = self.at;
+            self.skip_plain();
+        }
+        self.at += 1;
+        let length = self.document.decoded.len() - decoded;
+        let node = self.push(Node::decoded_string(Span::new(start, self.at), decoded, length));
+        if node.is_none() {
+            self.document.decoded.truncate(decoded);
+        }
+        if let (Some(node), true) = (node, lone) {
+            self.found(What::LoneSurrogate, node);
+        }
+        self.string_cap(node, length);
+        Ok(())
+    }
+
+    fn string_cap(&mut self, node: Option<NodeId>, length: usize) {
+        if let Some(node) = node
+            && length > self.caps.string_bytes
+        {
+            self.found(What::StringBytes, node);
+        }
+    }
+
+    /// One escape; sets `lone` where it is half of a surrogate pair without the other (it reads as U+FFFD).
+    fn escape(&mut self, lone: &mut bool) -> Result<(), &'static str> {
+        self.at += 1;
+        let character = match self.peek() {
+            Some(byte @ (b'"' | b'\\' | b'/')) => byte as char,
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                self.at += 1;
+                let unit = self.hex()?;
+                let character = self.surrogates(unit)?;
+                *lone |= character.is_none();
+                self.document.decoded.push(character.unwrap_or('\u{fffd}'));
+                return Ok(());
+            }
+            _ => return Err("an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX)"),
+        };
+        self.at += 1;
+        self.document.decoded.push(character);
+        Ok(())
+    }
+
+    /// The character that a `\u` escape begins, with the second half of a pair where one follows.
+    fn surrogates(&mut self, unit: u32) -> Result<Option<char>, &'static str> {
+        if !(0xd800..0xdc00).contains(&unit) || !self.bytes[self.at..].starts_with(b"\\u") {
+            return Ok(char::from_u32(unit));
+        }
+        let before = self.at;
+        self.at += 2;
+        let low = self.hex()?;
+        if (0xdc00..0xe000).contains(&low) {
+            return Ok(char::from_u32(0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00)));
+        }
+        // Not its other half: that escape is read again, for itself.
+        self.at = before;
+        Ok(None)
+    }
+
+    fn hex(&mut self) -> Result<u32, &'static str> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit = self.peek().and_then(|byte| (byte as char).to_digit(16));
+            unit = unit * 16 + digit.ok_or("four hexadecimal digits")?;
+            self.at += 1;
+        }
+        Ok(unit)
+    }
+}
+
+/// How many bytes of white space come first (RFC 8259, section 2).
+fn white_space(bytes: &[u8]) -> usize {
+    let white = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    bytes.iter().take_while(white).count()
+}
+
+#[cfg(test)]
+mod tests;

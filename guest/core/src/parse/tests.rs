@@ -1,0 +1,107 @@
+use super::*;
+
+fn whole(text: &str) -> Span {
+    Span::new(0, text.len())
+}
+
+fn parsed(text: &str) -> Parsed<'_> {
+    parse(text, whole(text), &Caps::default()).expect(text)
+}
+
+fn broken(text: &str) -> Broken {
+    parse(text, whole(text), &Caps::default()).expect_err(text)
+}
+
+#[test]
+fn a_document_is_written_back_with_its_digits() {
+    for (text, minified) in [
+        (" [1.50 , -0, 1e+2,\n12345678901234567890 ]", "[1.50,-0,1e+2,12345678901234567890]"),
+        (r#"{"b":{},"a":[[],[null]],"":true}"#, r#"{"b":{},"a":[[],[null]],"":true}"#),
+        (r#""\u0041\/\u00e9\ud83d\ude00\u0000""#, "\"A/é😀\\u0000\""),
+        ("false", "false"),
+    ] {
+        assert_eq!(parsed(text).document.minified(), minified);
+    }
+}
+
+#[test]
+fn counts_and_places_are_those_of_the_text() {
+    let text = r#"{"a":[1,[2,3],{}],"b":"x"}"#;
+    let document = parsed(text).document;
+    let array = document.member(Document::ROOT, "a").expect("a");
+    assert_eq!((document.count(Document::ROOT), document.count(array)), (2, 3));
+    let three = document.items(document.items(array).nth(1).expect("[2,3]")).nth(1).expect("3");
+    assert_eq!(document.source(three), "3");
+    assert_eq!(document.place(three).path(), "$.a[1][1]");
+    let (name, _) = document.members(Document::ROOT).nth(1).expect("b");
+    assert_eq!(document.place(name).path(), "$.b");
+}
+
+#[test]
+fn what_the_gate_does_not_allow_is_found() {
+    let findings = |text: &str| -> Vec<(What, String)> {
+        let parsed = parsed(text);
+        let place = |finding: &Finding| parsed.document.place(finding.node).path();
+        parsed.findings.iter().map(|finding| (finding.what, place(finding))).collect()
+    };
+    assert_eq!(findings(r#"{"a":1,"b":{"c":1,"c":2},"\u0061":3}"#), [
+        (What::DuplicateMember, "$.b.c".to_owned()),
+        (What::DuplicateMember, "$.a".to_owned()),
+    ]);
+    assert_eq!(findings(r#"["\ud800","\udc00\ud800","\ud800\ud83d\ude00"]"#), [
+        (What::LoneSurrogate, "$[0]".to_owned()),
+        (What::LoneSurrogate, "$[1]".to_owned()),
+        (What::LoneSurrogate, "$[2]".to_owned()),
+    ]);
+    assert_eq!(findings("[1e999]"), [(What::NumberRange, "$[0]".to_owned())]);
+
+    // More than 16 names take the other way.
+    let mut wide: Vec<String> = (0..40).map(|n| format!("\"n{n}\":0")).collect();
+    wide.push("\"n7\":1".to_owned());
+    let wide = format!("{{{}}}", wide.join(","));
+    assert_eq!(findings(&wide), [(What::DuplicateMember, "$.n7".to_owned())]);
+}
+
+#[test]
+fn a_deep_document_is_read_to_its_end_and_kept_to_the_cap() {
+    let text = format!("[0,{}1{},2]", "[".repeat(10_000), "]".repeat(10_000));
+    let parsed = parsed(&text);
+    assert_eq!(parsed.findings.len(), 1);
+    assert_eq!(parsed.findings[0].what, What::Depth);
+    assert_eq!(parsed.document.nodes.len(), 2 + 64 + 1);
+    assert_eq!(parsed.document.count(Document::ROOT), 3);
+}
+
+#[test]
+fn a_text_that_breaks_says_where_and_what_was_expected() {
+    for (text, at, expected, place) in [
+        ("", 0, "a value", "$"),
+        ("[1,]", 3, "a value", "$"),
+        ("[1 2]", 3, "',' or ']'", "$"),
+        ("[1}", 2, "',' or ']'", "$"),
+        ("{\"a\" 1}", 5, "':'", "$.a"),
+        ("{\"a\":}", 5, "a value", "$.a"),
+        ("{\"a\":1,}", 7, "a member name", "$"),
+        ("{,}", 1, "a member name or '}'", "$"),
+        ("{\"a\":[1,{\"b\":nul", 16, "the literal 'null'", "$.a[1].b"),
+        ("[\"a\nb\"]", 3, "an escape for this control character", "$"),
+        ("[\"a", 3, "'\"' to end the string", "$"),
+        ("[\"\\x\"]", 3, "an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX)", "$"),
+        ("[\"\\u12g4\"]", 6, "four hexadecimal digits", "$"),
+        ("1 1", 2, "nothing after the value", "$"),
+        ("[]]", 2, "nothing after the value", "$"),
+        ("truth", 3, "the literal 'true'", "$"),
+        ("\u{feff}1", 0, "a value", "$"),
+    ] {
+        let broken = broken(text);
+        assert_eq!((broken.at, broken.expected), (at, expected), "{text}");
+        assert_eq!(broken.place.path(), place, "{text}");
+        assert_eq!(broken.cut_off, at == text.len(), "{text}");
+    }
+}
+
+#[test]
+fn a_prefix_ends_where_its_value_does() {
+    let text = "{\"a\":[1]} and more";
+    assert_eq!(parse_prefix(text, whole(text), &Caps::default()).expect(text).end, 9);
+}

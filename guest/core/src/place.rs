@@ -1,0 +1,159 @@
+//! Places in a document, written as JSONPath (RFC 9535) and as JSON Pointer (RFC 6901).
+
+use crate::text;
+
+/// Longer names are cut where a place is shown: a producer chooses them.
+const MAX_SHOWN: usize = 512;
+
+/// One step from a value to one inside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    Name(String),
+    Index(usize),
+}
+
+/// A value's place: the steps from the root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Place(Vec<Step>);
+
+impl Place {
+    pub(crate) fn root() -> Self {
+        Place(Vec::new())
+    }
+
+    pub(crate) fn push(&mut self, step: Step) {
+        self.0.push(step);
+    }
+
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    pub(crate) fn name(mut self, name: &str) -> Self {
+        self.push(Step::Name(name.to_owned()));
+        self
+    }
+
+    /// `$.citations[0].url`: names that are words are written with a dot, others quoted as RFC 9535's normalised
+    /// paths have them. Cut to a length that can be shown.
+    pub(crate) fn path(&self) -> String {
+        let mut path = String::from("$");
+        for step in &self.0 {
+            match step {
+                Step::Index(index) => {
+                    path.push('[');
+                    path.push_str(&index.to_string());
+                    path.push(']');
+                }
+                Step::Name(name) if is_word(name) => {
+                    path.push('.');
+                    path.push_str(name);
+                }
+                Step::Name(name) => push_quoted(&mut path, name),
+            }
+        }
+        text::cut(&path, MAX_SHOWN)
+    }
+
+    /// `/citations/0/url`, cut to a length that can be shown.
+    pub(crate) fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for step in &self.0 {
+            pointer.push('/');
+            match step {
+                Step::Index(index) => pointer.push_str(&index.to_string()),
+                Step::Name(name) => {
+                    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                }
+            }
+        }
+        text::cut(&pointer, MAX_SHOWN)
+    }
+
+    /// Read a JSONPath of names: `$.a.b`, where each name is a word.
+    pub(crate) fn of_names(path: &str) -> Option<Self> {
+        let rest = path.strip_prefix("$.")?;
+        rest.split('.')
+            .map(|name| is_word(name).then(|| Step::Name(name.to_owned())))
+            .collect::<Option<Vec<_>>>()
+            .map(Place)
+    }
+}
+
+impl FromIterator<Step> for Place {
+    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
+        Place(steps.into_iter().collect())
+    }
+}
+
+/// Names that RFC 9535 lets stand behind a dot, of ASCII ones.
+fn is_word(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// RFC 9535, section 2.7: single quotes, and escapes for what cannot be seen.
+fn push_quoted(path: &mut String, name: &str) {
+    path.push_str("['");
+    for character in name.chars() {
+        match character {
+            '\'' => path.push_str("\\'"),
+            '\\' => path.push_str("\\\\"),
+            '\u{8}' => path.push_str("\\b"),
+            '\t' => path.push_str("\\t"),
+            '\n' => path.push_str("\\n"),
+            '\u{c}' => path.push_str("\\f"),
+            '\r' => path.push_str("\\r"),
+            c if c < ' ' => path.push_str(&format!("\\u{:04x}", c as u32)),
+            c => path.push(c),
+        }
+    }
+    path.push_str("']");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(steps: &[&str]) -> Place {
+        steps
+            .iter()
+            .map(|step| match step.parse() {
+                Ok(index) => Step::Index(index),
+                Err(_) => Step::Name((*step).to_owned()),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn places_are_written_as_rfc_9535_and_rfc_6901_have_them() {
+        for (steps, path, pointer) in [
+            (&[][..], "$", ""),
+            (&["citations", "0", "url"], "$.citations[0].url", "/citations/0/url"),
+            (&["a b", "it's"], "$['a b']['it\\'s']", "/a b/it's"),
+            (&["a/b", "m~n"], "$['a/b']['m~n']", "/a~1b/m~0n"),
+            (&[""], "$['']", "/"),
+            (&["\n\u{1}"], "$['\\n\\u0001']", "/\n\u{1}"),
+        ] {
+            assert_eq!(place(steps).path(), path);
+            assert_eq!(place(steps).pointer(), pointer);
+        }
+    }
+
+    #[test]
+    fn a_long_place_is_cut_and_says_so() {
+        let path = place(&[&"n".repeat(5000)]).path();
+        assert!(path.len() <= MAX_SHOWN && path.ends_with("bytes left out]"), "{path}");
+    }
+
+    #[test]
+    fn a_path_of_names_is_read() {
+        assert_eq!(Place::of_names("$.a.b_1"), Some(place(&["a", "b_1"])));
+        for other in ["$", "a.b", "$.", "$.a[0]", "$.a..b", "$['a']"] {
+            assert_eq!(Place::of_names(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The contracts that an instance holds.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{
+    contract::{Contract, Warning},
+    fault::{Fault, FaultCode},
+    report::Report,
+    request::Request,
+    text,
+};
+
+/// A registered contract. See `contract-info` in `wit/types.wit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContractInfo {
+    pub agent: String,
+    pub version: String,
+    pub schema_id: Option<String>,
+    pub contract: String,
+}
+
+impl From<&Contract> for ContractInfo {
+    fn from(contract: &Contract) -> Self {
+        ContractInfo {
+            agent: contract.agent().to_owned(),
+            version: contract.version().to_owned(),
+            schema_id: contract.schema_id().map(str::to_owned),
+            contract: contract.digest().to_owned(),
+        }
+    }
+}
+
+/// Contracts by agent.
+#[derive(Default)]
+pub struct Registry {
+    contracts: BTreeMap<String, Contract>,
+    sealed: bool,
+}
+
+impl Registry {
+    pub const fn new() -> Self {
+        Registry {
+            contracts: BTreeMap::new(),
+            sealed: false,
+        }
+    }
+
+    /// Compile a contract and keep it. Registering the same one again changes nothing.
+    pub fn register(&mut self, text: &str) -> Result<ContractInfo, Fault> {
+        if self.sealed {
+            return Err(Fault::new(FaultCode::Sealed, "the registry is sealed: nothing can be registered"));
+        }
+        let contract = Contract::compile(text)?;
+        let info = ContractInfo::from(&contract);
+        match self.contracts.get(&info.agent) {
+            Some(held) if held.digest() == info.contract => {}
+            Some(held) => {
+                let message = format!(
+                    "contract: the agent {} has another one already, {} (version {})",
+                    text::quote(&info.agent, 128),
+                    held.digest(),
+                    held.version()
+                );
+                return Err(Fault::new(FaultCode::BadContract, message));
+            }
+            None => {
+                self.contracts.insert(info.agent.clone(), contract);
+            }
+        }
+        Ok(info)
+    }
+
+    pub fn has(&self, agent: &str) -> bool {
+        self.contracts.contains_key(agent)
+    }
+
+    /// The agents that have a contract, in ascending order of their bytes.
+    pub fn names(&self) -> Vec<String> {
+        self.contracts.keys().cloned().collect()
+    }
+
+    /// Which contract an agent has.
+    pub fn contract(&self, agent: &str) -> Result<ContractInfo, Fault> {
+        self.find(agent).map(ContractInfo::from)
+    }
+
+    /// Text for an agent's prompt.
+    pub fn describe(&self, agent: &str) -> Result<String, Fault> {
+        self.find(agent).map(Contract::describe)
+    }
+
+    /// What is likely a mistake in a contract, registered or not.
+    pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
+        Contract::compile(text).map(|contract| contract.lint())
+    }
+
+    /// From now on, `register` is a fault.
+    pub fn seal(&mut self) {
+        self.sealed = true;
+    }
+
+    /// Judge an output by the contract of `request.agent`.
+    pub fn validate(&self, request: &Request) -> Result<Report, Fault> {
+        crate::validate(self.find(&request.agent)?, request)
+    }
+
+    fn find(&self, agent: &str) -> Result<&Contract, Fault> {
+        self.contracts.get(agent).ok_or_else(|| {
+            let message = format!("no contract is registered for the agent {}", text::quote(agent, 128));
+            Fault {
+                agents: self.names(),
+                ..Fault::new(FaultCode::UnknownAgent, message)
+            }
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Text that is shown to a person or sent to a producer: cut, and saying so; quoted as data.
+
+/// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
+pub(crate) fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    // Room for the words, whatever the number is.
+    let room = limit.saturating_sub(left_out(text.len()).len());
+    cut_at(text, room)
+}
+
+/// The first `keep` bytes of `text`, at a character boundary, then the number of bytes left out where there are any.
+pub(crate) fn cut_at(text: &str, keep: usize) -> String {
+    if text.len() <= keep {
+        return text.to_owned();
+    }
+    let mut end = keep;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut out = text[..end].to_owned();
+    out.push_str(&left_out(text.len() - end));
+    out
+}
+
+fn left_out(bytes: usize) -> String {
+    format!("… [{bytes} bytes left out]")
+}
+
+/// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
+pub(crate) fn push_json_string(out: &mut String, text: &str) {
+    out.push('"');
+    let mut written = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        let escape = match byte {
+            b'"' => "\\\"",
+            b'\\' => "\\\\",
+            b'\n' => "\\n",
+            b'\r' => "\\r",
+            b'\t' => "\\t",
+            8 => "\\b",
+            12 => "\\f",
+            0..0x20 => "",
+            _ => continue,
+        };
+        out.push_str(&text[written..at]);
+        if escape.is_empty() {
+            out.push_str(&format!("\\u{byte:04x}"));
+        } else {
+            out.push_str(escape);
+        }
+        written = at + 1;
+    }
+    out.push_str(&text[written..]);
+    out.push('"');
+}
+
+/// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
+/// quoting, in which what cannot be seen or turns the direction of writing is escaped.
+pub(crate) fn quote(text: &str, limit: usize) -> String {
+    let mut out = String::new();
+    push_json_string(&mut out, &cut(text, limit));
+    if !out.chars().any(is_invisible) {
+        return out;
+    }
+    out.chars().fold(String::new(), |mut quoted, character| {
+        if is_invisible(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                quoted.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            quoted.push(character);
+        }
+        quoted
+    })
+}
+
+/// Control characters, zero-width characters and those that turn the direction of writing: what could make a text
+/// read otherwise than it is.
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// `1 item`, `2 items`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_keeps_its_limit_and_says_what_is_left_out() {
+        assert_eq!(cut("short", 256), "short");
+        let long = "é".repeat(300);
+        let shown = cut(&long, 256);
+        assert!(shown.len() <= 256);
+        let kept = shown.split('…').next().unwrap_or_default().len();
+        assert!(shown.ends_with(&format!("… [{} bytes left out]", 600 - kept)), "{shown}");
+        assert_eq!(cut_at("aéb", 2), "a… [3 bytes left out]");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_escaped() {
+        assert_eq!(quote("a\u{202e}b\u{200b}\u{7f}\"\n", 99), r#""a\u202eb\u200b\u007f\"\n""#);
+        assert_eq!(quote("\u{e0041}", 99), r#""\udb40\udc41""#);
+    }
+
+    #[test]
+    fn a_json_string_has_the_fewest_escapes() {
+        let mut out = String::new();
+        push_json_string(&mut out, "a\"\\\u{8}\u{c}\n\r\t\u{1}\u{7f}é/");
+        assert_eq!(out, "\"a\\\"\\\\\\b\\f\\n\\r\\t\\u0001\u{7f}é/\"");
+    }
+}

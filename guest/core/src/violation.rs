@@ -1,0 +1,92 @@
+//! One thing that is wrong, with where, what was expected and what was received.
+
+use serde::Serialize;
+
+use crate::{parse::Span, place::Place, text};
+
+/// A report lists this many violations at the most, and says how many more there were.
+pub(crate) const MAX_VIOLATIONS: usize = 100;
+
+/// `expected` and `received` are cut to this many bytes.
+const MAX_SHORT: usize = 256;
+
+/// `message` is cut to this many bytes.
+const MAX_MESSAGE: usize = 512;
+
+/// One thing that is wrong. See `violation` in `wit/types.wit` for what each member says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    pub path: String,
+    pub keyword: String,
+    pub expected: String,
+    pub received: String,
+    pub message: String,
+    pub pointer: String,
+    pub schema_path: String,
+    pub span: Option<Span>,
+}
+
+impl Violation {
+    /// A violation at a place; texts are cut to their limits.
+    pub(crate) fn new(
+        place: &Place,
+        keyword: &str,
+        expected: &str,
+        received: &str,
+        message: &str,
+    ) -> Self {
+        Violation {
+            path: place.path(),
+            keyword: keyword.to_owned(),
+            expected: text::cut(expected, MAX_SHORT),
+            received: text::cut(received, MAX_SHORT),
+            message: text::cut(message, MAX_MESSAGE),
+            pointer: place.pointer(),
+            schema_path: String::new(),
+            span: None,
+        }
+    }
+
+    pub(crate) fn spanning(mut self, span: Span) -> Self {
+        self.span = Some(span);
+        self
+    }
+
+    pub(crate) fn by(mut self, schema_path: &str) -> Self {
+        self.schema_path = text::cut(schema_path, 2 * MAX_SHORT);
+        self
+    }
+}
+
+/// Violations that fit a report, and how many there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Violations {
+    pub(crate) listed: Vec<Violation>,
+    pub(crate) total: usize,
+    /// The search ended before everything was looked at.
+    pub(crate) incomplete: bool,
+}
+
+impl Violations {
+    /// What the reader of a list that is not whole is told.
+    pub(crate) fn note(&self) -> Option<String> {
+        let more = self.total - self.listed.len();
+        if self.incomplete {
+            Some("violations: the search was ended at its limit; there may be more than those listed".to_owned())
+        } else if more > 0 {
+            Some(format!("violations: {more} more are not listed"))
+        } else {
+            None
+        }
+    }
+}
+
+impl From<Violation> for Violations {
+    fn from(violation: Violation) -> Self {
+        Violations {
+            listed: vec![violation],
+            total: 1,
+            incomplete: false,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Words of WIT <-> words of the core. One function a record, each member once.
+
+use seamgate_core as core;
+
+use super::bindings::seamgate::validator::types;
+
+pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
+    core::Request {
+        agent: request.agent.clone(),
+        output: &request.output,
+        finish: match request.finish {
+            types::Finish::Stop => core::Finish::Stop,
+            types::Finish::Length => core::Finish::Length,
+            types::Finish::Refusal => core::Finish::Refusal,
+            types::Finish::ContentFilter => core::Finish::ContentFilter,
+            types::Finish::Unknown => core::Finish::Unknown,
+        },
+        lists: request
+            .lists
+            .iter()
+            .map(|list| core::NamedList {
+                name: list.name.clone(),
+                values: list.values.clone(),
+            })
+            .collect(),
+        invalid_utf8: request.invalid_utf8,
+    }
+}
+
+pub(crate) fn report(report: core::Report) -> types::Report {
+    types::Report {
+        disposition: match report.disposition {
+            core::Disposition::Accepted => types::Disposition::Accepted,
+            core::Disposition::Partial => types::Disposition::Partial,
+            core::Disposition::Rejected => types::Disposition::Rejected,
+            core::Disposition::Refused => types::Disposition::Refused,
+        },
+        agent: report.agent,
+        schema_id: report.schema_id,
+        contract: report.contract,
+        output: report.output,
+        error: report.error.map(error),
+        quarantined: Vec::new(),
+        changes: Vec::new(),
+        candidates: report.candidates.into_iter().map(candidate).collect(),
+        notes: report.notes,
+        review_required: report.review_required,
+        feedback: report.feedback,
+    }
+}
+
+fn error(error: core::OutputError) -> types::OutputError {
+    types::OutputError {
+        error: match error.error {
+            core::ErrorKind::OutputValidationFailed => types::ErrorKind::OutputValidationFailed,
+            core::ErrorKind::ExtractionFailed => types::ErrorKind::ExtractionFailed,
+            core::ErrorKind::MalformedJson => types::ErrorKind::MalformedJson,
+        },
+        schema_id: error.schema_id,
+        agent_id: error.agent_id,
+        violations: error.violations.into_iter().map(violation).collect(),
+        raw_output: error.raw_output,
+        retryable: error.retryable,
+    }
+}
+
+fn violation(violation: core::Violation) -> types::Violation {
+    types::Violation {
+        path: violation.path,
+        keyword: violation.keyword,
+        expected: violation.expected,
+        received: violation.received,
+        message: violation.message,
+        pointer: violation.pointer,
+        schema_path: violation.schema_path,
+        span: violation.span.map(span),
+    }
+}
+
+fn span(span: core::Span) -> types::Span {
+    types::Span {
+        start: span.start,
+        end: span.end,
+    }
+}
+
+fn candidate(candidate: core::Judged) -> types::Candidate {
+    types::Candidate {
+        source: match candidate.source {
+            core::Source::Block => types::Source::Block,
+            core::Source::Raw => types::Source::Raw,
+            core::Source::Embedded => types::Source::Embedded,
+        },
+        marker: candidate.marker,
+        span: span(candidate.span),
+        chosen: candidate.chosen,
+    }
+}
+
+pub(crate) fn fault(fault: core::Fault) -> types::Fault {
+    types::Fault {
+        code: match fault.code {
+            core::FaultCode::BadRequest => types::FaultCode::BadRequest,
+            core::FaultCode::BadContract => types::FaultCode::BadContract,
+            core::FaultCode::UnknownAgent => types::FaultCode::UnknownAgent,
+            core::FaultCode::Sealed => types::FaultCode::Sealed,
+        },
+        message: fault.message,
+        violations: fault.violations.into_iter().map(violation).collect(),
+        agents: fault.agents,
+    }
+}
+
+pub(crate) fn info(info: core::ContractInfo) -> types::ContractInfo {
+    types::ContractInfo {
+        agent: info.agent,
+        version: info.version,
+        schema_id: info.schema_id,
+        contract: info.contract,
+    }
+}
+
+pub(crate) fn warning(warning: core::Warning) -> types::Warning {
+    types::Warning {
+        path: warning.path,
+        code: warning.code,
+        message: warning.message,
+        pointer: warning.pointer,
+    }
+}
