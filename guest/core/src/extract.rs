@@ -16,10 +16,6 @@ const SEARCHES_IN_VAIN: usize = 4;
 /// Longer fences count as this long, which bounds how many lengths can lack an end.
 const MAX_FENCE: usize = 16;
 
-/// Bare values are tried from each brace, and from the next one where that fails, until this many times the
-/// output's length has been read.
-const EMBEDDED_READS: usize = 8;
-
 /// How a candidate was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
@@ -40,24 +36,20 @@ pub(crate) struct Candidate {
 
 /// All candidates in the output, in its order; all of one source.
 pub(crate) fn extract(output: &str, options: &Extract, caps: &Caps) -> Vec<Candidate> {
+    let raw = raw(output);
+    let is_json = || raw.as_ref().is_some_and(|raw| parse::parse(output, raw.span, caps).is_ok());
     let blocks = blocks(output, &options.markers);
-    if !blocks.is_empty() {
+    // Where the whole output is JSON, a fence can only stand inside a string: it is data.
+    if !blocks.is_empty() && !is_json() {
         return blocks;
     }
-    let raw = raw(output).filter(|_| options.raw_json);
-    if !options.embedded {
-        return raw.into_iter().collect();
-    }
-    match raw {
-        Some(raw) if parse::parse(output, raw.span, caps).is_ok() => vec![raw],
-        raw => {
-            let embedded = embedded(output, caps);
-            if embedded.is_empty() {
-                return raw.into_iter().collect();
-            }
-            embedded
+    if options.embedded && !(options.raw_json && is_json()) {
+        let embedded = embedded(output, caps);
+        if !embedded.is_empty() {
+            return embedded;
         }
     }
+    raw.filter(|_| options.raw_json).into_iter().collect()
 }
 
 /// The whole output, where its first token can begin JSON.
@@ -224,8 +216,11 @@ fn end_outside_strings(output: &str, content: usize, open: Fence) -> Option<(usi
     None
 }
 
-/// Bare objects and arrays in prose. Where nothing that looks like one is JSON, the first that looks like one, to
-/// the end of the output: it is reported with the place where it breaks.
+/// Bare objects and arrays in prose.
+///
+/// One that breaks is a candidate too, with all that its brackets enclose: what stands inside it is a part of it, and
+/// never taken for a document of its own. Only an array that may be no more than a number in brackets is passed over
+/// when it breaks, as long as there is anything else.
 fn embedded(output: &str, caps: &Caps) -> Vec<Candidate> {
     let bytes = output.as_bytes();
     let candidate = |span| Candidate {
@@ -234,44 +229,68 @@ fn embedded(output: &str, caps: &Caps) -> Vec<Candidate> {
         span,
     };
     let mut found = Vec::new();
-    let mut broken = None;
-    let mut reads = bytes.len().saturating_mul(EMBEDDED_READS);
+    let mut passed_over = None;
     let mut at = 0;
     while at < bytes.len() {
-        if !looks_like_json(&bytes[at..]) {
+        let Some(sure) = looks_like_json(&bytes[at..]) else {
             at += 1;
             continue;
-        }
-        match parse::parse_prefix(output, Span::new(at, bytes.len()), caps) {
+        };
+        let end = match parse::parse_prefix(output, Span::new(at, bytes.len()), caps) {
             Ok(parsed) => {
                 found.push(candidate(Span::new(at, parsed.end)));
-                at = parsed.end;
+                parsed.end
             }
-            Err(error) => {
-                broken.get_or_insert_with(|| trimmed(output, at, bytes.len()));
-                let read = error.at - at;
-                at = if read < reads { at + 1 } else { error.at.max(at + 1) };
-                reads = reads.saturating_sub(read);
+            Err(_) => {
+                let end = at + enclosed(&bytes[at..]);
+                let broken = candidate(trimmed(output, at, end));
+                if sure {
+                    found.push(broken);
+                } else {
+                    passed_over.get_or_insert(broken);
+                }
+                end
             }
-        }
+        };
+        at = end;
     }
     if found.is_empty() {
-        found.extend(broken.map(candidate));
+        found.extend(passed_over);
     }
     found
 }
 
-/// An opening brace or bracket with what may follow it.
-fn looks_like_json(bytes: &[u8]) -> bool {
+/// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
+fn looks_like_json(bytes: &[u8]) -> Option<bool> {
     let mut rest = bytes.iter().skip(1).filter(|byte| !byte.is_ascii_whitespace());
-    match bytes.first() {
-        Some(b'{') => matches!(rest.next(), Some(b'"' | b'}')),
-        Some(b'[') => matches!(
-            rest.next(),
-            Some(b'"' | b']' | b'[' | b'{' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-        ),
-        _ => false,
+    match (bytes.first()?, rest.next()?) {
+        (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
+        (b'[', b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => Some(false),
+        _ => None,
     }
+}
+
+/// How many bytes the first bracket encloses, itself and its counterpart included: all of them where it has none.
+fn enclosed(bytes: &[u8]) -> usize {
+    let mut depth = 0_usize;
+    let mut quoted = false;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\\' if quoted => at += 1,
+            b'{' | b'[' if !quoted => depth += 1,
+            b'}' | b']' if !quoted => {
+                depth -= 1;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => {}
+        }
+    }
+    bytes.len()
 }
 
 #[cfg(test)]
@@ -332,6 +351,9 @@ mod tests {
         // Raw line ends in a string are not JSON; the block is still found whole.
         let content = "{\"a\":\"\n```py\nx\n```\n\"}";
         assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
+        // In a text that is JSON as a whole, a fence is data.
+        let whole = "{\"a\":\"```json {} ```\"}";
+        assert_eq!(found(whole, Extract::default()), [(Source::Raw, whole)]);
         // A string that does not end: the next fence does it.
         assert_eq!(block("```json\n{\"a\n```\nprose"), ["{\"a"]);
     }
@@ -365,9 +387,14 @@ mod tests {
             ("so {\"a\":[1]} it is, see [1], {not} this", &["{\"a\":[1]}", "[1]"][..]),
             ("{\"a\":1} {\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]),
             ("[1, 2]", &["[1, 2]"]),
-            ("a [[[{\"a\":1} b", &["{\"a\":1}"]),
-            ("open {\" quote, then {\"a\":1}", &["{\"a\":1}"]),
             ("cut {\"a\":1", &["{\"a\":1"]),
+            // Nothing inside one that breaks is a document of its own.
+            ("a [[[{\"a\":1} b", &["[[[{\"a\":1} b"]),
+            ("{\"a\":{\"b\":1},} or {}", &["{\"a\":{\"b\":1},}", "{}"]),
+            ("open {\" quote, then {\"a\":1}", &["{\" quote, then {\"a\":1}"]),
+            // Numbers in brackets are not even candidates when they break.
+            ("see [1, 2 and 3], {}", &["{}"]),
+            ("see [1, 2 and 3]", &["[1, 2 and 3]"]),
             ("none", &[]),
         ] {
             assert_eq!(prose(output), expected, "{output}");

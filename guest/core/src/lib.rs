@@ -51,8 +51,13 @@ pub(crate) const MAX_TEXT: usize = u32::MAX as usize - 1;
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
     if let Some(at) = request.invalid_utf8 {
-        let rejection = malformed(not_utf8(at), false);
-        return Ok(Report::rejected(contract, request, rejection, Found::default()));
+        let found = Found::default();
+        if request.finish == Finish::Refusal {
+            return Ok(Report::refused(contract, found));
+        }
+        // One replacement at the very end: the text was cut inside a character.
+        let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
+        return Ok(Report::rejected(contract, request, malformed(not_utf8(at), cut_off), found));
     }
     let candidates = extract::extract(request.output, contract.extract(), contract.caps());
     let choice = choose(contract, request.output, &candidates);
@@ -115,7 +120,9 @@ fn read<'t>(contract: &Contract, output: &'t str, candidate: &Candidate) -> Read
     };
     screen_size(candidate.span, contract.caps()).map_err(refused)?;
     let parsed = parse(output, candidate.span, contract.caps()).map_err(|broken| {
-        malformed(screen::malformed(output, &broken), broken.cut_off)
+        // A block that was closed was not cut off, however its content ends.
+        let at_end = output[candidate.span.end as usize..].trim().is_empty();
+        malformed(screen::malformed(output, &broken), broken.cut_off && at_end)
     })?;
     screen(parsed, contract.caps()).map_err(refused)
 }
@@ -145,7 +152,8 @@ fn extraction_failed(expected: &str, received: &str, message: &str, span: Option
     Rejection {
         error: ErrorKind::ExtractionFailed,
         violations: Violations::from(violation),
-        cut_off: false,
+        // Of a text that was cut, the JSON may not have begun.
+        cut_off: span.is_none(),
     }
 }
 

@@ -205,9 +205,8 @@ fn feedback(output: &str, rejection: &Rejection) -> String {
             Some(text) if !text.is_empty() => format!(" Received: {}", text::quote(text, 80)),
             _ => String::new(),
         };
-        let place = text::cut(&violation.path, 160);
-        let place = text::quote(&place, 200);
-        let line = format!("- at {}: {}.{received}\n", place.trim_matches('"'), text::cut(&violation.message, 300));
+        let place = text::visible(&text::cut(&violation.path, 160));
+        let line = format!("- at {place}: {}.{received}\n", text::cut(&violation.message, 300));
         // Room for the line that says how many are left out, and for the tail.
         if out.len() + line.len() + 48 + tail.len() > MAX_FEEDBACK {
             break;

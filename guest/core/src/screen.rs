@@ -119,7 +119,7 @@ pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     let at = broken.at.min(output.len());
     let next = output[at..].chars().next().filter(|_| !broken.cut_off);
     let received = match next {
-        None => "the end of the text".to_owned(),
+        None => "the end".to_owned(),
         Some(character) => text::quote(character.encode_utf8(&mut [0; 4]), 16),
     };
     let end = at + next.map_or(0, char::len_utf8);

@@ -57,22 +57,27 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
 }
 
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
-/// quoting, in which what cannot be seen or turns the direction of writing is escaped.
+/// quoting, in which what cannot be seen is escaped.
 pub(crate) fn quote(text: &str, limit: usize) -> String {
     let mut out = String::new();
     push_json_string(&mut out, &cut(text, limit));
-    if !out.chars().any(is_invisible) {
-        return out;
+    visible(&out)
+}
+
+/// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
+pub(crate) fn visible(text: &str) -> String {
+    if !text.chars().any(is_invisible) {
+        return text.to_owned();
     }
-    out.chars().fold(String::new(), |mut quoted, character| {
+    text.chars().fold(String::new(), |mut shown, character| {
         if is_invisible(character) {
             for unit in character.encode_utf16(&mut [0; 2]) {
-                quoted.push_str(&format!("\\u{unit:04x}"));
+                shown.push_str(&format!("\\u{unit:04x}"));
             }
         } else {
-            quoted.push(character);
+            shown.push(character);
         }
-        quoted
+        shown
     })
 }
 

@@ -38,9 +38,9 @@ impl Violation {
         Violation {
             path: place.path(),
             keyword: keyword.to_owned(),
-            expected: text::cut(expected, MAX_SHORT),
+            expected: text::cut(&text::visible(expected), MAX_SHORT),
             received: text::cut(received, MAX_SHORT),
-            message: text::cut(message, MAX_MESSAGE),
+            message: text::cut(&text::visible(message), MAX_MESSAGE),
             pointer: place.pointer(),
             schema_path: String::new(),
             span: None,

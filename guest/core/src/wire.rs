@@ -142,12 +142,8 @@ impl Call<'_, '_> {
                 let message = "must have member \"agent\" or \"contract\"";
                 Err(self.wrong(Document::ROOT, "\"agent\" or \"contract\"", message))
             }
-            (Some(_), Some(at)) => {
-                let message = "must not be beside \"agent\": a request names one of the two";
-                Err(self.wrong(at, "\"agent\" or \"contract\"", message))
-            }
             (Some(_), None) => registry.validate(&request),
-            (None, Some(_)) => crate::validate(&Contract::compile(&self.contract()?)?, &request),
+            (_, Some(_)) => crate::validate(&Contract::compile(&self.contract()?)?, &request),
         }
     }
 

@@ -321,12 +321,18 @@ fn schema_path(error: &ValidationError, base: &str) -> String {
         Some(uri) => {
             let uri = uri.as_str();
             match uri.split_once('#') {
-                Some((resource, _)) if resource == base => pointer.to_owned(),
+                Some((resource, _)) if is_base(resource, base) => pointer.to_owned(),
                 _ => uri.to_owned(),
             }
         }
         None => pointer.to_owned(),
     }
+}
+
+/// Whether an absolute URI is that of the schema itself. One that is relative was read against a base of no meaning.
+fn is_base(resource: &str, base: &str) -> bool {
+    resource == base
+        || resource.strip_prefix("json-schema:///").is_some_and(|path| path == base.trim_start_matches(['.', '/']))
 }
 
 /// Why a schema cannot be used, with its place in the schema.
@@ -358,7 +364,12 @@ pub(super) fn unusable(source: &str, error: &ValidationError, patterns: Patterns
                 "must be a regular expression (ECMA-262) of bounded size",
             ),
         };
-        return Violation::new(&place, "pattern", expected, &schema.shown(at), message);
+        return match place.steps() {
+            [.., Step::Name(keyword), Step::Name(pattern)] if keyword == "patternProperties" => {
+                Violation::new(&place, keyword, expected, pattern, message)
+            }
+            _ => Violation::new(&place, "pattern", expected, &schema.shown(at), message),
+        };
     }
     let mut explained = Vec::new();
     explain(schema, error, "", &mut explained);

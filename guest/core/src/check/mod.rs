@@ -79,8 +79,7 @@ enum Rules {
 }
 
 impl Checker {
-    /// Compile a JSON Schema. The violation of a schema that cannot be used has its place in the schema, or in
-    /// `resources` where `Err.0` names one.
+    /// Compile a JSON Schema. The violation of a schema that cannot be used has its place in the schema.
     pub(crate) fn json_schema(
         source: String,
         resources: &[(String, Value)],
@@ -90,12 +89,12 @@ impl Checker {
             Violation::new(&Place::root(), "json", "a JSON value", &error.to_string(), "must be JSON")
         };
         let schema: Value = serde_json::from_str(&source).map_err(unread)?;
-        let base = id(&schema).trim_end_matches('#').to_owned();
+        let base = id(&schema, dialect.draft).trim_end_matches('#').to_owned();
         let build = || -> Result<Validator<Arena>, ValidationError<'static>> {
             let mut registry = Registry::new().draft(dialect.draft);
             for (uri, resource) in resources {
                 registry = registry.add(uri, resource)?;
-                let id = id(resource).trim_end_matches('#');
+                let id = id(resource, dialect.draft).trim_end_matches('#');
                 // Their own absolute URI names them too; a relative one is read against the URI they come under.
                 if id.contains(':') && id != uri.trim_end_matches('#') {
                     registry = registry.add(id, resource)?;
@@ -192,11 +191,21 @@ impl Checker {
     }
 }
 
-/// A schema's URI: `$id`, or `id` as draft 4 has it; empty where it has none.
-pub(crate) fn id(schema: &Value) -> &str {
-    let draft4 = schema.get("$schema").and_then(Value::as_str).and_then(draft) == Some(Draft::Draft4);
-    let keyword = if draft4 { "id" } else { "$id" };
-    schema.get(keyword).and_then(Value::as_str).unwrap_or_default()
+/// A schema's URI: `$id`, or `id` as draft 4 has it; empty where it has none. `default` is the draft of a schema that
+/// names none.
+pub(crate) fn id(schema: &Value, default: Draft) -> &str {
+    schema.get(default.detect(schema).id_keyword()).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether a schema plainly takes no value at all.
+pub(crate) fn is_never(schema: &Value) -> bool {
+    let schemas = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+    let takes_all = |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty);
+    *schema == Value::Bool(false)
+        || schema.get("not").is_some_and(takes_all)
+        || schemas("enum").is_some_and(Vec::is_empty)
+        || schemas("allOf").is_some_and(|schemas| schemas.iter().any(is_never))
+        || ["anyOf", "oneOf"].into_iter().filter_map(schemas).any(|schemas| schemas.iter().all(is_never))
 }
 
 /// Where the keywords of a schema stand in its text.

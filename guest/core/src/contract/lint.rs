@@ -49,9 +49,9 @@ const KNOWN: &str = " $anchor $comment $defs $dynamicAnchor $dynamicRef $id $rec
     unevaluatedItems unevaluatedProperties uniqueItems writeOnly ";
 
 /// Keywords whose value is a schema, a list of schemas, or schemas by name.
-const SCHEMA: [&str; 13] = [
+const SCHEMA: [&str; 12] = [
     "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "contentSchema",
+    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
 ];
 const SCHEMAS: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 const NAMED: [&str; 6] = [

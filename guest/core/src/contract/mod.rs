@@ -111,9 +111,9 @@ impl Contract {
         if !format.is_valid(&screened) {
             return Err(wrong(format.violations(&screened).listed));
         }
-        let later = unsupported(document);
-        if !later.is_empty() {
-            return Err(wrong(later));
+        let unusable = [on_disk(document), unsupported(document)].concat();
+        if !unusable.is_empty() {
+            return Err(wrong(unusable));
         }
         Reader { document }.contract().map_err(|violation| wrong(vec![violation]))
     }
@@ -207,6 +207,23 @@ fn format() -> &'static Checker {
     })
 }
 
+/// Schemas named by path, as contracts on disk have them: what comes here must be whole.
+fn on_disk(document: &Document) -> Vec<Violation> {
+    let member = |name: &str| document.member(Document::ROOT, name);
+    let resources = member("resources").into_iter().flat_map(|at| document.members(at)).map(|(_, at)| at);
+    ["schema", "jtd"]
+        .into_iter()
+        .filter_map(member)
+        .chain(resources)
+        .filter(|&at| document.kind(at) == Kind::String)
+        .map(|at| {
+            let message = "must be the schema itself: a path to it is put in by the host's loader, and only there";
+            Violation::new(&document.place(at), "type", "a schema", document.string(at), message)
+                .spanning(document.span(at))
+        })
+        .collect()
+}
+
 /// Members of the format that this version cannot honour: said, never passed over.
 fn unsupported(document: &Document) -> Vec<Violation> {
     let root = Document::ROOT;
@@ -249,8 +266,9 @@ impl Reader<'_, '_> {
     fn contract(&self) -> Result<Contract, Violation> {
         let document = self.document;
         let source = document.minified();
-        let (checker, schema) = self.checker()?;
-        let schema_id = match check::id(&schema) {
+        let draft = self.draft()?;
+        let (checker, schema) = self.checker(draft)?;
+        let schema_id = match check::id(&schema, draft) {
             "" => None,
             id => Some(id.to_owned()),
         };
@@ -271,14 +289,14 @@ impl Reader<'_, '_> {
             extract: self.extract(),
             caps: self.caps(),
             refusal,
-            unsatisfiable: schema == Value::Bool(false),
+            unsatisfiable: check::is_never(&schema),
             checker,
             source,
         })
     }
 
     /// The compiled schema, and the schema.
-    fn checker(&self) -> Result<(Checker, Value), Violation> {
+    fn checker(&self, draft: jsonschema::Draft) -> Result<(Checker, Value), Violation> {
         let document = self.document;
         // Numbers that a schema holds fit 64 bits, and its depth is below what `serde_json` takes: it was screened.
         let value = |at: NodeId| serde_json::from_str::<Value>(document.source(at)).unwrap_or_default();
@@ -294,7 +312,7 @@ impl Reader<'_, '_> {
         let at = self.member("schema").unwrap_or(Document::ROOT);
         let schema = value(at);
         let dialect = Dialect {
-            draft: self.draft()?,
+            draft,
             assert_formats: self.text("formats") != Some("annotate"),
             patterns: match self.text("patterns") {
                 Some("backtracking") => Patterns::Backtracking,
@@ -308,7 +326,7 @@ impl Reader<'_, '_> {
             .into_iter()
             .map(|(uri, at)| (document.string(uri).to_owned(), value(at)))
             .collect();
-        self.known_dialect(at, &resources)?;
+        self.known_dialect(at, draft, &resources)?;
         Checker::json_schema(minified(at), &resources, dialect)
             .map(|checker| (checker, schema))
             .map_err(|violation| under("schema", violation))
@@ -322,13 +340,13 @@ impl Reader<'_, '_> {
     }
 
     /// `$schema` must be a dialect there is, or one that `resources` describes.
-    fn known_dialect(&self, schema: NodeId, resources: &[(String, Value)]) -> Result<(), Violation> {
+    fn known_dialect(&self, schema: NodeId, draft: jsonschema::Draft, resources: &[(String, Value)]) -> Result<(), Violation> {
         let Some(at) = self.document.member(schema, "$schema") else {
             return Ok(());
         };
         let uri = self.document.string(at);
         let given = |(name, resource): &(String, Value)| {
-            [name, check::id(resource)].iter().any(|name| name.trim_end_matches('#') == uri.trim_end_matches('#'))
+            [name, check::id(resource, draft)].iter().any(|name| name.trim_end_matches('#') == uri.trim_end_matches('#'))
         };
         if check::draft(uri).is_some() || resources.iter().any(given) {
             return Ok(());

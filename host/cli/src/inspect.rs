@@ -1,0 +1,54 @@
+//! `seamgate inspect`: what a component holds.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::PathBuf,
+};
+
+use anyhow::{Context, Result};
+use seamgate::{Gate, Inspection};
+
+use crate::{gate, status::Status};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// JSON, on a terminal too
+    #[arg(long)]
+    json: bool,
+    /// A component; the built-in one where it is left out
+    file: Option<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let gate = match &arguments.file {
+        Some(path) => gate::component(path)?,
+        None => Gate::new()?,
+    };
+    let inspection = gate.inspect()?;
+    let mut out = anstream::stdout().lock();
+    let text = if arguments.json || !std::io::stdout().is_terminal() {
+        serde_json::to_string(&inspection)?
+    } else {
+        text(&inspection)
+    };
+    writeln!(out, "{text}").context("standard output")?;
+    Ok(Status::Accepted)
+}
+
+fn text(inspection: &Inspection) -> String {
+    let none = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    let agents: Vec<String> = inspection
+        .agents
+        .iter()
+        .map(|info| format!("{} {} ({})", info.agent, info.version, info.contract))
+        .collect();
+    format!(
+        "agents   {}\nimports  {}\nexports  {}\nbytes    {}\ndigest   {}\nsealed   {}",
+        none(&agents),
+        none(&inspection.imports),
+        none(&inspection.exports),
+        inspection.bytes,
+        inspection.digest,
+        if inspection.sealed { "yes" } else { "no" },
+    )
+}

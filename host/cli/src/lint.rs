@@ -1,0 +1,52 @@
+//! `seamgate lint`: contracts, with warnings.
+
+use std::{io::Write, path::PathBuf};
+
+use anyhow::{Context, Result};
+use seamgate::{ContractError, Gate, read_contract, read_contracts};
+
+use crate::{gate::located, picture::safe, status::Status};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Contracts, or folders of them
+    #[arg(required = true, value_name = "DIR")]
+    paths: Vec<PathBuf>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let gate = Gate::new()?;
+    let mut out = anstream::stdout().lock();
+    let (mut contracts, mut warnings, mut errors) = (0, 0, 0);
+    for path in &arguments.paths {
+        for (path, contract) in read(path)? {
+            contracts += 1;
+            let name = path.display().to_string();
+            let lines: Vec<String> = match gate.lint(&contract) {
+                Ok(found) => {
+                    warnings += found.len();
+                    found
+                        .into_iter()
+                        .map(|warning| format!("warning[{}]: {} {}", warning.code, warning.path, warning.message))
+                        .collect()
+                }
+                Err(fault) => {
+                    errors += 1;
+                    vec![format!("error[{}]: {:#}", fault.code(), located(fault.clone()).root_cause())]
+                }
+            };
+            for line in lines {
+                writeln!(out, "{}: {}", safe(&name), safe(&line)).context("standard output")?;
+            }
+        }
+    }
+    writeln!(out, "{contracts} contracts, {errors} errors, {warnings} warnings").context("standard output")?;
+    Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
+}
+
+fn read(path: &PathBuf) -> Result<Vec<(PathBuf, String)>, ContractError> {
+    if path.is_dir() {
+        return read_contracts(path);
+    }
+    read_contract(path).map(|contract| vec![(path.clone(), contract)])
+}

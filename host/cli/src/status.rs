@@ -1,0 +1,66 @@
+//! Exit statuses: promises to scripts.
+
+use std::{io, process::ExitCode};
+
+use seamgate::{Disposition, Fault};
+
+pub(crate) const HELP: &str = "\
+Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict";
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Accepted,
+    Rejected,
+    Usage,
+    Partial,
+    Refused,
+    Fault,
+    /// Standard output was closed by its reader.
+    BrokenPipe,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        ExitCode::from(match status {
+            Status::Accepted => 0,
+            Status::Rejected => 1,
+            Status::Usage => 2,
+            Status::Partial => 3,
+            Status::Refused => 4,
+            Status::Fault => 5,
+            // As a shell says it of a program that the signal SIGPIPE ended.
+            Status::BrokenPipe => 141,
+        })
+    }
+}
+
+impl From<Disposition> for Status {
+    fn from(disposition: Disposition) -> Self {
+        match disposition {
+            Disposition::Accepted => Status::Accepted,
+            Disposition::Partial => Status::Partial,
+            Disposition::Rejected => Status::Rejected,
+            Disposition::Refused => Status::Refused,
+        }
+    }
+}
+
+impl Status {
+    /// What an error means to a script.
+    pub(crate) fn of(error: &anyhow::Error) -> Self {
+        if let Some(fault) = error.downcast_ref::<Fault>() {
+            return match fault {
+                Fault::BadContract { .. } | Fault::UnknownAgent { .. } | Fault::BadRequest { .. } | Fault::Sealed { .. } => {
+                    Status::Usage
+                }
+                _ => Status::Fault,
+            };
+        }
+        let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+        match kind {
+            Some(io::ErrorKind::BrokenPipe) => Status::BrokenPipe,
+            _ => Status::Usage,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The component that a gate runs.
+
+use std::{
+    borrow::Cow,
+    hash::{Hash, Hasher},
+};
+
+use sha2::{Digest, Sha256};
+use wasmtime::{Engine, component as wasm};
+
+use crate::{engine, fault::LoadError, report::ContractInfo};
+
+/// The component of this version, and the code that was made of it ahead; empty where none was.
+static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
+static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
+
+/// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
+#[derive(Debug, Clone)]
+pub struct Component {
+    wasm: Cow<'static, [u8]>,
+    builtin: bool,
+}
+
+impl Component {
+    /// The component of this version, compiled ahead: it loads in about a millisecond.
+    pub fn builtin() -> Self {
+        Component {
+            wasm: Cow::Borrowed(WASM),
+            builtin: true,
+        }
+    }
+
+    /// Another component, in WebAssembly's binary format. It is compiled when a gate is made of it, which takes
+    /// seconds.
+    pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
+        let wasm = wasm.into();
+        Component {
+            builtin: wasm == WASM,
+            wasm: Cow::Owned(wasm),
+        }
+    }
+
+    /// The machine code of the component, as [`Component::builtin`] loads it: for the build, which embeds it.
+    #[doc(hidden)]
+    pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
+        let engine = engine::compiler().map_err(|error| LoadError::Engine {
+            message: format!("{error:#}"),
+        })?;
+        engine.precompile_component(&self.wasm).map_err(|error| LoadError::NotAComponent {
+            message: format!("{error:#}"),
+        })
+    }
+
+    /// What made-ahead code must agree in with this library and machine, as one word.
+    #[doc(hidden)]
+    pub fn compatibility() -> Result<String, LoadError> {
+        let engine = engine::compiler().map_err(|error| LoadError::Engine {
+            message: format!("{error:#}"),
+        })?;
+        let mut hasher = std::hash::DefaultHasher::new();
+        engine.precompile_compatibility_hash().hash(&mut hasher);
+        Ok(format!("{:016x}", hasher.finish()))
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.wasm.len()
+    }
+
+    pub(crate) fn digest(&self) -> String {
+        let mut digest = String::from("sha256:");
+        for byte in Sha256::digest(&self.wasm) {
+            digest.push_str(&format!("{byte:02x}"));
+        }
+        digest
+    }
+
+    /// The component for an engine, from the code made ahead where that fits this machine.
+    pub(crate) fn load(&self, engine: &Engine) -> Result<wasm::Component, LoadError> {
+        if self.builtin && !CODE.is_empty() {
+            // SAFETY: `CODE` is what `precompile` had Wasmtime make of `WASM`, put into this program by its build.
+            match unsafe { wasm::Component::deserialize(engine, CODE) } {
+                Ok(component) => return Ok(component),
+                Err(error) => {
+                    tracing::warn!(%error, "the code made ahead does not fit this machine: compiling anew");
+                }
+            }
+        }
+        wasm::Component::from_binary(engine, &self.wasm).map_err(|error| LoadError::NotAComponent {
+            message: format!("{error:#}"),
+        })
+    }
+}
+
+/// What a component holds.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct Inspection {
+    /// The contracts baked into it, by ascending agent.
+    pub agents: Vec<ContractInfo>,
+    /// What it wants from its host: nothing, for a validator.
+    pub imports: Vec<String>,
+    /// The interfaces that it offers.
+    pub exports: Vec<String>,
+    /// Its size.
+    pub bytes: usize,
+    /// `sha256:` and the digest of its bytes.
+    pub digest: String,
+    /// Whether its registry takes no further contracts.
+    pub sealed: bool,
+}

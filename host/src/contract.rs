@@ -1,0 +1,230 @@
+//! Contracts on disk: `NAME.contract.json`, and the schemas that it names by relative paths.
+
+use std::{
+    fmt, fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+/// Why a contract could not be read from disk.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {kind}", path.display())]
+pub struct ContractError {
+    path: PathBuf,
+    kind: ErrorKind,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ErrorKind {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("is not UTF-8: the byte at {0} is not")]
+    Utf8(usize),
+    #[error("holds no contract: a folder of contracts has files named NAME.contract.json")]
+    Empty,
+    #[error("`{member}` names {file:?}, which {why}")]
+    Reference {
+        member: String,
+        file: String,
+        why: String,
+    },
+}
+
+/// Read one contract and put in the schemas that it names by path. What comes back is one whole document, for
+/// [`Gate::register`](crate::Gate::register): text that is no contract comes back as it is, and is refused there.
+///
+/// A path leads to a file in the contract's own folder or below, never out of it, by `..` or by a link.
+///
+/// # Errors
+///
+/// A file cannot be read or is not UTF-8, or a path leads out of the folder.
+pub fn read_contract(path: &Path) -> Result<String, ContractError> {
+    let fail = |kind| ContractError {
+        path: path.to_owned(),
+        kind,
+    };
+    let text = read(path).map_err(fail)?;
+    let Ok(Members(members)) = serde_json::from_str(&text) else {
+        return Ok(text);
+    };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut whole = String::from("{");
+    for (index, (name, value)) in members.iter().enumerate() {
+        let value = match name.as_str() {
+            "schema" | "jtd" => put_in(folder, name, value).map_err(fail)?,
+            "resources" => put_in_each(folder, name, value).map_err(fail)?,
+            _ => value.get().to_owned(),
+        };
+        push_member(&mut whole, index, name, &value);
+    }
+    whole.push('}');
+    Ok(whole)
+}
+
+/// Read every `NAME.contract.json` in a folder, in the order of their names.
+///
+/// # Errors
+///
+/// As for [`read_contract`]; or the folder holds none.
+pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
+    let fail = |kind| ContractError {
+        path: folder.to_owned(),
+        kind,
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| fail(error.into()))? {
+        let path = entry.map_err(|error| fail(error.into()))?.path();
+        if path.to_string_lossy().ends_with(".contract.json") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    if paths.is_empty() {
+        return Err(fail(ErrorKind::Empty));
+    }
+    paths
+        .into_iter()
+        .map(|path| read_contract(&path).map(|contract| (path, contract)))
+        .collect()
+}
+
+fn read(path: &Path) -> Result<String, ErrorKind> {
+    String::from_utf8(fs::read(path)?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
+}
+
+/// The members of an object in the order of the text, with their own text.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+fn push_member(out: &mut String, index: usize, name: &str, value: &str) {
+    if index > 0 {
+        out.push(',');
+    }
+    out.push_str(&crate::report::json(&name));
+    out.push(':');
+    out.push_str(value);
+}
+
+/// A schema, or what the file holds that it names.
+fn put_in(folder: &Path, member: &str, value: &RawValue) -> Result<String, ErrorKind> {
+    let Ok(file) = serde_json::from_str::<String>(value.get()) else {
+        return Ok(value.get().to_owned());
+    };
+    let fail = |why: String| ErrorKind::Reference {
+        member: member.to_owned(),
+        file: file.clone(),
+        why,
+    };
+    let relative = Path::new(&file);
+    let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if file.is_empty() || !inside {
+        return Err(fail("is not a path of a file in the contract's own folder".to_owned()));
+    }
+    let canonical = |path: &Path| {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        path.canonicalize().map_err(|error| fail(format!("cannot be read: {error}")))
+    };
+    let path = canonical(&folder.join(relative))?;
+    if !path.starts_with(canonical(folder)?) {
+        return Err(fail("leads out of the contract's folder".to_owned()));
+    }
+    let text = read(&path).map_err(|error| fail(format!("cannot be read: {error}")))?;
+    match serde_json::from_str::<&RawValue>(text.trim_start_matches('\u{feff}')) {
+        Ok(schema) => Ok(schema.get().to_owned()),
+        Err(error) => Err(fail(format!("is not JSON: {error}"))),
+    }
+}
+
+/// The same for each member of an object.
+fn put_in_each(folder: &Path, member: &str, value: &RawValue) -> Result<String, ErrorKind> {
+    let Ok(Members(members)) = serde_json::from_str(value.get()) else {
+        return Ok(value.get().to_owned());
+    };
+    let mut whole = String::from("{");
+    for (index, (name, value)) in members.iter().enumerate() {
+        let value = put_in(folder, &format!("{member}.{name}"), value)?;
+        push_member(&mut whole, index, name, &value);
+    }
+    whole.push('}');
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("seamgate-{}-{name}", std::process::id()));
+        fs::create_dir_all(folder.join("sub")).expect("a folder");
+        for (name, text) in files {
+            fs::write(folder.join(name), text).expect("a file");
+        }
+        folder
+    }
+
+    #[test]
+    fn schemas_are_put_in_as_they_are_written() {
+        let folder = folder("put-in", &[
+            ("a.contract.json", r#"{"agent":"a","schema":"a.schema.json","resources":{"urn:b":"sub/b.json","urn:c":{}}}"#),
+            ("a.schema.json", "{ \"maximum\": 1.50 }\n"),
+            ("sub/b.json", "true"),
+        ]);
+        let expected = r#"{"agent":"a","schema":{ "maximum": 1.50 },"resources":{"urn:b":true,"urn:c":{}}}"#;
+        assert_eq!(read_contract(&folder.join("a.contract.json")).expect("a contract"), expected);
+        assert_eq!(read_contracts(&folder).expect("a folder").len(), 1);
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn no_path_leads_out_of_the_folder() {
+        let folder = folder("out", &[("secret.json", "{}")]);
+        for path in ["../secret.json", "/etc/hostname", "sub/../../x", "", "missing.json"] {
+            let contract = folder.join("sub/a.contract.json");
+            fs::write(&contract, format!(r#"{{"agent":"a","schema":"{path}"}}"#)).expect("a file");
+            let error = read_contract(&contract).expect_err(path).to_string();
+            assert!(error.contains("`schema` names"), "{error}");
+        }
+        #[cfg(unix)]
+        {
+            let contract = folder.join("sub/a.contract.json");
+            std::os::unix::fs::symlink("../secret.json", folder.join("sub/link.json")).expect("a link");
+            fs::write(&contract, r#"{"agent":"a","schema":"link.json"}"#).expect("a file");
+            let error = read_contract(&contract).expect_err("a link").to_string();
+            assert!(error.ends_with("leads out of the contract's folder"), "{error}");
+        }
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn what_is_no_contract_is_left_to_the_component() {
+        let folder = folder("no-contract", &[("a.contract.json", "[1")]);
+        assert_eq!(read_contract(&folder.join("a.contract.json")).expect("text"), "[1");
+        fs::remove_dir_all(folder).expect("removed");
+    }
+}

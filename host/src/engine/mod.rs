@@ -1,0 +1,103 @@
+//! The engine: one for each gate, with a pool of slots for instances.
+
+mod ticker;
+
+use std::{
+    sync::{Condvar, Mutex, PoisonError},
+    time::Duration,
+};
+
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+use crate::limits::Limits;
+pub(crate) use ticker::{TICK, Ticker};
+
+/// The stack of an instance, in bytes. The guest's own caps on depth keep it well inside.
+pub(crate) const STACK: usize = 512 * 1024;
+
+/// How components are compiled: everything that changes the code that is made.
+fn codegen() -> Config {
+    let mut config = Config::new();
+    config
+        // The two bounds on time: fuel is the same on every machine, the epoch is the wall clock.
+        .consume_fuel(true)
+        .epoch_interruption(true)
+        .max_wasm_stack(STACK)
+        // The same bytes everywhere: one NaN, and no instruction whose result is the machine's choice.
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .wasm_simd(true)
+        // A component needs none of these; what is off cannot be attacked.
+        .wasm_memory64(false)
+        .wasm_multi_memory(false)
+        .wasm_tail_call(false)
+        // A trap is a typed fault: its frames are shown to nobody.
+        .wasm_backtrace_max_frames(None);
+    config
+}
+
+/// Memory that a slot keeps between instances, in bytes: what an ordinary verdict touches.
+const KEEP_RESIDENT: usize = 256 * 1024;
+
+/// An engine that compiles for those of gates, and runs nothing.
+pub(crate) fn compiler() -> wasmtime::Result<Engine> {
+    Engine::new(&codegen())
+}
+
+/// An engine whose pool has `slots` slots.
+pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(slots)
+        .total_core_instances(slots.saturating_mul(2))
+        .total_memories(slots)
+        .total_tables(slots.saturating_mul(2))
+        .max_memory_size(limits.memory)
+        .linear_memory_keep_resident(KEEP_RESIDENT);
+    let mut config = codegen();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    Engine::new(&config)
+}
+
+/// The slots that are free. Who finds none waits: a full pool is backpressure, not an error.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    free: Mutex<u32>,
+    freed: Condvar,
+}
+
+/// One slot, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Slot<'s>(&'s Slots);
+
+impl Slots {
+    pub(crate) fn new(slots: u32) -> Self {
+        Slots {
+            free: Mutex::new(slots),
+            freed: Condvar::new(),
+        }
+    }
+
+    /// Take a slot, waiting for one.
+    pub(crate) fn take(&self) -> Slot<'_> {
+        // A counter cannot be left half changed, so a panic elsewhere does not spoil it.
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        while *free == 0 {
+            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        }
+        *free -= 1;
+        Slot(self)
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.0.freed.notify_one();
+    }
+}
+
+/// How many ticks a call may last.
+pub(crate) fn ticks(timeout: Duration) -> u64 {
+    // One more than fit: the first may come at once.
+    (timeout.as_nanos() / TICK.as_nanos()).try_into().unwrap_or(u64::MAX / 2) + 1
+}

@@ -1,0 +1,541 @@
+//! The gate: contracts and outputs in, verdicts out, each from a fresh sandbox.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use wasmtime::{Engine, ResourceLimiter, Store, Trap, component::Linker};
+
+use crate::{
+    bindings::{Validator, ValidatorPre, seamgate::validator::types},
+    component::{Component, Inspection},
+    engine::{self, STACK, Slot, Slots, Ticker},
+    fault::{Fault, LoadError},
+    limits::{Limits, Usage},
+    report::{ContractInfo, Disposition, Report, Warning},
+    request::Request,
+};
+
+/// How a gate is set up; every setting has a default.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What runs in the sandbox. Default: the built-in component.
+    pub component: Component,
+    /// What one call may use.
+    pub limits: Limits,
+    /// How many instances there can be at once; further calls wait. Default: four for each processor, at least 8.
+    /// Each takes 4 GiB of addresses, and memory only as it is used.
+    pub slots: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, |processors| processors.get() as u32);
+        Options {
+            component: Component::builtin(),
+            limits: Limits::default(),
+            slots: processors.saturating_mul(4).max(8),
+        }
+    }
+}
+
+/// The verdict on one output, and what it took.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// The verdict.
+    pub report: Report,
+    /// What it took. Beside the report: reports are the same bytes everywhere, times are not.
+    pub usage: Usage,
+}
+
+/// The answer to a request that is text.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The answer as JSON text: `{"id":…,"report":{…}}`, or `{"id":…,"fault":{…}}`.
+    pub json: String,
+    /// What it took.
+    pub usage: Usage,
+}
+
+/// Judges outputs, each in a fresh instance of a component. Use one from as many threads as you like.
+pub struct Gate {
+    engine: Engine,
+    component: Component,
+    pre: ValidatorPre<State>,
+    limits: Limits,
+    slots: Slots,
+    ticker: Ticker,
+    contracts: BTreeMap<String, Registered>,
+}
+
+/// A contract that every instance is given before it judges by it.
+struct Registered {
+    text: String,
+    info: ContractInfo,
+}
+
+impl Gate {
+    /// A gate with the built-in component and the default limits.
+    ///
+    /// # Errors
+    ///
+    /// The engine cannot be set up on this machine.
+    pub fn new() -> Result<Self, LoadError> {
+        Gate::with(Options::default())
+    }
+
+    /// A gate with other settings.
+    ///
+    /// # Errors
+    ///
+    /// The component is none, imports anything, or is not a validator; or the engine cannot be set up.
+    pub fn with(options: Options) -> Result<Self, LoadError> {
+        let failed = |error: wasmtime::Error| LoadError::Engine {
+            message: format!("{error:#}"),
+        };
+        let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
+        let component = options.component.load(&engine)?;
+        if let Some((import, _)) = component.component_type().imports(&engine).next() {
+            return Err(LoadError::Imports {
+                import: import.to_owned(),
+            });
+        }
+        let not_a_validator = |error: wasmtime::Error| LoadError::NotAValidator {
+            message: format!("{error:#}"),
+        };
+        let pre = Linker::new(&engine)
+            .instantiate_pre(&component)
+            .and_then(ValidatorPre::new)
+            .map_err(not_a_validator)?;
+        Ok(Gate {
+            engine,
+            component: options.component,
+            pre,
+            limits: options.limits,
+            slots: Slots::new(options.slots),
+            ticker: Ticker::new(),
+            contracts: BTreeMap::new(),
+        })
+    }
+
+    /// Check a contract and keep it: outputs of its agent are judged by it from now on. `contract` is one whole JSON
+    /// document; see [`read_contract`](crate::read_contract) for those on disk.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::BadContract`], also where the agent has another contract already; [`Fault::Sealed`] where the component
+    /// takes none; or a limit was passed.
+    pub fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
+        let (info, _) = self.instance().call(contract.len(), |validator, store| {
+            let registered = validator.seamgate_validator_registry().call_register(store, contract)?;
+            Ok(registered.map_err(Fault::from))
+        })?;
+        match self.contracts.get(&info.agent) {
+            Some(held) if held.info.contract != info.contract => {
+                return Err(Fault::BadContract {
+                    message: format!("the agent {:?} has another contract already, {}", info.agent, held.info.contract),
+                    violations: Vec::new(),
+                });
+            }
+            _ => {}
+        }
+        let registered = Registered {
+            text: contract.to_owned(),
+            info: info.clone(),
+        };
+        self.contracts.insert(info.agent.clone(), registered);
+        Ok(info)
+    }
+
+    /// The contracts that were registered here, by ascending agent. Those baked into the component are told by
+    /// [`inspect`](Gate::inspect).
+    pub fn contracts(&self) -> impl Iterator<Item = &ContractInfo> {
+        self.contracts.values().map(|registered| &registered.info)
+    }
+
+    /// Judge one output in a fresh instance.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] says that there is no verdict. A rejected output is none: it is a report.
+    pub fn validate(&self, request: &Request) -> Result<Verdict, Fault> {
+        self.instance().validate(request)
+    }
+
+    /// Judge one output in a fresh instance by a contract that need not be registered. The request's agent may be
+    /// empty; where it is not, it must be the contract's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`validate`](Gate::validate); and [`Fault::BadContract`].
+    pub fn validate_with(&self, contract: &str, request: &Request) -> Result<Verdict, Fault> {
+        let bytes = request.output().len();
+        let judged = self.small_enough(bytes).and_then(|()| {
+            let request = request.to_wit();
+            self.instance().call(bytes + contract.len(), |validator, store| {
+                let validate = validator.seamgate_validator_validate();
+                let report = validate.call_validate_with(store, contract, &request)?;
+                Ok(report.map_err(Fault::from))
+            })
+        });
+        verdict(request.agent(), judged)
+    }
+
+    /// Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. `request` counts as
+    /// the output does for its size.
+    ///
+    /// # Errors
+    ///
+    /// A limit was passed. Other faults are answers.
+    pub fn call(&self, request: &str) -> Result<Answer, Fault> {
+        self.instance().answer(request)
+    }
+
+    /// What is likely a mistake in a contract.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::BadContract`], or a limit was passed.
+    pub fn lint(&self, contract: &str) -> Result<Vec<Warning>, Fault> {
+        let (warnings, _) = self.instance().call(contract.len(), |validator, store| {
+            let warnings = validator.seamgate_validator_registry().call_lint(store, contract)?;
+            Ok(warnings.map_err(Fault::from))
+        })?;
+        Ok(warnings)
+    }
+
+    /// Text for an agent's prompt: what its output must be.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`], or a limit was passed.
+    pub fn describe(&self, agent: &str) -> Result<String, Fault> {
+        let mut instance = self.instance();
+        instance.with_contracts(&[agent], 0, |validator, store| {
+            let text = validator.seamgate_validator_registry().call_describe(store, agent)?;
+            Ok(text.map_err(Fault::from))
+        })
+        .map(|(text, _)| text)
+    }
+
+    /// What the component holds.
+    ///
+    /// # Errors
+    ///
+    /// The component does not answer within the limits.
+    pub fn inspect(&self) -> Result<Inspection, Fault> {
+        let world = self.pre.instance_pre().component().component_type();
+        let (agents, _) = self.instance().call(0, |validator, store| {
+            let registry = validator.seamgate_validator_registry();
+            let names = registry.call_names(&mut *store)?;
+            let mut agents = Vec::new();
+            for name in names {
+                match registry.call_contract(&mut *store, &name)? {
+                    Ok(info) => agents.push(info),
+                    Err(fault) => return Ok(Err(fault.into())),
+                }
+            }
+            Ok(Ok(agents))
+        })?;
+        // An empty text is no contract: only a sealed registry does not say so.
+        let sealed = self.instance().call(0, |validator, store| {
+            let refused = validator.seamgate_validator_registry().call_register(store, "")?;
+            Ok(refused.map_err(Fault::from))
+        });
+        Ok(Inspection {
+            agents,
+            imports: world.imports(&self.engine).map(|(name, _)| name.to_owned()).collect(),
+            exports: world.exports(&self.engine).map(|(name, _)| name.to_owned()).collect(),
+            bytes: self.component.bytes(),
+            digest: self.component.digest(),
+            sealed: matches!(sealed, Err(Fault::Sealed { .. })),
+        })
+    }
+
+    /// An instance to use more than once, for callers who trust their producers alike: what one output did to it, the
+    /// next one finds. The reports are the same.
+    pub fn instance(&self) -> Instance<'_> {
+        Instance { gate: self, live: None }
+    }
+}
+
+/// An instance that is used more than once. After a fault that stopped it, the next call begins with a fresh one.
+pub struct Instance<'g> {
+    gate: &'g Gate,
+    live: Option<Live<'g>>,
+}
+
+/// An instance that has not trapped.
+struct Live<'g> {
+    store: Store<State>,
+    validator: Validator,
+    /// The agents whose contracts it was given.
+    agents: Vec<String>,
+    _slot: Slot<'g>,
+}
+
+impl<'g> Instance<'g> {
+    /// Judge one output.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gate::validate`].
+    pub fn validate(&mut self, request: &Request) -> Result<Verdict, Fault> {
+        let agent = request.agent();
+        let bytes = request.output().len();
+        let judged = self.gate.small_enough(bytes).and_then(|()| {
+            let request = request.to_wit();
+            self.with_contracts(&[agent], bytes, |validator, store| {
+                let report = validator.seamgate_validator_validate().call_validate(store, &request)?;
+                Ok(report.map_err(Fault::from))
+            })
+        });
+        verdict(agent, judged)
+    }
+
+    /// Answer one request that is JSON text.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Gate::call`].
+    pub fn answer(&mut self, request: &str) -> Result<Answer, Fault> {
+        self.gate.small_enough(request.len())?;
+        let agents = self.gate.agents_for(request);
+        let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
+        let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store| {
+            validator.seamgate_validator_wire().call_call(store, request).map(Ok)
+        })?;
+        Ok(Answer { json, usage })
+    }
+
+    /// Call an instance that has the contracts of these agents, as far as the gate does.
+    fn with_contracts<T>(
+        &mut self,
+        agents: &[&str],
+        bytes: usize,
+        call: impl FnOnce(&Validator, &mut Store<State>) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        let given = |agent: &str| {
+            let live = self.live.as_ref();
+            live.is_some_and(|live| live.agents.iter().any(|given| given == agent))
+        };
+        let contracts: Vec<&Registered> = agents
+            .iter()
+            .filter(|agent| !given(agent))
+            .filter_map(|agent| self.gate.contracts.get(*agent))
+            .collect();
+        let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
+        let called = self.call(all, |validator, store| {
+            let registry = validator.seamgate_validator_registry();
+            for contract in &contracts {
+                if let Err(fault) = registry.call_register(&mut *store, &contract.text)? {
+                    return Ok(Err(fault.into()));
+                }
+            }
+            call(validator, store)
+        });
+        if let Some(live) = &mut self.live {
+            live.agents.extend(contracts.iter().map(|contract| contract.info.agent.clone()));
+        }
+        called.map_err(|fault| self.gate.with_names(fault))
+    }
+
+    /// Call the instance, or a fresh one where there is none, within the limits for so many bytes.
+    fn call<T>(
+        &mut self,
+        bytes: usize,
+        call: impl FnOnce(&Validator, &mut Store<State>) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        let gate = self.gate;
+        let fuel = gate.limits.fuel_for(bytes);
+        let mut live = match self.live.take() {
+            Some(live) => live,
+            None => gate.enter()?,
+        };
+        let store = &mut live.store;
+        store.set_fuel(fuel).map_err(|error| Fault::Trap {
+            message: format!("{error:#}"),
+        })?;
+        let ticking = gate.ticker.start(&gate.engine);
+        store.set_epoch_deadline(engine::ticks(gate.limits.timeout));
+        let start = Instant::now();
+        let called = call(&live.validator, store);
+        let elapsed = start.elapsed();
+        drop(ticking);
+        match called {
+            Ok(answered) => {
+                let usage = Usage {
+                    fuel: fuel.saturating_sub(store.get_fuel().unwrap_or(0)),
+                    memory: store.data().peak,
+                    elapsed,
+                };
+                self.live = Some(live);
+                answered.map(|answer| (answer, usage))
+            }
+            // The store is poisoned: it is dropped here.
+            Err(error) => Err(gate.fault(&error, store.data(), fuel)),
+        }
+    }
+}
+
+impl Gate {
+    fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
+        let limit = self.limits.output_bytes;
+        if bytes > limit {
+            return Err(Fault::InputTooLarge { bytes, limit });
+        }
+        Ok(())
+    }
+
+    /// A fresh instance, once there is a slot.
+    fn enter(&self) -> Result<Live<'_>, Fault> {
+        let slot = self.slots.take();
+        let mut store = Store::new(
+            &self.engine,
+            State {
+                limit: self.limits.memory,
+                peak: 0,
+                refused: false,
+            },
+        );
+        store.limiter(|state| state);
+        store.set_epoch_deadline(engine::ticks(self.limits.timeout));
+        // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
+        let fuel = self.limits.fuel;
+        let entered = store.set_fuel(fuel).and_then(|()| self.pre.instantiate(&mut store));
+        match entered {
+            Ok(validator) => Ok(Live {
+                store,
+                validator,
+                agents: Vec::new(),
+                _slot: slot,
+            }),
+            Err(error) => Err(self.fault(&error, store.data(), fuel)),
+        }
+    }
+
+    /// What stopped an instance.
+    fn fault(&self, error: &wasmtime::Error, state: &State, fuel: u64) -> Fault {
+        // A guest that gets no memory aborts, by whatever trap: so the limiter is asked first.
+        if state.refused {
+            return Fault::OutOfMemory {
+                limit: self.limits.memory,
+            };
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => Fault::OutOfFuel { limit: fuel },
+            Some(Trap::StackOverflow) => Fault::StackOverflow { limit: STACK },
+            Some(Trap::Interrupt) => Fault::Timeout {
+                limit: self.limits.timeout,
+            },
+            Some(trap) => Fault::Trap {
+                message: trap.to_string(),
+            },
+            None => Fault::Trap {
+                message: format!("{error:#}"),
+            },
+        }
+    }
+
+    /// The agents whose contracts an instance needs to answer a request: the one it names, or, where it asks for
+    /// something else than a verdict, all. The component reads the request itself, and says what is wrong.
+    fn agents_for(&self, request: &str) -> Vec<String> {
+        #[derive(serde::Deserialize)]
+        struct Named {
+            agent: Option<String>,
+            op: Option<String>,
+        }
+        match serde_json::from_str(request) {
+            Ok(Named { op: Some(_), .. }) => self.contracts.keys().cloned().collect(),
+            Ok(Named { agent, .. }) => agent.into_iter().collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// An instance knows the contracts it was given; the gate knows them all.
+    fn with_names(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::UnknownAgent { message, mut agents } => {
+                agents.extend(self.contracts.keys().cloned());
+                agents.sort();
+                agents.dedup();
+                Fault::UnknownAgent { message, agents }
+            }
+            fault => fault,
+        }
+    }
+}
+
+/// What was judged, told as events.
+fn verdict(agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
+    match judged {
+        Ok((report, usage)) => {
+            told(&report, &usage);
+            Ok(Verdict { report, usage })
+        }
+        Err(fault) => {
+            tracing::warn!(agent, fault = fault.code(), "{fault}");
+            Err(fault)
+        }
+    }
+}
+
+fn told(report: &Report, usage: &Usage) {
+    let agent = report.agent.as_str();
+    let contract = report.contract.as_str();
+    if report.disposition == Disposition::Rejected {
+        let first = report.violations().first();
+        tracing::info!(
+            agent,
+            contract,
+            error = report.error.as_ref().map(|error| error.error.word()),
+            violations = report.violations().len(),
+            path = first.map(|violation| violation.path.as_str()),
+            keyword = first.map(|violation| violation.keyword.as_str()),
+            "output failed validation"
+        );
+    }
+    tracing::debug!(
+        agent,
+        contract,
+        disposition = report.disposition.word(),
+        fuel = usage.fuel,
+        memory = usage.memory,
+        elapsed = ?usage.elapsed,
+        "verdict"
+    );
+}
+
+/// What the limiter of an instance knows.
+struct State {
+    limit: usize,
+    peak: usize,
+    /// Memory was asked for beyond the limit.
+    refused: bool,
+}
+
+impl ResourceLimiter for State {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > self.limit {
+            self.refused = true;
+            return Ok(false);
+        }
+        self.peak = self.peak.max(desired);
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        // The pool bounds tables.
+        Ok(true)
+    }
+}
+
+impl From<types::Fault> for Fault {
+    fn from(fault: types::Fault) -> Self {
+        let types::Fault { code, message, violations, agents } = fault;
+        match code {
+            types::FaultCode::BadRequest => Fault::BadRequest { message, violations },
+            types::FaultCode::BadContract => Fault::BadContract { message, violations },
+            types::FaultCode::UnknownAgent => Fault::UnknownAgent { message, agents },
+            types::FaultCode::Sealed => Fault::Sealed { message },
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The host of seamgate: give it what an untrusted producer wrote, get one verdict.
+//!
+//! ```
+//! use seamgate::{Disposition, Gate, Request};
+//!
+//! let mut gate = Gate::new()?;
+//! gate.register(r#"{"agent": "greeter", "schema": {"type": "object", "required": ["greeting"]}}"#)?;
+//!
+//! let verdict = gate.validate(&Request::new("greeter", "Here you are: ```json\n{\"greeting\": \"hi\"}\n```"))?;
+//! assert_eq!(verdict.report.disposition, Disposition::Accepted);
+//! assert_eq!(verdict.report.output.as_deref(), Some(r#"{"greeting":"hi"}"#));
+//!
+//! let verdict = gate.validate(&Request::new("greeter", "{\"greting\": \"hi\"}"))?;
+//! assert_eq!(verdict.report.violations()[0].message, "must have member \"greeting\"");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Validation happens in a WebAssembly component without imports, one fresh instance for each output, under
+//! [`Limits`] on fuel, memory, stack, time and size. A rejected output is data: a [`Report`]. A [`Fault`] says that
+//! there is no verdict: the contract is wrong, or a limit was passed. Both fail closed, and the gate goes on.
+//!
+//! What happens is told as `tracing` events: `debug` for each verdict, `info` when an output fails validation,
+//! `warn` for faults.
+
+mod component;
+mod contract;
+mod engine;
+mod fault;
+mod gate;
+mod limits;
+mod report;
+mod request;
+
+mod bindings {
+    #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
+    wasmtime::component::bindgen!({ path: "../wit", world: "validator" });
+}
+
+pub use component::{Component, Inspection};
+pub use contract::{ContractError, read_contract, read_contracts};
+pub use fault::{Fault, LoadError};
+pub use gate::{Answer, Gate, Instance, Options, Verdict};
+pub use limits::{Limits, Usage};
+pub use report::{
+    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, NamedList, OutputError, QuarantineReason,
+    Quarantined, Report, Source, Span, Violation, Warning,
+};
+pub use request::Request;

@@ -1,0 +1,80 @@
+//! One output to judge.
+
+use std::borrow::Cow;
+
+use crate::{
+    bindings::seamgate::validator::types,
+    report::{Finish, NamedList},
+};
+
+/// One output to judge, and what came with it.
+#[derive(Debug, Clone)]
+pub struct Request<'t> {
+    agent: Cow<'t, str>,
+    output: Cow<'t, str>,
+    finish: Finish,
+    lists: Vec<NamedList>,
+    invalid_utf8: Option<u32>,
+}
+
+impl<'t> Request<'t> {
+    /// The raw text that `agent` produced, prose and fences included.
+    pub fn new(agent: &'t str, output: &'t str) -> Self {
+        Request {
+            agent: Cow::Borrowed(agent),
+            output: Cow::Borrowed(output),
+            finish: Finish::Unknown,
+            lists: Vec::new(),
+            invalid_utf8: None,
+        }
+    }
+
+    /// The same for bytes, of which nobody knows whether they are UTF-8. Where they are not, the output is rejected
+    /// with the place; nothing is changed silently.
+    pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
+        let invalid = std::str::from_utf8(output).err();
+        Request {
+            agent: Cow::Borrowed(agent),
+            output: String::from_utf8_lossy(output),
+            finish: Finish::Unknown,
+            lists: Vec::new(),
+            // Outputs that are longer than an offset are refused for their size.
+            invalid_utf8: invalid.map(|error| u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Why the producer stopped. Default: [`Finish::Unknown`].
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+
+    /// Add a list that the contract's `allow` refers to by name.
+    #[must_use]
+    pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.lists.push(NamedList {
+            name: name.into(),
+            values: values.into_iter().map(Into::into).collect(),
+        });
+        self
+    }
+
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    pub(crate) fn output(&self) -> &str {
+        &self.output
+    }
+
+    pub(crate) fn to_wit(&self) -> types::Request {
+        types::Request {
+            agent: self.agent.clone().into_owned(),
+            output: self.output.clone().into_owned(),
+            finish: self.finish,
+            lists: self.lists.clone(),
+            invalid_utf8: self.invalid_utf8,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Cases: a test is a folder with an output, a contract, and the verdict expected.
+//!
+//! `tests/cases/GROUP/NAME/` holds `output.txt` (bytes, UTF-8 or not); `request.json` where more than an output is
+//! asked (`finish`, `lists`, `agent`); `contract.json`, else the group's; and `report.json` or `fault.json`, which
+//! `cargo xtask bless` writes.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// One case, read from its folder.
+pub struct Case {
+    /// `GROUP/NAME`.
+    pub name: String,
+    /// What the agent produced.
+    pub output: Vec<u8>,
+    /// The contract as text.
+    pub contract: String,
+    /// Members of the request beside the output.
+    pub request: Value,
+    /// Where the expected verdict stands.
+    pub folder: PathBuf,
+}
+
+/// The folder of all cases.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases")
+}
+
+/// All cases, in the order of their names.
+///
+/// # Errors
+///
+/// A file cannot be read, or a case has no contract.
+pub fn cases() -> Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for group in folders(&folder())? {
+        for folder in folders(&group)? {
+            cases.push(case(folder).with_context(|| format!("in {}", group.display()))?);
+        }
+    }
+    Ok(cases)
+}
+
+fn folders(within: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(within).with_context(|| format!("{}", within.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn case(folder: PathBuf) -> Result<Case> {
+    let read = |path: PathBuf| fs::read(&path).with_context(|| format!("{}", path.display()));
+    let own = folder.join("contract.json");
+    let contract = match own.exists() {
+        true => own,
+        false => folder.join("../contract.json"),
+    };
+    let request = folder.join("request.json");
+    let name: Vec<_> = folder.iter().rev().take(2).map(|part| part.to_string_lossy()).collect();
+    Ok(Case {
+        name: format!("{}/{}", name[1], name[0]),
+        output: read(folder.join("output.txt"))?,
+        contract: String::from_utf8(read(contract)?)?,
+        request: match request.exists() {
+            true => serde_json::from_slice(&read(request)?)?,
+            false => Value::Object(Default::default()),
+        },
+        folder,
+    })
+}
+
+impl Case {
+    /// The output as text, and where its bytes were not UTF-8.
+    pub fn text(&self) -> (String, Option<u32>) {
+        let invalid = std::str::from_utf8(&self.output).err().map(|error| error.valid_up_to() as u32);
+        (String::from_utf8_lossy(&self.output).into_owned(), invalid)
+    }
+
+    /// The agent that the request names, if it does.
+    pub fn agent(&self) -> &str {
+        self.request["agent"].as_str().unwrap_or_default()
+    }
+
+    /// The word for why the producer stopped.
+    pub fn finish(&self) -> &str {
+        self.request["finish"].as_str().unwrap_or("unknown")
+    }
+
+    /// The lists that came with the request.
+    pub fn lists(&self) -> Vec<(String, Vec<String>)> {
+        let lists = self.request["lists"].as_object().cloned().unwrap_or_default();
+        lists
+            .into_iter()
+            .map(|(name, values)| {
+                let values = values.as_array().cloned().unwrap_or_default();
+                let values = values.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect();
+                (name, values)
+            })
+            .collect()
+    }
+}
+
+/// JSON without optional white space, with indentation: what a reviewer reads in a diff. Nothing but white space is
+/// added, so that what is compared is still the bytes.
+pub fn indented(json: &str) -> String {
+    let mut out = String::new();
+    let mut depth = 0;
+    let (mut quoted, mut escaped) = (false, false);
+    let mut previous = ' ';
+    for character in json.chars() {
+        if quoted {
+            quoted = escaped || character != '"';
+            escaped = !escaped && character == '\\';
+            out.push(character);
+        } else {
+            let closing = matches!(character, '}' | ']');
+            depth -= usize::from(closing);
+            let empty = closing && matches!(previous, '{' | '[');
+            if (matches!(previous, '{' | '[' | ',') || closing) && !empty {
+                out.push('\n');
+                out.push_str(&"  ".repeat(depth));
+            }
+            depth += usize::from(matches!(character, '{' | '['));
+            quoted = character == '"';
+            out.push(character);
+            if character == ':' {
+                out.push(' ');
+            }
+        }
+        previous = character;
+    }
+    out.push('\n');
+    out
+}

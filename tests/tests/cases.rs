@@ -1,0 +1,187 @@
+//! Every case natively, through the component, and through `wire`: three verdicts, the same bytes, and those expected.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use seamgate::{Component, Gate, Options};
+use seamgate_tests::{Case, cases, indented};
+use serde_json::Value;
+
+/// A report, or a fault, as JSON text.
+type Verdict = Result<String, String>;
+
+fn natively(case: &Case) -> Verdict {
+    let (output, invalid_utf8) = case.text();
+    let finish = seamgate_core::Finish::NAMES.iter().find(|(name, _)| *name == case.finish());
+    let request = seamgate_core::Request {
+        agent: case.agent().to_owned(),
+        output: &output,
+        finish: finish.expect("a finish of the format").1,
+        lists: case
+            .lists()
+            .into_iter()
+            .map(|(name, values)| seamgate_core::NamedList { name, values })
+            .collect(),
+        invalid_utf8,
+    };
+    seamgate_core::Contract::compile(&case.contract)
+        .and_then(|contract| seamgate_core::validate(&contract, &request))
+        .map(|report| report.to_json())
+        .map_err(|fault| fault.to_json())
+}
+
+/// A gate of the component under test: the built-in one, or another build of it.
+fn gate() -> Gate {
+    let component = match std::env::var_os("SEAMGATE_TEST_COMPONENT") {
+        Some(path) => Component::from_bytes(fs::read(path).expect("the component under test")),
+        None => Component::builtin(),
+    };
+    Gate::with(Options { component, ..Options::default() }).expect("a gate")
+}
+
+fn through_component(gate: &Gate, case: &Case) -> Verdict {
+    let finish = match case.finish() {
+        "stop" => seamgate::Finish::Stop,
+        "length" => seamgate::Finish::Length,
+        "refusal" => seamgate::Finish::Refusal,
+        "content_filter" => seamgate::Finish::ContentFilter,
+        _ => seamgate::Finish::Unknown,
+    };
+    let mut request = seamgate::Request::from_bytes(case.agent(), &case.output).finish(finish);
+    for (name, values) in case.lists() {
+        request = request.list(name, values);
+    }
+    gate.validate_with(&case.contract, &request)
+        .map(|verdict| verdict.report.to_json())
+        .map_err(|fault| fault.to_json())
+}
+
+/// The answer without its envelope. A contract that is not JSON cannot be sent inside a request, and an agent cannot
+/// stand beside a contract: for those cases there is no such answer.
+fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
+    if serde_json::from_str::<&serde_json::value::RawValue>(&case.contract).is_err() || !case.agent().is_empty() {
+        return None;
+    }
+    let (output, invalid_utf8) = case.text();
+    let mut rest = String::new();
+    for name in ["finish", "lists"] {
+        if !case.request[name].is_null() {
+            rest.push_str(&format!(",\"{name}\":{}", case.request[name]));
+        }
+    }
+    if let Some(at) = invalid_utf8 {
+        rest.push_str(&format!(",\"invalid_utf8\":{at}"));
+    }
+    let request = format!(
+        "{{\"id\":[1.50],\"contract\":{},\"output\":{}{rest}}}",
+        case.contract,
+        Value::from(output)
+    );
+    let answer = gate.call(&request).expect("an answer within the limits").json;
+    let inner = |prefix: &str| answer.strip_prefix(prefix)?.strip_suffix('}').map(str::to_owned);
+    match inner("{\"id\":[1.50],\"report\":") {
+        Some(report) => Some(Ok(report)),
+        None => Some(Err(inner("{\"id\":[1.50],\"fault\":").expect("a report or a fault"))),
+    }
+}
+
+fn check(gate: &Gate, schema: &jsonschema::Validator, case: &Case) -> Result<()> {
+    let native = natively(case);
+    let component = through_component(gate, case);
+    ensure!(native == component, "native and component differ:\n  {native:?}\n  {component:?}");
+    match through_wire(gate, case) {
+        Some(wire) if native.is_ok() => {
+            ensure!(native == wire, "native and wire differ:\n  {native:?}\n  {wire:?}");
+        }
+        // Spans of a contract's violations are offsets into its own text, which differs inside a request.
+        Some(wire) => {
+            let message = |verdict: &Verdict| -> Value {
+                let fault: Value = serde_json::from_str(verdict.as_ref().expect_err("a fault")).expect("JSON");
+                fault["message"].clone()
+            };
+            let bad_json = case.name.contains("duplicate");
+            ensure!(wire.is_err(), "native gives a fault, wire a report: {wire:?}");
+            ensure!(bad_json || message(&native) == message(&wire), "native and wire differ:\n  {native:?}\n  {wire:?}");
+        }
+        None => {}
+    }
+    let (file, other, json) = match &native {
+        Ok(report) => ("report.json", "fault.json", report),
+        Err(fault) => ("fault.json", "report.json", fault),
+    };
+    let value: Value = serde_json::from_str(json).context("the verdict is not JSON")?;
+    if native.is_ok() {
+        let errors: Vec<String> = schema.iter_errors(&value).map(|error| format!("{} {error}", error.instance_path())).collect();
+        ensure!(errors.is_empty(), "the report does not match report.schema.json: {errors:?}");
+        let feedback = value["feedback"].as_str().unwrap_or_default();
+        ensure!(feedback.len() <= 2048, "the feedback has {} bytes", feedback.len());
+        spans(&value, case)?;
+    }
+    let json = indented(json);
+    let path = case.folder.join(file);
+    if std::env::var_os("BLESS").is_some() {
+        if fs::read_to_string(&path).ok().as_deref() != Some(&json) {
+            fs::write(&path, json)?;
+        }
+        let _ = fs::remove_file(case.folder.join(other));
+        return Ok(());
+    }
+    let expected = fs::read_to_string(&path).with_context(|| format!("{file} is missing; `cargo xtask bless` writes it"))?;
+    ensure!(
+        expected == json,
+        "{file} differs; if that is meant, `cargo xtask bless` rewrites it\n--- expected\n{expected}\n--- is\n{json}"
+    );
+    Ok(())
+}
+
+/// Every span of a report lies in the output.
+fn spans(value: &Value, case: &Case) -> Result<()> {
+    match value {
+        Value::Object(members) => {
+            if let Some([start, end]) = members.get("span").and_then(Value::as_array).map(Vec::as_slice) {
+                let (start, end) = (start.as_u64().unwrap_or(u64::MAX), end.as_u64().unwrap_or(0));
+                ensure!(start <= end && end <= case.output.len() as u64, "the span [{start},{end}] is outside the output");
+            }
+            members.iter().filter(|(name, _)| *name != "output").try_for_each(|(_, value)| spans(value, case))
+        }
+        Value::Array(items) => items.iter().try_for_each(|value| spans(value, case)),
+        _ => Ok(()),
+    }
+}
+
+#[test]
+fn every_case_has_the_same_verdict_everywhere() {
+    let schema = serde_json::from_str(include_str!("../../schemas/report.schema.json")).expect("JSON");
+    let schema = jsonschema::validator_for(&schema).expect("report.schema.json is a schema");
+    let gate = gate();
+    let cases = cases().expect("cases");
+    let mut rejections = 0;
+    let mut failed = Vec::new();
+    for case in &cases {
+        if let Err(error) = check(&gate, &schema, case) {
+            failed.push(format!("{}: {error:#}", case.name));
+        }
+        rejections += usize::from(!natively(case).is_ok_and(|report| report.starts_with("{\"disposition\":\"accepted\"")));
+    }
+    assert!(failed.is_empty(), "{} of {} cases failed:\n\n{}", failed.len(), cases.len(), failed.join("\n\n"));
+    assert!(cases.len() >= 120, "only {} cases were found", cases.len());
+    assert!(rejections * 2 >= cases.len(), "only {rejections} of {} cases reject", cases.len());
+}
+
+#[test]
+fn a_warm_instance_gives_the_same_verdicts() {
+    let mut gate = gate();
+    let mut registered = Vec::new();
+    for case in cases().expect("cases") {
+        if let Ok(info) = gate.register(&case.contract) {
+            registered.push((info, case));
+        }
+    }
+    let mut instance = gate.instance();
+    for (info, case) in &registered {
+        let request = seamgate::Request::from_bytes(&info.agent, &case.output);
+        let fresh = gate.validate(&request).map(|verdict| verdict.report.to_json());
+        let warm = instance.validate(&request).map(|verdict| verdict.report.to_json());
+        assert_eq!(fresh, warm, "{}", case.name);
+    }
+}

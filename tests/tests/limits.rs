@@ -1,0 +1,140 @@
+//! Every limit is a typed fault, and the next call works.
+
+use std::{thread, time::Duration};
+
+use seamgate::{Disposition, Fault, Gate, Limits, Options, Request};
+
+const GREETER: &str = r#"{"agent":"greeter","schema":{"type":"object","required":["greeting"]}}"#;
+
+fn gate(limits: Limits) -> Gate {
+    Gate::with(Options { limits, ..Options::default() }).expect("a gate")
+}
+
+/// A gate that has just given a fault still judges.
+fn works(gate: &Gate) {
+    let request = Request::new("greeter", r#"{"greeting":"hi"}"#);
+    let verdict = gate.validate_with(GREETER, &request).expect("a verdict after a fault");
+    assert_eq!(verdict.report.disposition, Disposition::Accepted);
+}
+
+/// Each level refers twice to the one below: checking takes two to the power of the levels.
+fn doubling(levels: usize) -> String {
+    let defs: Vec<String> = (1..=levels)
+        .map(|level| {
+            let below = format!("{{\"$ref\":\"#/$defs/l{}\"}}", level - 1);
+            format!("\"l{level}\":{{\"allOf\":[{below},{below}]}}")
+        })
+        .collect();
+    format!(
+        "{{\"agent\":\"doubling\",\"schema\":{{\"$ref\":\"#/$defs/l{levels}\",\"$defs\":{{\"l0\":{{}},{}}}}}}}",
+        defs.join(",")
+    )
+}
+
+#[test]
+fn fuel() {
+    let gate = gate(Limits::default());
+    let fault = gate.validate_with(&doubling(40), &Request::new("", "1")).expect_err("2^40 steps");
+    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit > 100_000_000), "{fault:?}");
+    works(&gate);
+}
+
+#[test]
+fn wall_clock() {
+    let gate = gate(Limits {
+        fuel: u64::MAX,
+        timeout: Duration::from_millis(200),
+        ..Limits::default()
+    });
+    let fault = gate.validate_with(&doubling(60), &Request::new("", "1")).expect_err("2^60 steps");
+    assert!(matches!(fault, Fault::Timeout { .. }), "{fault:?}");
+    works(&gate);
+}
+
+#[test]
+fn memory() {
+    let gate = gate(Limits {
+        memory: 16 * 1024 * 1024,
+        ..Limits::default()
+    });
+    let output = format!("[{}]", vec!["1"; 2_000_000].join(","));
+    let contract = r#"{"agent":"a","schema":true,"caps":{"bytes":8388608,"array_items":10000000}}"#;
+    let fault = gate.validate_with(contract, &Request::new("", &output)).expect_err("40 MB of nodes");
+    assert!(matches!(fault, Fault::OutOfMemory { limit: 16_777_216 }), "{fault:?}");
+    works(&gate);
+}
+
+#[test]
+fn stack() {
+    let gate = gate(Limits::default());
+    // Nothing in it is deep; the references are.
+    let defs: Vec<String> = (1..=20_000).map(|n| format!("\"l{n}\":{{\"$ref\":\"#/$defs/l{}\"}}", n - 1)).collect();
+    let contract = format!(
+        "{{\"agent\":\"a\",\"schema\":{{\"$ref\":\"#/$defs/l20000\",\"$defs\":{{\"l0\":{{}},{}}}}}}}",
+        defs.join(",")
+    );
+    let fault = gate.validate_with(&contract, &Request::new("", "1")).expect_err("20,000 references");
+    assert!(matches!(fault, Fault::StackOverflow { .. }), "{fault:?}");
+    works(&gate);
+}
+
+#[test]
+fn output_size() {
+    let gate = gate(Limits::default());
+    let output = " ".repeat(8 * 1024 * 1024 + 1);
+    let fault = gate.validate_with(GREETER, &Request::new("", &output)).expect_err("8 MiB and a byte");
+    assert!(matches!(fault, Fault::InputTooLarge { bytes: 8_388_609, limit: 8_388_608 }), "{fault:?}");
+    works(&gate);
+}
+
+#[test]
+fn a_warm_instance_goes_on_after_a_fault() {
+    let mut gate = gate(Limits::default());
+    gate.register(GREETER).expect("a contract");
+    gate.register(&doubling(40)).expect("a contract");
+    let mut instance = gate.instance();
+    let good = Request::new("greeter", r#"{"greeting":"hi"}"#);
+    for _ in 0..3 {
+        instance.validate(&good).expect("a verdict");
+        let fault = instance.validate(&Request::new("doubling", "1")).expect_err("2^40 steps");
+        assert_eq!(fault.code(), "out_of_fuel");
+    }
+}
+
+/// The deepest document that the caps allow, checked by what recurses most, stays inside the stack.
+#[test]
+fn the_deepest_document_stays_inside_the_stack() {
+    let gate = gate(Limits::default());
+    let contract = r##"{"agent":"deep","caps":{"depth":128},"schema":{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[
+        {"type":"array","items":{"allOf":[{"oneOf":[{"$ref":"#/$defs/n"}]}]}},
+        {"type":"object","additionalProperties":{"if":true,"then":{"$ref":"#/$defs/n"}},"unevaluatedProperties":false},
+        {"type":"integer"}]}}}}"##;
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let document = |inner: &str| format!("{}{inner}{}", open.repeat(128), close.repeat(128));
+        let judge = |inner: &str| {
+            let verdict = gate.validate_with(contract, &Request::new("", &document(inner))).expect("a verdict");
+            verdict.report.disposition
+        };
+        assert_eq!(judge("1"), Disposition::Accepted);
+        assert_eq!(judge("null"), Disposition::Rejected);
+    }
+}
+
+#[test]
+fn more_threads_than_slots_wait_for_each_other() {
+    let mut gate = Gate::with(Options { slots: 2, ..Options::default() }).expect("a gate");
+    gate.register(GREETER).expect("a contract");
+    let request = Request::new("greeter", "{\"greting\":\"hi\"}");
+    let expected = gate.validate(&request).expect("a verdict");
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let verdict = gate.validate(&request).expect("a verdict");
+                    assert_eq!(verdict.report.to_json(), expected.report.to_json());
+                    assert_eq!(verdict.usage.fuel, expected.usage.fuel, "the same request takes the same fuel");
+                }
+            });
+        }
+    });
+}

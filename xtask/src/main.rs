@@ -1,0 +1,101 @@
+//! What is done to this repository by command. `cargo xtask` alone lists them.
+
+mod demo;
+mod guest;
+mod run;
+mod toolchain;
+
+use std::{process::ExitCode, time::Instant};
+
+use anyhow::{Result, bail};
+
+use run::{cargo, say};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  build            build the component (host/component/validator.wasm) and the command line
+  demo             build, then show an accepted output, a rejected one, and a fault that leaves the host working
+  test [ARG…]      build, then run all tests; further arguments go to `cargo test`
+  bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
+  bench [ARG…]     build, then run the benchmarks; further arguments go to criterion
+  cargo-component  build the component with `cargo component` too, and hold it to the same cases
+  ci               what CI runs: format, lints, documentation and tests, warnings being errors
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let rest: Vec<String> = arguments.collect();
+    match dispatch(&command, &rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(command: &str, rest: &[String]) -> Result<()> {
+    std::env::set_current_dir(run::root())?;
+    let start = Instant::now();
+    match command {
+        "build" => {
+            guest::build()?;
+            guest::build_host()?;
+        }
+        "demo" => {
+            guest::build()?;
+            guest::build_host()?;
+            demo::demo()?;
+        }
+        "test" => {
+            guest::build()?;
+            guest::build_host()?;
+            test(rest)?;
+        }
+        "bless" => {
+            guest::build()?;
+            guest::build_host()?;
+            run::run(run::command("cargo").args(["test", "--release", "--test", "cases"]).env("BLESS", "1"))?;
+        }
+        "bench" => {
+            guest::build()?;
+            guest::build_host()?;
+            let bench = ["bench", "--bench", "verdict", "--"];
+            cargo(bench.into_iter().chain(rest.iter().map(String::as_str)))?;
+        }
+        "cargo-component" => {
+            guest::build()?;
+            guest::build_host()?;
+            guest::cargo_component()?;
+        }
+        "ci" => ci()?,
+        "" | "help" | "--help" | "-h" => {
+            print!("{USAGE}");
+            return Ok(());
+        }
+        other => bail!("there is no command '{other}'\n\n{USAGE}"),
+    }
+    say(&format!("{command}: done in {:.0} s", start.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+fn test(rest: &[String]) -> Result<()> {
+    let test = ["test", "--release", "--locked"];
+    cargo(test.into_iter().chain(rest.iter().map(String::as_str)))
+}
+
+fn ci() -> Result<()> {
+    cargo(["fmt", "--all", "--check"])?;
+    guest::build()?;
+    guest::build_host()?;
+    // The release profile throughout: what it builds serves every step.
+    cargo(["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
+    run::run(
+        run::command("cargo")
+            .args(["doc", "--release", "--workspace", "--no-deps", "--locked"])
+            .env("RUSTDOCFLAGS", "--deny warnings"),
+    )?;
+    test(&[])
+}

@@ -1,0 +1,102 @@
+//! Which compiler builds the component: the ordinary one where it has the WebAssembly target or may add it, else
+//! Debian's, with its library source.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::run::{command, output, run, say};
+
+pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Debian's compiler with a library source that matches it, and its linker.
+const DEBIAN: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "lld-22"];
+
+/// A compiler that can build for WebAssembly.
+pub(crate) enum Toolchain {
+    /// The one that `cargo` uses here.
+    Ordinary,
+    /// Debian's, which builds the standard library from source on the way.
+    Debian,
+}
+
+impl Toolchain {
+    /// Take one that is there; install one where none is, after saying so.
+    pub(crate) fn find() -> Result<Self> {
+        if has_target() {
+            say("building the component with the installed toolchain");
+            return Ok(Toolchain::Ordinary);
+        }
+        // Set where toolchains must not be added.
+        let may_add = std::env::var_os("RUSTUP_AUTO_INSTALL").is_none_or(|value| value != "0");
+        if may_add && output(command("rustup").arg("--version")).is_some() {
+            say(&format!("the compiler lacks the target {TARGET}, which the component is built for: adding it with rustup"));
+            if run(command("rustup").args(["target", "add", TARGET])).is_ok() && has_target() {
+                return Ok(Toolchain::Ordinary);
+            }
+            say("rustup could not add it");
+        }
+        if !has_debian() {
+            install_debian()?;
+        }
+        say("building the component with Debian's compiler and its library source");
+        Ok(Toolchain::Debian)
+    }
+
+    /// `cargo`, set up to build for the target.
+    pub(crate) fn cargo(&self) -> std::process::Command {
+        match self {
+            Toolchain::Ordinary => command("cargo"),
+            Toolchain::Debian => {
+                let mut cargo = command("/usr/bin/cargo");
+                // Building the standard library is unstable; Debian's release compiler does it when told so.
+                cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTUP_TOOLCHAIN");
+                cargo
+            }
+        }
+    }
+
+    /// What `cargo build` needs beside the target.
+    pub(crate) fn arguments(&self) -> &'static [&'static str] {
+        match self {
+            Toolchain::Ordinary => &[],
+            Toolchain::Debian => &["-Zbuild-std=std,panic_abort"],
+        }
+    }
+}
+
+fn has_target() -> bool {
+    let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", TARGET]));
+    libraries.is_some_and(|path| Path::new(&path).is_dir())
+}
+
+fn has_debian() -> bool {
+    let sysroot = output(command("/usr/bin/rustc").args(["--print", "sysroot"]));
+    sysroot.is_some_and(|sysroot| Path::new(&sysroot).join("lib/rustlib/src/rust/library/std").is_dir())
+        && Path::new("/usr/bin/cargo").exists()
+}
+
+fn install_debian() -> Result<()> {
+    if output(command("apt-get").arg("--version")).is_none() {
+        bail!(
+            "the component needs a compiler for {TARGET}; run `rustup target add {TARGET}`, \
+             or install a Rust toolchain that has it"
+        );
+    }
+    say(&format!("no compiler here builds for {TARGET}: installing Debian's ({})", DEBIAN.join(" ")));
+    let root = output(command("id").arg("-u")).as_deref() == Some("0");
+    let apt = |arguments: &[&str]| {
+        let mut apt = command(if root { "apt-get" } else { "sudo" });
+        if !root {
+            apt.arg("apt-get");
+        }
+        run(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update", "--quiet"])?;
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends"];
+    apt(&[&install[..], &DEBIAN].concat())?;
+    if !has_debian() {
+        bail!("Debian's compiler was installed and its library source is not where it was looked for");
+    }
+    Ok(())
+}
