@@ -2,7 +2,7 @@
 
 use seamgate_core as core;
 
-use super::bindings::seamgate::validator::types;
+use super::bindings::exports::seamgate::validator::types;
 
 pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
     core::Request {

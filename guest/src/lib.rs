@@ -16,10 +16,7 @@ mod bindings {
     wit_bindgen::generate!({ path: "../wit", world: "validator" });
 }
 
-use bindings::{
-    exports::seamgate::validator::{registry, validate, wire},
-    seamgate::validator::types,
-};
+use bindings::exports::seamgate::validator::{registry, types, validate, wire};
 
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.

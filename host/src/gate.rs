@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Instant};
 use wasmtime::{Engine, ResourceLimiter, Store, Trap, component::Linker};
 
 use crate::{
-    bindings::{Validator, ValidatorPre, seamgate::validator::types},
+    bindings::{Validator, ValidatorPre, exports::seamgate::validator::types},
     component::{Component, Inspection},
     engine::{self, STACK, Slot, Slots, Ticker},
     fault::{Fault, LoadError},

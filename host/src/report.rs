@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-pub use crate::bindings::seamgate::validator::types::{
+pub use crate::bindings::exports::seamgate::validator::types::{
     Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, NamedList, OutputError, Quarantined,
     QuarantineReason, Report, Source, Span, Violation, Warning,
 };

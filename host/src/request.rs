@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::{
-    bindings::seamgate::validator::types,
+    bindings::exports::seamgate::validator::types,
     report::{Finish, NamedList},
 };
 

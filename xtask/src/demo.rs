@@ -22,7 +22,7 @@ pub(crate) fn demo() -> Result<()> {
     show(seamgate(["check", "--picture", "-c", &format!("{EXAMPLES}/hostile/doubling.contract.json"), &format!("{EXAMPLES}/outputs/tool-result.good.txt")]), 5)?;
 
     step("The same in one process, between two ordinary requests: the host goes on.");
-    show(seamgate(["check", "--ndjson", "-c", EXAMPLES, "-j", "1", &format!("{EXAMPLES}/hostile/requests.ndjson")]), 5)?;
+    show(seamgate(["check", "--ndjson", "-c", &format!("{EXAMPLES}/hostile"), &format!("{EXAMPLES}/hostile/requests.ndjson")]), 5)?;
     Ok(())
 }
 

@@ -91,7 +91,7 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
             if arguments.json || !(arguments.picture || io::stdout().is_terminal()) {
                 print(&fault.to_json())?;
             }
-            return Err(gate::located(fault));
+            return Err(gate::Told(fault).into());
         }
     };
     if arguments.picture || (io::stdout().is_terminal() && !arguments.json) {

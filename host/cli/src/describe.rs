@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let (gate, only) = gate::open(&arguments.contract)?;
     let agent = gate::agent(arguments.agent.clone(), only, &arguments.contract)?;
-    let text = gate.describe(&agent).map_err(gate::located)?;
+    let text = gate.describe(&agent).map_err(gate::Told)?;
     write!(anstream::stdout().lock(), "{}", safe(&text)).context("standard output")?;
     Ok(Status::Accepted)
 }

@@ -1,6 +1,6 @@
 //! `-c`: a contract, a folder of contracts, or a component that has them baked in.
 
-use std::{fs, path::Path};
+use std::{fmt, fs, path::Path};
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Component, Fault, Gate, Options, read_contract, read_contracts};
@@ -16,15 +16,17 @@ pub(crate) fn open(contracts: &Path) -> Result<(Gate, Option<String>)> {
         let only = only(gate.contracts().map(|info| info.agent.clone()));
         return Ok((gate, only));
     }
-    let wasm = fs::File::open(contracts)
-        .and_then(|mut file| {
-            let mut magic = [0; 4];
-            std::io::Read::read_exact(&mut file, &mut magic).map(|()| magic == *b"\0asm")
-        })
-        .unwrap_or(false);
+    // What is not a file can be read only once.
+    let wasm = metadata.is_file()
+        && fs::File::open(contracts)
+            .and_then(|mut file| {
+                let mut magic = [0; 4];
+                std::io::Read::read_exact(&mut file, &mut magic).map(|()| magic == *b"\0asm")
+            })
+            .unwrap_or(false);
     if wasm {
         let gate = component(contracts)?;
-        let only = only(gate.inspect()?.agents.into_iter().map(|info| info.agent));
+        let only = only(gate.inspect().map_err(Told)?.agents.into_iter().map(|info| info.agent));
         return Ok((gate, only));
     }
     let mut gate = Gate::new()?;
@@ -46,21 +48,25 @@ pub(crate) fn component(path: &Path) -> Result<Gate> {
 fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<String> {
     match gate.register(contract) {
         Ok(info) => Ok(info.agent),
-        Err(fault) => Err(located(fault)).with_context(|| format!("{}", path.display())),
+        Err(fault) => Err(Told(fault)).with_context(|| format!("{}", path.display())),
     }
 }
 
-/// A fault with all that is wrong, a line each.
-pub(crate) fn located(fault: Fault) -> anyhow::Error {
-    let more: String = fault
-        .violations()
-        .iter()
-        .skip(1)
-        .map(|violation| format!("\n  also: {} {}", violation.path, violation.message))
-        .collect();
-    let message = format!("{fault}{more}");
-    anyhow::Error::new(fault).context(message)
+/// A fault, told with all that is wrong, a line each.
+#[derive(Debug)]
+pub(crate) struct Told(pub(crate) Fault);
+
+impl fmt::Display for Told {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}", self.0)?;
+        for violation in self.0.violations().iter().skip(1) {
+            write!(formatter, "\n  also: {} {}", violation.path, violation.message)?;
+        }
+        Ok(())
+    }
 }
+
+impl std::error::Error for Told {}
 
 fn only(mut agents: impl Iterator<Item = String>) -> Option<String> {
     agents.next().filter(|_| agents.next().is_none())

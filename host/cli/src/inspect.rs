@@ -8,7 +8,10 @@ use std::{
 use anyhow::{Context, Result};
 use seamgate::{Gate, Inspection};
 
-use crate::{gate, status::Status};
+use crate::{
+    gate::{self, Told},
+    status::Status,
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -24,7 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         Some(path) => gate::component(path)?,
         None => Gate::new()?,
     };
-    let inspection = gate.inspect()?;
+    let inspection = gate.inspect().map_err(Told)?;
     let mut out = anstream::stdout().lock();
     let text = if arguments.json || !std::io::stdout().is_terminal() {
         serde_json::to_string(&inspection)?

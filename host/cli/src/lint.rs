@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use anyhow::{Context, Result};
 use seamgate::{ContractError, Gate, read_contract, read_contracts};
 
-use crate::{gate::located, picture::safe, status::Status};
+use crate::{gate::Told, picture::safe, status::Status};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 }
                 Err(fault) => {
                     errors += 1;
-                    vec![format!("error[{}]: {:#}", fault.code(), located(fault.clone()).root_cause())]
+                    vec![format!("error[{}]: {}", fault.code(), Told(fault))]
                 }
             };
             for line in lines {

@@ -4,6 +4,8 @@ use std::{io, process::ExitCode};
 
 use seamgate::{Disposition, Fault};
 
+use crate::gate::Told;
+
 pub(crate) const HELP: &str = "\
 Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict";
 
@@ -49,7 +51,7 @@ impl From<Disposition> for Status {
 impl Status {
     /// What an error means to a script.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        if let Some(fault) = error.downcast_ref::<Fault>() {
+        if let Some(Told(fault)) = error.downcast_ref() {
             return match fault {
                 Fault::BadContract { .. } | Fault::UnknownAgent { .. } | Fault::BadRequest { .. } | Fault::Sealed { .. } => {
                     Status::Usage

@@ -1,0 +1,231 @@
+//! The command line as a script sees it: exit statuses, streams, order, and a reader that goes away.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The binary of this build: beside the folder of the tests.
+fn seamgate() -> Command {
+    let test = std::env::current_exe().expect("this test");
+    let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
+    let mut command = Command::new(folder.join("seamgate"));
+    command.current_dir(root().join("schemas/examples")).env_remove("RUST_LOG");
+    command
+}
+
+fn run(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = seamgate()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("seamgate, built by `cargo xtask build`");
+    let mut stdin = child.stdin.take().expect("piped");
+    let input = input.to_vec();
+    // A program that does not read its input closes it.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().expect("an end");
+    writer.join().expect("written");
+    output
+}
+
+fn status(arguments: &[&str], input: &[u8]) -> i32 {
+    run(arguments, input).status.code().expect("a status")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("UTF-8")
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("UTF-8")
+}
+
+const TOOL: [&str; 3] = ["check", "-c", "tool-result.contract.json"];
+
+fn tool<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&TOOL[..], more].concat()
+}
+
+#[test]
+fn exit_statuses_are_those_promised() {
+    assert_eq!(status(&tool(&["outputs/tool-result.good.txt"]), b""), 0);
+    assert_eq!(status(&tool(&["outputs/tool-result.bad-status.txt"]), b""), 1);
+    assert_eq!(status(&tool(&[]), b""), 1, "an empty output is rejected");
+    assert_eq!(status(&["check", "-c", "cited-answer.contract.json", "outputs/cited-answer.refused.txt"], b""), 4);
+    assert_eq!(status(&["check", "-c", "hostile/doubling.contract.json"], b"1"), 5);
+    for usage in [
+        &["check"][..],
+        &["check", "-c", "missing.contract.json"],
+        &["check", "-c", "outputs"],
+        &["check", "-c", "."],
+        &["check", "-c", ".", "--agent", "nobody"],
+        &["check", "-c", "tool-result.schema.json"],
+        &["check", "-c", "tool-result.contract.json", "missing.txt"],
+        &["check", "-c", "tool-result.contract.json", "--json", "--ndjson"],
+        &["check", "-c", "tool-result.contract.json", "--finish", "bored"],
+        &["check", "-j", "2", "-c", "."],
+        &["frobnicate"],
+    ] {
+        let output = run(usage, b"{}");
+        assert_eq!(output.status.code(), Some(2), "{usage:?}");
+        assert!(output.stdout.is_empty() || out(&output).starts_with("{\"fault\":"), "{usage:?}: {}", out(&output));
+        assert!(!output.stderr.is_empty(), "{usage:?}");
+    }
+}
+
+#[test]
+fn a_report_is_printed_where_there_is_no_terminal() {
+    let output = run(&tool(&["outputs/tool-result.good.txt"]), b"");
+    assert!(out(&output).starts_with("{\"disposition\":\"accepted\",\"agent\":\"tool-result\""), "{}", out(&output));
+    assert_eq!(err(&output), "");
+    let piped = run(&tool(&["-"]), &fs::read(root().join("schemas/examples/outputs/tool-result.good.txt")).expect("it"));
+    assert_eq!(out(&piped), out(&output));
+}
+
+#[test]
+fn a_picture_shows_what_is_wrong_under_the_text() {
+    let output = run(
+        &["check", "--picture", "-c", "cited-answer.contract.json", "outputs/cited-answer.bad-url.txt"],
+        b"",
+    );
+    let picture = out(&output);
+    assert!(picture.contains("error[format]: $.citations[0].url must match format 'uri'"), "{picture}");
+    assert!(picture.contains(" --> outputs/cited-answer.bad-url.txt:9:14"), "{picture}");
+    assert!(picture.contains("^^^ expected uri"), "{picture}");
+    assert!(picture.contains("\nrejected cited-answer, 1 violation (output_validation_failed)"), "{picture}");
+    assert!(!picture.contains('\x1b'), "no colours where there is no terminal: {picture:?}");
+}
+
+/// Text of a producer cannot steer the terminal or hide in it.
+#[test]
+fn a_picture_is_safe_to_look_at() {
+    let hostile = "{\"status\":\"\u{1b}[2J\u{202e}gnp\u{200b}\",\"\u{1b}]0;x\u{7}\":1}";
+    for arguments in [tool(&["--picture"]), tool(&["--picture", "--finish", "stop"])] {
+        let picture = out(&run(&arguments, hostile.as_bytes()));
+        let bad = ['\u{1b}', '\u{202e}', '\u{200b}', '\u{7}'];
+        assert!(!picture.contains(bad), "{picture:?}");
+    }
+}
+
+#[test]
+fn a_long_line_is_cut_in_the_picture() {
+    let output = format!("{{\"status\":\"{}\"}}", "x".repeat(5_000_000));
+    let picture = out(&run(&tool(&["--picture"]), output.as_bytes()));
+    assert!(picture.len() < 10_000, "{} bytes", picture.len());
+}
+
+#[test]
+fn a_bad_contract_is_explained() {
+    let folder = temporary("bad-contract");
+    let path = folder.join("a.contract.json");
+    fs::write(&path, r#"{"agent":"a","schema":{"type":"frob"},"colour":1}"#).expect("written");
+    let output = run(&["check", "-c", &path.to_string_lossy()], b"{}");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("$.colour must not be there"), "{}", err(&output));
+    fs::remove_dir_all(folder).expect("removed");
+}
+
+fn temporary(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("seamgate-cli-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+fn requests(number: usize) -> Vec<u8> {
+    let mut lines = String::new();
+    for id in 0..number {
+        lines.push_str(&match id % 5 {
+            0 => format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"{{\\\"greeting\\\":\\\"hello {id}\\\"}}\"}}\n"),
+            1 => format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"{{}}\"}}\n"),
+            2 => format!("{{\"id\":{id},\"agent\":\"nobody\",\"output\":\"\"}}\n"),
+            3 => "not a request\n".to_owned(),
+            _ => format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"prose\"}}\n"),
+        });
+    }
+    lines.into_bytes()
+}
+
+#[test]
+fn ndjson_answers_every_line_in_order_and_alike_however_many_work() {
+    let requests = requests(200);
+    let one = run(&["check", "--ndjson", "-c", "hostile", "-j", "1"], &requests);
+    assert_eq!(one.status.code(), Some(5));
+    let lines: Vec<String> = out(&one).lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), 200);
+    for (id, line) in lines.iter().enumerate() {
+        let expected = match id % 5 {
+            0 => format!("{{\"id\":{id},\"report\":{{\"disposition\":\"accepted\""),
+            1 | 4 => format!("{{\"id\":{id},\"report\":{{\"disposition\":\"rejected\""),
+            2 => format!("{{\"id\":{id},\"fault\":{{\"fault\":\"unknown_agent\""),
+            _ => "{\"id\":null,\"fault\":{\"fault\":\"bad_request\"".to_owned(),
+        };
+        assert!(line.starts_with(&expected), "{line}");
+        assert_eq!(line.contains("\"usage\":{\"fuel\":"), line.contains("\"report\":"), "{line}");
+    }
+    let two = run(&["check", "--ndjson", "-c", "hostile", "-j", "2"], &requests);
+    assert_eq!(out(&two), out(&one));
+}
+
+#[test]
+fn ndjson_answers_a_line_that_is_too_long_or_not_utf_8() {
+    let mut input = b"{\"id\":1,\"agent\":\"ordinary\",\"output\":\"".to_vec();
+    input.extend(vec![b'x'; 9 * 1024 * 1024]);
+    input.extend(b"\"}\n\xff\n{\"id\":3,\"agent\":\"ordinary\",\"output\":\"{\\\"greeting\\\":\\\"\\\"}\"}");
+    let output = run(&["check", "--ndjson", "-c", "hostile"], &input);
+    let text = out(&output);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("{\"id\":null,\"fault\":{\"fault\":\"input_too_large\""), "{}", lines[0]);
+    assert!(lines[1].starts_with("{\"id\":null,\"fault\":{\"fault\":\"bad_request\""), "{}", lines[1]);
+    assert!(lines[2].starts_with("{\"id\":3,\"report\":{\"disposition\":\"accepted\""), "{}", lines[2]);
+    assert_eq!(lines.len(), 3);
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let mut child = seamgate()
+        .args(["check", "--ndjson", "-c", "hostile"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("seamgate");
+    let mut stdin = child.stdin.take().expect("piped");
+    let writer = std::thread::spawn(move || {
+        // Until it is closed.
+        let requests = requests(50);
+        while stdin.write_all(&requests).is_ok() {}
+    });
+    let mut stdout = child.stdout.take().expect("piped");
+    stdout.read_exact(&mut [0; 10]).expect("the first answer");
+    drop(stdout);
+    let output = child.wait_with_output().expect("an end");
+    writer.join().expect("written");
+    assert_eq!(output.status.code(), Some(141));
+    assert_eq!(err(&output), "");
+}
+
+#[test]
+fn inspect_says_what_the_built_in_component_holds() {
+    let text = out(&run(&["inspect"], b""));
+    assert!(text.starts_with("{\"agents\":[],\"imports\":[],\"exports\":["), "{text}");
+    assert!(text.contains("\"digest\":\"sha256:") && text.trim_end().ends_with("\"sealed\":false}"), "{text}");
+}
+
+#[test]
+fn lint_and_describe_speak_of_contracts() {
+    let output = run(&["lint", ".", "hostile"], b"");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(out(&output).contains("hostile/ordinary.contract.json: warning[no_id]: $.schema has no '$id'"), "{}", out(&output));
+    assert!(out(&output).ends_with("5 contracts, 0 errors, 13 warnings\n"), "{}", out(&output));
+    let output = run(&["describe", "-c", "triage.contract.json"], b"");
+    assert!(out(&output).contains("\"severity\": one of"), "{}", out(&output));
+}
