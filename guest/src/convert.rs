@@ -18,10 +18,7 @@ pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
         lists: request
             .lists
             .iter()
-            .map(|list| core::NamedList {
-                name: list.name.clone(),
-                values: list.values.clone(),
-            })
+            .map(|list| core::NamedList { name: list.name.clone(), values: list.values.clone() })
             .collect(),
         invalid_utf8: request.invalid_utf8,
     }
@@ -78,10 +75,7 @@ fn violation(violation: core::Violation) -> types::Violation {
 }
 
 fn span(span: core::Span) -> types::Span {
-    types::Span {
-        start: span.start,
-        end: span.end,
-    }
+    types::Span { start: span.start, end: span.end }
 }
 
 fn candidate(candidate: core::Judged) -> types::Candidate {
@@ -112,19 +106,9 @@ pub(crate) fn fault(fault: core::Fault) -> types::Fault {
 }
 
 pub(crate) fn info(info: core::ContractInfo) -> types::ContractInfo {
-    types::ContractInfo {
-        agent: info.agent,
-        version: info.version,
-        schema_id: info.schema_id,
-        contract: info.contract,
-    }
+    types::ContractInfo { agent: info.agent, version: info.version, schema_id: info.schema_id, contract: info.contract }
 }
 
 pub(crate) fn warning(warning: core::Warning) -> types::Warning {
-    types::Warning {
-        path: warning.path,
-        code: warning.code,
-        message: warning.message,
-        pointer: warning.pointer,
-    }
+    types::Warning { path: warning.path, code: warning.code, message: warning.message, pointer: warning.pointer }
 }

@@ -24,39 +24,29 @@ pub struct Component {
 impl Component {
     /// The component of this version, compiled ahead: it loads in about a millisecond.
     pub fn builtin() -> Self {
-        Component {
-            wasm: Cow::Borrowed(WASM),
-            builtin: true,
-        }
+        Component { wasm: Cow::Borrowed(WASM), builtin: true }
     }
 
     /// Another component, in WebAssembly's binary format. It is compiled when a gate is made of it, which takes
     /// seconds.
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
-        Component {
-            builtin: wasm == WASM,
-            wasm: Cow::Owned(wasm),
-        }
+        Component { builtin: wasm == WASM, wasm: Cow::Owned(wasm) }
     }
 
     /// The machine code of the component, as [`Component::builtin`] loads it: for the build, which embeds it.
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
-        let engine = engine::compiler().map_err(|error| LoadError::Engine {
-            message: format!("{error:#}"),
-        })?;
-        engine.precompile_component(&self.wasm).map_err(|error| LoadError::NotAComponent {
-            message: format!("{error:#}"),
-        })
+        let engine = engine::compiler().map_err(|error| LoadError::Engine { message: format!("{error:#}") })?;
+        engine
+            .precompile_component(&self.wasm)
+            .map_err(|error| LoadError::NotAComponent { message: format!("{error:#}") })
     }
 
     /// What made-ahead code must agree in with this library and machine, as one word.
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
-        let engine = engine::compiler().map_err(|error| LoadError::Engine {
-            message: format!("{error:#}"),
-        })?;
+        let engine = engine::compiler().map_err(|error| LoadError::Engine { message: format!("{error:#}") })?;
         let mut hasher = std::hash::DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
         Ok(format!("{:016x}", hasher.finish()))
@@ -85,9 +75,8 @@ impl Component {
                 }
             }
         }
-        wasm::Component::from_binary(engine, &self.wasm).map_err(|error| LoadError::NotAComponent {
-            message: format!("{error:#}"),
-        })
+        wasm::Component::from_binary(engine, &self.wasm)
+            .map_err(|error| LoadError::NotAComponent { message: format!("{error:#}") })
     }
 }
 

@@ -28,11 +28,7 @@ enum ErrorKind {
     #[error("holds no contract: a folder of contracts has files named NAME.contract.json")]
     Empty,
     #[error("`{member}` names {file:?}, which {why}")]
-    Reference {
-        member: String,
-        file: String,
-        why: String,
-    },
+    Reference { member: String, file: String, why: String },
 }
 
 /// Read one contract and put in the schemas that it names by path. What comes back is one whole document, for
@@ -44,10 +40,7 @@ enum ErrorKind {
 ///
 /// A file cannot be read or is not UTF-8, or a path leads out of the folder.
 pub fn read_contract(path: &Path) -> Result<String, ContractError> {
-    let fail = |kind| ContractError {
-        path: path.to_owned(),
-        kind,
-    };
+    let fail = |kind| ContractError { path: path.to_owned(), kind };
     let text = read(path).map_err(fail)?;
     let Ok(Members(members)) = serde_json::from_str(&text) else {
         return Ok(text);
@@ -72,10 +65,7 @@ pub fn read_contract(path: &Path) -> Result<String, ContractError> {
 ///
 /// As for [`read_contract`]; or the folder holds none.
 pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
-    let fail = |kind| ContractError {
-        path: folder.to_owned(),
-        kind,
-    };
+    let fail = |kind| ContractError { path: folder.to_owned(), kind };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(|error| fail(error.into()))? {
         let path = entry.map_err(|error| fail(error.into()))?.path();
@@ -87,10 +77,7 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractE
     if paths.is_empty() {
         return Err(fail(ErrorKind::Empty));
     }
-    paths
-        .into_iter()
-        .map(|path| read_contract(&path).map(|contract| (path, contract)))
-        .collect()
+    paths.into_iter().map(|path| read_contract(&path).map(|contract| (path, contract))).collect()
 }
 
 fn read(path: &Path) -> Result<String, ErrorKind> {
@@ -136,11 +123,7 @@ fn put_in(folder: &Path, member: &str, value: &RawValue) -> Result<String, Error
     let Ok(file) = serde_json::from_str::<String>(value.get()) else {
         return Ok(value.get().to_owned());
     };
-    let fail = |why: String| ErrorKind::Reference {
-        member: member.to_owned(),
-        file: file.clone(),
-        why,
-    };
+    let fail = |why: String| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why };
     let relative = Path::new(&file);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if file.is_empty() || !inside {
@@ -190,11 +173,17 @@ mod tests {
 
     #[test]
     fn schemas_are_put_in_as_they_are_written() {
-        let folder = folder("put-in", &[
-            ("a.contract.json", r#"{"agent":"a","schema":"a.schema.json","resources":{"urn:b":"sub/b.json","urn:c":{}}}"#),
-            ("a.schema.json", "{ \"maximum\": 1.50 }\n"),
-            ("sub/b.json", "true"),
-        ]);
+        let folder = folder(
+            "put-in",
+            &[
+                (
+                    "a.contract.json",
+                    r#"{"agent":"a","schema":"a.schema.json","resources":{"urn:b":"sub/b.json","urn:c":{}}}"#,
+                ),
+                ("a.schema.json", "{ \"maximum\": 1.50 }\n"),
+                ("sub/b.json", "true"),
+            ],
+        );
         let expected = r#"{"agent":"a","schema":{ "maximum": 1.50 },"resources":{"urn:b":true,"urn:c":{}}}"#;
         assert_eq!(read_contract(&folder.join("a.contract.json")).expect("a contract"), expected);
         assert_eq!(read_contracts(&folder).expect("a folder").len(), 1);

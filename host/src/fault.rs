@@ -128,38 +128,21 @@ impl Fault {
         }
         let limit = |limit: usize| u64::try_from(limit).ok();
         let detail = match self {
-            Fault::BadRequest { violations, .. } | Fault::BadContract { violations, .. } => Detail {
-                violations,
-                ..Detail::default()
-            },
-            Fault::UnknownAgent { agents, .. } => Detail {
-                agents,
-                ..Detail::default()
-            },
-            Fault::OutOfFuel { limit } => Detail {
-                limit: Some(*limit),
-                ..Detail::default()
-            },
-            Fault::OutOfMemory { limit: bytes } | Fault::StackOverflow { limit: bytes } => Detail {
-                limit: limit(*bytes),
-                ..Detail::default()
-            },
-            Fault::Timeout { limit } => Detail {
-                limit: u64::try_from(limit.as_millis()).ok(),
-                ..Detail::default()
-            },
-            Fault::InputTooLarge { bytes, limit: most } => Detail {
-                bytes: limit(*bytes),
-                limit: limit(*most),
-                ..Detail::default()
-            },
+            Fault::BadRequest { violations, .. } | Fault::BadContract { violations, .. } => {
+                Detail { violations, ..Detail::default() }
+            }
+            Fault::UnknownAgent { agents, .. } => Detail { agents, ..Detail::default() },
+            Fault::OutOfFuel { limit } => Detail { limit: Some(*limit), ..Detail::default() },
+            Fault::OutOfMemory { limit: bytes } | Fault::StackOverflow { limit: bytes } => {
+                Detail { limit: limit(*bytes), ..Detail::default() }
+            }
+            Fault::Timeout { limit } => Detail { limit: u64::try_from(limit.as_millis()).ok(), ..Detail::default() },
+            Fault::InputTooLarge { bytes, limit: most } => {
+                Detail { bytes: limit(*bytes), limit: limit(*most), ..Detail::default() }
+            }
             Fault::Sealed { .. } | Fault::Trap { .. } => Detail::default(),
         };
-        crate::report::json(&Wire {
-            fault: self.code(),
-            message: self.to_string(),
-            detail,
-        })
+        crate::report::json(&Wire { fault: self.code(), message: self.to_string(), detail })
     }
 }
 

@@ -88,23 +88,15 @@ impl Gate {
     ///
     /// The component is none, imports anything, or is not a validator; or the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
-        let failed = |error: wasmtime::Error| LoadError::Engine {
-            message: format!("{error:#}"),
-        };
+        let failed = |error: wasmtime::Error| LoadError::Engine { message: format!("{error:#}") };
         let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
         let component = options.component.load(&engine)?;
         if let Some((import, _)) = component.component_type().imports(&engine).next() {
-            return Err(LoadError::Imports {
-                import: import.to_owned(),
-            });
+            return Err(LoadError::Imports { import: import.to_owned() });
         }
-        let not_a_validator = |error: wasmtime::Error| LoadError::NotAValidator {
-            message: format!("{error:#}"),
-        };
-        let pre = Linker::new(&engine)
-            .instantiate_pre(&component)
-            .and_then(ValidatorPre::new)
-            .map_err(not_a_validator)?;
+        let not_a_validator = |error: wasmtime::Error| LoadError::NotAValidator { message: format!("{error:#}") };
+        let pre =
+            Linker::new(&engine).instantiate_pre(&component).and_then(ValidatorPre::new).map_err(not_a_validator)?;
         Ok(Gate {
             engine,
             component: options.component,
@@ -137,10 +129,7 @@ impl Gate {
             }
             _ => {}
         }
-        let registered = Registered {
-            text: contract.to_owned(),
-            info: info.clone(),
-        };
+        let registered = Registered { text: contract.to_owned(), info: info.clone() };
         self.contracts.insert(info.agent.clone(), registered);
         Ok(info)
     }
@@ -209,11 +198,12 @@ impl Gate {
     /// [`Fault::UnknownAgent`], or a limit was passed.
     pub fn describe(&self, agent: &str) -> Result<String, Fault> {
         let mut instance = self.instance();
-        instance.with_contracts(&[agent], 0, |validator, store| {
-            let text = validator.seamgate_validator_registry().call_describe(store, agent)?;
-            Ok(text.map_err(Fault::from))
-        })
-        .map(|(text, _)| text)
+        instance
+            .with_contracts(&[agent], 0, |validator, store| {
+                let text = validator.seamgate_validator_registry().call_describe(store, agent)?;
+                Ok(text.map_err(Fault::from))
+            })
+            .map(|(text, _)| text)
     }
 
     /// What the component holds.
@@ -317,11 +307,8 @@ impl<'g> Instance<'g> {
             let live = self.live.as_ref();
             live.is_some_and(|live| live.agents.iter().any(|given| given == agent))
         };
-        let contracts: Vec<&Registered> = agents
-            .iter()
-            .filter(|agent| !given(agent))
-            .filter_map(|agent| self.gate.contracts.get(*agent))
-            .collect();
+        let contracts: Vec<&Registered> =
+            agents.iter().filter(|agent| !given(agent)).filter_map(|agent| self.gate.contracts.get(*agent)).collect();
         let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
         let called = self.call(all, |validator, store| {
             let registry = validator.seamgate_validator_registry();
@@ -351,9 +338,7 @@ impl<'g> Instance<'g> {
             None => gate.enter()?,
         };
         let store = &mut live.store;
-        store.set_fuel(fuel).map_err(|error| Fault::Trap {
-            message: format!("{error:#}"),
-        })?;
+        store.set_fuel(fuel).map_err(|error| Fault::Trap { message: format!("{error:#}") })?;
         let ticking = gate.ticker.start(&gate.engine);
         store.set_epoch_deadline(engine::ticks(gate.limits.timeout));
         let start = Instant::now();
@@ -388,26 +373,14 @@ impl Gate {
     /// A fresh instance, once there is a slot.
     fn enter(&self) -> Result<Live<'_>, Fault> {
         let slot = self.slots.take();
-        let mut store = Store::new(
-            &self.engine,
-            State {
-                limit: self.limits.memory,
-                peak: 0,
-                refused: false,
-            },
-        );
+        let mut store = Store::new(&self.engine, State { limit: self.limits.memory, peak: 0, refused: false });
         store.limiter(|state| state);
         store.set_epoch_deadline(engine::ticks(self.limits.timeout));
         // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
         let entered = store.set_fuel(fuel).and_then(|()| self.pre.instantiate(&mut store));
         match entered {
-            Ok(validator) => Ok(Live {
-                store,
-                validator,
-                agents: Vec::new(),
-                _slot: slot,
-            }),
+            Ok(validator) => Ok(Live { store, validator, agents: Vec::new(), _slot: slot }),
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
     }
@@ -416,22 +389,14 @@ impl Gate {
     fn fault(&self, error: &wasmtime::Error, state: &State, fuel: u64) -> Fault {
         // A guest that gets no memory aborts, by whatever trap: so the limiter is asked first.
         if state.refused {
-            return Fault::OutOfMemory {
-                limit: self.limits.memory,
-            };
+            return Fault::OutOfMemory { limit: self.limits.memory };
         }
         match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => Fault::OutOfFuel { limit: fuel },
             Some(Trap::StackOverflow) => Fault::StackOverflow { limit: STACK },
-            Some(Trap::Interrupt) => Fault::Timeout {
-                limit: self.limits.timeout,
-            },
-            Some(trap) => Fault::Trap {
-                message: trap.to_string(),
-            },
-            None => Fault::Trap {
-                message: format!("{error:#}"),
-            },
+            Some(Trap::Interrupt) => Fault::Timeout { limit: self.limits.timeout },
+            Some(trap) => Fault::Trap { message: trap.to_string() },
+            None => Fault::Trap { message: format!("{error:#}") },
         }
     }
 

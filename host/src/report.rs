@@ -3,8 +3,8 @@
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 pub use crate::bindings::exports::seamgate::validator::types::{
-    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, NamedList, OutputError, Quarantined,
-    QuarantineReason, Report, Source, Span, Violation, Warning,
+    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, NamedList, OutputError, QuarantineReason,
+    Quarantined, Report, Source, Span, Violation, Warning,
 };
 
 impl Report {

@@ -53,10 +53,7 @@ impl<'t> Request<'t> {
     /// Add a list that the contract's `allow` refers to by name.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.lists.push(NamedList {
-            name: name.into(),
-            values: values.into_iter().map(Into::into).collect(),
-        });
+        self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });
         self
     }
 

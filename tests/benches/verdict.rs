@@ -94,9 +94,11 @@ fn benches(criterion: &mut Criterion) {
             bencher.iter(|| serde_json::from_str::<Value>(black_box(text)).expect("JSON"))
         });
         let value: Value = serde_json::from_str(&text).expect("JSON");
-        group.bench_with_input(BenchmarkId::new("native, jsonschema validate alone", name), &value, |bencher, value| {
-            bencher.iter(|| assert!(native.is_valid(black_box(value))))
-        });
+        group.bench_with_input(
+            BenchmarkId::new("native, jsonschema validate alone", name),
+            &value,
+            |bencher, value| bencher.iter(|| assert!(native.is_valid(black_box(value)))),
+        );
         group.bench_with_input(BenchmarkId::new("native, serde_json + jsonschema", name), &text, |bencher, text| {
             bencher.iter(|| {
                 let value: Value = serde_json::from_str(black_box(text)).expect("JSON");
@@ -133,7 +135,8 @@ fn ratios() {
         let Some(native) = median("native, serde_json + jsonschema", name) else {
             continue;
         };
-        let ratio = |bench: &str| median(bench, name).map_or("–".to_owned(), |time| format!("{:.2} ×", time / native));
+        let ratio =
+            |bench: &str| median(bench, name).map_or("–".to_owned(), |time| format!("{:.2} ×", time / native));
         println!(
             "| {name} | {:.1} µs | {} | {} | {} |",
             native / 1000.0,

@@ -87,16 +87,15 @@ fn a_report_is_printed_where_there_is_no_terminal() {
     let output = run(&tool(&["outputs/tool-result.good.txt"]), b"");
     assert!(out(&output).starts_with("{\"disposition\":\"accepted\",\"agent\":\"tool-result\""), "{}", out(&output));
     assert_eq!(err(&output), "");
-    let piped = run(&tool(&["-"]), &fs::read(root().join("schemas/examples/outputs/tool-result.good.txt")).expect("it"));
+    let piped =
+        run(&tool(&["-"]), &fs::read(root().join("schemas/examples/outputs/tool-result.good.txt")).expect("it"));
     assert_eq!(out(&piped), out(&output));
 }
 
 #[test]
 fn a_picture_shows_what_is_wrong_under_the_text() {
-    let output = run(
-        &["check", "--picture", "-c", "cited-answer.contract.json", "outputs/cited-answer.bad-url.txt"],
-        b"",
-    );
+    let output =
+        run(&["check", "--picture", "-c", "cited-answer.contract.json", "outputs/cited-answer.bad-url.txt"], b"");
     let picture = out(&output);
     assert!(picture.contains("error[format]: $.citations[0].url must match format 'uri'"), "{picture}");
     assert!(picture.contains(" --> outputs/cited-answer.bad-url.txt:9:14"), "{picture}");
@@ -144,7 +143,9 @@ fn requests(number: usize) -> Vec<u8> {
     let mut lines = String::new();
     for id in 0..number {
         lines.push_str(&match id % 5 {
-            0 => format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"{{\\\"greeting\\\":\\\"hello {id}\\\"}}\"}}\n"),
+            0 => format!(
+                "{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"{{\\\"greeting\\\":\\\"hello {id}\\\"}}\"}}\n"
+            ),
             1 => format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"{{}}\"}}\n"),
             2 => format!("{{\"id\":{id},\"agent\":\"nobody\",\"output\":\"\"}}\n"),
             3 => "not a request\n".to_owned(),
@@ -224,7 +225,11 @@ fn inspect_says_what_the_built_in_component_holds() {
 fn lint_and_describe_speak_of_contracts() {
     let output = run(&["lint", ".", "hostile"], b"");
     assert_eq!(output.status.code(), Some(0));
-    assert!(out(&output).contains("hostile/ordinary.contract.json: warning[no_id]: $.schema has no '$id'"), "{}", out(&output));
+    assert!(
+        out(&output).contains("hostile/ordinary.contract.json: warning[no_id]: $.schema has no '$id'"),
+        "{}",
+        out(&output)
+    );
     assert!(out(&output).ends_with("5 contracts, 0 errors, 13 warnings\n"), "{}", out(&output));
     let output = run(&["describe", "-c", "triage.contract.json"], b"");
     assert!(out(&output).contains("\"severity\": one of"), "{}", out(&output));

@@ -41,11 +41,7 @@ fn fuel() {
 
 #[test]
 fn wall_clock() {
-    let gate = gate(Limits {
-        fuel: u64::MAX,
-        timeout: Duration::from_millis(200),
-        ..Limits::default()
-    });
+    let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_millis(200), ..Limits::default() });
     let fault = gate.validate_with(&doubling(60), &Request::new("", "1")).expect_err("2^60 steps");
     assert!(matches!(fault, Fault::Timeout { .. }), "{fault:?}");
     works(&gate);
@@ -53,10 +49,7 @@ fn wall_clock() {
 
 #[test]
 fn memory() {
-    let gate = gate(Limits {
-        memory: 16 * 1024 * 1024,
-        ..Limits::default()
-    });
+    let gate = gate(Limits { memory: 16 * 1024 * 1024, ..Limits::default() });
     let output = format!("[{}]", vec!["1"; 2_000_000].join(","));
     let contract = r#"{"agent":"a","schema":true,"caps":{"bytes":8388608,"array_items":10000000}}"#;
     let fault = gate.validate_with(contract, &Request::new("", &output)).expect_err("40 MB of nodes");

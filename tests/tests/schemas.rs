@@ -72,7 +72,10 @@ fn any_text_is_answered() {
     let gate = Gate::new().expect("a gate");
     for text in ["", " ", "{", "{\"id\":1", "\u{0}", "[[[[", "{\"id\":1,\"id\":2}", "nul", "{\"output\":\"\\ud800\"}"] {
         let answer = gate.call(text).expect("an answer").json;
-        assert!(answer.starts_with("{\"id\":null,\"fault\":{\"fault\":\"bad_request\",\"message\":\"request: $"), "{answer}");
+        assert!(
+            answer.starts_with("{\"id\":null,\"fault\":{\"fault\":\"bad_request\",\"message\":\"request: $"),
+            "{answer}"
+        );
     }
 }
 

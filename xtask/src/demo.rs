@@ -19,10 +19,28 @@ pub(crate) fn demo() -> Result<()> {
     show(check("cited-answer", "cited-answer.bad-url.txt"), 1)?;
 
     step("A hostile contract: its references double with each step. The sandbox runs out of fuel; no verdict, exit 5.");
-    show(seamgate(["check", "--picture", "-c", &format!("{EXAMPLES}/hostile/doubling.contract.json"), &format!("{EXAMPLES}/outputs/tool-result.good.txt")]), 5)?;
+    show(
+        seamgate([
+            "check",
+            "--picture",
+            "-c",
+            &format!("{EXAMPLES}/hostile/doubling.contract.json"),
+            &format!("{EXAMPLES}/outputs/tool-result.good.txt"),
+        ]),
+        5,
+    )?;
 
     step("The same in one process, between two ordinary requests: the host goes on.");
-    show(seamgate(["check", "--ndjson", "-c", &format!("{EXAMPLES}/hostile"), &format!("{EXAMPLES}/hostile/requests.ndjson")]), 5)?;
+    show(
+        seamgate([
+            "check",
+            "--ndjson",
+            "-c",
+            &format!("{EXAMPLES}/hostile"),
+            &format!("{EXAMPLES}/hostile/requests.ndjson"),
+        ]),
+        5,
+    )?;
     Ok(())
 }
 
@@ -31,7 +49,13 @@ fn step(what: &str) {
 }
 
 fn check(contract: &str, output: &str) -> Command {
-    seamgate(["check", "--picture", "-c", &format!("{EXAMPLES}/{contract}.contract.json"), &format!("{EXAMPLES}/outputs/{output}")])
+    seamgate([
+        "check",
+        "--picture",
+        "-c",
+        &format!("{EXAMPLES}/{contract}.contract.json"),
+        &format!("{EXAMPLES}/outputs/{output}"),
+    ])
 }
 
 fn seamgate<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
@@ -42,9 +66,8 @@ fn seamgate<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
 
 /// Run a command whose exit status is part of what is shown.
 fn show(mut command: Command, expected: i32) -> Result<()> {
-    let words: Vec<_> = std::iter::once("seamgate".into())
-        .chain(command.get_args().map(|word| word.to_string_lossy()))
-        .collect();
+    let words: Vec<_> =
+        std::iter::once("seamgate".into()).chain(command.get_args().map(|word| word.to_string_lossy())).collect();
     println!("$ {}", words.join(" "));
     let status = command.status().context("cannot run seamgate")?;
     println!("(exit status {})", status.code().unwrap_or(-1));

@@ -30,7 +30,9 @@ impl Toolchain {
         // Set where toolchains must not be added.
         let may_add = std::env::var_os("RUSTUP_AUTO_INSTALL").is_none_or(|value| value != "0");
         if may_add && output(command("rustup").arg("--version")).is_some() {
-            say(&format!("the compiler lacks the target {TARGET}, which the component is built for: adding it with rustup"));
+            say(&format!(
+                "the compiler lacks the target {TARGET}, which the component is built for: adding it with rustup"
+            ));
             if run(command("rustup").args(["target", "add", TARGET])).is_ok() && has_target() {
                 return Ok(Toolchain::Ordinary);
             }

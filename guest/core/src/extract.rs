@@ -56,11 +56,7 @@ pub(crate) fn extract(output: &str, options: &Extract, caps: &Caps) -> Vec<Candi
 fn raw(output: &str) -> Option<Candidate> {
     let text = output.strip_prefix('\u{feff}').unwrap_or(output);
     let span = trimmed(output, output.len() - text.len(), output.len());
-    can_begin_json(span.of(output)).then_some(Candidate {
-        source: Source::Raw,
-        marker: None,
-        span,
-    })
+    can_begin_json(span.of(output)).then_some(Candidate { source: Source::Raw, marker: None, span })
 }
 
 fn can_begin_json(text: &str) -> bool {
@@ -120,13 +116,7 @@ fn fences(output: &str) -> Vec<Fence> {
                 }
                 if at - start >= 3 && (mark == b'`' || first) {
                     let rest = bytes[at..].iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
-                    fences.push(Fence {
-                        start,
-                        end: at,
-                        mark,
-                        first,
-                        last: matches!(rest, None | Some(b'\n')),
-                    });
+                    fences.push(Fence { start, end: at, mark, first, last: matches!(rest, None | Some(b'\n')) });
                 }
                 first = false;
             }
@@ -147,9 +137,7 @@ fn blocks(output: &str, markers: &[String]) -> Vec<Candidate> {
     while let Some(&open) = fences.get(next) {
         next += 1;
         if let Some((marker, content)) = opening(output, open, markers) {
-            let quoted = (in_vain < SEARCHES_IN_VAIN)
-                .then(|| end_outside_strings(output, content, open))
-                .flatten();
+            let quoted = (in_vain < SEARCHES_IN_VAIN).then(|| end_outside_strings(output, content, open)).flatten();
             in_vain += usize::from(quoted.is_none());
             let end = quoted.or_else(|| {
                 let close = fences[next..].iter().find(|fence| fence.closes(open));
@@ -223,11 +211,7 @@ fn end_outside_strings(output: &str, content: usize, open: Fence) -> Option<(usi
 /// when it breaks, as long as there is anything else.
 fn embedded(output: &str, caps: &Caps) -> Vec<Candidate> {
     let bytes = output.as_bytes();
-    let candidate = |span| Candidate {
-        source: Source::Embedded,
-        marker: None,
-        span,
-    };
+    let candidate = |span| Candidate { source: Source::Embedded, marker: None, span };
     let mut found = Vec::new();
     let mut passed_over = None;
     let mut at = 0;
@@ -311,10 +295,7 @@ mod tests {
     }
 
     fn prose(output: &str) -> Vec<&str> {
-        let options = Extract {
-            embedded: true,
-            ..Extract::default()
-        };
+        let options = Extract { embedded: true, ..Extract::default() };
         found(output, options).into_iter().map(|(_, text)| text).collect()
     }
 
@@ -374,10 +355,7 @@ mod tests {
             let found = found(output, Extract::default());
             assert_eq!(found.first().map(|(_, text)| *text), expected, "{output}");
         }
-        let options = Extract {
-            raw_json: false,
-            ..Extract::default()
-        };
+        let options = Extract { raw_json: false, ..Extract::default() };
         assert_eq!(found("{}", options), []);
     }
 
@@ -404,12 +382,11 @@ mod tests {
     #[test]
     fn hostile_texts_are_read_in_linear_time() {
         // Each of these took quadratic time in some extractor; here they end at once or the test does not.
-        for unit in ["```json\n\"", "```x\n", "````", "`", "[", "{\"", "{\"a\":", "[\"", "~~~\n", "```json ", "```json\n{"] {
+        for unit in
+            ["```json\n\"", "```x\n", "````", "`", "[", "{\"", "{\"a\":", "[\"", "~~~\n", "```json ", "```json\n{"]
+        {
             let text = unit.repeat(500_000 / unit.len());
-            let options = Extract {
-                embedded: true,
-                ..Extract::default()
-            };
+            let options = Extract { embedded: true, ..Extract::default() };
             extract(&text, &options, &Caps::default());
         }
         let shrinking: String = (3..700).rev().map(|n| "`".repeat(n) + "x\n").collect();

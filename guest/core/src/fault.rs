@@ -25,12 +25,7 @@ pub struct Fault {
 
 impl Fault {
     pub(crate) fn new(code: FaultCode, message: impl Into<String>) -> Self {
-        Fault {
-            code,
-            message: message.into(),
-            violations: Vec::new(),
-            agents: Vec::new(),
-        }
+        Fault { code, message: message.into(), violations: Vec::new(), agents: Vec::new() }
     }
 
     /// A document of the caller's that is wrong at these places. The first is said in the message.
@@ -39,10 +34,7 @@ impl Fault {
             Some(first) => format!("{document}: {} {}", first.path, first.message),
             None => format!("{document} is wrong"),
         };
-        Fault {
-            violations,
-            ..Fault::new(code, message)
-        }
+        Fault { violations, ..Fault::new(code, message) }
     }
 
     /// `{"fault":…,"message":…,"detail":{…}}`.
@@ -63,10 +55,7 @@ impl Fault {
         crate::report::json(&Wire {
             fault: self.code,
             message: &self.message,
-            detail: Detail {
-                violations: &self.violations,
-                agents: &self.agents,
-            },
+            detail: Detail { violations: &self.violations, agents: &self.agents },
         })
     }
 }

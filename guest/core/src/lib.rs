@@ -61,10 +61,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
     }
     let candidates = extract::extract(request.output, contract.extract(), contract.caps());
     let choice = choose(contract, request.output, &candidates);
-    let found = Found {
-        candidates,
-        chosen: choice.as_ref().ok().map(|(index, _)| *index),
-    };
+    let found = Found { candidates, chosen: choice.as_ref().ok().map(|(index, _)| *index) };
     if request.finish == Finish::Refusal {
         return Ok(Report::refused(contract, found));
     }
@@ -90,11 +87,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 type Read<'t> = Result<Screened<'t>, Rejection>;
 
 /// Choose the candidate to judge, as the contract's `select` says, and read it.
-fn choose<'t>(
-    contract: &Contract,
-    output: &'t str,
-    candidates: &[Candidate],
-) -> Result<(usize, Read<'t>), Rejection> {
+fn choose<'t>(contract: &Contract, output: &'t str, candidates: &[Candidate]) -> Result<(usize, Read<'t>), Rejection> {
     let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(output, contract))?;
     let read = |index: usize| (index, read(contract, output, &candidates[index]));
     let valid = |index: &usize| {
@@ -113,11 +106,7 @@ fn choose<'t>(
 
 /// Parse a candidate and screen it.
 fn read<'t>(contract: &Contract, output: &'t str, candidate: &Candidate) -> Read<'t> {
-    let refused = |violations| Rejection {
-        error: ErrorKind::OutputValidationFailed,
-        violations,
-        cut_off: false,
-    };
+    let refused = |violations| Rejection { error: ErrorKind::OutputValidationFailed, violations, cut_off: false };
     screen_size(candidate.span, contract.caps()).map_err(refused)?;
     let parsed = parse(output, candidate.span, contract.caps()).map_err(|broken| {
         // A block that was closed was not cut off, however its content ends.
@@ -128,11 +117,7 @@ fn read<'t>(contract: &Contract, output: &'t str, candidate: &Candidate) -> Read
 }
 
 fn malformed(violation: Violation, cut_off: bool) -> Rejection {
-    Rejection {
-        error: ErrorKind::MalformedJson,
-        violations: violation.into(),
-        cut_off,
-    }
+    Rejection { error: ErrorKind::MalformedJson, violations: violation.into(), cut_off }
 }
 
 fn not_utf8(at: u32) -> Violation {
@@ -159,11 +144,8 @@ fn extraction_failed(expected: &str, received: &str, message: &str, span: Option
 
 fn none_found(output: &str, contract: &Contract) -> Rejection {
     let options = contract.extract();
-    let mut places: Vec<String> = options
-        .markers
-        .iter()
-        .map(|marker| format!("a fenced block marked {}", text::quote(marker, 64)))
-        .collect();
+    let mut places: Vec<String> =
+        options.markers.iter().map(|marker| format!("a fenced block marked {}", text::quote(marker, 64))).collect();
     if options.raw_json {
         places.push("JSON and nothing else".to_owned());
     }
@@ -198,7 +180,12 @@ impl Request<'_> {
         }
         if self.output.len() > MAX_TEXT {
             let limit = text::count(MAX_TEXT, "byte");
-            return wrong("output", &limit, &text::count(self.output.len(), "byte"), &format!("must be at most {limit}"));
+            return wrong(
+                "output",
+                &limit,
+                &text::count(self.output.len(), "byte"),
+                &format!("must be at most {limit}"),
+            );
         }
         let mut names: Vec<&str> = self.lists.iter().map(|list| list.name.as_str()).collect();
         names.sort_unstable();

@@ -89,9 +89,7 @@ impl FromIterator<Step> for Place {
 /// Names that RFC 9535 lets stand behind a dot, of ASCII ones.
 fn is_word(name: &str) -> bool {
     let mut bytes = name.bytes();
-    bytes
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 

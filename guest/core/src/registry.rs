@@ -41,10 +41,7 @@ pub struct Registry {
 
 impl Registry {
     pub const fn new() -> Self {
-        Registry {
-            contracts: BTreeMap::new(),
-            sealed: false,
-        }
+        Registry { contracts: BTreeMap::new(), sealed: false }
     }
 
     /// Compile a contract and keep it. Registering the same one again changes nothing.
@@ -109,10 +106,7 @@ impl Registry {
     fn find(&self, agent: &str) -> Result<&Contract, Fault> {
         self.contracts.get(agent).ok_or_else(|| {
             let message = format!("no contract is registered for the agent {}", text::quote(agent, 128));
-            Fault {
-                agents: self.names(),
-                ..Fault::new(FaultCode::UnknownAgent, message)
-            }
+            Fault { agents: self.names(), ..Fault::new(FaultCode::UnknownAgent, message) }
         })
     }
 }

@@ -87,10 +87,7 @@ pub(crate) struct Rejection {
 
 impl Report {
     pub(crate) fn accepted(contract: &Contract, output: String, found: Found) -> Self {
-        Report {
-            output: Some(output),
-            ..Report::new(Disposition::Accepted, contract, found)
-        }
+        Report { output: Some(output), ..Report::new(Disposition::Accepted, contract, found) }
     }
 
     pub(crate) fn refused(contract: &Contract, found: Found) -> Self {

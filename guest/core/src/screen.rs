@@ -48,10 +48,7 @@ pub(crate) fn screen<'t>(parsed: Parsed<'t>, caps: &Caps) -> Result<Screened<'t>
     findings.sort_by_key(|finding| document.span(finding.node).start);
     findings.truncate(MAX_VIOLATIONS);
     Err(Violations {
-        listed: findings
-            .into_iter()
-            .map(|finding| violation(document, finding, caps))
-            .collect(),
+        listed: findings.into_iter().map(|finding| violation(document, finding, caps)).collect(),
         total: parsed.found,
         incomplete: false,
     })

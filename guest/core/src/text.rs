@@ -92,11 +92,7 @@ fn is_invisible(character: char) -> bool {
 
 /// `1 item`, `2 items`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 #[cfg(test)]

@@ -28,13 +28,7 @@ pub struct Violation {
 
 impl Violation {
     /// A violation at a place; texts are cut to their limits.
-    pub(crate) fn new(
-        place: &Place,
-        keyword: &str,
-        expected: &str,
-        received: &str,
-        message: &str,
-    ) -> Self {
+    pub(crate) fn new(place: &Place, keyword: &str, expected: &str, received: &str, message: &str) -> Self {
         Violation {
             path: place.path(),
             keyword: keyword.to_owned(),
@@ -45,6 +39,13 @@ impl Violation {
             schema_path: String::new(),
             span: None,
         }
+    }
+
+    /// The same, of a document that stands at a place in another.
+    pub(crate) fn under(mut self, place: &Place) -> Self {
+        self.path.replace_range(..1, &place.path());
+        self.pointer.insert_str(0, &place.pointer());
+        self
     }
 
     pub(crate) fn spanning(mut self, span: Span) -> Self {
@@ -83,10 +84,6 @@ impl Violations {
 
 impl From<Violation> for Violations {
     fn from(violation: Violation) -> Self {
-        Violations {
-            listed: vec![violation],
-            total: 1,
-            incomplete: false,
-        }
+        Violations { listed: vec![violation], total: 1, incomplete: false }
     }
 }

@@ -45,8 +45,8 @@ fn bad(violations: Vec<Violation>) -> Fault {
 fn read(request: &str) -> Result<Document<'_>, Fault> {
     let span = Span::new(0, request.len().min(crate::MAX_TEXT));
     screen::screen_size(span, &REQUEST_CAPS).map_err(|violations| bad(violations.listed))?;
-    let parsed = parse::parse(request, span, &REQUEST_CAPS)
-        .map_err(|broken| bad(vec![screen::malformed(request, &broken)]))?;
+    let parsed =
+        parse::parse(request, span, &REQUEST_CAPS).map_err(|broken| bad(vec![screen::malformed(request, &broken)]))?;
     let screened = screen::screen(parsed, &REQUEST_CAPS).map_err(|violations| bad(violations.listed))?;
     Ok(screened.into_document())
 }
@@ -115,10 +115,7 @@ impl Call<'_, '_> {
         self.only(&["agent", "contract", "output", "finish", "lists", "invalid_utf8"])?;
         let member = |name: &str| document.member(Document::ROOT, name);
         let output = self.required("output")?;
-        let mut request = Request {
-            output: self.string(output)?,
-            ..Request::default()
-        };
+        let mut request = Request { output: self.string(output)?, ..Request::default() };
         if let Some(at) = member("agent") {
             request.agent = self.string(at)?.to_owned();
         }
@@ -217,10 +214,7 @@ impl Call<'_, '_> {
                 return Err(self.wrong(values, "array", "must be a list of strings"));
             }
             let values = document.items(values).map(|value| self.string(value).map(str::to_owned));
-            lists.push(NamedList {
-                name: document.string(name).to_owned(),
-                values: values.collect::<Result<_, _>>()?,
-            });
+            lists.push(NamedList { name: document.string(name).to_owned(), values: values.collect::<Result<_, _>>()? });
         }
         Ok(lists)
     }

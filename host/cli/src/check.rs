@@ -121,7 +121,5 @@ fn read(file: Option<&Path>) -> Result<Vec<u8>> {
 
 fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{}", text.trim_end_matches('\n'))
-        .and_then(|()| out.flush())
-        .context("standard output")
+    writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).context("standard output")
 }

@@ -38,11 +38,8 @@ pub(crate) fn open(contracts: &Path) -> Result<(Gate, Option<String>)> {
 /// A gate of the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
     let wasm = fs::read(path).with_context(|| format!("{}", path.display()))?;
-    Gate::with(Options {
-        component: Component::from_bytes(wasm),
-        ..Options::default()
-    })
-    .with_context(|| format!("{}", path.display()))
+    Gate::with(Options { component: Component::from_bytes(wasm), ..Options::default() })
+        .with_context(|| format!("{}", path.display()))
 }
 
 fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<String> {

@@ -40,11 +40,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 
 fn text(inspection: &Inspection) -> String {
     let none = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    let agents: Vec<String> = inspection
-        .agents
-        .iter()
-        .map(|info| format!("{} {} ({})", info.agent, info.version, info.contract))
-        .collect();
+    let agents: Vec<String> =
+        inspection.agents.iter().map(|info| format!("{} {} ({})", info.agent, info.version, info.contract)).collect();
     format!(
         "agents   {}\nimports  {}\nexports  {}\nbytes    {}\ndigest   {}\nsealed   {}",
         none(&agents),

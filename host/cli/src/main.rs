@@ -39,11 +39,7 @@ enum Command {
 fn main() -> ExitCode {
     // Told on standard error, where asked for: `RUST_LOG=info`.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
-        tracing_subscriber::fmt()
-            .with_max_level(level)
-            .with_writer(std::io::stderr)
-            .with_ansi(false)
-            .init();
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
     }
     let status = match Arguments::parse().command {
         Command::Check(arguments) => check::run(arguments),
@@ -51,13 +47,14 @@ fn main() -> ExitCode {
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
     };
-    status.unwrap_or_else(|error| {
-        let status = Status::of(&error);
-        // A reader that has gone away wants no message.
-        if status != Status::BrokenPipe {
-            eprintln!("seamgate: {}", picture::safe(&format!("{error:#}")));
-        }
-        status
-    })
-    .into()
+    status
+        .unwrap_or_else(|error| {
+            let status = Status::of(&error);
+            // A reader that has gone away wants no message.
+            if status != Status::BrokenPipe {
+                eprintln!("seamgate: {}", picture::safe(&format!("{error:#}")));
+            }
+            status
+        })
+        .into()
 }

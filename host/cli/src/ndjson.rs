@@ -43,10 +43,8 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u1
         Some(path) => Box::new(fs::File::open(path).with_context(|| format!("{}", path.display()))?),
         None => Box::new(io::stdin()),
     };
-    let jobs = jobs.map_or_else(
-        || thread::available_parallelism().map_or(1, |processors| processors.get()),
-        usize::from,
-    );
+    let jobs =
+        jobs.map_or_else(|| thread::available_parallelism().map_or(1, |processors| processors.get()), usize::from);
     let bar = progress(file);
 
     let (to_workers, lines) = sync_channel(jobs * READ_AHEAD);
@@ -84,11 +82,7 @@ struct Window {
 
 impl Window {
     fn new(size: usize) -> Self {
-        Window {
-            state: Mutex::new((0, false)),
-            moved: Condvar::new(),
-            size,
-        }
+        Window { state: Mutex::new((0, false)), moved: Condvar::new(), size }
     }
 
     /// Wait until a line may be read; false where nothing is written any more.

@@ -23,8 +23,16 @@ fn safe_line(line: &str) -> String {
     let visible: String = line
         .chars()
         .map(|character| match character {
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
-            | '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{feff}'
+            | '\u{80}'..='\u{9f}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
             other => other,
         })
         .collect();
@@ -63,11 +71,7 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
         let label = format!("expected {}", violation.expected);
         let annotation = AnnotationKind::Primary.span(window.mark.clone()).label(safe(&label));
         elements.push(
-            Snippet::source(window.source)
-                .path(safe(name))
-                .line_start(window.line)
-                .annotation(annotation)
-                .into(),
+            Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into(),
         );
     } else {
         elements.push(Level::NOTE.message(format!("expected {}", safe(&violation.expected))).into());
@@ -122,11 +126,7 @@ impl Window {
         if to < line_end {
             source.push('…');
         }
-        Window {
-            source,
-            mark,
-            line: text[..start].matches('\n').count() + 1,
-        }
+        Window { source, mark, line: text[..start].matches('\n').count() + 1 }
     }
 }
 
@@ -135,8 +135,16 @@ fn replaced(text: &str) -> String {
     text.trim_end_matches('\r')
         .chars()
         .map(|character| match character {
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
-            | '\u{80}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
+            '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2060}'..='\u{2064}'
+            | '\u{feff}'
+            | '\u{80}'..='\u{9f}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
             other => other,
         })
         .collect()

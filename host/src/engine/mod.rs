@@ -71,10 +71,7 @@ pub(crate) struct Slot<'s>(&'s Slots);
 
 impl Slots {
     pub(crate) fn new(slots: u32) -> Self {
-        Slots {
-            free: Mutex::new(slots),
-            freed: Condvar::new(),
-        }
+        Slots { free: Mutex::new(slots), freed: Condvar::new() }
     }
 
     /// Take a slot, waiting for one.

@@ -27,10 +27,7 @@ pub(crate) struct Ticking<'t>(&'t Ticker);
 
 impl Ticker {
     pub(crate) fn new() -> Self {
-        Ticker {
-            running: Arc::default(),
-            thread: OnceLock::new(),
-        }
+        Ticker { running: Arc::default(), thread: OnceLock::new() }
     }
 
     /// Let the epoch move until the result is dropped. The thread starts with the first call.

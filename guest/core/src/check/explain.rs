@@ -126,16 +126,14 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
                 let value = document.member(at, name).unwrap_or(at);
                 let place = place.clone().name(name);
                 let message = format!("must not be there: member {} is not declared", quote(name, 128));
-                out.push(
-                    Explained::new(
-                        document,
-                        (value, place),
-                        keyword,
-                        schema_path.clone(),
-                        "no such member".to_owned(),
-                        message,
-                    ),
-                );
+                out.push(Explained::new(
+                    document,
+                    (value, place),
+                    keyword,
+                    schema_path.clone(),
+                    "no such member".to_owned(),
+                    message,
+                ));
             }
             return;
         }
@@ -161,22 +159,18 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
         Kind::Maximum { limit } => bound(keyword, "<=", limit),
         Kind::ExclusiveMinimum { limit } => bound(keyword, ">", limit),
         Kind::ExclusiveMaximum { limit } => bound(keyword, "<", limit),
-        Kind::MultipleOf { multiple_of } => one(
-            keyword,
-            format!("a multiple of {multiple_of}"),
-            format!("must be a multiple of {multiple_of}"),
-        ),
+        Kind::MultipleOf { multiple_of } => {
+            one(keyword, format!("a multiple of {multiple_of}"), format!("must be a multiple of {multiple_of}"))
+        }
         Kind::MinLength { limit } => size(keyword, "at least", *limit, "character", characters()),
         Kind::MaxLength { limit } => size(keyword, "at most", *limit, "character", characters()),
         Kind::MinItems { limit } => size(keyword, "at least", *limit, "item", document.count(at)),
         Kind::MaxItems { limit } => size(keyword, "at most", *limit, "item", document.count(at)),
         Kind::MinProperties { limit } => size(keyword, "at least", *limit, "member", document.count(at)),
         Kind::MaxProperties { limit } => size(keyword, "at most", *limit, "member", document.count(at)),
-        Kind::UniqueItems => one(
-            keyword,
-            "items that all differ".to_owned(),
-            "must not have the same item twice".to_owned(),
-        ),
+        Kind::UniqueItems => {
+            one(keyword, "items that all differ".to_owned(), "must not have the same item twice".to_owned())
+        }
         Kind::Pattern { pattern } => {
             let pattern = quote(pattern, MAX_VALUE);
             one(keyword, format!("a match of {pattern}"), format!("must match the pattern {pattern}"))
@@ -184,23 +178,18 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => one(
             keyword,
             "a match that can be decided".to_owned(),
-            format!("must match a pattern, and whether it does was not decided within {} steps", super::BACKTRACKING_STEPS),
+            format!(
+                "must match a pattern, and whether it does was not decided within {} steps",
+                super::BACKTRACKING_STEPS
+            ),
         ),
-        Kind::Format { format } => one(
-            keyword,
-            format.clone(),
-            format!("must match format '{format}'"),
-        ),
-        Kind::ContentEncoding { content_encoding } => one(
-            keyword,
-            content_encoding.clone(),
-            format!("must be text in the encoding '{content_encoding}'"),
-        ),
-        Kind::ContentMediaType { content_media_type } => one(
-            keyword,
-            content_media_type.clone(),
-            format!("must be text of the media type '{content_media_type}'"),
-        ),
+        Kind::Format { format } => one(keyword, format.clone(), format!("must match format '{format}'")),
+        Kind::ContentEncoding { content_encoding } => {
+            one(keyword, content_encoding.clone(), format!("must be text in the encoding '{content_encoding}'"))
+        }
+        Kind::ContentMediaType { content_media_type } => {
+            one(keyword, content_media_type.clone(), format!("must be text of the media type '{content_media_type}'"))
+        }
         Kind::FromUtf8 { .. } => one(keyword, "UTF-8".to_owned(), "must decode to UTF-8".to_owned()),
         Kind::Contains => {
             let keyword = match schema_path.rsplit('/').next() {
@@ -208,7 +197,9 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
                 _ => keyword,
             };
             let (expected, message) = match keyword {
-                "maxContains" => ("fewer items that match", "must have fewer items that match the schema of 'contains'"),
+                "maxContains" => {
+                    ("fewer items that match", "must have fewer items that match the schema of 'contains'")
+                }
                 "minContains" => ("more items that match", "must have more items that match the schema of 'contains'"),
                 _ => ("an item that matches", "must have an item that matches the schema of 'contains'"),
             };
@@ -218,11 +209,9 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
             let schema = value(schema);
             one(keyword, format!("anything but {schema}"), format!("must not match the schema {schema}"))
         }
-        Kind::FalseSchema => one(
-            "false",
-            "nothing".to_owned(),
-            "must not be there: the schema allows no value here".to_owned(),
-        ),
+        Kind::FalseSchema => {
+            one("false", "nothing".to_owned(), "must not be there: the schema allows no value here".to_owned())
+        }
         Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
             let quantity = match error.kind() {
                 Kind::AnyOf { .. } => "at least one",
@@ -278,15 +267,13 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
 /// The alternative that comes nearest: the one with the fewest errors, and of those the one that got furthest into
 /// the document.
 fn nearest(document: &Document, context: &[Vec<ValidationError<'static>>], base: &str) -> Option<String> {
-    let (index, errors) = context
-        .iter()
-        .enumerate()
-        .filter(|(_, errors)| !errors.is_empty())
-        .min_by_key(|(_, errors)| {
+    let (index, errors) =
+        context.iter().enumerate().filter(|(_, errors)| !errors.is_empty()).min_by_key(|(_, errors)| {
             let depth = errors.iter().map(|error| error.instance_path().iter().count()).max();
             // A value of another type altogether is further away than any number of wrong members.
-            let other_type = errors.iter().any(|error| matches!(error.kind(), Kind::Type { .. } | Kind::Constant { .. })
-                && depth == Some(0));
+            let other_type = errors
+                .iter()
+                .any(|error| matches!(error.kind(), Kind::Type { .. } | Kind::Constant { .. }) && depth == Some(0));
             (other_type, errors.len(), usize::MAX - depth.unwrap_or(0))
         })?;
     let mut explained = Vec::new();
@@ -307,11 +294,7 @@ fn locate(document: &Document, error: &ValidationError) -> (NodeId, Place) {
 }
 
 fn unescape(step: &str) -> std::borrow::Cow<'_, str> {
-    if step.contains('~') {
-        step.replace("~1", "/").replace("~0", "~").into()
-    } else {
-        step.into()
-    }
+    if step.contains('~') { step.replace("~1", "/").replace("~0", "~").into() } else { step.into() }
 }
 
 /// A pointer into the schema; a URI where the keyword stands in another resource.
@@ -332,7 +315,7 @@ fn schema_path(error: &ValidationError, base: &str) -> String {
 /// Whether an absolute URI is that of the schema itself. One that is relative was read against a base of no meaning.
 fn is_base(resource: &str, base: &str) -> bool {
     resource == base
-        || resource.strip_prefix("json-schema:///").is_some_and(|path| path == base.trim_start_matches(['.', '/']))
+        || resource.strip_prefix(super::NO_ID).is_some_and(|path| path == base.trim_start_matches(['.', '/']))
 }
 
 /// Why a schema cannot be used, with its place in the schema.
@@ -359,10 +342,9 @@ pub(super) fn unusable(source: &str, error: &ValidationError, patterns: Patterns
                 "must be a regular expression without look-around or back-references, and of bounded size; \
                  rewrite it, or set \"patterns\": \"backtracking\" in the contract",
             ),
-            Patterns::Backtracking => (
-                "a regular expression",
-                "must be a regular expression (ECMA-262) of bounded size",
-            ),
+            Patterns::Backtracking => {
+                ("a regular expression", "must be a regular expression (ECMA-262) of bounded size")
+            }
         };
         return match place.steps() {
             [.., Step::Name(keyword), Step::Name(pattern)] if keyword == "patternProperties" => {

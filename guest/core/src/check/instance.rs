@@ -37,20 +37,12 @@ static NOT_BELIEVED: Value = Value::Bool(false);
 impl<'t> Tree<'t> {
     /// For asking whether a document is valid.
     pub(super) fn unbounded(document: &'t Document<'t>) -> Self {
-        Tree {
-            document,
-            visits: AtomicU32::new(UNBOUNDED),
-            errors: AtomicU32::new(UNBOUNDED),
-        }
+        Tree { document, visits: AtomicU32::new(UNBOUNDED), errors: AtomicU32::new(UNBOUNDED) }
     }
 
     /// For asking what is wrong.
     pub(super) fn bounded(document: &'t Document<'t>, visits: u32, errors: u32) -> Self {
-        Tree {
-            document,
-            visits: AtomicU32::new(visits),
-            errors: AtomicU32::new(errors),
-        }
+        Tree { document, visits: AtomicU32::new(visits), errors: AtomicU32::new(errors) }
     }
 
     pub(super) fn root(&'t self) -> Instance<'t> {
@@ -212,9 +204,7 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
 
     fn identity(&self) -> Option<NodeIdentity> {
         Some(match *self {
-            Instance::Node(tree, id) => {
-                NodeIdentity::tagged(std::ptr::from_ref(tree) as usize, id)
-            }
+            Instance::Node(tree, id) => NodeIdentity::tagged(std::ptr::from_ref(tree) as usize, id),
             Instance::Name(name) => NodeIdentity::tagged(name.as_ptr() as usize, u32::MAX),
         })
     }
@@ -242,10 +232,7 @@ impl<'a> Object<'a, Arena> for Container<'a> {
     }
 
     fn members(&self) -> MembersIter<'a> {
-        MembersIter {
-            tree: self.tree,
-            members: self.tree.document.members(self.id),
-        }
+        MembersIter { tree: self.tree, members: self.tree.document.members(self.id) }
     }
 }
 
@@ -258,10 +245,7 @@ impl<'a> Array<'a, Arena> for Container<'a> {
     }
 
     fn elements(&self) -> ElementsIter<'a> {
-        ElementsIter {
-            tree: self.tree,
-            items: self.tree.document.items(self.id),
-        }
+        ElementsIter { tree: self.tree, items: self.tree.document.items(self.id) }
     }
 
     /// Sorted, then compared with the neighbour: no hash that a producer could aim at.
@@ -354,11 +338,7 @@ impl Numeric {
 
     fn of_f64(float: f64) -> Self {
         // Below this, every whole double is an `i128`, exactly.
-        if float.fract() == 0.0 && float.abs() < 1e38 {
-            Numeric::Integer(float as i128)
-        } else {
-            Numeric::Float(float)
-        }
+        if float.fract() == 0.0 && float.abs() < 1e38 { Numeric::Integer(float as i128) } else { Numeric::Float(float) }
     }
 
     fn order(self, other: Self) -> Ordering {
@@ -389,17 +369,12 @@ fn equals(document: &Document, id: NodeId, expected: &Value) -> bool {
         }
         (Kind::Array, Value::Array(expected)) => {
             document.count(id) == expected.len()
-                && document
-                    .items(id)
-                    .zip(expected)
-                    .all(|(item, expected)| equals(document, item, expected))
+                && document.items(id).zip(expected).all(|(item, expected)| equals(document, item, expected))
         }
         (Kind::Object, Value::Object(expected)) => {
             document.count(id) == expected.len()
                 && document.members(id).all(|(name, value)| {
-                    expected
-                        .get(document.string(name))
-                        .is_some_and(|expected| equals(document, value, expected))
+                    expected.get(document.string(name)).is_some_and(|expected| equals(document, value, expected))
                 })
         }
         _ => false,

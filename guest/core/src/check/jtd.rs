@@ -88,9 +88,9 @@ impl Type {
 
     fn takes(self, document: &Document, at: NodeId) -> bool {
         match (self, document.kind(at)) {
-            (Type::Boolean, Kind::True | Kind::False)
-            | (Type::Float, Kind::Number)
-            | (Type::String, Kind::String) => true,
+            (Type::Boolean, Kind::True | Kind::False) | (Type::Float, Kind::Number) | (Type::String, Kind::String) => {
+                true
+            }
             (Type::Integer { min, max, .. }, Kind::Number) => Number(document.source(at))
                 .as_f64()
                 .is_some_and(|float| float.fract() == 0.0 && (min..=max).contains(&float)),
@@ -103,15 +103,10 @@ impl Type {
 impl Schema {
     /// Compile a definition; a violation has its place in it.
     pub(super) fn compile(source: &str) -> Result<Self, Violation> {
-        let wrong = |place: Place, expected: &str, message: &str| {
-            Violation::new(&place, "jtd", expected, "", message)
-        };
-        let schema: Value = serde_json::from_str(source)
-            .map_err(|error| wrong(Place::root(), "a JSON value", &error.to_string()))?;
-        let mut compiler = Compiler {
-            definitions: Vec::new(),
-            refs: Vec::new(),
-        };
+        let wrong = |place: Place, expected: &str, message: &str| Violation::new(&place, "jtd", expected, "", message);
+        let schema: Value =
+            serde_json::from_str(source).map_err(|error| wrong(Place::root(), "a JSON value", &error.to_string()))?;
+        let mut compiler = Compiler { definitions: Vec::new(), refs: Vec::new() };
         let mut definitions = BTreeMap::new();
         if let Some(named) = schema.get("definitions") {
             let place = Place::root().name("definitions");
@@ -135,7 +130,11 @@ impl Schema {
             if chain(&definitions, name) > MAX_CHAIN {
                 let place = Place::root().name("definitions").name(name);
                 let message = format!("must lead to another form within {MAX_CHAIN} references");
-                return Err(wrong(place.name("ref"), "a definition that does not refer to itself without end", &message));
+                return Err(wrong(
+                    place.name("ref"),
+                    "a definition that does not refer to itself without end",
+                    &message,
+                ));
             }
         }
         Ok(Schema { root, definitions })
@@ -143,14 +142,7 @@ impl Schema {
 
     /// What is wrong with a document, at most `limit` violations.
     pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<Explained> {
-        let mut run = Run {
-            schema: self,
-            document,
-            found: Vec::new(),
-            limit,
-            place: Vec::new(),
-            path: Vec::new(),
-        };
+        let mut run = Run { schema: self, document, found: Vec::new(), limit, place: Vec::new(), path: Vec::new() };
         run.check(&self.root, Document::ROOT, None);
         run.found
     }
@@ -164,17 +156,26 @@ struct Compiler {
 
 impl Compiler {
     fn form(&mut self, schema: &Value, place: Place, root: bool) -> Result<Form, Violation> {
-        let wrong = |place: Place, expected: &str, message: String| {
-            Err(Violation::new(&place, "jtd", expected, "", &message))
-        };
+        let wrong =
+            |place: Place, expected: &str, message: String| Err(Violation::new(&place, "jtd", expected, "", &message));
         let Value::Object(members) = schema else {
             return wrong(place, "an object", "must be an object".to_owned());
         };
         for name in members.keys() {
             let known = matches!(
                 name.as_str(),
-                "nullable" | "metadata" | "ref" | "type" | "enum" | "elements" | "properties" | "optionalProperties"
-                    | "additionalProperties" | "values" | "discriminator" | "mapping"
+                "nullable"
+                    | "metadata"
+                    | "ref"
+                    | "type"
+                    | "enum"
+                    | "elements"
+                    | "properties"
+                    | "optionalProperties"
+                    | "additionalProperties"
+                    | "values"
+                    | "discriminator"
+                    | "mapping"
             );
             if !known && !(root && name == "definitions") {
                 let message = format!("must not have member {}: RFC 8927 does not know it here", quote(name, 128));
@@ -216,7 +217,13 @@ impl Compiler {
         Ok(Form { nullable, shape })
     }
 
-    fn shape(&mut self, form: &str, members: &Map<String, Value>, place: &Place, additional: bool) -> Result<Shape, Violation> {
+    fn shape(
+        &mut self,
+        form: &str,
+        members: &Map<String, Value>,
+        place: &Place,
+        additional: bool,
+    ) -> Result<Shape, Violation> {
         let value = members.get(form).unwrap_or(&Value::Null);
         let here = || place.clone().name(form);
         let wrong = |expected: &str, message: &str| Err(Violation::new(&here(), "jtd", expected, "", message));
@@ -230,7 +237,12 @@ impl Compiler {
             }
             "type" => match value.as_str().and_then(Type::of) {
                 Some((kind, _)) => Shape::Type(kind),
-                None => return wrong("a type", "must be boolean, float32, float64, int8, uint8, int16, uint16, int32, uint32, string or timestamp"),
+                None => {
+                    return wrong(
+                        "a type",
+                        "must be boolean, float32, float64, int8, uint8, int16, uint16, int32, uint32, string or timestamp",
+                    );
+                }
             },
             "enum" => {
                 let values: Option<Vec<String>> = value
@@ -251,17 +263,14 @@ impl Compiler {
             "values" => Shape::Values(Box::new(self.form(value, here(), false)?)),
             "properties" => {
                 let required = self.forms(members.get("properties"), place.clone().name("properties"))?;
-                let optional = self.forms(members.get("optionalProperties"), place.clone().name("optionalProperties"))?;
+                let optional =
+                    self.forms(members.get("optionalProperties"), place.clone().name("optionalProperties"))?;
                 if let Some(name) = optional.keys().find(|name| required.contains_key(*name)) {
-                    let message = format!("must not name {} in both 'properties' and 'optionalProperties'", quote(name, 128));
+                    let message =
+                        format!("must not name {} in both 'properties' and 'optionalProperties'", quote(name, 128));
                     return wrong("a name in one of the two", &message);
                 }
-                Shape::Properties {
-                    required,
-                    optional,
-                    additional,
-                    has_required: members.contains_key("properties"),
-                }
+                Shape::Properties { required, optional, additional, has_required: members.contains_key("properties") }
             }
             "discriminator" => {
                 let Some(tag) = value.as_str() else {
@@ -285,10 +294,7 @@ impl Compiler {
                         ));
                     }
                 }
-                Shape::Discriminator {
-                    tag: tag.to_owned(),
-                    mapping,
-                }
+                Shape::Discriminator { tag: tag.to_owned(), mapping }
             }
             _ => Shape::Empty,
         })
@@ -459,7 +465,12 @@ impl Run<'_, '_> {
                         let names: Vec<String> = mapping.keys().map(|name| quote(name, 128)).collect();
                         let names = text::cut(&names.join(", "), 320);
                         self.inside(step, &[], |run| {
-                            run.wrong(value, &["mapping"], format!("one of {names}"), format!("must be one of {names}"));
+                            run.wrong(
+                                value,
+                                &["mapping"],
+                                format!("one of {names}"),
+                                format!("must be one of {names}"),
+                            );
                         });
                     }
                 }
@@ -485,12 +496,14 @@ fn is_timestamp(text: &str) -> bool {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| -> Option<u32> {
         let digits = bytes.get(from..to)?;
-        digits.iter().all(u8::is_ascii_digit).then(|| {
-            digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
-        })
+        digits
+            .iter()
+            .all(u8::is_ascii_digit)
+            .then(|| digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
     };
     let is = |at: usize, what: &[u8]| bytes.get(at).is_some_and(|byte| what.contains(byte));
-    let parts = (|| Some((number(0, 4)?, number(5, 7)?, number(8, 10)?, number(11, 13)?, number(14, 16)?, number(17, 19)?)))();
+    let parts =
+        (|| Some((number(0, 4)?, number(5, 7)?, number(8, 10)?, number(11, 13)?, number(14, 16)?, number(17, 19)?)))();
     let Some((year, month, day, hour, minute, second)) = parts else {
         return false;
     };
@@ -547,15 +560,27 @@ mod tests {
     #[test]
     fn timestamps_are_those_of_rfc_3339() {
         for text in [
-            "1985-04-12T23:20:50.52Z", "1996-12-19t16:39:57-08:00", "1990-12-31T23:59:60Z",
-            "1990-12-31T15:59:60-08:00", "2024-02-29T00:00:00z",
+            "1985-04-12T23:20:50.52Z",
+            "1996-12-19t16:39:57-08:00",
+            "1990-12-31T23:59:60Z",
+            "1990-12-31T15:59:60-08:00",
+            "2024-02-29T00:00:00z",
         ] {
             assert!(is_timestamp(text), "{text}");
         }
         for text in [
-            "", "2023-02-29T00:00:00Z", "1985-04-12", "1985-04-12T23:20:50", "1985-04-12 23:20:50Z",
-            "1990-12-31T22:59:60Z", "1985-04-12T24:00:00Z", "1985-04-12T23:20:50.Z", "1985-04-12T23:20:50+0100",
-            "1985-13-12T23:20:50Z", "1985-04-12T23:20:50Zé", "1985-04-12T23:20:50+25:00",
+            "",
+            "2023-02-29T00:00:00Z",
+            "1985-04-12",
+            "1985-04-12T23:20:50",
+            "1985-04-12 23:20:50Z",
+            "1990-12-31T22:59:60Z",
+            "1985-04-12T24:00:00Z",
+            "1985-04-12T23:20:50.Z",
+            "1985-04-12T23:20:50+0100",
+            "1985-13-12T23:20:50Z",
+            "1985-04-12T23:20:50Zé",
+            "1985-04-12T23:20:50+25:00",
         ] {
             assert!(!is_timestamp(text), "{text}");
         }

@@ -3,8 +3,9 @@
 mod explain;
 mod instance;
 mod jtd;
+mod metaschema;
 
-use jsonschema::{Draft, Registry, ValidationError, Validator};
+use jsonschema::{Draft, PatternOptions, Registry, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::{
@@ -31,6 +32,9 @@ pub(crate) enum Patterns {
     Linear,
     Backtracking,
 }
+
+/// What one pattern may take when it is compiled: beyond, it is refused. Ten times this takes all the fuel of a call.
+const PATTERN_BYTES: usize = 1024 * 1024;
 
 /// Steps that one match of a backtracking pattern may take.
 const BACKTRACKING_STEPS: usize = 1_000_000;
@@ -80,64 +84,58 @@ enum Rules {
 }
 
 impl Checker {
-    /// Compile a JSON Schema. The violation of a schema that cannot be used has its place in the schema.
+    /// Compile a JSON Schema. The violations of one that cannot be used have their places in a document with the
+    /// members `schema` and `resources`, as a contract is.
     pub(crate) fn json_schema(
         source: String,
         resources: &[(String, Value)],
         dialect: Dialect,
-    ) -> Result<Self, Violation> {
-        let unread = |error: serde_json::Error| {
-            Violation::new(&Place::root(), "json", "a JSON value", &error.to_string(), "must be JSON")
+    ) -> Result<Self, Vec<Violation>> {
+        let here = || Place::root().name("schema");
+        let schema = read(&source).map_err(|violation| vec![violation.under(&here())])?;
+        let own = metaschema::violations(&source, &schema, dialect.draft);
+        let mut wrong: Vec<Violation> = own.iter().flatten().cloned().map(|wrong| wrong.under(&here())).collect();
+        for (uri, resource) in resources {
+            let place = Place::root().name("resources").name(uri);
+            let violations = metaschema::violations(&resource.to_string(), resource, dialect.draft);
+            wrong.extend(violations.into_iter().flatten().map(|wrong| wrong.under(&place)));
+        }
+        wrong.truncate(MAX_VIOLATIONS);
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        let built = match own {
+            Some(_) => build_by_reference(&schema, resources, dialect),
+            None => build(&schema, resources, dialect),
         };
-        let schema: Value = serde_json::from_str(&source).map_err(unread)?;
-        let base = id(&schema, dialect.draft).trim_end_matches('#').to_owned();
-        let build = || -> Result<Validator<Arena>, ValidationError<'static>> {
-            let mut registry = Registry::new().draft(dialect.draft);
-            for (uri, resource) in resources {
-                registry = registry.add(uri, resource)?;
-                let id = id(resource, dialect.draft).trim_end_matches('#');
-                // Their own absolute URI names them too; a relative one is read against the URI they come under.
-                if id.contains(':') && id != uri.trim_end_matches('#') {
-                    registry = registry.add(id, resource)?;
-                }
-            }
-            let registry = registry.prepare()?;
-            let mut options = jsonschema::options_for::<Arena>()
-                .offline()
-                .with_registry(&registry)
-                .should_validate_formats(dialect.assert_formats);
-            if schema.get("$schema").is_none() {
-                options = options.with_draft(dialect.draft);
-            }
-            match dialect.patterns {
-                Patterns::Linear => options
-                    .with_pattern_options(jsonschema::PatternOptions::regex())
-                    .build(&schema),
-                Patterns::Backtracking => options
-                    .with_pattern_options(
-                        jsonschema::PatternOptions::fancy_regex().backtrack_limit(BACKTRACKING_STEPS),
-                    )
-                    .build(&schema),
-            }
-        };
-        match build() {
+        match built {
             Ok(validator) => Ok(Checker {
                 rules: Rules::JsonSchema(Box::new(validator)),
+                base: id(&schema, dialect.draft).trim_end_matches('#').to_owned(),
                 source,
-                base,
             }),
-            Err(error) => Err(explain::unusable(&source, &error, dialect.patterns)),
+            Err(error) => Err(vec![explain::unusable(&source, &error, dialect.patterns).under(&here())]),
+        }
+    }
+
+    /// Compile a schema of our own, which is known to be one.
+    pub(crate) fn trusted(source: &str, dialect: Dialect) -> Self {
+        let built = read(source).map(|schema| (build_by_reference(&schema, &[], dialect), schema));
+        match built {
+            Ok((Ok(validator), schema)) => Checker {
+                rules: Rules::JsonSchema(Box::new(validator)),
+                base: id(&schema, dialect.draft).to_owned(),
+                source: source.to_owned(),
+            },
+            Ok((Err(error), _)) => unreachable!("a schema of our own: {error}"),
+            Err(violation) => unreachable!("a schema of our own: {}", violation.message),
         }
     }
 
     /// Compile a JSON Type Definition (RFC 8927).
     pub(crate) fn jtd(source: String) -> Result<Self, Violation> {
         let schema = jtd::Schema::compile(&source)?;
-        Ok(Checker {
-            rules: Rules::Jtd(schema),
-            source,
-            base: String::new(),
-        })
+        Ok(Checker { rules: Rules::Jtd(schema), source, base: String::new() })
     }
 
     pub(crate) fn is_valid(&self, screened: &Screened) -> bool {
@@ -164,18 +162,12 @@ impl Checker {
         }
         let order = SchemaOrder::of(&self.source);
         explained.sort_by_cached_key(|explained| (explained.at, order.of_path(&explained.schema_path)));
-        let mut listed: Vec<Violation> = explained
-            .into_iter()
-            .map(|explained| explained.into_violation(document))
-            .collect();
+        let mut listed: Vec<Violation> =
+            explained.into_iter().map(|explained| explained.into_violation(document)).collect();
         listed.dedup();
         let total = listed.len();
         listed.truncate(MAX_VIOLATIONS);
-        Violations {
-            listed,
-            total,
-            incomplete,
-        }
+        Violations { listed, total, incomplete }
     }
 
     fn search(&self, validator: &Validator<Arena>, document: &Document) -> (Vec<Explained>, bool) {
@@ -192,6 +184,85 @@ impl Checker {
     }
 }
 
+fn read(source: &str) -> Result<Value, Violation> {
+    serde_json::from_str(source)
+        .map_err(|error| Violation::new(&Place::root(), "json", "a JSON value", &error.to_string(), "must be JSON"))
+}
+
+/// The URI of a schema that has none, and the base of relative ones.
+const NO_ID: &str = "seamgate:///";
+
+/// What `jsonschema` is given in place of a schema: a reference to it, in the dialect whose metaschema is the smallest.
+const BY_REFERENCE: &str = "seamgate:reference";
+
+/// Build a validator of a schema that is known to be one.
+fn build_by_reference(
+    schema: &Value,
+    resources: &[(String, Value)],
+    dialect: Dialect,
+) -> Result<Validator<Arena>, ValidationError<'static>> {
+    let id = id(schema, dialect.draft);
+    let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };
+    let mut all: Vec<(&str, &Value)> = named(resources, dialect.draft);
+    all.push((uri, schema));
+    let reference = serde_json::json!({"$schema": DIALECTS[0].0, "id": BY_REFERENCE, "$ref": uri});
+    // Metaschemas that it refers to are those of its own draft.
+    let draft = dialect.draft.detect(schema);
+    build_with(&reference, &all, Dialect { draft, ..dialect })
+}
+
+/// Build a validator of a schema that `jsonschema` is to look at first.
+fn build(
+    schema: &Value,
+    resources: &[(String, Value)],
+    dialect: Dialect,
+) -> Result<Validator<Arena>, ValidationError<'static>> {
+    build_with(schema, &named(resources, dialect.draft), dialect)
+}
+
+/// Resources by the URIs under which they come, and by their own absolute ones. Relative ones are read against the
+/// URI they come under.
+fn named(resources: &[(String, Value)], default: Draft) -> Vec<(&str, &Value)> {
+    let mut named = Vec::new();
+    for (uri, resource) in resources {
+        named.push((uri.as_str(), resource));
+        let id = id(resource, default).trim_end_matches('#');
+        if id.contains(':') && id != uri.trim_end_matches('#') {
+            named.push((id, resource));
+        }
+    }
+    named
+}
+
+fn build_with(
+    schema: &Value,
+    resources: &[(&str, &Value)],
+    dialect: Dialect,
+) -> Result<Validator<Arena>, ValidationError<'static>> {
+    let mut registry = Registry::new().draft(dialect.draft);
+    for (uri, resource) in resources {
+        registry = registry.add(uri, *resource)?;
+    }
+    let registry = registry.prepare()?;
+    let mut options = jsonschema::options_for::<Arena>()
+        .offline()
+        .with_registry(&registry)
+        .should_validate_formats(dialect.assert_formats);
+    if schema.get("$schema").is_none() {
+        options = options.with_draft(dialect.draft);
+    }
+    match dialect.patterns {
+        Patterns::Linear => {
+            let engine = PatternOptions::regex().size_limit(PATTERN_BYTES);
+            options.with_pattern_options(engine).build(schema)
+        }
+        Patterns::Backtracking => {
+            let engine = PatternOptions::fancy_regex().size_limit(PATTERN_BYTES).backtrack_limit(BACKTRACKING_STEPS);
+            options.with_pattern_options(engine).build(schema)
+        }
+    }
+}
+
 /// A schema's URI: `$id`, or `id` as draft 4 has it; empty where it has none. `default` is the draft of a schema that
 /// names none.
 pub(crate) fn id(schema: &Value, default: Draft) -> &str {
@@ -201,7 +272,8 @@ pub(crate) fn id(schema: &Value, default: Draft) -> &str {
 /// Whether a schema plainly takes no value at all.
 pub(crate) fn is_never(schema: &Value) -> bool {
     let schemas = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-    let takes_all = |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty);
+    let takes_all =
+        |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty);
     *schema == Value::Bool(false)
         || schema.get("not").is_some_and(takes_all)
         || schemas("enum").is_some_and(Vec::is_empty)
@@ -242,10 +314,7 @@ impl<'s> SchemaOrder<'s> {
 }
 
 /// A pointer's place in a document, its steps told apart by what they step into.
-fn resolve<'p>(
-    document: &Document,
-    steps: impl Iterator<Item = std::borrow::Cow<'p, str>>,
-) -> (u32, Place) {
+fn resolve<'p>(document: &Document, steps: impl Iterator<Item = std::borrow::Cow<'p, str>>) -> (u32, Place) {
     let mut at = Document::ROOT;
     let mut place = Place::root();
     for step in steps {

@@ -19,7 +19,11 @@ pub(super) fn describe(source: &str, extract: &Extract) -> String {
         line(&mut out, 0, description);
     }
     match extract.markers.iter().find(|marker| !marker.is_empty()) {
-        Some(marker) => line(&mut out, 0, &format!("Answer with one JSON document in a fenced block: ```{marker} before it, ``` after it.")),
+        Some(marker) => line(
+            &mut out,
+            0,
+            &format!("Answer with one JSON document in a fenced block: ```{marker} before it, ``` after it."),
+        ),
         None => line(&mut out, 0, "Answer with one JSON document and nothing else."),
     }
     match (contract.get("schema"), contract.get("jtd")) {
@@ -95,11 +99,9 @@ impl<'s> Describer<'s> {
         if let Some(items) = keywords.get("items").filter(|items| items.is_object()) {
             self.value("each item", items, None, depth);
         }
-        for (keyword, says) in [
-            ("allOf", "and all of these"),
-            ("anyOf", "at least one of these"),
-            ("oneOf", "exactly one of these"),
-        ] {
+        for (keyword, says) in
+            [("allOf", "and all of these"), ("anyOf", "at least one of these"), ("oneOf", "exactly one of these")]
+        {
             if let Some(Value::Array(schemas)) = keywords.get(keyword) {
                 line(&mut self.out, depth, &format!("{says}:"));
                 for schema in schemas {

@@ -3,7 +3,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{place::{Place, Step}, text::quote};
+use crate::{
+    place::{Place, Step},
+    text::quote,
+};
 
 /// A contract gets this many warnings at the most.
 const MAX_WARNINGS: usize = 200;
@@ -28,7 +31,11 @@ pub(super) fn lint(source: &str) -> Vec<Warning> {
         let place = Place::root().name("schema");
         let missing = |keyword: &str| schema.get(keyword).is_none();
         if missing("$id") && missing("id") {
-            linter.warn(&place, "no_id", "has no '$id': reports cannot name the schema, and no version can be read from it");
+            linter.warn(
+                &place,
+                "no_id",
+                "has no '$id': reports cannot name the schema, and no version can be read from it",
+            );
         }
         linter.described(schema, &place);
         linter.schema(schema, &place);
@@ -50,13 +57,22 @@ const KNOWN: &str = " $anchor $comment $defs $dynamicAnchor $dynamicRef $id $rec
 
 /// Keywords whose value is a schema, a list of schemas, or schemas by name.
 const SCHEMA: [&str; 12] = [
-    "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not",
-    "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
 ];
 const SCHEMAS: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const NAMED: [&str; 6] = [
-    "$defs", "definitions", "dependentSchemas", "patternProperties", "properties", "dependencies",
-];
+const NAMED: [&str; 6] =
+    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties", "dependencies"];
 
 struct Linter {
     warnings: Vec<Warning>,
@@ -91,7 +107,10 @@ impl Linter {
         };
         for keyword in keywords.keys() {
             if !KNOWN.contains(&format!(" {keyword} ")) && !keyword.starts_with("x-") {
-                let message = format!("is a keyword that the validator ignores; if that is meant, name it {}", quote(&format!("x-{keyword}"), 64));
+                let message = format!(
+                    "is a keyword that the validator ignores; if that is meant, name it {}",
+                    quote(&format!("x-{keyword}"), 64)
+                );
                 self.warn(&place.clone().name(keyword), "ignored_keyword", &message);
             }
         }
@@ -120,8 +139,16 @@ impl Linter {
             } else if NAMED.contains(&keyword.as_str()) {
                 for (name, schema) in value.as_object().into_iter().flatten() {
                     let place = place.clone().name(name);
-                    if keyword == "properties" && schema.is_object() && schema.get("description").is_none() && schema.get("$ref").is_none() {
-                        self.warn(&place, "no_description", "has no 'description': it is what `describe` tells the agent");
+                    if keyword == "properties"
+                        && schema.is_object()
+                        && schema.get("description").is_none()
+                        && schema.get("$ref").is_none()
+                    {
+                        self.warn(
+                            &place,
+                            "no_description",
+                            "has no 'description': it is what `describe` tells the agent",
+                        );
                     }
                     self.schema(schema, &place);
                 }
@@ -133,9 +160,8 @@ impl Linter {
         let Some(properties) = keywords.get("properties").and_then(Value::as_object) else {
             return;
         };
-        let closed = ["additionalProperties", "unevaluatedProperties"]
-            .iter()
-            .any(|keyword| keywords.contains_key(*keyword));
+        let closed =
+            ["additionalProperties", "unevaluatedProperties"].iter().any(|keyword| keywords.contains_key(*keyword));
         if !closed {
             self.warn(place, "open_object", "takes members that are not declared; set \"additionalProperties\": false");
         }
@@ -147,10 +173,17 @@ impl Linter {
                 schema.get("type").and_then(Value::as_str) == Some("string")
                     && !["enum", "const", "pattern", "format"].iter().any(|keyword| schema.contains_key(*keyword))
             });
-            let vocabulary = ["status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict", "outcome"];
+            let vocabulary = [
+                "status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict",
+                "outcome",
+            ];
             if bare && vocabulary.contains(&name.to_ascii_lowercase().as_str()) {
                 let place = place.clone().name("properties").name(name);
-                self.warn(&place, "bare_vocabulary", "looks like a vocabulary and takes any string; list its words in 'enum'");
+                self.warn(
+                    &place,
+                    "bare_vocabulary",
+                    "looks like a vocabulary and takes any string; list its words in 'enum'",
+                );
             }
         }
     }

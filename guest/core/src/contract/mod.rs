@@ -34,13 +34,7 @@ pub(crate) struct Caps {
 
 impl Default for Caps {
     fn default() -> Self {
-        Caps {
-            bytes: 1024 * 1024,
-            depth: 64,
-            string_bytes: 64 * 1024,
-            array_items: 10_000,
-            object_members: 1_000,
-        }
+        Caps { bytes: 1024 * 1024, depth: 64, string_bytes: 64 * 1024, array_items: 10_000, object_members: 1_000 }
     }
 }
 
@@ -64,12 +58,7 @@ pub(crate) struct Extract {
 
 impl Default for Extract {
     fn default() -> Self {
-        Extract {
-            markers: vec!["json".to_owned()],
-            raw_json: true,
-            embedded: false,
-            select: Select::Last,
-        }
+        Extract { markers: vec!["json".to_owned()], raw_json: true, embedded: false, select: Select::Last }
     }
 }
 
@@ -115,7 +104,7 @@ impl Contract {
         if !unusable.is_empty() {
             return Err(wrong(unusable));
         }
-        Reader { document }.contract().map_err(|violation| wrong(vec![violation]))
+        Reader { document }.contract().map_err(wrong)
     }
 
     pub fn agent(&self) -> &str {
@@ -188,8 +177,7 @@ fn read(text: &str) -> Result<Screened<'_>, Vec<Violation>> {
     let span = Span::new(0, text.len());
     let listed = |violations: crate::violation::Violations| violations.listed;
     screen::screen_size(span, &CONTRACT_CAPS).map_err(listed)?;
-    let parsed = parse::parse(text, span, &CONTRACT_CAPS)
-        .map_err(|broken| vec![screen::malformed(text, &broken)])?;
+    let parsed = parse::parse(text, span, &CONTRACT_CAPS).map_err(|broken| vec![screen::malformed(text, &broken)])?;
     screen::screen(parsed, &CONTRACT_CAPS).map_err(listed)
 }
 
@@ -197,13 +185,9 @@ fn read(text: &str) -> Result<Screened<'_>, Vec<Violation>> {
 fn format() -> &'static Checker {
     static FORMAT: OnceLock<Checker> = OnceLock::new();
     FORMAT.get_or_init(|| {
-        let dialect = Dialect {
-            draft: jsonschema::Draft::Draft202012,
-            assert_formats: true,
-            patterns: Patterns::Linear,
-        };
-        Checker::json_schema(CONTRACT_SCHEMA.to_owned(), &[], dialect)
-            .unwrap_or_else(|violation| unreachable!("schemas/contract.schema.json: {}", violation.message))
+        let dialect =
+            Dialect { draft: jsonschema::Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear };
+        Checker::trusted(CONTRACT_SCHEMA, dialect)
     })
 }
 
@@ -227,9 +211,7 @@ fn on_disk(document: &Document) -> Vec<Violation> {
 /// Members of the format that this version cannot honour: said, never passed over.
 fn unsupported(document: &Document) -> Vec<Violation> {
     let root = Document::ROOT;
-    let is = |name: &str, value: &str| {
-        document.member(root, name).filter(|&at| document.string(at) == value)
-    };
+    let is = |name: &str, value: &str| document.member(root, name).filter(|&at| document.string(at) == value);
     let filled = |name: &str| document.member(root, name).filter(|&at| document.count(at) > 0);
     [
         ("items", document.member(root, "items"), "no member 'items'"),
@@ -263,10 +245,10 @@ impl Reader<'_, '_> {
         self.member(name).map(|at| self.document.string(at))
     }
 
-    fn contract(&self) -> Result<Contract, Violation> {
+    fn contract(&self) -> Result<Contract, Vec<Violation>> {
         let document = self.document;
         let source = document.minified();
-        let draft = self.draft()?;
+        let draft = self.draft().map_err(|violation| vec![violation])?;
         let (checker, schema) = self.checker(draft)?;
         let schema_id = match check::id(&schema, draft) {
             "" => None,
@@ -296,7 +278,7 @@ impl Reader<'_, '_> {
     }
 
     /// The compiled schema, and the schema.
-    fn checker(&self, draft: jsonschema::Draft) -> Result<(Checker, Value), Violation> {
+    fn checker(&self, draft: jsonschema::Draft) -> Result<(Checker, Value), Vec<Violation>> {
         let document = self.document;
         // Numbers that a schema holds fit 64 bits, and its depth is below what `serde_json` takes: it was screened.
         let value = |at: NodeId| serde_json::from_str::<Value>(document.source(at)).unwrap_or_default();
@@ -306,7 +288,8 @@ impl Reader<'_, '_> {
             source
         };
         if let Some(at) = self.member("jtd") {
-            let checker = Checker::jtd(minified(at)).map_err(|violation| under("jtd", violation))?;
+            let here = Place::root().name("jtd");
+            let checker = Checker::jtd(minified(at)).map_err(|violation| vec![violation.under(&here)])?;
             return Ok((checker, Value::Null));
         }
         let at = self.member("schema").unwrap_or(Document::ROOT);
@@ -326,10 +309,8 @@ impl Reader<'_, '_> {
             .into_iter()
             .map(|(uri, at)| (document.string(uri).to_owned(), value(at)))
             .collect();
-        self.known_dialect(at, draft, &resources)?;
-        Checker::json_schema(minified(at), &resources, dialect)
-            .map(|checker| (checker, schema))
-            .map_err(|violation| under("schema", violation))
+        self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
+        Checker::json_schema(minified(at), &resources, dialect).map(|checker| (checker, schema))
     }
 
     fn draft(&self) -> Result<jsonschema::Draft, Violation> {
@@ -340,13 +321,20 @@ impl Reader<'_, '_> {
     }
 
     /// `$schema` must be a dialect there is, or one that `resources` describes.
-    fn known_dialect(&self, schema: NodeId, draft: jsonschema::Draft, resources: &[(String, Value)]) -> Result<(), Violation> {
+    fn known_dialect(
+        &self,
+        schema: NodeId,
+        draft: jsonschema::Draft,
+        resources: &[(String, Value)],
+    ) -> Result<(), Violation> {
         let Some(at) = self.document.member(schema, "$schema") else {
             return Ok(());
         };
         let uri = self.document.string(at);
         let given = |(name, resource): &(String, Value)| {
-            [name, check::id(resource, draft)].iter().any(|name| name.trim_end_matches('#') == uri.trim_end_matches('#'))
+            [name, check::id(resource, draft)]
+                .iter()
+                .any(|name| name.trim_end_matches('#') == uri.trim_end_matches('#'))
         };
         if check::draft(uri).is_some() || resources.iter().any(given) {
             return Ok(());
@@ -404,13 +392,6 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A violation of a schema, as one of the contract that holds it.
-fn under(member: &str, mut violation: Violation) -> Violation {
-    violation.path.replace_range(..1, &format!("$.{member}"));
-    violation.pointer.insert_str(0, &format!("/{member}"));
-    violation
-}
-
 fn unknown_dialect(place: Place, uri: &str) -> Violation {
     let known = check::dialects();
     let message = format!("must be a dialect that is known: {known}");
@@ -419,19 +400,16 @@ fn unknown_dialect(place: Place, uri: &str) -> Violation {
 
 /// The version in a schema's URI: its last part of the form `1.2.3`, with or without a `v` before it.
 fn version_in(id: &str) -> Option<&str> {
-    id.split(['/', '#', '?', ':', '@'])
-        .rev()
-        .map(|part| part.strip_prefix('v').unwrap_or(part))
-        .find(|part| {
-            let core = part.split(['-', '+']).next().unwrap_or_default();
-            let numbers: Vec<&str> = core.split('.').collect();
-            numbers.len() == 3
-                && numbers.iter().all(|number| {
-                    !number.is_empty()
-                        && number.bytes().all(|byte| byte.is_ascii_digit())
-                        && (*number == "0" || !number.starts_with('0'))
-                })
-        })
+    id.split(['/', '#', '?', ':', '@']).rev().map(|part| part.strip_prefix('v').unwrap_or(part)).find(|part| {
+        let core = part.split(['-', '+']).next().unwrap_or_default();
+        let numbers: Vec<&str> = core.split('.').collect();
+        numbers.len() == 3
+            && numbers.iter().all(|number| {
+                !number.is_empty()
+                    && number.bytes().all(|byte| byte.is_ascii_digit())
+                    && (*number == "0" || !number.starts_with('0'))
+            })
+    })
 }
 
 fn digest(source: &str) -> String {

@@ -14,15 +14,11 @@ pub struct Span {
 impl Span {
     pub(crate) fn new(start: usize, end: usize) -> Self {
         // Texts longer than `crate::MAX_TEXT` are refused before anything is parsed.
-        Span {
-            start: start as u32,
-            end: end as u32,
-        }
+        Span { start: start as u32, end: end as u32 }
     }
 
     pub(crate) fn of(self, text: &str) -> &str {
-        text.get(self.start as usize..self.end as usize)
-            .unwrap_or_default()
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 }
 
@@ -72,43 +68,20 @@ pub(super) struct Node {
 
 impl Node {
     pub(super) fn scalar(kind: Kind, span: Span) -> Self {
-        Node {
-            kind,
-            span,
-            a: 0,
-            b: 0,
-        }
+        Node { kind, span, a: 0, b: 0 }
     }
 
     pub(super) fn borrowed_string(span: Span) -> Self {
-        Node {
-            kind: Kind::String,
-            span,
-            a: BORROWED,
-            b: span.end - span.start - 2,
-        }
+        Node { kind: Kind::String, span, a: BORROWED, b: span.end - span.start - 2 }
     }
 
     pub(super) fn decoded_string(span: Span, start: usize, length: usize) -> Self {
-        Node {
-            kind: Kind::String,
-            span,
-            a: start as u32,
-            b: length as u32,
-        }
+        Node { kind: Kind::String, span, a: start as u32, b: length as u32 }
     }
 
     /// A container that has not ended: everything from here on belongs to it.
     pub(super) fn open(kind: Kind, start: usize) -> Self {
-        Node {
-            kind,
-            span: Span {
-                start: start as u32,
-                end: u32::MAX,
-            },
-            a: 0,
-            b: u32::MAX,
-        }
+        Node { kind, span: Span { start: start as u32, end: u32::MAX }, a: 0, b: u32::MAX }
     }
 }
 
@@ -177,11 +150,7 @@ impl<'t> Document<'t> {
             Kind::Array => (id + 1, self.next(id)),
             _ => (0, 0),
         };
-        Items {
-            document: self,
-            at,
-            end,
-        }
+        Items { document: self, at, end }
     }
 
     /// The members of an object, in order, as name and value; nothing for everything else.
@@ -190,25 +159,17 @@ impl<'t> Document<'t> {
             Kind::Object => (id + 1, self.next(id)),
             _ => (0, 0),
         };
-        Members {
-            document: self,
-            at,
-            end,
-        }
+        Members { document: self, at, end }
     }
 
     /// The value of an object's member.
     pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<NodeId> {
-        self.members(id)
-            .find(|&(key, _)| self.string(key) == name)
-            .map(|(_, value)| value)
+        self.members(id).find(|&(key, _)| self.string(key) == name).map(|(_, value)| value)
     }
 
     /// The name of the first member of an object that is not among the known ones.
     pub(crate) fn unknown_member(&self, id: NodeId, known: &[&str]) -> Option<NodeId> {
-        self.members(id)
-            .map(|(name, _)| name)
-            .find(|&name| !known.contains(&self.string(name)))
+        self.members(id).map(|(name, _)| name).find(|&name| !known.contains(&self.string(name)))
     }
 
     /// The place of a node. A member's name has the place of its value.
@@ -270,9 +231,7 @@ impl<'t> Document<'t> {
                 out.push('}');
             }
             // A string without escapes is written in the fewest already.
-            Kind::String if self.node(id).a != BORROWED => {
-                crate::text::push_json_string(out, self.string(id))
-            }
+            Kind::String if self.node(id).a != BORROWED => crate::text::push_json_string(out, self.string(id)),
             _ => out.push_str(self.source(id)),
         }
     }

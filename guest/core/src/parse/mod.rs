@@ -7,8 +7,8 @@
 mod document;
 mod number;
 
-pub(crate) use document::{Document, Items, Kind, Members, NodeId};
 pub use document::Span;
+pub(crate) use document::{Document, Items, Kind, Members, NodeId};
 pub(crate) use number::Number;
 
 use document::Node;
@@ -105,11 +105,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Parser {
             bytes: &text.as_bytes()[..span.end as usize],
             at: span.start as usize,
-            document: Document {
-                text,
-                nodes: Vec::new(),
-                decoded: String::new(),
-            },
+            document: Document { text, nodes: Vec::new(), decoded: String::new() },
             stack: Vec::new(),
             caps,
             findings: Vec::new(),
@@ -120,12 +116,7 @@ impl<'t, 'c> Parser<'t, 'c> {
 
     fn finish(self, result: Result<(), &'static str>) -> Result<Parsed<'t>, Broken> {
         match result {
-            Ok(()) => Ok(Parsed {
-                document: self.document,
-                findings: self.findings,
-                found: self.found,
-                end: self.at,
-            }),
+            Ok(()) => Ok(Parsed { document: self.document, findings: self.findings, found: self.found, end: self.at }),
             Err(expected) => {
                 let last = self.document.nodes.len().checked_sub(1);
                 Err(Broken {
@@ -257,11 +248,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             None
         };
         self.at += 1;
-        self.stack.push(Frame {
-            node,
-            count: 0,
-            object: kind == Kind::Object,
-        });
+        self.stack.push(Frame { node, count: 0, object: kind == Kind::Object });
     }
 
     fn close(&mut self) {

@@ -46,10 +46,7 @@ pub(super) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> 
         }
         digits(at)?;
     }
-    Ok(Shape {
-        integer,
-        short: !exponent && *at - start <= 18,
-    })
+    Ok(Shape { integer, short: !exponent && *at - start <= 18 })
 }
 
 impl Shape {
@@ -63,10 +60,8 @@ impl Shape {
         if self.integer {
             number.as_u64().is_some() || number.as_i64().is_some()
         } else {
-            let zero = !text
-                .bytes()
-                .take_while(|byte| !matches!(byte, b'e' | b'E'))
-                .any(|byte| matches!(byte, b'1'..=b'9'));
+            let zero =
+                !text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E')).any(|byte| matches!(byte, b'1'..=b'9'));
             number.as_f64().is_some_and(|float| float.is_finite() && (float != 0.0 || zero))
         }
     }
@@ -121,14 +116,28 @@ mod tests {
     #[test]
     fn numbers_that_no_64_bit_type_holds_are_found() {
         for text in [
-            "0", "-0", "18446744073709551615", "-9223372036854775808", "1e308", "5e-324", "0e999999999",
-            "0.0000000000000000000000", "-0.0e-400", "3.14159265358979323846264338327950288",
+            "0",
+            "-0",
+            "18446744073709551615",
+            "-9223372036854775808",
+            "1e308",
+            "5e-324",
+            "0e999999999",
+            "0.0000000000000000000000",
+            "-0.0e-400",
+            "3.14159265358979323846264338327950288",
         ] {
             assert!(fits(text), "{text}");
         }
         for text in [
-            "18446744073709551616", "-9223372036854775809", "1e309", "-1e400", "1e-400", "123.456e-789",
-            "1e99999999999999999999", "1000000000000000000000000000000000000000",
+            "18446744073709551616",
+            "-9223372036854775809",
+            "1e309",
+            "-1e400",
+            "1e-400",
+            "123.456e-789",
+            "1e99999999999999999999",
+            "1000000000000000000000000000000000000000",
         ] {
             assert!(!fits(text), "{text}");
         }

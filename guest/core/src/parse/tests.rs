@@ -44,15 +44,18 @@ fn what_the_gate_does_not_allow_is_found() {
         let place = |finding: &Finding| parsed.document.place(finding.node).path();
         parsed.findings.iter().map(|finding| (finding.what, place(finding))).collect()
     };
-    assert_eq!(findings(r#"{"a":1,"b":{"c":1,"c":2},"\u0061":3}"#), [
-        (What::DuplicateMember, "$.b.c".to_owned()),
-        (What::DuplicateMember, "$.a".to_owned()),
-    ]);
-    assert_eq!(findings(r#"["\ud800","\udc00\ud800","\ud800\ud83d\ude00"]"#), [
-        (What::LoneSurrogate, "$[0]".to_owned()),
-        (What::LoneSurrogate, "$[1]".to_owned()),
-        (What::LoneSurrogate, "$[2]".to_owned()),
-    ]);
+    assert_eq!(
+        findings(r#"{"a":1,"b":{"c":1,"c":2},"\u0061":3}"#),
+        [(What::DuplicateMember, "$.b.c".to_owned()), (What::DuplicateMember, "$.a".to_owned()),]
+    );
+    assert_eq!(
+        findings(r#"["\ud800","\udc00\ud800","\ud800\ud83d\ude00"]"#),
+        [
+            (What::LoneSurrogate, "$[0]".to_owned()),
+            (What::LoneSurrogate, "$[1]".to_owned()),
+            (What::LoneSurrogate, "$[2]".to_owned()),
+        ]
+    );
     assert_eq!(findings("[1e999]"), [(What::NumberRange, "$[0]".to_owned())]);
 
     // More than 16 names take the other way.

@@ -1,0 +1,156 @@
+//! Whether a schema is one, by the metaschema of its draft.
+//!
+//! `jsonschema` asks that too, each time it builds a validator. It does so with a validator of its own that it makes
+//! anew each time on WebAssembly, which takes ten times what the rest takes, a hundred times for 2019-09; and it tells
+//! the first error only. So schemas are asked here, by validators that are made once; `build` sees nothing but a
+//! reference to the schema.
+
+use std::sync::OnceLock;
+
+use jsonschema::Draft;
+use serde_json::Value;
+
+use super::{Checker, Dialect, Patterns, draft};
+use crate::{
+    contract::CONTRACT_CAPS,
+    parse::{Span, parse},
+    screen::screen,
+    violation::Violation,
+};
+
+/// What a metaschema that is made of vocabularies comes to, in one piece: 2019-09's and 2020-12's.
+const DRAFT_2019_09: &str = include_str!("metaschema/draft-2019-09.json");
+const DRAFT_2020_12: &str = include_str!("metaschema/draft-2020-12.json");
+
+/// What is wrong with a schema as such, with places in `source`. `default` is the draft of a schema that names none.
+///
+/// None where it cannot be told here, and `jsonschema` is to say it: a dialect that is described by `resources`, or
+/// schemas inside that are of another dialect than the one around them.
+pub(super) fn violations(source: &str, schema: &Value, default: Draft) -> Option<Vec<Violation>> {
+    let mut drafts = Vec::new();
+    collect(schema, &mut drafts);
+    let root = match schema.get("$schema") {
+        None => default,
+        Some(uri) => draft(uri.as_str()?)?,
+    };
+    if drafts.iter().any(|draft| *draft != Some(root)) {
+        return None;
+    }
+    let span = Span::new(0, source.len());
+    // It was parsed before, as a part of its contract.
+    let parsed = parse(source, span, &CONTRACT_CAPS).ok()?;
+    let screened = screen(parsed, &CONTRACT_CAPS).ok()?;
+    let metaschema = metaschema(root)?;
+    if metaschema.is_valid(&screened) {
+        return Some(Vec::new());
+    }
+    let mut violations = metaschema.violations(&screened).listed;
+    for violation in &mut violations {
+        violation.span = None;
+    }
+    Some(violations)
+}
+
+/// The dialects that are named anywhere in a schema.
+fn collect(schema: &Value, drafts: &mut Vec<Option<Draft>>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::String(uri)) = members.get("$schema") {
+                drafts.push(draft(uri));
+            }
+            members.values().for_each(|value| collect(value, drafts));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect(value, drafts)),
+        _ => {}
+    }
+}
+
+/// The validator of a draft's schemas, made once.
+fn metaschema(draft: Draft) -> Option<&'static Checker> {
+    static METASCHEMAS: [OnceLock<Checker>; 5] = [const { OnceLock::new() }; 5];
+    // The earlier metaschemas are in one piece as they are.
+    let (index, source) = match draft {
+        Draft::Draft4 => (0, r#"{"$ref":"http://json-schema.org/draft-04/schema"}"#),
+        Draft::Draft6 => (1, r#"{"$ref":"http://json-schema.org/draft-06/schema"}"#),
+        Draft::Draft7 => (2, r#"{"$ref":"http://json-schema.org/draft-07/schema"}"#),
+        Draft::Draft201909 => (3, DRAFT_2019_09),
+        Draft::Draft202012 => (4, DRAFT_2020_12),
+        _ => return None,
+    };
+    let checker = METASCHEMAS[index].get_or_init(|| {
+        let dialect = Dialect { draft, assert_formats: false, patterns: Patterns::Linear };
+        Checker::trusted(source, dialect)
+    });
+    Some(checker)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_metaschemas_compile_and_take_themselves() {
+        for (draft, source) in [(Draft::Draft201909, DRAFT_2019_09), (Draft::Draft202012, DRAFT_2020_12)] {
+            let schema: Value = serde_json::from_str(source).expect("JSON");
+            let source = source.replace("https://json-schema.org/draft/2020-12/schema", draft_uri(draft));
+            let mut schema = schema;
+            schema["$schema"] = draft_uri(draft).into();
+            assert_eq!(violations(&source, &schema, draft), Some(Vec::new()), "{draft:?}");
+        }
+    }
+
+    fn draft_uri(draft: Draft) -> &'static str {
+        super::super::DIALECTS.iter().find(|(_, known)| *known == draft).expect("known").0
+    }
+
+    /// The same verdict as `jsonschema` gives by the metaschemas themselves, on schemas that are wrong in one way each.
+    #[test]
+    fn schemas_are_refused_as_their_metaschemas_refuse_them() {
+        let values = [
+            "1",
+            "-1",
+            "1.5",
+            "\"x\"",
+            "true",
+            "{}",
+            "[]",
+            "[\"x\"]",
+            "[1]",
+            "[\"x\",\"x\"]",
+            "[{}]",
+            "null",
+            "{\"a\":1}",
+            "{\"a\":{}}",
+            "{\"a\":[\"b\"]}",
+            "\"string\"",
+            "[\"string\"]",
+        ];
+        let keywords: Value = serde_json::from_str(DRAFT_2019_09).expect("JSON");
+        let more: Value = serde_json::from_str(DRAFT_2020_12).expect("JSON");
+        let names = keywords["properties"]
+            .as_object()
+            .into_iter()
+            .chain(more["properties"].as_object())
+            .flat_map(|names| names.keys());
+        for name in names {
+            for value in values {
+                // References and identifiers must lead somewhere, which is another question.
+                if name.starts_with('$') && name != "$defs" && name != "$comment" {
+                    continue;
+                }
+                let source = format!("{{\"{name}\":{value}}}");
+                let schema: Value = serde_json::from_str(&source).expect("JSON");
+                for (_, draft) in super::super::DIALECTS {
+                    let uri = draft_uri(draft);
+                    let mut named = schema.clone();
+                    named["$schema"] = uri.into();
+                    let expected = jsonschema::meta::is_valid(&named);
+                    let is = violations(&source, &schema, draft).expect("a known draft").is_empty();
+                    // Formats are looked at when patterns and references are compiled.
+                    let format = matches!(name.as_str(), "pattern" | "patternProperties");
+                    assert!(is == expected || format, "{draft:?} {source}: {is}, not {expected}");
+                }
+            }
+        }
+    }
+}
