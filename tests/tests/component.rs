@@ -6,7 +6,7 @@ use wit_parser::{Resolve, WorldItem};
 #[test]
 fn the_component_imports_nothing_and_exports_the_world() {
     let inspection = Gate::new().expect("a gate").inspect().expect("an inspection");
-    assert_eq!(inspection.imports, [String::new(); 0], "a validator imports nothing, not even WASI's interfaces");
+    assert!(inspection.imports.is_empty(), "a validator imports nothing, not even types: {:?}", inspection.imports);
 
     let mut resolve = Resolve::default();
     let wit = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");

@@ -1,6 +1,9 @@
 //! `seamgate lint`: contracts, with warnings.
 
-use std::{io::Write, path::PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 use seamgate::{ContractError, Gate, read_contract, read_contracts};
@@ -44,9 +47,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
 }
 
-fn read(path: &PathBuf) -> Result<Vec<(PathBuf, String)>, ContractError> {
+fn read(path: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
     if path.is_dir() {
         return read_contracts(path);
     }
-    read_contract(path).map(|contract| vec![(path.clone(), contract)])
+    read_contract(path).map(|contract| vec![(path.to_owned(), contract)])
 }

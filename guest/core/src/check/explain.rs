@@ -122,19 +122,14 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
             .receiving("no such member")
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            for name in unexpected {
-                let value = document.member(at, name).unwrap_or(at);
-                let place = place.clone().name(name);
-                let message = format!("must not be there: member {} is not declared", quote(name, 128));
-                out.push(Explained::new(
-                    document,
-                    (value, place),
-                    keyword,
-                    schema_path.clone(),
-                    "no such member".to_owned(),
-                    message,
-                ));
-            }
+            let names = unexpected.iter().map(String::as_str);
+            out.extend(undeclared(document, (at, &place), keyword, &schema_path, names));
+            return;
+        }
+        // Beside no other keyword for members, it is told as a schema that takes nothing.
+        Kind::FalseSchema if schema_path.ends_with("/additionalProperties") && document.count(at) > 0 => {
+            let names = document.members(at).map(|(name, _)| document.string(name));
+            out.extend(undeclared(document, (at, &place), "additionalProperties", &schema_path, names));
             return;
         }
         Kind::AdditionalItems { limit } => size(keyword, "at most", *limit as u64, "item", document.count(at)),
@@ -262,6 +257,30 @@ pub(super) fn explain(document: &Document, error: &ValidationError, base: &str, 
         Kind::Referencing(error) => one(keyword, "a reference that leads somewhere".to_owned(), error.to_string()),
     };
     out.push(explained);
+}
+
+/// Members of an object that the schema does not declare.
+fn undeclared<'n>(
+    document: &Document,
+    (at, place): (NodeId, &Place),
+    keyword: &str,
+    schema_path: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> Vec<Explained> {
+    names
+        .map(|name| {
+            let value = document.member(at, name).unwrap_or(at);
+            let message = format!("must not be there: member {} is not declared", quote(name, 128));
+            Explained::new(
+                document,
+                (value, place.clone().name(name)),
+                keyword,
+                schema_path.to_owned(),
+                "no such member".to_owned(),
+                message,
+            )
+        })
+        .collect()
 }
 
 /// The alternative that comes nearest: the one with the fewest errors, and of those the one that got furthest into

@@ -177,7 +177,8 @@ impl Compiler {
                     | "discriminator"
                     | "mapping"
             );
-            if !known && !(root && name == "definitions") {
+            let of_root = root && name == "definitions";
+            if !known && !of_root {
                 let message = format!("must not have member {}: RFC 8927 does not know it here", quote(name, 128));
                 return wrong(place, "the members that RFC 8927 defines", message);
             }

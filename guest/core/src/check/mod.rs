@@ -241,7 +241,11 @@ fn build_with(
 ) -> Result<Validator<Arena>, ValidationError<'static>> {
     let mut registry = Registry::new().draft(dialect.draft);
     for (uri, resource) in resources {
-        registry = registry.add(uri, *resource)?;
+        // Told, or else the dialect of the schema around would be taken for its own.
+        registry = match dialect.draft.detect(resource) {
+            Draft::Unknown => registry.add(uri, *resource)?,
+            draft => registry.add(uri, draft.create_resource_ref(resource))?,
+        };
     }
     let registry = registry.prepare()?;
     let mut options = jsonschema::options_for::<Arena>()

@@ -304,9 +304,8 @@ impl Reader<'_, '_> {
         };
         let resources: Vec<(String, Value)> = self
             .member("resources")
-            .map(|at| document.members(at).collect())
-            .unwrap_or_else(Vec::new)
             .into_iter()
+            .flat_map(|at| document.members(at))
             .map(|(uri, at)| (document.string(uri).to_owned(), value(at)))
             .collect();
         self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
