@@ -59,7 +59,7 @@ fn memory() {
 
 #[test]
 fn stack() {
-    let gate = gate(Limits::default());
+    let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_secs(60), ..Limits::default() });
     // Nothing in it is deep; the references are.
     let defs: Vec<String> = (1..=20_000).map(|n| format!("\"l{n}\":{{\"$ref\":\"#/$defs/l{}\"}}", n - 1)).collect();
     let contract = format!(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet, renderer::DecorStyle};
-use seamgate::{Disposition, Report, Span, Verdict, Violation};
+use seamgate::{Disposition, Report, Source, Span, Verdict, Violation};
 
 /// Violations that are shown; the report has more.
 const MAX_SHOWN: usize = 12;
@@ -20,23 +20,7 @@ pub(crate) fn safe(text: &str) -> String {
 }
 
 fn safe_line(line: &str) -> String {
-    let visible: String = line
-        .chars()
-        .map(|character| match character {
-            '\u{ad}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2060}'..='\u{2064}'
-            | '\u{feff}'
-            | '\u{80}'..='\u{9f}'
-            | '\u{2028}'
-            | '\u{2029}'
-            | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
-            other => other,
-        })
-        .collect();
-    annotate_snippets::normalize_untrusted_str(&visible)
+    annotate_snippets::normalize_untrusted_str(&replaced(line))
 }
 
 /// The picture of a verdict. `output` is what was judged, `name` where it came from.
@@ -130,7 +114,7 @@ impl Window {
     }
 }
 
-/// As [`safe`], for what the renderer makes safe itself but for what has no width.
+/// What has no width, replaced; the renderer makes safe what else there is.
 fn replaced(text: &str) -> String {
     text.trim_end_matches('\r')
         .chars()
@@ -234,5 +218,10 @@ fn chosen(report: &Report) -> Option<String> {
         number => format!(", one of {number}"),
     };
     let Span { start, end } = chosen.span;
-    Some(format!("from the {}{marker} at bytes {start} to {end}{of}", chosen.source.word()))
+    let source = match chosen.source {
+        Source::Block => "the block",
+        Source::Raw => "the whole output",
+        Source::Embedded => "the prose",
+    };
+    Some(format!("from {source}{marker} at bytes {start} to {end}{of}"))
 }

@@ -1,9 +1,11 @@
-//! A contract as text for its agent's prompt: what the output must be, from titles and descriptions.
-
-use serde_json::{Map, Value};
+//! A contract as text for its agent's prompt: what the output must be, from titles and descriptions, in the order of
+//! the schema: agents write in the order they are told.
 
 use super::Extract;
-use crate::text::cut;
+use crate::{
+    parse::{Document, Kind, NodeId},
+    text::{count, cut},
+};
 
 /// The text is at most this long.
 const MAX_TEXT: usize = 16 * 1024;
@@ -11,12 +13,12 @@ const MAX_TEXT: usize = 16 * 1024;
 /// Deeper schemas are told as their type alone.
 const MAX_DEPTH: usize = 8;
 
-/// `source` is a contract that compiles.
-pub(super) fn describe(source: &str, extract: &Extract) -> String {
-    let contract: Value = serde_json::from_str(source).unwrap_or_default();
+/// `contract` is one that compiles.
+pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
+    let root = Schema { document: contract, at: Document::ROOT };
     let mut out = String::new();
-    if let Some(description) = contract.get("description").and_then(Value::as_str) {
-        line(&mut out, 0, description);
+    if let Some(description) = root.text("description") {
+        line(&mut out, 0, &sentence(description));
     }
     match extract.markers.iter().find(|marker| !marker.is_empty()) {
         Some(marker) => line(
@@ -26,21 +28,17 @@ pub(super) fn describe(source: &str, extract: &Extract) -> String {
         ),
         None => line(&mut out, 0, "Answer with one JSON document and nothing else."),
     }
-    match (contract.get("schema"), contract.get("jtd")) {
-        (Some(schema), _) => {
-            out.push_str("\nThe document:\n");
-            let mut describer = Describer { root: schema, out };
-            describer.value("", schema, None, 0);
-            out = describer.out;
-        }
-        (None, Some(jtd)) => {
-            out.push_str("\nThe document must match this JSON Type Definition (RFC 8927):\n");
-            out.push_str(&jtd.to_string());
-            out.push('\n');
-        }
-        (None, None) => {}
+    if let Some(schema) = root.get("schema") {
+        out.push_str("\nThe document:\n");
+        let mut describer = Describer { root: schema, out };
+        describer.value("", schema, 0);
+        out = describer.out;
+    } else if let Some(jtd) = root.get("jtd") {
+        out.push_str("\nThe document must match this JSON Type Definition (RFC 8927):\n");
+        contract.write(jtd.at, &mut out);
+        out.push('\n');
     }
-    if let Some(path) = contract.get("refusal").and_then(Value::as_str) {
+    if let Some(path) = root.text("refusal") {
         let names: Vec<&str> = path.trim_start_matches("$.").split('.').collect();
         let opening: String = names.iter().map(|name| format!("{{\"{name}\": ")).collect();
         let closing = "}".repeat(names.len());
@@ -55,125 +53,150 @@ fn line(out: &mut String, depth: usize, text: &str) {
     out.push('\n');
 }
 
-struct Describer<'s> {
-    root: &'s Value,
+fn sentence(text: &str) -> String {
+    format!("{}.", text.trim_end_matches('.'))
+}
+
+/// A schema in its contract.
+#[derive(Clone, Copy)]
+struct Schema<'d> {
+    document: &'d Document<'d>,
+    at: NodeId,
+}
+
+impl<'d> Schema<'d> {
+    fn get(self, keyword: &str) -> Option<Self> {
+        self.document.member(self.at, keyword).map(|at| Schema { at, ..self })
+    }
+
+    fn text(self, keyword: &str) -> Option<&'d str> {
+        self.get(keyword).filter(|value| value.is(Kind::String)).map(|value| value.document.string(value.at))
+    }
+
+    fn is(self, kind: Kind) -> bool {
+        self.document.kind(self.at) == kind
+    }
+
+    /// The value as it stands in the schema; strings without their quotes.
+    fn shown(self) -> String {
+        cut(&self.document.shown(self.at), 256)
+    }
+
+    /// The values of a list, as JSON.
+    fn list(self) -> String {
+        let values: Vec<&str> = self.document.items(self.at).map(|at| self.document.source(at)).collect();
+        cut(&values.join(", "), 1024)
+    }
+
+    fn items(self) -> impl Iterator<Item = Self> {
+        self.document.items(self.at).map(move |at| Schema { at, ..self })
+    }
+
+    fn members(self) -> impl Iterator<Item = (&'d str, Self)> {
+        let document = self.document;
+        document.members(self.at).map(move |(name, at)| (document.string(name), Schema { at, ..self }))
+    }
+
+    /// The type, with the bounds that an agent can keep to.
+    fn kind(self) -> String {
+        if let Some(options) = self.get("enum") {
+            return format!("one of {}", options.list());
+        }
+        if let Some(value) = self.get("const") {
+            return cut(self.document.source(value.at), 1024);
+        }
+        let mut kind = match self.get("type") {
+            Some(name) if name.is(Kind::String) => name.shown(),
+            Some(names) => names.items().map(Self::shown).collect::<Vec<_>>().join(" or "),
+            None if self.get("properties").is_some() => "object".to_owned(),
+            None => "any value".to_owned(),
+        };
+        for (keyword, says) in [
+            ("format", "format"),
+            ("pattern", "matching"),
+            ("minimum", "at least"),
+            ("exclusiveMinimum", "more than"),
+            ("maximum", "at most"),
+            ("exclusiveMaximum", "less than"),
+            ("multipleOf", "a multiple of"),
+        ] {
+            if let Some(value) = self.get(keyword) {
+                kind.push_str(&format!(", {says} {}", value.shown()));
+            }
+        }
+        for (least, most, noun) in [
+            ("minLength", "maxLength", "character"),
+            ("minItems", "maxItems", "item"),
+            ("minProperties", "maxProperties", "member"),
+        ] {
+            let bound = |keyword: &str| self.get(keyword).map(Self::shown);
+            let counted = |bound: &str| bound.parse().map_or_else(|_| format!("{bound} {noun}s"), |n| count(n, noun));
+            match (bound(least), bound(most)) {
+                (Some(least), Some(most)) => kind.push_str(&format!(", {least} to {}", counted(&most))),
+                (Some(least), None) => kind.push_str(&format!(", at least {}", counted(&least))),
+                (None, Some(most)) => kind.push_str(&format!(", at most {}", counted(&most))),
+                (None, None) => {}
+            }
+        }
+        kind
+    }
+}
+
+struct Describer<'d> {
+    root: Schema<'d>,
     out: String,
 }
 
-impl<'s> Describer<'s> {
-    /// One value: its name, what it is, what it is for, then what is inside.
-    fn value(&mut self, name: &str, schema: &'s Value, required: Option<bool>, depth: usize) {
+impl<'d> Describer<'d> {
+    /// One value: what it is called, what it is, what it is for, then what is inside.
+    fn value(&mut self, called: &str, schema: Schema<'d>, depth: usize) {
         let resolved = self.resolve(schema);
-        let mut text = String::from("- ");
-        if !name.is_empty() {
-            text.push_str(&format!("\"{name}\""));
-            text.push_str(match required {
-                Some(false) => " (optional): ",
-                _ => ": ",
-            });
-        }
-        text.push_str(&kind(resolved));
-        let about = |keyword: &str| schema.get(keyword).or(resolved.get(keyword)).and_then(Value::as_str);
+        let about = |keyword: &str| schema.text(keyword).or(resolved.text(keyword));
+        let mut text = format!("- {called}{}.", resolved.kind());
         if let Some(about) = about("description").or(about("title")) {
-            text.push_str(". ");
-            text.push_str(about.trim_end_matches('.'));
+            text.push(' ');
+            text.push_str(&sentence(about));
         }
-        text.push('.');
         line(&mut self.out, depth, &text);
-        if depth < MAX_DEPTH {
+        if depth < MAX_DEPTH && self.out.len() < MAX_TEXT {
             self.inside(resolved, depth + 1);
         }
     }
 
-    fn inside(&mut self, schema: &'s Value, depth: usize) {
-        let Value::Object(keywords) = schema else {
-            return;
+    fn inside(&mut self, schema: Schema<'d>, depth: usize) {
+        let required = |name: &str| {
+            let names = schema.get("required");
+            names.is_some_and(|names| names.items().any(|required| required.document.string(required.at) == name))
         };
-        let required = |name: &str| match keywords.get("required") {
-            Some(Value::Array(names)) => names.iter().any(|required| required == name),
-            _ => false,
-        };
-        for (name, schema) in named(keywords, "properties") {
-            self.value(name, schema, Some(required(name)), depth);
+        for (name, property) in schema.get("properties").into_iter().flat_map(Schema::members) {
+            let optional = if required(name) { "" } else { " (optional)" };
+            self.value(&format!("\"{name}\"{optional}: "), property, depth);
         }
-        if let Some(items) = keywords.get("items").filter(|items| items.is_object()) {
-            self.value("each item", items, None, depth);
+        if let Some(items) = schema.get("items").filter(|items| items.is(Kind::Object)) {
+            self.value("each item: ", items, depth);
         }
         for (keyword, says) in
             [("allOf", "and all of these"), ("anyOf", "at least one of these"), ("oneOf", "exactly one of these")]
         {
-            if let Some(Value::Array(schemas)) = keywords.get(keyword) {
+            if let Some(schemas) = schema.get(keyword) {
                 line(&mut self.out, depth, &format!("{says}:"));
-                for schema in schemas {
-                    self.value("", schema, None, depth);
+                for schema in schemas.items() {
+                    self.value("", schema, depth);
                 }
             }
         }
         let closed = ["additionalProperties", "unevaluatedProperties"]
             .iter()
-            .any(|keyword| keywords.get(*keyword) == Some(&Value::Bool(false)));
+            .any(|keyword| schema.get(keyword).is_some_and(|value| value.is(Kind::False)));
         if closed {
-            line(&mut self.out, depth, "- No other members.");
+            line(&mut self.out, depth, "- no other members.");
         }
     }
 
     /// What a reference into the same schema leads to.
-    fn resolve(&self, schema: &'s Value) -> &'s Value {
-        let target = schema.get("$ref").and_then(Value::as_str);
-        match target.and_then(|target| self.root.pointer(target.strip_prefix('#')?)) {
-            Some(target) => target,
-            None => schema,
-        }
+    fn resolve(&self, schema: Schema<'d>) -> Schema<'d> {
+        let target = schema.text("$ref").and_then(|target| target.strip_prefix("#/"));
+        let step = |at: Schema<'d>, name: &str| at.get(&name.replace("~1", "/").replace("~0", "~"));
+        target.and_then(|target| target.split('/').try_fold(self.root, step)).unwrap_or(schema)
     }
-}
-
-fn named<'s>(keywords: &'s Map<String, Value>, keyword: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
-    keywords.get(keyword).and_then(Value::as_object).into_iter().flatten()
-}
-
-/// The type, with the bounds that an agent can keep to.
-fn kind(schema: &Value) -> String {
-    if let Some(Value::Array(options)) = schema.get("enum") {
-        let options: Vec<String> = options.iter().map(Value::to_string).collect();
-        return format!("one of {}", cut(&options.join(", "), 1024));
-    }
-    if let Some(value) = schema.get("const") {
-        return cut(&value.to_string(), 1024);
-    }
-    let mut kind = match schema.get("type") {
-        Some(Value::String(name)) => name.clone(),
-        Some(Value::Array(names)) => {
-            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-            names.join(" or ")
-        }
-        _ if schema.get("properties").is_some() => "object".to_owned(),
-        _ => "any value".to_owned(),
-    };
-    for (keyword, says) in [
-        ("format", "format"),
-        ("pattern", "matching"),
-        ("minimum", "at least"),
-        ("exclusiveMinimum", "more than"),
-        ("maximum", "at most"),
-        ("exclusiveMaximum", "less than"),
-        ("multipleOf", "a multiple of"),
-    ] {
-        if let Some(value) = schema.get(keyword) {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            kind.push_str(&format!(", {says} {}", cut(&value, 256)));
-        }
-    }
-    for (least, most, noun) in [
-        ("minLength", "maxLength", "characters"),
-        ("minItems", "maxItems", "items"),
-        ("minProperties", "maxProperties", "members"),
-    ] {
-        match (schema.get(least), schema.get(most)) {
-            (Some(least), Some(most)) => kind.push_str(&format!(", {least} to {most} {noun}")),
-            (Some(least), None) => kind.push_str(&format!(", at least {least} {noun}")),
-            (None, Some(most)) => kind.push_str(&format!(", at most {most} {noun}")),
-            (None, None) => {}
-        }
-    }
-    kind
 }

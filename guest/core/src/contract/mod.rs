@@ -168,7 +168,11 @@ impl Contract {
 
     /// Text for the agent's prompt.
     pub fn describe(&self) -> String {
-        describe::describe(&self.source, &self.extract)
+        // It was parsed before, in as many words.
+        match read(&self.source) {
+            Ok(screened) => describe::describe(screened.document(), &self.extract),
+            Err(_) => String::new(),
+        }
     }
 }
 
