@@ -214,6 +214,27 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!(err(&output), "");
 }
 
+/// A verdict that nobody has is none.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_fault() {
+    for arguments in [&tool(&["outputs/tool-result.good.txt"])[..], &["check", "--ndjson"], &["inspect"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let mut command = seamgate();
+        let mut child = command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("seamgate");
+        child.stdin.take().expect("piped").write_all(b"x\n").expect("written");
+        let output = child.wait_with_output().expect("an end");
+        assert_eq!(output.status.code(), Some(5), "{arguments:?}");
+        assert!(err(&output).starts_with("seamgate: standard output: "), "{}", err(&output));
+    }
+}
+
 #[test]
 fn inspect_says_what_the_built_in_component_holds() {
     let text = out(&run(&["inspect"], b""));

@@ -10,7 +10,10 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use seamgate::{Limits, Request};
 
-use crate::{gate, ndjson, picture, status::Status};
+use crate::{
+    gate, ndjson, picture,
+    status::{Status, Unwritten},
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -121,5 +124,6 @@ fn read(file: Option<&Path>) -> Result<Vec<u8>> {
 
 fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).context("standard output")
+    writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).map_err(Unwritten::from)?;
+    Ok(())
 }

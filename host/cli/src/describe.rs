@@ -2,9 +2,13 @@
 
 use std::{io::Write, path::PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
-use crate::{gate, picture::safe, status::Status};
+use crate::{
+    gate,
+    picture::safe,
+    status::{Status, Unwritten},
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -20,6 +24,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let (gate, only) = gate::open(&arguments.contract)?;
     let agent = gate::agent(arguments.agent.clone(), only, &arguments.contract)?;
     let text = gate.describe(&agent).map_err(gate::Told)?;
-    write!(anstream::stdout().lock(), "{}", safe(&text)).context("standard output")?;
+    write!(anstream::stdout().lock(), "{}", safe(&text)).map_err(Unwritten::from)?;
     Ok(Status::Accepted)
 }

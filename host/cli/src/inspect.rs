@@ -5,12 +5,12 @@ use std::{
     path::PathBuf,
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use seamgate::{Gate, Inspection};
 
 use crate::{
     gate::{self, Told},
-    status::Status,
+    status::{Status, Unwritten},
 };
 
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     } else {
         text(&inspection)
     };
-    writeln!(out, "{text}").context("standard output")?;
+    writeln!(out, "{text}").map_err(Unwritten::from)?;
     Ok(Status::Accepted)
 }
 

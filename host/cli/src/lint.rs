@@ -5,10 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use seamgate::{ContractError, Gate, read_contract, read_contracts};
 
-use crate::{gate::Told, picture::safe, status::Status};
+use crate::{
+    gate::Told,
+    picture::safe,
+    status::{Status, Unwritten},
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -39,11 +43,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 }
             };
             for line in lines {
-                writeln!(out, "{}: {}", safe(&name), safe(&line)).context("standard output")?;
+                writeln!(out, "{}: {}", safe(&name), safe(&line)).map_err(Unwritten::from)?;
             }
         }
     }
-    writeln!(out, "{contracts} contracts, {errors} errors, {warnings} warnings").context("standard output")?;
+    writeln!(out, "{contracts} contracts, {errors} errors, {warnings} warnings").map_err(Unwritten::from)?;
     Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
 }
 

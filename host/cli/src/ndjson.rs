@@ -15,7 +15,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use seamgate::{Fault, Gate, Limits};
 use serde::Deserialize;
 
-use crate::{gate, status::Status};
+use crate::{
+    gate,
+    status::{Status, Unwritten},
+};
 
 /// Requests that are read ahead for each worker: enough to keep it busy, few enough to stay small.
 const READ_AHEAD: usize = 4;
@@ -244,7 +247,7 @@ fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Res
         let answer = match answers.try_recv() {
             Ok(answer) => answer,
             Err(_) => {
-                out.flush().context("standard output")?;
+                out.flush().map_err(Unwritten::from)?;
                 match answers.recv() {
                     Ok(answer) => answer,
                     Err(_) => break,
@@ -253,14 +256,14 @@ fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Res
         };
         waiting.insert(answer.number, answer);
         while let Some(answer) = waiting.remove(&next) {
-            writeln!(out, "{}", answer.text).context("standard output")?;
+            writeln!(out, "{}", answer.text).map_err(Unwritten::from)?;
             worst = worst_of(worst, answer.status);
             window.leave();
             bar.inc(1);
             next += 1;
         }
     }
-    out.flush().context("standard output")?;
+    out.flush().map_err(Unwritten::from)?;
     Ok(worst)
 }
 

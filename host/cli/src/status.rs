@@ -1,6 +1,6 @@
 //! Exit statuses: promises to scripts.
 
-use std::{io, process::ExitCode};
+use std::{fmt, io, process::ExitCode};
 
 use seamgate::{Disposition, Fault};
 
@@ -60,10 +60,28 @@ impl Status {
                 _ => Status::Fault,
             };
         }
-        let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
-        match kind {
-            Some(io::ErrorKind::BrokenPipe) => Status::BrokenPipe,
-            _ => Status::Usage,
+        match error.downcast_ref() {
+            Some(Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => Status::BrokenPipe,
+            Some(Unwritten(_)) => Status::Fault,
+            None => Status::Usage,
         }
     }
 }
+
+/// Standard output could not be written: whatever the verdict was, nobody has it.
+#[derive(Debug)]
+pub(crate) struct Unwritten(io::Error);
+
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Unwritten(error)
+    }
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "standard output: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritten {}

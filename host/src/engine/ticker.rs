@@ -51,7 +51,7 @@ impl Ticker {
                     }
                 }
             };
-            // Without the thread there would be no time-out; then it is better to stop here than later.
+            // Without the thread nothing times out; fuel bounds every call all the same.
             let handle = thread::Builder::new().name("seamgate-ticker".to_owned()).spawn(tick);
             handle.map(|handle| handle.thread().clone()).unwrap_or_else(|_| thread::current())
         });
