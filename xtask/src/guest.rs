@@ -20,11 +20,7 @@ const TARGET_DIR: &str = "target/guest";
 pub(crate) fn build() -> Result<()> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", "seamgate-guest", "--profile", "guest", "--locked"];
-    run(toolchain
-        .cargo()
-        .args(build)
-        .args(["--target", TARGET, "--target-dir", TARGET_DIR])
-        .args(toolchain.arguments()))?;
+    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]))?;
     let module = format!("{TARGET_DIR}/{TARGET}/guest/seamgate_guest.wasm");
     let module = fs::read(&module).with_context(|| format!("cannot read {module}"))?;
     let component = ComponentEncoder::default()
@@ -70,25 +66,13 @@ pub(crate) fn cargo_component() -> Result<()> {
         run(command("cargo").args(["install", "--locked", "--root", "target/tools", &package]))?;
     }
     let toolchain = Toolchain::find()?;
-    let mut cargo = toolchain.cargo();
-    let rustc = match &toolchain {
-        Toolchain::Ordinary => command("rustc"),
-        Toolchain::Debian => {
-            // It calls the cargo it is told, and that one the compiler it is told.
-            cargo = command(tool);
-            cargo.env("CARGO", "/usr/bin/cargo").env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
-            command("/usr/bin/rustc")
-        }
-    };
-    if matches!(toolchain, Toolchain::Ordinary) {
-        cargo = command(tool);
-    }
-    wasip1_folder(rustc)?;
+    wasip1_folder(toolchain.rustc())?;
+    let mut cargo = command(tool);
+    toolchain.configure(&mut cargo);
     run(cargo
         .arg("component")
         .args(["build", "--package", "seamgate-guest", "--profile", "guest", "--locked"])
-        .args(["--target", TARGET, "--target-dir", "target/cargo-component"])
-        .args(toolchain.arguments()))?;
+        .args(["--target", TARGET, "--target-dir", "target/cargo-component"]))?;
     let component = format!("target/cargo-component/{TARGET}/guest/seamgate_guest.wasm");
     let component = fs::canonicalize(&component).with_context(|| format!("cannot find {component}"))?;
     say(&format!("{}: {} bytes", component.display(), fs::metadata(&component)?.len()));

@@ -1,7 +1,7 @@
 //! Which compiler builds the component: the ordinary one where it has the WebAssembly target or may add it, else
 //! Debian's, with its library source.
 
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 use anyhow::{Result, bail};
 
@@ -46,23 +46,35 @@ impl Toolchain {
     }
 
     /// `cargo`, set up to build for the target.
-    pub(crate) fn cargo(&self) -> std::process::Command {
-        match self {
-            Toolchain::Ordinary => command("cargo"),
-            Toolchain::Debian => {
-                let mut cargo = command("/usr/bin/cargo");
-                // Building the standard library is unstable; Debian's release compiler does it when told so.
-                cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTUP_TOOLCHAIN");
-                cargo
-            }
-        }
+    pub(crate) fn cargo(&self) -> Command {
+        let mut cargo = command(match self {
+            Toolchain::Ordinary => "cargo",
+            Toolchain::Debian => "/usr/bin/cargo",
+        });
+        self.configure(&mut cargo);
+        cargo
     }
 
-    /// What `cargo build` needs beside the target.
-    pub(crate) fn arguments(&self) -> &'static [&'static str] {
-        match self {
-            Toolchain::Ordinary => &[],
-            Toolchain::Debian => &["-Zbuild-std=std,panic_abort"],
+    pub(crate) fn rustc(&self) -> Command {
+        command(match self {
+            Toolchain::Ordinary => "rustc",
+            Toolchain::Debian => "/usr/bin/rustc",
+        })
+    }
+
+    /// Have a program that calls the compiler call this one.
+    pub(crate) fn configure(&self, program: &mut Command) {
+        if let Toolchain::Debian = self {
+            // `cargo component` asks `rustc` by its name where its libraries are.
+            let path = std::env::var("PATH").unwrap_or_default();
+            // Building the standard library is unstable; Debian's release compiler does it when told so.
+            program
+                .env("PATH", format!("/usr/bin:{path}"))
+                .env("CARGO", "/usr/bin/cargo")
+                .env("RUSTC", "/usr/bin/rustc")
+                .env("RUSTC_BOOTSTRAP", "1")
+                .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
+                .env_remove("RUSTUP_TOOLCHAIN");
         }
     }
 }
