@@ -16,8 +16,16 @@ const COMPONENT: &str = "host/component/validator.wasm";
 /// Apart from the host's, whose compiler is another one.
 const TARGET_DIR: &str = "target/guest";
 
-/// Build the component, if anything it is made of has changed.
+/// The machine code of the component, made by the library and embedded in its next build.
+const CODE: &str = "host/component/validator.cwasm";
+
+/// Build everything: the component, if anything it is made of has changed, and what runs on the host.
 pub(crate) fn build() -> Result<()> {
+    build_component()?;
+    build_host()
+}
+
+fn build_component() -> Result<()> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", "seamgate-guest", "--profile", "guest", "--locked"];
     run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]))?;
@@ -28,7 +36,7 @@ pub(crate) fn build() -> Result<()> {
         .module(&module)
         .and_then(|encoder| encoder.encode())
         .context("the module cannot be made a component")?;
-    write_if_changed(Path::new(COMPONENT), &component)?;
+    replace_component(&component)?;
     say(&format!("{COMPONENT}: {} bytes", component.len()));
     Ok(())
 }
@@ -37,19 +45,24 @@ pub(crate) fn build() -> Result<()> {
 ///
 /// The library itself compiles the component, and is then built once more with the result: so the compiler is built
 /// once. All packages are built together, always: on their own they would want other features of what they share.
-pub(crate) fn build_host() -> Result<()> {
+fn build_host() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins", "--example", "precompile"])?;
     run(&mut command("target/release/examples/precompile"))?;
     cargo(["build", "--release", "--locked", "--bins"])
 }
 
 /// An unchanged file keeps its time, so that nothing is built again for it.
-fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
+fn replace_component(bytes: &[u8]) -> Result<()> {
+    let path = Path::new(COMPONENT);
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
+    }
+    // Code of the component before must never be embedded beside this one.
+    if Path::new(CODE).exists() {
+        fs::remove_file(CODE).with_context(|| format!("cannot remove {CODE}"))?;
     }
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }

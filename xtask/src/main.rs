@@ -42,32 +42,26 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
     match command {
         "build" => {
             guest::build()?;
-            guest::build_host()?;
         }
         "demo" => {
             guest::build()?;
-            guest::build_host()?;
             demo::demo()?;
         }
         "test" => {
             guest::build()?;
-            guest::build_host()?;
             test(rest)?;
         }
         "bless" => {
             guest::build()?;
-            guest::build_host()?;
             run::run(run::command("cargo").args(["test", "--release", "--test", "cases"]).env("BLESS", "1"))?;
         }
         "bench" => {
             guest::build()?;
-            guest::build_host()?;
             let bench = ["bench", "--bench", "verdict", "--"];
             cargo(bench.into_iter().chain(rest.iter().map(String::as_str)))?;
         }
         "cargo-component" => {
             guest::build()?;
-            guest::build_host()?;
             guest::cargo_component()?;
         }
         "ci" => ci()?,
@@ -89,7 +83,6 @@ fn test(rest: &[String]) -> Result<()> {
 fn ci() -> Result<()> {
     cargo(["fmt", "--all", "--check"])?;
     guest::build()?;
-    guest::build_host()?;
     // The release profile throughout: what it builds serves every step.
     cargo(["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
     run::run(
