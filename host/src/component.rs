@@ -8,7 +8,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use wasmtime::{Engine, component as wasm};
 
-use crate::{engine, fault::LoadError, report::ContractInfo};
+use crate::{cache::Cache, engine, fault::LoadError, report::ContractInfo};
 
 /// The component of this version, and the code that was made of it ahead; empty where none was.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
@@ -27,8 +27,8 @@ impl Component {
         Component { wasm: Cow::Borrowed(WASM), builtin: true }
     }
 
-    /// Another component, in WebAssembly's binary format. It is compiled when a gate is made of it, which takes
-    /// seconds.
+    /// Another component, in WebAssembly's binary format. It is compiled when a gate is first made of it, which takes
+    /// seconds; the code is kept for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
         Component { builtin: wasm == WASM, wasm: Cow::Owned(wasm) }
@@ -47,13 +47,12 @@ impl Component {
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
         let engine = engine::compiler().map_err(|error| LoadError::Engine { message: format!("{error:#}") })?;
-        let mut hasher = std::hash::DefaultHasher::new();
-        engine.precompile_compatibility_hash().hash(&mut hasher);
-        Ok(format!("{:016x}", hasher.finish()))
+        Ok(compatibility(&engine))
     }
 
-    pub(crate) fn bytes(&self) -> usize {
-        self.wasm.len()
+    /// The component in WebAssembly's binary format: what is written to a file, and read by any runtime.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.wasm
     }
 
     pub(crate) fn digest(&self) -> String {
@@ -64,8 +63,8 @@ impl Component {
         digest
     }
 
-    /// The component for an engine, from the code made ahead where that fits this machine.
-    pub(crate) fn load(&self, engine: &Engine) -> Result<wasm::Component, LoadError> {
+    /// The component for an engine, from code made ahead where there is some that fits this machine.
+    pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<wasm::Component, LoadError> {
         if self.builtin && !CODE.is_empty() {
             // SAFETY: `CODE` is what `precompile` had Wasmtime make of `WASM`, put into this program by its build.
             match unsafe { wasm::Component::deserialize(engine, CODE) } {
@@ -75,9 +74,25 @@ impl Component {
                 }
             }
         }
-        wasm::Component::from_binary(engine, &self.wasm)
-            .map_err(|error| LoadError::NotAComponent { message: format!("{error:#}") })
+        let cache =
+            cache.map(|cache| (cache, format!("{}-{}", self.digest(), compatibility(engine)).replace(':', "-")));
+        if let Some(component) = cache.as_ref().and_then(|(cache, key)| cache.load(engine, key)) {
+            return Ok(component);
+        }
+        let component = wasm::Component::from_binary(engine, &self.wasm)
+            .map_err(|error| LoadError::NotAComponent { message: format!("{error:#}") })?;
+        if let Some((cache, key)) = cache {
+            cache.keep(&key, &component);
+        }
+        Ok(component)
     }
+}
+
+/// What made-ahead code must agree in with an engine, as one word.
+fn compatibility(engine: &Engine) -> String {
+    let mut hasher = std::hash::DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// What a component holds.

@@ -178,3 +178,20 @@ pub enum LoadError {
     #[error("the component does not answer: {0}")]
     Fault(#[from] Fault),
 }
+
+/// Why contracts could not be baked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BakeError {
+    /// One of the contracts cannot be used, or not within the limits.
+    #[error("contract {index}: {fault}")]
+    Contract {
+        /// Which one, counted from 0.
+        index: usize,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// The component cannot be run, or takes no contracts.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}

@@ -1,11 +1,15 @@
 //! The gate: contracts and outputs in, verdicts out, each from a fresh sandbox.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 
-use wasmtime::{Engine, ResourceLimiter, Store, Trap, component::Linker};
+use wasmtime::{
+    Engine, ResourceLimiter, Store, Trap,
+    component::{ComponentNamedList, Instance as WasmInstance, Lift, Linker},
+};
 
 use crate::{
     bindings::{Validator, ValidatorPre, exports::seamgate::validator::types},
+    cache::Cache,
     component::{Component, Inspection},
     engine::{self, STACK, Slot, Slots, Ticker},
     fault::{Fault, LoadError},
@@ -24,6 +28,9 @@ pub struct Options {
     /// How many instances there can be at once; further calls wait. Default: four for each processor, at least 8.
     /// Each takes 4 GiB of addresses, and memory only as it is used.
     pub slots: u32,
+    /// Where machine code is kept that was made of components other than the built-in one, so that it is made once.
+    /// Default: `seamgate` in the user's cache folder, private to them. None: it is made for each gate.
+    pub cache: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -33,6 +40,7 @@ impl Default for Options {
             component: Component::builtin(),
             limits: Limits::default(),
             slots: processors.saturating_mul(4).max(8),
+            cache: Cache::users(),
         }
     }
 }
@@ -90,7 +98,7 @@ impl Gate {
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let failed = |error: wasmtime::Error| LoadError::Engine { message: format!("{error:#}") };
         let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
-        let component = options.component.load(&engine)?;
+        let component = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         if let Some((import, _)) = component.component_type().imports(&engine).next() {
             return Err(LoadError::Imports { import: import.to_owned() });
         }
@@ -116,10 +124,7 @@ impl Gate {
     /// [`Fault::BadContract`], also where the agent has another contract already; [`Fault::Sealed`] where the component
     /// takes none; or a limit was passed.
     pub fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
-        let (info, _) = self.instance().call(contract.len(), |validator, store| {
-            let registered = validator.seamgate_validator_registry().call_register(store, contract)?;
-            Ok(registered.map_err(Fault::from))
-        })?;
+        let info = self.instance().register(contract)?;
         match self.contracts.get(&info.agent) {
             Some(held) if held.info.contract != info.contract => {
                 return Err(Fault::BadContract {
@@ -184,11 +189,7 @@ impl Gate {
     ///
     /// [`Fault::BadContract`], or a limit was passed.
     pub fn lint(&self, contract: &str) -> Result<Vec<Warning>, Fault> {
-        let (warnings, _) = self.instance().call(contract.len(), |validator, store| {
-            let warnings = validator.seamgate_validator_registry().call_lint(store, contract)?;
-            Ok(warnings.map_err(Fault::from))
-        })?;
-        Ok(warnings)
+        self.instance().lint(contract)
     }
 
     /// Text for an agent's prompt: what its output must be.
@@ -234,7 +235,7 @@ impl Gate {
             agents,
             imports: world.imports(&self.engine).map(|(name, _)| name.to_owned()).collect(),
             exports: world.exports(&self.engine).map(|(name, _)| name.to_owned()).collect(),
-            bytes: self.component.bytes(),
+            bytes: self.component.as_bytes().len(),
             digest: self.component.digest(),
             sealed: matches!(sealed, Err(Fault::Sealed { .. })),
         })
@@ -294,6 +295,22 @@ impl<'g> Instance<'g> {
             validator.seamgate_validator_wire().call_call(store, request).map(Ok)
         })?;
         Ok(Answer { json, usage })
+    }
+
+    fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
+        let (info, _) = self.call(contract.len(), |validator, store| {
+            let registered = validator.seamgate_validator_registry().call_register(store, contract)?;
+            Ok(registered.map_err(Fault::from))
+        })?;
+        Ok(info)
+    }
+
+    fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
+        let (warnings, _) = self.call(contract.len(), |validator, store| {
+            let warnings = validator.seamgate_validator_registry().call_lint(store, contract)?;
+            Ok(warnings.map_err(Fault::from))
+        })?;
+        Ok(warnings)
     }
 
     /// Call an instance that has the contracts of these agents, as far as the gate does.
@@ -361,6 +378,55 @@ impl<'g> Instance<'g> {
     }
 }
 
+/// An instance of a component with exports by which all of its state can be read: for a snapshot of it.
+pub(crate) struct Exposed<'g> {
+    instance: Instance<'g>,
+    exports: WasmInstance,
+}
+
+impl Exposed<'_> {
+    pub(crate) fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
+        self.instance.register(contract)
+    }
+
+    pub(crate) fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
+        self.instance.lint(contract)
+    }
+
+    pub(crate) fn seal(&mut self) -> Result<(), Fault> {
+        let (_, _) = self
+            .instance
+            .call(0, |validator, store| validator.seamgate_validator_registry().call_seal(store).map(Ok))?;
+        Ok(())
+    }
+
+    /// Call one of the exports that read, and use what it gives.
+    pub(crate) fn read<R, T>(
+        &mut self,
+        interface: &str,
+        function: &str,
+        used: impl FnOnce(&Store<State>, R) -> T,
+    ) -> Result<T, Fault>
+    where
+        R: Lift + 'static,
+        (R,): ComponentNamedList + Lift,
+    {
+        if self.instance.live.is_none() {
+            return Err(Fault::Trap { message: "the instance is gone".to_owned() });
+        }
+        let exports = self.exports;
+        let (value, _) = self.instance.call(0, |_, store| {
+            let missing = || wasmtime::Error::msg(format!("no export {interface}.{function}"));
+            let index = exports.get_export_index(&mut *store, None, interface).ok_or_else(missing)?;
+            let index = exports.get_export_index(&mut *store, Some(&index), function).ok_or_else(missing)?;
+            let function = exports.get_typed_func::<(), (R,)>(&mut *store, index)?;
+            let (value,) = function.call(&mut *store, ())?;
+            Ok(Ok(used(store, value)))
+        })?;
+        Ok(value)
+    }
+}
+
 impl Gate {
     fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;
@@ -372,15 +438,32 @@ impl Gate {
 
     /// A fresh instance, once there is a slot.
     fn enter(&self) -> Result<Live<'_>, Fault> {
+        let (validator, store, slot) = self.instantiate(|store| self.pre.instantiate(store))?;
+        Ok(Live { store, validator, agents: Vec::new(), _slot: slot })
+    }
+
+    /// A fresh instance whose state can be read, of a component that was made for it.
+    pub(crate) fn exposed(&self) -> Result<Exposed<'_>, Fault> {
+        let ((instance, validator), store, slot) = self.instantiate(|store| {
+            let instance = self.pre.instance_pre().instantiate(&mut *store)?;
+            Ok((instance, Validator::new(store, &instance)?))
+        })?;
+        let live = Live { store, validator, agents: Vec::new(), _slot: slot };
+        Ok(Exposed { instance: Instance { gate: self, live: Some(live) }, exports: instance })
+    }
+
+    fn instantiate<T>(
+        &self,
+        instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<T>,
+    ) -> Result<(T, Store<State>, Slot<'_>), Fault> {
         let slot = self.slots.take();
         let mut store = Store::new(&self.engine, State { limit: self.limits.memory, peak: 0, refused: false });
         store.limiter(|state| state);
         store.set_epoch_deadline(engine::ticks(self.limits.timeout));
         // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
-        let entered = store.set_fuel(fuel).and_then(|()| self.pre.instantiate(&mut store));
-        match entered {
-            Ok(validator) => Ok(Live { store, validator, agents: Vec::new(), _slot: slot }),
+        match store.set_fuel(fuel).and_then(|()| instantiate(&mut store)) {
+            Ok(entered) => Ok((entered, store, slot)),
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
     }
@@ -470,7 +553,7 @@ fn told(report: &Report, usage: &Usage) {
 }
 
 /// What the limiter of an instance knows.
-struct State {
+pub(crate) struct State {
     limit: usize,
     peak: usize,
     /// Memory was asked for beyond the limit.

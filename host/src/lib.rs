@@ -22,6 +22,8 @@
 //! What happens is told as `tracing` events: `debug` for each verdict, `info` when an output fails validation,
 //! `warn` for faults.
 
+mod bake;
+mod cache;
 mod component;
 mod contract;
 mod engine;
@@ -38,7 +40,7 @@ mod bindings {
 
 pub use component::{Component, Inspection};
 pub use contract::{ContractError, read_contract, read_contracts};
-pub use fault::{Fault, LoadError};
+pub use fault::{BakeError, Fault, LoadError};
 pub use gate::{Answer, Gate, Instance, Options, Verdict};
 pub use limits::{Limits, Usage};
 pub use report::{

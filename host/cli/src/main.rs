@@ -1,5 +1,6 @@
 //! `seamgate`: check what an agent wrote before strict code reads it.
 
+mod bake;
 mod check;
 mod describe;
 mod gate;
@@ -30,6 +31,8 @@ enum Command {
     Check(check::Arguments),
     /// Look for likely mistakes in contracts
     Lint(lint::Arguments),
+    /// Make a component with contracts inside, compiled
+    Bake(bake::Arguments),
     /// Print what an agent's prompt should say about its output
     Describe(describe::Arguments),
     /// Say what a component holds
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
     let status = match Arguments::parse().command {
         Command::Check(arguments) => check::run(arguments),
         Command::Lint(arguments) => lint::run(&arguments),
+        Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
     };

@@ -1,0 +1,196 @@
+//! Machine code that was made of components, kept for the next time: in the user's own folder, private to them.
+//!
+//! Loading machine code is trusting it. So nothing is loaded but a regular file that belongs to this user, in a folder
+//! that belongs to this user, neither writable by anyone else, named by the digest of the component and by what the
+//! engine must agree in, whose content is what was written. Everything else is passed over, said, and made anew.
+
+use std::{
+    fmt, fs, io,
+    io::{Read, Write},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use wasmtime::{Engine, component::Component};
+
+/// Files that are kept; those used least lately go first. Each has about the size of the component, thrice.
+const KEPT: usize = 16;
+
+/// The mark at the end of a file, before the checksum of all before the mark.
+const MARK: &[u8; 12] = b"seamgate-01\n";
+
+/// A folder with machine code.
+#[derive(Debug)]
+pub(crate) struct Cache(PathBuf);
+
+/// Why a file is not loaded.
+#[derive(Debug)]
+enum Unfit {
+    /// There is none, which needs no word.
+    Missing,
+    /// Somebody else could have written it.
+    NotPrivate(PathBuf),
+    /// It is not what was written.
+    Damaged,
+    /// It cannot be read.
+    Io(io::Error),
+    /// The engine does not take it.
+    Refused(wasmtime::Error),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Unfit::Missing => write!(formatter, "there is none"),
+            Unfit::NotPrivate(path) => write!(formatter, "{} is not this user's alone", path.display()),
+            Unfit::Damaged => write!(formatter, "the file is damaged"),
+            Unfit::Io(error) => write!(formatter, "{error}"),
+            Unfit::Refused(error) => write!(formatter, "{error:#}"),
+        }
+    }
+}
+
+impl From<io::Error> for Unfit {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound { Unfit::Missing } else { Unfit::Io(error) }
+    }
+}
+
+impl Cache {
+    /// The folder where code is kept unless another is named: `seamgate` in the user's cache folder. None where the
+    /// system cannot say whose a file is.
+    pub(crate) fn users() -> Option<PathBuf> {
+        if cfg!(unix) { dirs::cache_dir().map(|folder| folder.join("seamgate")) } else { None }
+    }
+
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Cache(folder)
+    }
+
+    /// A component from its code, made before.
+    pub(crate) fn load(&self, engine: &Engine, key: &str) -> Option<Component> {
+        let path = self.path(key);
+        match self.read(engine, &path) {
+            Ok(component) => {
+                // Used lately. Where the time cannot be set, it goes earlier.
+                let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
+                Some(component)
+            }
+            Err(Unfit::Missing) => None,
+            Err(unfit) => {
+                tracing::warn!(path = %path.display(), "the code made before is not used, and made anew: {unfit}");
+                None
+            }
+        }
+    }
+
+    fn read(&self, engine: &Engine, path: &Path) -> Result<Component, Unfit> {
+        private(&self.0, &fs::symlink_metadata(&self.0)?)?;
+        // A link is somebody's word for where a file is: not followed.
+        let metadata = fs::symlink_metadata(path)?;
+        if !metadata.is_file() {
+            return Err(Unfit::NotPrivate(path.to_owned()));
+        }
+        private(path, &metadata)?;
+        let mut file = fs::File::open(path)?;
+        if !is_whole(&mut file, metadata.len())? {
+            return Err(Unfit::Damaged);
+        }
+        // SAFETY: the file is what `keep` wrote, as its checksum says, and `keep` writes what this library had Wasmtime
+        // make. Only this user, who may do anything in this process anyway, can have changed it since: neither the file
+        // nor its folder is writable by others. That it was made for an engine like this one is checked by Wasmtime.
+        unsafe { Component::deserialize_file(engine, path) }.map_err(Unfit::Refused)
+    }
+
+    /// Keep the code of a component. What goes wrong is said, and costs the next start time, nothing else.
+    pub(crate) fn keep(&self, key: &str, component: &Component) {
+        let path = self.path(key);
+        let kept = component.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
+            self.write(&path, &code)?;
+            self.remove_old()
+        });
+        match kept {
+            Ok(()) => tracing::info!(path = %path.display(), "the component's code is kept for the next time"),
+            Err(error) => {
+                tracing::warn!(path = %path.display(), "the component's code cannot be kept for the next time: {error}");
+            }
+        }
+    }
+
+    fn write(&self, path: &Path, code: &[u8]) -> io::Result<()> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&self.0)?;
+        private(&self.0, &fs::symlink_metadata(&self.0)?).map_err(|unfit| io::Error::other(unfit.to_string()))?;
+        // Whole or not at all, however many processes do this at once.
+        let part = path.with_extension(format!("part-{}", std::process::id()));
+        let _ = fs::remove_file(&part);
+        let mut options = fs::File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options.open(&part).and_then(|mut file| {
+            file.write_all(code)?;
+            file.write_all(MARK)?;
+            file.write_all(&crc32fast::hash(code).to_le_bytes())?;
+            file.sync_all()
+        });
+        written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| {
+            let _ = fs::remove_file(&part);
+        })
+    }
+
+    fn remove_old(&self) -> io::Result<()> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.0)? {
+            let entry = entry?;
+            files.push((entry.metadata()?.modified()?, entry.path()));
+        }
+        files.sort_unstable();
+        for (_, path) in files.iter().rev().skip(KEPT) {
+            fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.0.join(format!("{key}.cwasm"))
+    }
+}
+
+/// Whether a file ends as `keep` ends it, with the checksum of what is before.
+fn is_whole(file: &mut fs::File, length: u64) -> io::Result<bool> {
+    let end = (MARK.len() + size_of::<u32>()) as u64;
+    let Some(code) = length.checked_sub(end) else {
+        return Ok(false);
+    };
+    let mut hasher = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 256 * 1024];
+    let mut rest = file.take(code);
+    loop {
+        match rest.read(&mut buffer)? {
+            0 => break,
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+    let mut last = Vec::new();
+    rest.into_inner().take(end).read_to_end(&mut last)?;
+    Ok(last == [&MARK[..], &hasher.finalize().to_le_bytes()].concat())
+}
+
+/// Refuse what others could have written.
+#[cfg(unix)]
+fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unfit> {
+    use std::os::unix::fs::MetadataExt;
+    let own = metadata.uid() == rustix::process::geteuid().as_raw();
+    let others_write = metadata.mode() & 0o022 != 0;
+    if own && !others_write && !metadata.is_symlink() { Ok(()) } else { Err(Unfit::NotPrivate(path.to_owned())) }
+}
+
+/// Nothing is kept where it cannot be told whose a file is.
+#[cfg(not(unix))]
+fn private(path: &Path, _: &fs::Metadata) -> Result<(), Unfit> {
+    Err(Unfit::NotPrivate(path.to_owned()))
+}
