@@ -3,6 +3,8 @@
 //! Nothing is decided here: words of WIT are turned into words of the core, and back.
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 
+#[cfg(target_arch = "wasm32")]
+mod allocator;
 mod convert;
 #[cfg(target_arch = "wasm32")]
 mod random;
@@ -21,6 +23,15 @@ use bindings::exports::seamgate::validator::{registry, types, validate, wire};
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.
     static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::new()) };
+}
+
+#[cfg(target_arch = "wasm32")]
+use allocator::lasting;
+
+/// Elsewhere the system's allocator does it all.
+#[cfg(not(target_arch = "wasm32"))]
+fn lasting<T>(run: impl FnOnce() -> T) -> T {
+    run()
 }
 
 struct Validator;
@@ -43,7 +54,7 @@ impl validate::Guest for Validator {
 
 impl registry::Guest for Validator {
     fn register(contract: String) -> Result<types::ContractInfo, types::Fault> {
-        let info = REGISTRY.with_borrow_mut(|registry| registry.register(&contract));
+        let info = lasting(|| REGISTRY.with_borrow_mut(|registry| registry.register(&contract)));
         info.map(convert::info).map_err(convert::fault)
     }
 
@@ -65,12 +76,13 @@ impl registry::Guest for Validator {
     }
 
     fn lint(contract: String) -> Result<Vec<types::Warning>, types::Fault> {
-        let warnings = REGISTRY.with_borrow(|registry| registry.lint(&contract)).map_err(convert::fault)?;
+        // What it makes on its way to a compiled contract serves the contracts after it.
+        let warnings = lasting(|| REGISTRY.with_borrow(|registry| registry.lint(&contract))).map_err(convert::fault)?;
         Ok(warnings.into_iter().map(convert::warning).collect())
     }
 
     fn seal() {
-        REGISTRY.with_borrow_mut(core::Registry::seal);
+        lasting(|| REGISTRY.with_borrow_mut(core::Registry::seal));
     }
 }
 

@@ -1,18 +1,31 @@
-//! Compiles the built-in component ahead, for the next build of the library to embed. `cargo xtask build` runs it.
+//! Makes the component that the library embeds, and its machine code. `cargo xtask build` runs it.
+//!
+//! `precompile COMPONENT` takes the component as the guest's build made it. What it writes is the same with everything
+//! made that any contract needs, so that no instance has to.
 
-use std::{fs, path::Path};
+use std::{env, fs, path::Path};
 
-use seamgate::{Component, Gate};
+use seamgate::Component;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let built = env::args().nth(1).ok_or("usage: precompile COMPONENT")?;
+    let built = Component::from_bytes(fs::read(built)?);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("component");
-    // Whose code the file holds: it is made anew for another component, compiler or machine.
-    let key = format!("{} {}", Gate::new()?.inspect()?.digest, Component::compatibility()?);
-    let (code, made_of) = (folder.join("validator.cwasm"), folder.join("validator.cwasm.key"));
+    // What the files were made of: they are made anew for another component, compiler or machine.
+    let key = format!("warmed {} {}", built.digest(), Component::compatibility()?);
+    let [wasm, code, made_of] =
+        ["validator.wasm", "validator.cwasm", "validator.cwasm.key"].map(|name| folder.join(name));
     if code.exists() && fs::read_to_string(&made_of).is_ok_and(|old| old == key) {
         return Ok(());
     }
-    fs::write(&code, Component::builtin().precompile()?)?;
+    let warmed = built.warmed()?;
+    // Code of the component before must never be embedded beside another one, whenever this is stopped.
+    if code.exists() {
+        fs::remove_file(&code)?;
+    }
+    fs::write(&wasm, warmed.as_bytes())?;
+    fs::write(&code, warmed.precompile()?)?;
     fs::write(&made_of, key)?;
+    println!("{}: {} bytes", wasm.display(), warmed.as_bytes().len());
     Ok(())
 }

@@ -38,7 +38,7 @@ impl Component {
             for (contract, index) in sorted {
                 instance.register(contract).map_err(|fault| BakeError::Contract { index, fault })?;
             }
-            instance.seal().map_err(LoadError::from)?;
+            instance.seal(contracts.iter().map(|contract| contract.as_ref().len()).sum()).map_err(LoadError::from)?;
             Ok(())
         })
     }

@@ -16,7 +16,7 @@ use wasmtime::{Engine, component::Component};
 /// Files that are kept; those used least lately go first. Each has about the size of the component, thrice.
 const KEPT: usize = 16;
 
-/// The mark at the end of a file, before the checksum of all before the mark.
+/// The mark at the end of a file. After it comes the checksum of what is before it and of the file's key.
 const MARK: &[u8; 12] = b"seamgate-01\n";
 
 /// A folder with machine code.
@@ -70,7 +70,7 @@ impl Cache {
     /// A component from its code, made before.
     pub(crate) fn load(&self, engine: &Engine, key: &str) -> Option<Component> {
         let path = self.path(key);
-        match self.read(engine, &path) {
+        match self.read(engine, &path, key) {
             Ok(component) => {
                 // Used lately. Where the time cannot be set, it goes earlier.
                 let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
@@ -84,7 +84,7 @@ impl Cache {
         }
     }
 
-    fn read(&self, engine: &Engine, path: &Path) -> Result<Component, Unfit> {
+    fn read(&self, engine: &Engine, path: &Path, key: &str) -> Result<Component, Unfit> {
         private(&self.0, &fs::symlink_metadata(&self.0)?)?;
         // A link is somebody's word for where a file is: not followed.
         let metadata = fs::symlink_metadata(path)?;
@@ -93,7 +93,7 @@ impl Cache {
         }
         private(path, &metadata)?;
         let mut file = fs::File::open(path)?;
-        if !is_whole(&mut file, metadata.len())? {
+        if !is_whole(&mut file, metadata.len(), key)? {
             return Err(Unfit::Damaged);
         }
         // SAFETY: the file is what `keep` wrote, as its checksum says, and `keep` writes what this library had Wasmtime
@@ -106,7 +106,7 @@ impl Cache {
     pub(crate) fn keep(&self, key: &str, component: &Component) {
         let path = self.path(key);
         let kept = component.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
-            self.write(&path, &code)?;
+            self.write(&path, &code, key)?;
             self.remove_old()
         });
         match kept {
@@ -117,7 +117,7 @@ impl Cache {
         }
     }
 
-    fn write(&self, path: &Path, code: &[u8]) -> io::Result<()> {
+    fn write(&self, path: &Path, code: &[u8], key: &str) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
@@ -134,7 +134,10 @@ impl Cache {
         let written = options.open(&part).and_then(|mut file| {
             file.write_all(code)?;
             file.write_all(MARK)?;
-            file.write_all(&crc32fast::hash(code).to_le_bytes())?;
+            let mut hasher = crc32fast::Hasher::new();
+            hasher.update(code);
+            hasher.update(key.as_bytes());
+            file.write_all(&hasher.finalize().to_le_bytes())?;
             file.sync_all()
         });
         written.and_then(|()| fs::rename(&part, path)).inspect_err(|_| {
@@ -160,8 +163,8 @@ impl Cache {
     }
 }
 
-/// Whether a file ends as `keep` ends it, with the checksum of what is before.
-fn is_whole(file: &mut fs::File, length: u64) -> io::Result<bool> {
+/// Whether a file ends as `keep` ends it, with the checksum of what is before and of what it was kept for.
+fn is_whole(file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
     let end = (MARK.len() + size_of::<u32>()) as u64;
     let Some(code) = length.checked_sub(end) else {
         return Ok(false);
@@ -175,6 +178,7 @@ fn is_whole(file: &mut fs::File, length: u64) -> io::Result<bool> {
             read => hasher.update(&buffer[..read]),
         }
     }
+    hasher.update(key.as_bytes());
     let mut last = Vec::new();
     rest.into_inner().take(end).read_to_end(&mut last)?;
     Ok(last == [&MARK[..], &hasher.finalize().to_le_bytes()].concat())

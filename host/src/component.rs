@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     hash::{Hash, Hasher},
+    sync::OnceLock,
 };
 
 use sha2::{Digest, Sha256};
@@ -19,19 +20,21 @@ static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm")
 pub struct Component {
     wasm: Cow<'static, [u8]>,
     builtin: bool,
+    /// Computed when it is first asked for: it takes milliseconds.
+    digest: OnceLock<String>,
 }
 
 impl Component {
     /// The component of this version, compiled ahead: it loads in about a millisecond.
     pub fn builtin() -> Self {
-        Component { wasm: Cow::Borrowed(WASM), builtin: true }
+        Component { wasm: Cow::Borrowed(WASM), builtin: true, digest: OnceLock::new() }
     }
 
     /// Another component, in WebAssembly's binary format. It is compiled when a gate is first made of it, which takes
     /// seconds; the code is kept for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
-        Component { builtin: wasm == WASM, wasm: Cow::Owned(wasm) }
+        Component { builtin: wasm == WASM, wasm: Cow::Owned(wasm), digest: OnceLock::new() }
     }
 
     /// The machine code of the component, as [`Component::builtin`] loads it: for the build, which embeds it.
@@ -55,12 +58,15 @@ impl Component {
         &self.wasm
     }
 
-    pub(crate) fn digest(&self) -> String {
-        let mut digest = String::from("sha256:");
-        for byte in Sha256::digest(&self.wasm) {
-            digest.push_str(&format!("{byte:02x}"));
-        }
-        digest
+    /// `sha256:` and the digest of the bytes.
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| {
+            let mut digest = String::from("sha256:");
+            for byte in Sha256::digest(&self.wasm) {
+                digest.push_str(&format!("{byte:02x}"));
+            }
+            digest
+        })
     }
 
     /// The component for an engine, from code made ahead where there is some that fits this machine.

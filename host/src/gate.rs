@@ -236,7 +236,7 @@ impl Gate {
             imports: world.imports(&self.engine).map(|(name, _)| name.to_owned()).collect(),
             exports: world.exports(&self.engine).map(|(name, _)| name.to_owned()).collect(),
             bytes: self.component.as_bytes().len(),
-            digest: self.component.digest(),
+            digest: self.component.digest().to_owned(),
             sealed: matches!(sealed, Err(Fault::Sealed { .. })),
         })
     }
@@ -393,10 +393,11 @@ impl Exposed<'_> {
         self.instance.lint(contract)
     }
 
-    pub(crate) fn seal(&mut self) -> Result<(), Fault> {
+    /// Seal contracts that have so many bytes.
+    pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
         let (_, _) = self
             .instance
-            .call(0, |validator, store| validator.seamgate_validator_registry().call_seal(store).map(Ok))?;
+            .call(bytes, |validator, store| validator.seamgate_validator_registry().call_seal(store).map(Ok))?;
         Ok(())
     }
 

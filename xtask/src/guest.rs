@@ -1,6 +1,9 @@
 //! Building the component.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 use wit_component::ComponentEncoder;
@@ -10,14 +13,14 @@ use crate::{
     toolchain::{TARGET, Toolchain},
 };
 
-/// Where the component goes: the host's build script embeds it from there.
-const COMPONENT: &str = "host/component/validator.wasm";
+/// The component as the guest's build makes it.
+const BUILT: &str = "target/guest/component.wasm";
+
+/// The component that the host's build script embeds; `host/examples/precompile.rs` makes it of the one above.
+const EMBEDDED: &str = "host/component/validator.wasm";
 
 /// Apart from the host's, whose compiler is another one.
 const TARGET_DIR: &str = "target/guest";
-
-/// The machine code of the component, made by the library and embedded in its next build.
-const CODE: &str = "host/component/validator.cwasm";
 
 /// Build everything: the component, if anything it is made of has changed, and what runs on the host.
 pub(crate) fn build() -> Result<()> {
@@ -28,7 +31,7 @@ pub(crate) fn build() -> Result<()> {
 fn build_component() -> Result<()> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", "seamgate-guest", "--profile", "guest", "--locked"];
-    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]))?;
+    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(without_paths()?))?;
     let module = format!("{TARGET_DIR}/{TARGET}/guest/seamgate_guest.wasm");
     let module = fs::read(&module).with_context(|| format!("cannot read {module}"))?;
     let component = ComponentEncoder::default()
@@ -36,35 +39,36 @@ fn build_component() -> Result<()> {
         .module(&module)
         .and_then(|encoder| encoder.encode())
         .context("the module cannot be made a component")?;
-    replace_component(&component)?;
-    say(&format!("{COMPONENT}: {} bytes", component.len()));
+    say(&format!("{BUILT}: {} bytes", component.len()));
+    fs::write(BUILT, &component).with_context(|| format!("cannot write {BUILT}"))?;
+    // The library that makes the one to embed embeds one itself: any will do.
+    if !Path::new(EMBEDDED).exists() {
+        fs::create_dir_all("host/component")?;
+        fs::copy(BUILT, EMBEDDED).with_context(|| format!("cannot write {EMBEDDED}"))?;
+    }
     Ok(())
+}
+
+/// Arguments by which where this machine keeps sources does not get into the component: it is the same from every clone.
+fn without_paths() -> Result<[String; 2]> {
+    let here = std::env::current_dir()?;
+    let cargo = match std::env::var_os("CARGO_HOME") {
+        Some(cargo) => PathBuf::from(cargo),
+        None => std::env::home_dir().context("there is no home folder")?.join(".cargo"),
+    };
+    let map = |folder: &Path, name: &str| format!("--remap-path-prefix={}={name}", folder.display());
+    let flags = [map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
+    Ok(["--config".to_owned(), format!("target.{TARGET}.rustflags={flags:?}")])
 }
 
 /// Build everything that runs on the host, with the component and its machine code inside.
 ///
-/// The library itself compiles the component, and is then built once more with the result: so the compiler is built
+/// The library itself makes what it embeds, and is then built once more with the result: so the compiler is built
 /// once. All packages are built together, always: on their own they would want other features of what they share.
 fn build_host() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins", "--example", "precompile"])?;
-    run(&mut command("target/release/examples/precompile"))?;
+    run(&mut command("target/release/examples/precompile").arg(BUILT))?;
     cargo(["build", "--release", "--locked", "--bins"])
-}
-
-/// An unchanged file keeps its time, so that nothing is built again for it.
-fn replace_component(bytes: &[u8]) -> Result<()> {
-    let path = Path::new(COMPONENT);
-    if fs::read(path).is_ok_and(|old| old == bytes) {
-        return Ok(());
-    }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    // Code of the component before must never be embedded beside this one.
-    if Path::new(CODE).exists() {
-        fs::remove_file(CODE).with_context(|| format!("cannot remove {CODE}"))?;
-    }
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The last release of `cargo component`, by which the guest is kept buildable.

@@ -1,5 +1,6 @@
 //! What is done to this repository by command. `cargo xtask` alone lists them.
 
+mod bench;
 mod demo;
 mod guest;
 mod run;
@@ -18,7 +19,7 @@ usage: cargo xtask COMMAND
   demo             build, then show an accepted output, a rejected one, and a fault that leaves the host working
   test [ARG…]      build, then run all tests; further arguments go to `cargo test`
   bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
-  bench [ARG…]     build, then run the benchmarks; further arguments go to criterion
+  bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation and tests, warnings being errors
 ";
@@ -57,8 +58,7 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         }
         "bench" => {
             guest::build()?;
-            let bench = ["bench", "--bench", "verdict", "--"];
-            cargo(bench.into_iter().chain(rest.iter().map(String::as_str)))?;
+            bench::bench()?;
         }
         "cargo-component" => {
             guest::build()?;

@@ -4,6 +4,8 @@
 //! either, bare objects and arrays in prose, if the contract asks for it. Everything here is linear in the text:
 //! each search that can fail is bounded in how often it may.
 
+use memchr::memchr2;
+
 use crate::{
     contract::{Caps, Extract},
     parse::{self, Span},
@@ -101,29 +103,29 @@ impl Fence {
 /// All fences, in order. Tildes make one only at the start of a line; prose has them elsewhere.
 fn fences(output: &str) -> Vec<Fence> {
     let bytes = output.as_bytes();
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
     let mut fences = Vec::new();
     let mut at = 0;
-    let mut first = true;
-    while let Some(&mark) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        match mark {
-            b'\n' => first = true,
-            b' ' | b'\t' | b'\r' => {}
-            b'`' | b'~' => {
-                while bytes.get(at) == Some(&mark) {
-                    at += 1;
-                }
-                if at - start >= 3 && (mark == b'`' || first) {
-                    let rest = bytes[at..].iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
-                    fences.push(Fence { start, end: at, mark, first, last: matches!(rest, None | Some(b'\n')) });
-                }
-                first = false;
-            }
-            _ => first = false,
+    while let Some(found) = memchr2(b'`', b'~', &bytes[at..]) {
+        let start = at + found;
+        let mark = bytes[start];
+        at = start + run(&bytes[start..], mark);
+        if at - start < 3 {
+            continue;
+        }
+        // No further back than the mark before: each blank is looked at once from either side.
+        let first = matches!(bytes[..start].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'));
+        if mark == b'`' || first {
+            let last = matches!(bytes[at..].iter().find(|byte| !blank(byte)), None | Some(b'\n'));
+            fences.push(Fence { start, end: at, mark, first, last });
         }
     }
     fences
+}
+
+/// How often `bytes` begin with one and the same byte.
+fn run(bytes: &[u8], mark: u8) -> usize {
+    bytes.iter().take_while(|&&byte| byte == mark).count()
 }
 
 /// The fenced blocks that bear one of the markers.
@@ -184,24 +186,21 @@ fn end_outside_strings(output: &str, content: usize, open: Fence) -> Option<(usi
     let bytes = output.as_bytes();
     let mut at = content;
     let mut quoted = false;
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        match byte {
+    loop {
+        let other = if quoted { b'\\' } else { open.mark };
+        let start = at + memchr2(b'"', other, bytes.get(at..)?)?;
+        at = start + 1;
+        match bytes[start] {
             b'"' => quoted = !quoted,
-            b'\\' if quoted => at += 1,
-            mark if mark == open.mark && !quoted => {
-                while bytes.get(at) == Some(&mark) {
-                    at += 1;
-                }
+            b'\\' => at += 1,
+            mark => {
+                at = start + run(&bytes[start..], mark);
                 if (at - start).min(MAX_FENCE) >= open.length() {
                     return Some((start, at));
                 }
             }
-            _ => {}
         }
     }
-    None
 }
 
 /// Bare objects and arrays in prose.

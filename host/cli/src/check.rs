@@ -83,8 +83,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<Status> {
 fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
     // Clap has seen to it that there is one.
     let contracts = arguments.contract.as_deref().unwrap_or(Path::new("."));
-    let (gate, only) = gate::open(contracts)?;
-    let agent = gate::agent(arguments.agent.clone(), only, contracts)?;
+    let gate = gate::open(contracts)?;
+    let agent = gate::agent(arguments.agent.as_deref(), &gate, contracts)?;
     let output = read(file)?;
     let request = Request::from_bytes(&agent, &output).finish(arguments.finish.into());
     let verdict = match gate.validate(&request) {

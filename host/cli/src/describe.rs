@@ -21,8 +21,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
-    let (gate, only) = gate::open(&arguments.contract)?;
-    let agent = gate::agent(arguments.agent.clone(), only, &arguments.contract)?;
+    let gate = gate::open(&arguments.contract)?;
+    let agent = gate::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
     let text = gate.describe(&agent).map_err(gate::Told)?;
     write!(anstream::stdout().lock(), "{}", safe(&text)).map_err(Unwritten::from)?;
     Ok(Status::Accepted)

@@ -5,16 +5,15 @@ use std::{fmt, fs, path::Path};
 use anyhow::{Context, Result, bail};
 use seamgate::{Component, Fault, Gate, Options, read_contract, read_contracts};
 
-/// A gate with the contracts that `-c` names, and the agent that is meant where none is said.
-pub(crate) fn open(contracts: &Path) -> Result<(Gate, Option<String>)> {
+/// A gate with the contracts that `-c` names.
+pub(crate) fn open(contracts: &Path) -> Result<Gate> {
     let metadata = fs::metadata(contracts).with_context(|| format!("-c {}", contracts.display()))?;
     if metadata.is_dir() {
         let mut gate = Gate::new()?;
         for (path, contract) in read_contracts(contracts)? {
             register(&mut gate, &path, &contract)?;
         }
-        let only = only(gate.contracts().map(|info| info.agent.clone()));
-        return Ok((gate, only));
+        return Ok(gate);
     }
     // What is not a file can be read only once.
     let wasm = metadata.is_file()
@@ -25,14 +24,11 @@ pub(crate) fn open(contracts: &Path) -> Result<(Gate, Option<String>)> {
             })
             .unwrap_or(false);
     if wasm {
-        let gate = component(contracts)?;
-        let only = only(gate.inspect().map_err(Told)?.agents.into_iter().map(|info| info.agent));
-        return Ok((gate, only));
+        return component(contracts);
     }
     let mut gate = Gate::new()?;
-    let contract = read_contract(contracts)?;
-    let agent = register(&mut gate, contracts, &contract)?;
-    Ok((gate, Some(agent)))
+    register(&mut gate, contracts, &read_contract(contracts)?)?;
+    Ok(gate)
 }
 
 /// A gate of the component in a file.
@@ -42,9 +38,9 @@ pub(crate) fn component(path: &Path) -> Result<Gate> {
         .with_context(|| format!("{}", path.display()))
 }
 
-fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<String> {
+fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<()> {
     match gate.register(contract) {
-        Ok(info) => Ok(info.agent),
+        Ok(_) => Ok(()),
         Err(fault) => Err(Told(fault)).with_context(|| format!("{}", path.display())),
     }
 }
@@ -65,14 +61,21 @@ impl fmt::Display for Told {
 
 impl std::error::Error for Told {}
 
-fn only(mut agents: impl Iterator<Item = String>) -> Option<String> {
-    agents.next().filter(|_| agents.next().is_none())
-}
-
 /// The agent that is asked for, or the only one there is.
-pub(crate) fn agent(named: Option<String>, only: Option<String>, contracts: &Path) -> Result<String> {
-    match named.or(only) {
-        Some(agent) => Ok(agent),
-        None => bail!("{} holds several contracts: name one with --agent", contracts.display()),
+pub(crate) fn agent(named: Option<&str>, gate: &Gate, contracts: &Path) -> Result<String> {
+    if let Some(agent) = named {
+        return Ok(agent.to_owned());
+    }
+    let mut agents: Vec<String> = gate.contracts().map(|info| info.agent.clone()).collect();
+    if agents.is_empty() {
+        agents.extend(gate.inspect().map_err(Told)?.agents.into_iter().map(|info| info.agent));
+    }
+    match agents.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => bail!("{} holds no contracts", contracts.display()),
+        several => {
+            let several = several.join(", ");
+            bail!("{} holds several contracts: name one with --agent ({several})", contracts.display())
+        }
     }
 }

@@ -39,7 +39,7 @@ struct Answered {
 
 pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u16>) -> Result<Status> {
     let gate = match contracts {
-        Some(contracts) => gate::open(contracts)?.0,
+        Some(contracts) => gate::open(contracts)?,
         None => Gate::new()?,
     };
     let input: Box<dyn Read + Send> = match file {

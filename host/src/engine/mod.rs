@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::limits::Limits;
 pub(crate) use ticker::{TICK, Ticker};
@@ -36,8 +36,11 @@ fn codegen() -> Config {
     config
 }
 
-/// Memory that a slot keeps between instances, in bytes: what an ordinary verdict touches.
+/// Memory that a slot keeps between instances, in bytes: what an ordinary verdict touches, its stack and its arena.
 const KEEP_RESIDENT: usize = 256 * 1024;
+
+/// The same for its tables of functions: all that there are.
+const KEEP_TABLES: usize = 64 * 1024;
 
 /// An engine that compiles for those of gates, and runs nothing.
 pub(crate) fn compiler() -> wasmtime::Result<Engine> {
@@ -52,7 +55,11 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
         .total_memories(slots)
         .total_tables(slots.saturating_mul(2))
         .max_memory_size(limits.memory)
-        .linear_memory_keep_resident(KEEP_RESIDENT);
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(KEEP_TABLES)
+        // Where the kernel can say which pages were written to, only those are reset: without it, every page that an
+        // instance so much as reads costs a fault.
+        .pagemap_scan(Enabled::Auto);
     let mut config = codegen();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     Engine::new(&config)

@@ -72,12 +72,46 @@ pub(super) fn is_believed(instance: &Value) -> bool {
     *instance != NOT_BELIEVED
 }
 
-/// A value of the document, or a member's name where `propertyNames` looks at it.
+/// A value of the document, or a member's name where `propertyNames` looks at it; or what is neither.
 #[derive(Clone, Copy)]
 pub(super) enum Instance<'a> {
     Node(&'a Tree<'a>, NodeId),
     Name(&'a str),
+    Probe(&'a Probe<'a>, u8),
 }
+
+/// A value that is everything at once: a string, an object that has every member, an array with an item, each of them
+/// such a value again. No schema is made for it; but looking for what is wrong with it leads through all of a schema.
+pub(super) struct Probe<'s> {
+    string: &'s str,
+    /// What it says that it is.
+    kind: Kind,
+    /// How many containers may still be opened, and errors made.
+    allowance: AtomicU32,
+}
+
+impl<'s> Probe<'s> {
+    pub(super) fn new(string: &'s str, kind: Kind, allowance: u32) -> Self {
+        Probe { string, kind, allowance: AtomicU32::new(allowance) }
+    }
+
+    pub(super) fn root(&'s self) -> Instance<'s> {
+        Instance::Probe(self, 0)
+    }
+
+    /// Take one from the allowance, if there is any left.
+    fn take(&self) -> bool {
+        let left = self.allowance.load(Relaxed);
+        self.allowance.store(left.saturating_sub(1), Relaxed);
+        left > 0
+    }
+}
+
+/// A probe's members and items end here: schemas refer to themselves.
+const PROBE_DEPTH: u8 = 24;
+
+/// How many members it says it has: more than a schema names, so that it is asked for each of those.
+const PROBE_MEMBERS: usize = 10_000;
 
 /// The representation, for `jsonschema::options_for`.
 pub(super) struct Arena;
@@ -104,6 +138,7 @@ impl<'a> Instance<'a> {
         match self {
             Instance::Node(tree, id) => tree.document.kind(*id),
             Instance::Name(_) => Kind::String,
+            Instance::Probe(probe, _) => probe.kind,
         }
     }
 
@@ -111,7 +146,10 @@ impl<'a> Instance<'a> {
         match *self {
             Instance::Node(tree, id) if tree.document.kind(id) == kind => {
                 tree.take(&tree.visits);
-                Some(Container { tree, id })
+                Some(Container::Node(tree, id))
+            }
+            Instance::Probe(probe, depth) if depth < PROBE_DEPTH && probe.take() => {
+                Some(Container::Probe(probe, depth + 1))
             }
             _ => None,
         }
@@ -138,6 +176,7 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
             }
             Instance::Node(..) => None,
             Instance::Name(name) => Some(Cow::Borrowed(name)),
+            Instance::Probe(probe, _) => Some(Cow::Borrowed(probe.string)),
         }
     }
 
@@ -185,6 +224,7 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
         match *self {
             Instance::Node(tree, id) => equals(tree.document, id, expected),
             Instance::Name(name) => expected.as_str() == Some(name),
+            Instance::Probe(..) => false,
         }
     }
 
@@ -199,6 +239,10 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
             }
             // The only trace of which name it was.
             Instance::Name(name) => Cow::Owned(Value::from(name)),
+            Instance::Probe(probe, _) => {
+                probe.take();
+                Cow::Borrowed(&BELIEVED)
+            }
         }
     }
 
@@ -206,15 +250,17 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
         Some(match *self {
             Instance::Node(tree, id) => NodeIdentity::tagged(std::ptr::from_ref(tree) as usize, id),
             Instance::Name(name) => NodeIdentity::tagged(name.as_ptr() as usize, u32::MAX),
+            // What was decided about one tells nothing of the others.
+            Instance::Probe(..) => return None,
         })
     }
 }
 
 /// An array or an object.
 #[derive(Clone, Copy)]
-pub(super) struct Container<'a> {
-    tree: &'a Tree<'a>,
-    id: NodeId,
+pub(super) enum Container<'a> {
+    Node(&'a Tree<'a>, NodeId),
+    Probe(&'a Probe<'a>, u8),
 }
 
 impl<'a> Object<'a, Arena> for Container<'a> {
@@ -223,16 +269,27 @@ impl<'a> Object<'a, Arena> for Container<'a> {
     type MembersIter = MembersIter<'a>;
 
     fn len(&self) -> usize {
-        self.tree.document.count(self.id)
+        match *self {
+            Container::Node(tree, id) => tree.document.count(id),
+            Container::Probe(..) => PROBE_MEMBERS,
+        }
     }
 
     fn get(&self, key: &String) -> Option<Instance<'a>> {
-        let value = self.tree.document.member(self.id, key)?;
-        (!self.tree.is_spent()).then_some(Instance::Node(self.tree, value))
+        match *self {
+            Container::Node(tree, id) => {
+                let value = tree.document.member(id, key)?;
+                (!tree.is_spent()).then_some(Instance::Node(tree, value))
+            }
+            Container::Probe(probe, depth) => Some(Instance::Probe(probe, depth)),
+        }
     }
 
     fn members(&self) -> MembersIter<'a> {
-        MembersIter { tree: self.tree, members: self.tree.document.members(self.id) }
+        match *self {
+            Container::Node(tree, id) => MembersIter::Node(tree, tree.document.members(id)),
+            Container::Probe(probe, depth) => MembersIter::Probe(Some(Instance::Probe(probe, depth)), probe.string),
+        }
     }
 }
 
@@ -241,52 +298,64 @@ impl<'a> Array<'a, Arena> for Container<'a> {
     type ElementsIter = ElementsIter<'a>;
 
     fn len(&self) -> usize {
-        self.tree.document.count(self.id)
+        match *self {
+            Container::Node(tree, id) => tree.document.count(id),
+            Container::Probe(..) => 1,
+        }
     }
 
     fn elements(&self) -> ElementsIter<'a> {
-        ElementsIter { tree: self.tree, items: self.tree.document.items(self.id) }
+        match *self {
+            Container::Node(tree, id) => ElementsIter::Node(tree, tree.document.items(id)),
+            Container::Probe(probe, depth) => ElementsIter::Probe(Some(Instance::Probe(probe, depth))),
+        }
     }
 
     /// Sorted, then compared with the neighbour: no hash that a producer could aim at.
     fn is_unique(&self) -> bool {
-        let document = self.tree.document;
-        let mut items: Vec<NodeId> = document.items(self.id).collect();
-        items.sort_unstable_by(|&a, &b| order(document, a, b));
-        items.windows(2).all(|pair| order(document, pair[0], pair[1]).is_ne())
+        let Container::Node(tree, id) = *self else {
+            return true;
+        };
+        let mut items: Vec<NodeId> = tree.document.items(id).collect();
+        items.sort_unstable_by(|&a, &b| order(tree.document, a, b));
+        items.windows(2).all(|pair| order(tree.document, pair[0], pair[1]).is_ne())
     }
 }
 
-pub(super) struct MembersIter<'a> {
-    tree: &'a Tree<'a>,
-    members: crate::parse::Members<'a, 'a>,
+pub(super) enum MembersIter<'a> {
+    Node(&'a Tree<'a>, crate::parse::Members<'a, 'a>),
+    Probe(Option<Instance<'a>>, &'a str),
 }
 
 impl<'a> Iterator for MembersIter<'a> {
     type Item = (&'a str, Instance<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.tree.is_spent() {
-            return None;
+        match self {
+            MembersIter::Node(tree, _) if tree.is_spent() => None,
+            MembersIter::Node(tree, members) => {
+                let (name, value) = members.next()?;
+                Some((tree.document.string(name), Instance::Node(tree, value)))
+            }
+            MembersIter::Probe(member, name) => Some((*name, member.take()?)),
         }
-        let (name, value) = self.members.next()?;
-        Some((self.tree.document.string(name), Instance::Node(self.tree, value)))
     }
 }
 
-pub(super) struct ElementsIter<'a> {
-    tree: &'a Tree<'a>,
-    items: crate::parse::Items<'a, 'a>,
+pub(super) enum ElementsIter<'a> {
+    Node(&'a Tree<'a>, crate::parse::Items<'a, 'a>),
+    Probe(Option<Instance<'a>>),
 }
 
 impl<'a> Iterator for ElementsIter<'a> {
     type Item = Instance<'a>;
 
     fn next(&mut self) -> Option<Instance<'a>> {
-        if self.tree.is_spent() {
-            return None;
+        match self {
+            ElementsIter::Node(tree, _) if tree.is_spent() => None,
+            ElementsIter::Node(tree, items) => items.next().map(|item| Instance::Node(tree, item)),
+            ElementsIter::Probe(item) => item.take(),
         }
-        self.items.next().map(|item| Instance::Node(self.tree, item))
     }
 }
 

@@ -9,13 +9,13 @@ use jsonschema::{Draft, PatternOptions, Registry, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::{
-    parse::{Document, Span},
+    parse::{Document, Kind, Span},
     place::{Place, Step},
     screen::Screened,
     violation::{MAX_VIOLATIONS, Violation, Violations},
 };
 use explain::Explained;
-use instance::{Arena, Tree, is_believed};
+use instance::{Arena, Probe, Tree, is_believed};
 
 /// The search for errors may open containers this often, and further for each byte of the document …
 const VISITS: u32 = 20_000;
@@ -138,6 +138,23 @@ impl Checker {
         Ok(Checker { rules: Rules::Jtd(schema), source, base: String::new() })
     }
 
+    /// Make what is otherwise made when it is first needed, the caches of pattern engines above all. What a schema
+    /// lists as values is what its patterns will see.
+    pub(crate) fn warm_up(&self) {
+        let Rules::JsonSchema(validator) = &self.rules else {
+            return;
+        };
+        let schema = read(&self.source).unwrap_or_default();
+        let mut strings = vec!["", "a", "1"];
+        listed_strings(&schema, &mut strings);
+        strings.truncate(WARM_UP_STRINGS);
+        for (kind, string) in strings.into_iter().map(|string| (Kind::String, string)).chain([(Kind::Object, "a")]) {
+            let probe = Probe::new(string, kind, WARM_UP_ALLOWANCE);
+            // Looks into every alternative, where asking for validity ends with the first that will do.
+            drop(validator.evaluate(probe.root()));
+        }
+    }
+
     pub(crate) fn is_valid(&self, screened: &Screened) -> bool {
         let document = screened.document();
         match &self.rules {
@@ -160,8 +177,12 @@ impl Checker {
         if explained.is_empty() {
             explained.push(Explained::unexplained(document));
         }
-        let order = SchemaOrder::of(&self.source);
-        explained.sort_by_cached_key(|explained| (explained.at, order.of_path(&explained.schema_path)));
+        explained.sort_by_key(|explained| explained.at);
+        // Reading the schema is a long way to go for what is mostly not asked.
+        if explained.windows(2).any(|pair| pair[0].at == pair[1].at) {
+            let order = SchemaOrder::of(&self.source);
+            explained.sort_by_cached_key(|explained| (explained.at, order.of_path(&explained.schema_path)));
+        }
         let mut listed: Vec<Violation> =
             explained.into_iter().map(|explained| explained.into_violation(document)).collect();
         listed.dedup();
@@ -181,6 +202,29 @@ impl Checker {
             }
         }
         (explained, tree.is_spent())
+    }
+}
+
+/// How many strings a schema is tried with before it is used, and how far each search may go.
+const WARM_UP_STRINGS: usize = 32;
+const WARM_UP_ALLOWANCE: u32 = 2_000;
+
+/// The strings that a schema lists as values.
+fn listed_strings<'s>(schema: &'s Value, strings: &mut Vec<&'s str>) {
+    match schema {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match (name.as_str(), value) {
+                    ("enum" | "examples", Value::Array(values)) => {
+                        strings.extend(values.iter().filter_map(Value::as_str));
+                    }
+                    ("const" | "default", Value::String(value)) => strings.push(value),
+                    _ => listed_strings(value, strings),
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| listed_strings(item, strings)),
+        _ => {}
     }
 }
 
@@ -257,7 +301,8 @@ fn build_with(
     }
     match dialect.patterns {
         Patterns::Linear => {
-            let engine = PatternOptions::regex().size_limit(PATTERN_BYTES);
+            // No automaton that is made as it is needed: a fresh instance would make it anew for every output.
+            let engine = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(0);
             options.with_pattern_options(engine).build(schema)
         }
         Patterns::Backtracking => {

@@ -137,6 +137,11 @@ impl Contract {
         &self.checker
     }
 
+    /// Make what is otherwise made when an output is first judged.
+    pub(crate) fn warm_up(&self) {
+        self.checker.warm_up();
+    }
+
     /// Whether no document whatever can be valid.
     pub(crate) fn is_unsatisfiable(&self) -> bool {
         self.unsatisfiable

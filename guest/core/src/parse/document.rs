@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::scan;
 use crate::place::{Place, Step};
 
 /// A piece of the output, as byte offsets into the text as it was given; `end` is exclusive.
@@ -102,7 +103,7 @@ impl<'t> Document<'t> {
     }
 
     pub(crate) fn kind(&self, id: NodeId) -> Kind {
-        self.node(id).kind
+        self.nodes[id as usize].kind
     }
 
     pub(crate) fn span(&self, id: NodeId) -> Span {
@@ -144,6 +145,24 @@ impl<'t> Document<'t> {
         }
     }
 
+    /// Whether a value is this string.
+    pub(crate) fn is_string(&self, id: NodeId, string: &str) -> bool {
+        let node = &self.nodes[id as usize];
+        // The length first: it is at hand, and mostly tells.
+        node.kind == Kind::String
+            && node.b as usize == string.len()
+            && scan::same(self.string_bytes(node), string.as_bytes())
+    }
+
+    #[inline]
+    fn string_bytes(&self, node: &Node) -> &[u8] {
+        let (bytes, start) = match node.a {
+            BORROWED => (self.text.as_bytes(), node.span.start + 1),
+            start => (self.decoded.as_bytes(), start),
+        };
+        &bytes[start as usize..(start + node.b) as usize]
+    }
+
     /// The items of an array, in order; nothing for everything else.
     pub(crate) fn items(&self, id: NodeId) -> Items<'_, 't> {
         let (at, end) = match self.kind(id) {
@@ -164,7 +183,7 @@ impl<'t> Document<'t> {
 
     /// The value of an object's member.
     pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<NodeId> {
-        self.members(id).find(|&(key, _)| self.string(key) == name).map(|(_, value)| value)
+        self.members(id).find(|&(key, _)| self.is_string(key, name)).map(|(_, value)| value)
     }
 
     /// The name of the first member of an object that is not among the known ones.

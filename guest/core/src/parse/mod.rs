@@ -6,6 +6,7 @@
 
 mod document;
 mod number;
+mod scan;
 
 pub use document::Span;
 pub(crate) use document::{Document, Items, Kind, Members, NodeId};
@@ -62,7 +63,7 @@ pub(crate) struct Broken {
 
 /// Parse `span` of `text`, which must be one JSON value and nothing else but white space.
 pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
-    let mut parser = Parser::new(text, span, caps);
+    let mut parser = Parser::new(text, span, caps, scan::likely_nodes(span.of(text).as_bytes()));
     let result = parser.value().and_then(|()| {
         parser.skip_white_space();
         match parser.peek() {
@@ -75,7 +76,8 @@ pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed
 
 /// Parse the JSON value that `span` of `text` begins with, whatever comes after it.
 pub(crate) fn parse_prefix<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
-    let mut parser = Parser::new(text, span, caps);
+    // How much of the text it takes is not known.
+    let mut parser = Parser::new(text, span, caps, 0);
     let result = parser.value();
     parser.finish(result)
 }
@@ -101,16 +103,21 @@ struct Parser<'t, 'c> {
 }
 
 impl<'t, 'c> Parser<'t, 'c> {
-    fn new(text: &'t str, span: Span, caps: &'c Caps) -> Self {
+    fn new(text: &'t str, span: Span, caps: &'c Caps, nodes: usize) -> Self {
+        let bytes = &text.as_bytes()[..span.end as usize];
+        let at = span.start as usize;
+        // The buffer of nodes comes last, where it can grow without being moved.
+        let (stack, names) = (Vec::with_capacity(16), Vec::with_capacity(16));
+        let nodes = Vec::with_capacity(nodes);
         Parser {
-            bytes: &text.as_bytes()[..span.end as usize],
-            at: span.start as usize,
-            document: Document { text, nodes: Vec::new(), decoded: String::new() },
-            stack: Vec::new(),
+            bytes,
+            at,
+            document: Document { text, nodes, decoded: String::new() },
+            stack,
             caps,
             findings: Vec::new(),
             found: 0,
-            names: Vec::new(),
+            names,
         }
     }
 
@@ -160,7 +167,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     fn skip_white_space(&mut self) {
-        self.at += white_space(&self.bytes[self.at..]);
+        self.at += scan::white_space(&self.bytes[self.at..]);
     }
 
     fn found(&mut self, what: What, node: NodeId) {
@@ -214,7 +221,7 @@ impl<'t, 'c> Parser<'t, 'c> {
                 let Some(frame) = self.stack.last_mut() else {
                     return Ok(());
                 };
-                self.at += white_space(&self.bytes[self.at..]);
+                self.at += scan::white_space(&self.bytes[self.at..]);
                 match (frame.object, self.bytes.get(self.at)) {
                     (true, Some(b'}')) | (false, Some(b']')) => self.close(),
                     (true, Some(b',')) => {
@@ -286,7 +293,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         if names.len() <= 16 {
             for (index, &name) in names.iter().enumerate().skip(1) {
                 let text = self.document.string(name);
-                if names[..index].iter().any(|&earlier| self.document.string(earlier) == text) {
+                if names[..index].iter().any(|&earlier| self.document.is_string(earlier, text)) {
                     self.found(What::DuplicateMember, name);
                 }
             }
@@ -296,10 +303,12 @@ impl<'t, 'c> Parser<'t, 'c> {
                 let order = self.document.string(a).cmp(self.document.string(b));
                 order.then(a.cmp(&b))
             });
-            for pair in names.windows(2) {
-                if self.document.string(pair[0]) == self.document.string(pair[1]) {
-                    self.found(What::DuplicateMember, pair[1]);
-                }
+            let repeated =
+                names.windows(2).filter(|pair| self.document.string(pair[0]) == self.document.string(pair[1]));
+            let mut repeated: Vec<NodeId> = repeated.map(|pair| pair[1]).collect();
+            repeated.sort_unstable();
+            for name in repeated {
+                self.found(What::DuplicateMember, name);
             }
         }
         self.names = names;
@@ -369,12 +378,7 @@ impl<'t, 'c> Parser<'t, 'c> {
 
     /// Bytes that stand for themselves in a string.
     fn skip_plain(&mut self) {
-        while let Some(byte) = self.peek() {
-            if matches!(byte, b'"' | b'\\' | 0..0x20) {
-                break;
-            }
-            self.at += 1;
-        }
+        self.at += scan::plain(&self.bytes[self.at..]);
     }
 
     /// The rest of a string from its first escape on.
@@ -467,12 +471,6 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
         Ok(unit)
     }
-}
-
-/// How many bytes of white space come first (RFC 8259, section 2).
-fn white_space(bytes: &[u8]) -> usize {
-    let white = |byte: &&u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-    bytes.iter().take_while(white).count()
 }
 
 #[cfg(test)]

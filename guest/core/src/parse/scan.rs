@@ -1,0 +1,94 @@
+//! Looking over bytes, eight at a time.
+
+const EACH: u64 = u64::MAX / 0xff;
+const HIGH: u64 = EACH * 0x80;
+
+/// How many bytes come before the first that is `is` in a word, by the highest bit of each byte in a mask.
+fn before(mask: u64) -> usize {
+    mask.trailing_zeros() as usize / 8
+}
+
+/// The highest bit of each byte that is below `bound`, which is at most 0x80. Bytes after the first may be marked
+/// wrongly, for the borrow that it takes.
+fn below(word: u64, bound: u64) -> u64 {
+    word.wrapping_sub(EACH * bound) & !word & HIGH
+}
+
+/// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
+pub(super) fn plain(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let special =
+            below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1);
+        if special != 0 {
+            return index * 8 + before(special);
+        }
+    }
+    let plain = |byte: &&u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
+    bytes.len() - rest.len() + rest.iter().take_while(plain).count()
+}
+
+/// How many bytes are white space, before the first that is not.
+pub(super) fn white_space(bytes: &[u8]) -> usize {
+    // Mostly there is none, or one, or the indentation of a line.
+    let mut at = 0;
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+        while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let other = u64::from_le_bytes(*word) ^ (EACH * u64::from(b' '));
+            at += before(other);
+            if other != 0 {
+                break;
+            }
+        }
+    }
+    at
+}
+
+/// Whether two pieces of the same length are the same. For names, which are short.
+pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+    let ((a_words, a_rest), (b_words, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let word = |word: &[u8; 8]| u64::from_le_bytes(*word);
+    a_words.iter().zip(b_words).all(|(a, b)| word(a) == word(b)) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b)
+}
+
+/// Text from this length on is worth a look at how many values it holds.
+const LARGE: usize = 64 * 1024;
+
+/// For how many values there should be room: in a large text as many as there can be, so that the buffer is never
+/// copied; in a small one about as many as there are.
+pub(super) fn likely_nodes(bytes: &[u8]) -> usize {
+    if bytes.len() < LARGE {
+        return bytes.len() / 12 + 4;
+    }
+    // Each value but the first comes after one of these.
+    bytes.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_skipped_is_what_reading_byte_by_byte_skips() {
+        let is_plain = |byte: &u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
+        let is_white = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        for other in 0..=255 {
+            for fill in [b' ', b'a', 0xc3, 0x1f, 0x20, 0x21, 0x22, 0x5c, 0x7f, 0x80, b'\n'] {
+                for place in 0..20 {
+                    let mut bytes = [fill; 20];
+                    bytes[place] = other;
+                    bytes[(place + 1) % 20] = bytes[(place + 1) % 20].wrapping_sub(1);
+                    let bytes = &bytes[..17 + place % 4];
+                    assert_eq!(plain(bytes), bytes.iter().take_while(|&byte| is_plain(byte)).count(), "{bytes:?}");
+                    assert_eq!(
+                        white_space(bytes),
+                        bytes.iter().take_while(|&byte| is_white(byte)).count(),
+                        "{bytes:?}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The engines: what they are called, how they are set, and the programs behind them.
+
+use std::{
+    cell::RefCell,
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::plan::Plan;
+
+// By these names figures are looked up.
+pub(crate) const FRESH: &str = "seamgate, fresh instances";
+pub(crate) const WARM: &str = "seamgate, warm instance";
+pub(crate) const NATIVE: &str = "jsonschema (Rust)";
+pub(crate) const AJV: &str = "Ajv (JavaScript)";
+
+/// An engine, its program running.
+pub(crate) struct Engine {
+    pub(crate) name: &'static str,
+    pub(crate) version: String,
+    /// How it is set, in words.
+    pub(crate) settings: &'static str,
+    process: RefCell<Process>,
+    /// A program that gives one verdict, for a schema and a document.
+    pub(crate) first: Option<Program>,
+}
+
+struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+/// A program with its arguments, and the folder where it runs.
+pub(crate) struct Program {
+    words: Vec<PathBuf>,
+    folder: PathBuf,
+}
+
+impl Program {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).current_dir(&self.folder);
+        // seamgate keeps the code of the baked component there, not in the user's own folder.
+        command.env("XDG_CACHE_HOME", self.folder.join("cache"));
+        command
+    }
+
+    /// How long it takes from its start to its end, in milliseconds. Its verdict is that the document is valid.
+    pub(crate) fn millis(&self) -> Result<f64> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let start = Instant::now();
+        let status = command.status()?;
+        let elapsed = start.elapsed();
+        ensure!(status.success(), "{command:?}: {status}");
+        Ok(elapsed.as_secs_f64() * 1e3)
+    }
+}
+
+/// What is measured.
+pub(crate) struct Engines {
+    pub(crate) all: Vec<Engine>,
+    /// In words, those whose programs are not there.
+    pub(crate) skipped: Vec<String>,
+    /// seamgate's command line, with the component that holds all contracts.
+    pub(crate) with_all_contracts: Program,
+}
+
+/// Start all engines whose programs are there.
+pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan) -> Result<Engines> {
+    let (set, document) = plan.first()?;
+    let program = |words: &[&Path]| Program {
+        words: words.iter().map(|word| word.to_path_buf()).collect(),
+        folder: installed.to_owned(),
+    };
+    let example = |name: &str| release.join("examples").join(name);
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/engines");
+    let (word_plan, word_first) = (Path::new("plan"), Path::new("first"));
+    let mut engines = Vec::new();
+    let mut skipped = Vec::new();
+
+    let seamgate = |how: &str| program(&[&example("bench-seamgate"), word_plan, &plan.path, how.as_ref()]);
+    let [check, contract, agent] = ["check", "--contract", "--agent"].map(Path::new);
+    let (cli, name) = (release.join("seamgate"), Path::new(&set.name));
+    let first = |component: &Path| program(&[&cli, check, contract, component, agent, name, &document.path]);
+    let own = env!("CARGO_PKG_VERSION").to_owned();
+    engines.push(Engine::start(
+        WARM,
+        own.clone(),
+        "`Gate::instance`, one for all documents; contracts baked into one component; `\"formats\": \"annotate\"`",
+        &seamgate("warm"),
+        None,
+    )?);
+    engines.push(Engine::start(
+        FRESH,
+        own.clone(),
+        "`Gate::validate`, an instance for each document; the same component",
+        &seamgate("fresh"),
+        Some(first(&plan.first_component)),
+    )?);
+    engines.push(Engine::start(
+        "seamgate's core, no sandbox",
+        own,
+        "the same contracts, compiled once; `seamgate_core::validate`",
+        &program(&[&example("bench-core"), word_plan, &plan.path]),
+        None,
+    )?);
+    engines.push(Engine::start(
+        NATIVE,
+        locked("jsonschema"),
+        "`serde_json::from_slice`, `Validator::is_valid`; `PatternOptions::regex()` where it takes all patterns",
+        &program(&[&example("bench-native"), word_plan, &plan.path]),
+        Some(program(&[&example("bench-native-cli"), &set.schema, &document.path])),
+    )?);
+    engines.push(Engine::start(
+        "boon (Rust)",
+        locked("boon"),
+        "`serde_json::from_slice`, `Schemas::validate`; formats but `regex` replaced by ones that pass",
+        &program(&[&example("bench-boon"), word_plan, &plan.path]),
+        Some(program(&[&example("bench-boon"), word_first, &set.schema, &document.path])),
+    )?);
+
+    let node = Path::new("node");
+    if installed.join("node").exists() {
+        let script = scripts.join("ajv.mjs");
+        engines.push(Engine::start(
+            AJV,
+            node_package("ajv"),
+            "`JSON.parse`, compiled function; `strict: false, validateFormats: false`; `ajv-draft-04` for draft 4; heeds what stands beside `$ref` in all drafts",
+            &program(&[node, &script, word_plan, &plan.path]),
+            Some(program(&[node, &script, word_first, &set.schema, &document.path])),
+        )?);
+    } else {
+        skipped.push("Ajv: there is no `node` or no `npm`".to_owned());
+    }
+
+    let python = installed.join("python/bin/python");
+    let in_python = [
+        (
+            "jsonschema-rs (Python)",
+            "jsonschema-rs",
+            "`json.loads`, `is_valid`; `validate_formats=False`, `RegexOptions()` where it takes all patterns",
+        ),
+        (
+            "fastjsonschema (Python)",
+            "fastjsonschema",
+            "`json.loads`, compiled function; `use_formats=False, use_default=False`",
+        ),
+        ("jsonschema (Python)", "jsonschema", "`json.loads`, `is_valid`; no format checker"),
+    ];
+    for (name, package, settings) in in_python {
+        if !python.exists() {
+            skipped.push(format!("{name}: there is no `python3` with `venv`"));
+            continue;
+        }
+        let (script, package_word) = (scripts.join("python.py"), Path::new(package));
+        engines.push(Engine::start(
+            name,
+            python_package(package),
+            settings,
+            &program(&[&python, &script, package_word, word_plan, &plan.path]),
+            Some(program(&[&python, &script, package_word, word_first, &set.schema, &document.path])),
+        )?);
+    }
+    Ok(Engines { all: engines, skipped, with_all_contracts: first(&plan.component) })
+}
+
+impl Engine {
+    /// Start the program, and wait until it has compiled all schemas.
+    fn start(
+        name: &'static str,
+        version: String,
+        settings: &'static str,
+        program: &Program,
+        first: Option<Program>,
+    ) -> Result<Self> {
+        eprintln!("bench: {name} compiles the schemas");
+        let mut command = program.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().with_context(|| format!("{name} cannot be started"))?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().context("no output")?);
+        let engine = Engine { name, version, settings, process: RefCell::new(Process { child, input, output }), first };
+        engine.answer()?;
+        Ok(engine)
+    }
+
+    /// Ask a question of one line.
+    pub(crate) fn ask(&self, question: &str) -> Result<Value> {
+        let mut process = self.process.borrow_mut();
+        let input = process.input.as_mut().context("it was stopped")?;
+        writeln!(input, "{question}").with_context(|| format!("{} has ended", self.name))?;
+        drop(process);
+        self.answer()
+    }
+
+    fn answer(&self) -> Result<Value> {
+        let mut line = String::new();
+        self.process.borrow_mut().output.read_line(&mut line)?;
+        serde_json::from_str(&line).with_context(|| format!("{} answered {line:?}", self.name))
+    }
+
+    /// End the program.
+    pub(crate) fn stop(&self) -> Result<()> {
+        let mut process = self.process.borrow_mut();
+        process.input = None;
+        process.child.wait()?;
+        Ok(())
+    }
+}
+
+/// The version of a crate in `Cargo.lock`.
+fn locked(name: &str) -> String {
+    let lock = include_str!("../../Cargo.lock").replace('\r', "");
+    let entry = lock.split_once(&format!("name = \"{name}\"\nversion = \"")).map(|(_, rest)| rest);
+    entry.and_then(|rest| rest.split('"').next()).unwrap_or_default().to_owned()
+}
+
+fn node_package(name: &str) -> String {
+    let lock: Value = serde_json::from_str(include_str!("node/package-lock.json")).unwrap_or_default();
+    lock["packages"][format!("node_modules/{name}")]["version"].as_str().unwrap_or_default().to_owned()
+}
+
+fn python_package(name: &str) -> String {
+    let pins = include_str!("python/requirements.txt");
+    let pin = pins.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("=="));
+    pin.unwrap_or_default().trim_end_matches(['\\', ' ']).to_owned()
+}

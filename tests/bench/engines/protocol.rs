@@ -1,0 +1,147 @@
+//! What the engines' programs in Rust share: the protocol that all engines speak, and the timing.
+//!
+//! `PROGRAM plan FILE` reads a plan, compiles all its contracts, prints the plan's number of documents, and then
+//! answers each line of standard input with one line of JSON: for the number of a document `{"valid": …, "nanos": …}`
+//! or `{"error": "…"}`, for `peak` the most memory that the process had, `{"peak_kb": …}`. It ends with its input.
+
+use std::{
+    fs,
+    hint::black_box,
+    io::{BufRead, Write},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What is to be measured, as `plan.rs` wrote it.
+#[derive(Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) sets: Vec<Set>,
+    pub(crate) documents: Vec<Document>,
+    /// The component that holds all contracts.
+    #[allow(dead_code, reason = "one engine's")]
+    pub(crate) component: PathBuf,
+}
+
+/// A schema.
+#[derive(Deserialize)]
+#[allow(dead_code, reason = "each engine reads what it needs")]
+pub(crate) struct Set {
+    pub(crate) name: String,
+    pub(crate) schema: PathBuf,
+    pub(crate) contract: PathBuf,
+    /// Why seamgate does not take the contract, where it does not.
+    pub(crate) refused: Option<String>,
+}
+
+/// A document, to be judged by a set's schema.
+#[derive(Deserialize)]
+pub(crate) struct Document {
+    pub(crate) set: usize,
+    pub(crate) path: PathBuf,
+}
+
+/// Something that validates.
+pub(crate) trait Engine {
+    /// What it makes of a schema, once.
+    type Compiled;
+
+    fn compile(&mut self, set: &Set) -> Result<Self::Compiled>;
+
+    /// From the bytes of a document to its verdict.
+    fn is_valid(&mut self, compiled: &Self::Compiled, document: &[u8]) -> Result<bool>;
+
+    /// In a word, why a document was rejected.
+    fn reason(&mut self, _: &Self::Compiled, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    /// Answer a line that is this engine's own.
+    fn answer(&mut self, line: &str, _: &Plan) -> Result<Value> {
+        anyhow::bail!("nothing answers {line:?}")
+    }
+}
+
+pub(crate) fn plan() -> Result<Plan> {
+    let path = std::env::args().nth(2).context("usage: PROGRAM plan FILE")?;
+    Ok(serde_json::from_slice(&fs::read(path)?)?)
+}
+
+/// Answer until the input ends.
+pub(crate) fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
+    let compiled: Vec<_> = plan.sets.iter().map(|set| engine.compile(set)).collect();
+    say(&json!({ "documents": plan.documents.len() }))?;
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let answer = match line.parse::<usize>() {
+            Ok(index) => {
+                let document = &plan.documents[index];
+                let bytes = fs::read(&document.path)?;
+                match &compiled[document.set] {
+                    Ok(compiled) => judge(&mut engine, compiled, &bytes),
+                    Err(error) => json!({ "error": format!("{error:#}") }),
+                }
+            }
+            Err(_) if line == "peak" => json!({ "peak_kb": peak()? }),
+            Err(_) => engine.answer(&line, plan)?,
+        };
+        say(&answer)?;
+    }
+    Ok(())
+}
+
+fn judge<E: Engine>(engine: &mut E, compiled: &E::Compiled, bytes: &[u8]) -> Value {
+    match engine.is_valid(compiled, bytes) {
+        Ok(valid) => {
+            let nanos = nanos(|| engine.is_valid(compiled, black_box(bytes)).is_ok());
+            let reason = if valid { None } else { engine.reason(compiled, bytes) };
+            json!({ "valid": valid, "nanos": nanos, "reason": reason })
+        }
+        Err(error) => json!({ "error": format!("{error:#}") }),
+    }
+}
+
+fn say(answer: &Value) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{answer}")?;
+    Ok(out.flush()?)
+}
+
+/// The median time of one call. The other engines' programs do the same.
+fn nanos(mut call: impl FnMut() -> bool) -> f64 {
+    let start = Instant::now();
+    let mut warm_up = 0_u32;
+    while warm_up == 0 || start.elapsed() < Duration::from_millis(3) {
+        black_box(call());
+        warm_up += 1;
+    }
+    // A clock is read for no less than 20 µs of work.
+    let each = start.elapsed().as_nanos() as f64 / f64::from(warm_up);
+    let batch = (20_000.0 / each).ceil() as u32;
+    let mut samples: Vec<f64> = Vec::new();
+    let start = Instant::now();
+    let enough = |samples: usize, elapsed: Duration| match samples {
+        0..3 => false,
+        3..11 => elapsed > Duration::from_millis(100),
+        _ => elapsed > Duration::from_millis(8),
+    };
+    while !enough(samples.len(), start.elapsed()) {
+        let sample = Instant::now();
+        for _ in 0..batch {
+            black_box(call());
+        }
+        samples.push(sample.elapsed().as_nanos() as f64 / f64::from(batch));
+    }
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// The most memory that this process had at once.
+fn peak() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    Ok(line.trim().trim_end_matches("kB").trim().parse()?)
+}

@@ -1,0 +1,261 @@
+//! What is measured: schemas of SchemaStore with their documents, and one contract with documents that grow.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use seamgate::{BakeError, Component, Gate, Limits, Options};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What every engine's program reads.
+#[derive(Serialize)]
+pub(crate) struct Plan {
+    pub(crate) sets: Vec<Set>,
+    pub(crate) documents: Vec<Document>,
+    /// The component with all contracts baked in.
+    pub(crate) component: PathBuf,
+    /// One with only the contract for the first verdict.
+    #[serde(skip)]
+    pub(crate) first_component: PathBuf,
+    /// Where the plan itself is.
+    #[serde(skip)]
+    pub(crate) path: PathBuf,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Set {
+    pub(crate) name: String,
+    pub(crate) schema: PathBuf,
+    pub(crate) contract: PathBuf,
+    /// Why seamgate does not take the contract, where it does not.
+    pub(crate) refused: Option<String>,
+    #[serde(skip)]
+    pub(crate) bytes: usize,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Document {
+    pub(crate) set: usize,
+    pub(crate) path: PathBuf,
+    #[serde(skip)]
+    pub(crate) name: String,
+    #[serde(skip)]
+    pub(crate) bytes: usize,
+}
+
+/// Documents of each set: the largest, for what is small is much alike.
+const VALID: usize = 4;
+const INVALID: usize = 2;
+
+/// The set whose documents grow, which is not SchemaStore's.
+pub(crate) const GROWTH: &str = "growth";
+
+/// The sizes it grows through, and less than a record more. The last is just below what a gate takes.
+const SIZES: [(&str, usize); 6] = [
+    ("1 KB", 1_000),
+    ("8 KB", 8_000),
+    ("64 KB", 64_000),
+    ("512 KB", 512_000),
+    ("4 MB", 4_000_000),
+    ("8 MB", 8 * 1024 * 1024 - 1_000),
+];
+
+/// The set by which the time from process start to first verdict is taken: one of middling size.
+const FIRST: &str = "dependabot-2.0";
+
+impl Plan {
+    /// Choose the documents, write the contracts, bake them.
+    pub(crate) fn make(installed: &Path) -> Result<Self> {
+        let store = installed.join("schemastore/vendor/schemastore/src");
+        let run = installed.join("run");
+        let contracts = run.join("contracts");
+        if contracts.exists() {
+            fs::remove_dir_all(&contracts)?;
+        }
+        fs::create_dir_all(&contracts)?;
+
+        let mut plan = Plan {
+            sets: Vec::new(),
+            documents: Vec::new(),
+            component: run.join("baked.wasm"),
+            first_component: run.join("baked-first.wasm"),
+            path: run.join("plan.json"),
+        };
+        let names = include_str!("sets.txt").lines().filter(|line| !line.starts_with('#'));
+        for name in names {
+            plan.add_set(name, store.join(format!("schemas/json/{name}.json")), &contracts)?;
+            plan.add_documents(&store.join("test").join(name), VALID)?;
+            plan.add_documents(&store.join("negative_test").join(name), INVALID)?;
+        }
+        plan.add_growth(&run, &contracts)?;
+        let cache = installed.join("cache/seamgate");
+        plan.bake(&cache)?;
+        let (set, _) = plan.first()?;
+        let first = Component::builtin().bake(&[fs::read_to_string(&set.contract)?], &Limits::default())?;
+        keep(&first, &plan.first_component, &cache)?;
+        fs::write(&plan.path, serde_json::to_vec(&plan)?)?;
+        Ok(plan)
+    }
+
+    fn add_set(&mut self, name: &str, schema: PathBuf, contracts: &Path) -> Result<()> {
+        let text = fs::read_to_string(&schema)
+            .with_context(|| format!("{}: `cargo xtask bench` installs it", schema.display()))?;
+        let mut contract = json!({
+            "agent": name,
+            "schema": serde_json::from_str::<Value>(&text).with_context(|| format!("{}", schema.display()))?,
+            // As all engines are told to: so that all answer the same question.
+            "formats": "annotate",
+            // SchemaStore's documents are not an agent's.
+            "caps": {
+                "bytes": 64 << 20, "depth": 128, "string_bytes": 64 << 20,
+                "array_items": 10_000_000, "object_members": 10_000_000,
+            },
+        });
+        let compiles = |contract: &Value| seamgate_core::Contract::compile(&contract.to_string());
+        let mut refused = None;
+        if compiles(&contract).is_err() {
+            // Only for patterns that the engine of linear time does not take.
+            contract["patterns"] = "backtracking".into();
+            refused = compiles(&contract).err().map(|fault| format!("{fault:?}"));
+        }
+        let path = contracts.join(format!("{name}.contract.json"));
+        fs::write(&path, contract.to_string())?;
+        self.sets.push(Set { name: name.to_owned(), schema, contract: path, refused, bytes: text.len() });
+        Ok(())
+    }
+
+    /// Add the largest documents of a folder to the last set.
+    fn add_documents(&mut self, folder: &Path, most: usize) -> Result<()> {
+        if !folder.exists() {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if path.extension() == Some(OsStr::new("json")) {
+                found.push((std::cmp::Reverse(entry.metadata()?.len()), path));
+            }
+        }
+        found.sort();
+        let parent = folder.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        for (std::cmp::Reverse(bytes), path) in found.into_iter().take(most) {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            self.documents.push(Document {
+                set: self.sets.len() - 1,
+                name: format!("{parent}/{file}"),
+                bytes: usize::try_from(bytes)?,
+                path,
+            });
+        }
+        Ok(())
+    }
+
+    fn add_growth(&mut self, run: &Path, contracts: &Path) -> Result<()> {
+        let folder = run.join(GROWTH);
+        fs::create_dir_all(&folder)?;
+        let schema = folder.join("schema.json");
+        fs::write(&schema, growth_schema().to_string())?;
+        self.add_set(GROWTH, schema, contracts)?;
+        for (name, size) in SIZES {
+            let path = folder.join(format!("{}.json", name.replace(' ', "-")));
+            let text = growth_document(size);
+            fs::write(&path, &text)?;
+            let set = self.sets.len() - 1;
+            self.documents.push(Document { set, path, name: name.to_owned(), bytes: text.len() });
+        }
+        Ok(())
+    }
+
+    /// Bake all contracts into one component, but those that are refused.
+    fn bake(&mut self, cache: &Path) -> Result<()> {
+        eprintln!("bench: baking {} contracts", self.sets.len());
+        loop {
+            let taken: Vec<usize> = (0..self.sets.len()).filter(|set| self.sets[*set].refused.is_none()).collect();
+            let contracts: Vec<String> =
+                taken.iter().map(|set| fs::read_to_string(&self.sets[*set].contract)).collect::<Result<_, _>>()?;
+            match Component::builtin().bake(&contracts, &Limits::default()) {
+                Ok(baked) => return keep(&baked, &self.component, cache),
+                Err(BakeError::Contract { index, fault }) => {
+                    self.sets[taken[index]].refused = Some(fault.to_string());
+                }
+                Err(error) => bail!(error),
+            }
+        }
+    }
+
+    /// The documents of SchemaStore.
+    pub(crate) fn stored(&self) -> impl Iterator<Item = usize> {
+        (0..self.documents.len()).filter(|document| !self.is_growth(*document))
+    }
+
+    /// The documents that grow, in order of their size.
+    pub(crate) fn growing(&self) -> impl Iterator<Item = usize> {
+        (0..self.documents.len()).filter(|document| self.is_growth(*document))
+    }
+
+    fn is_growth(&self, document: usize) -> bool {
+        self.sets[self.documents[document].set].name == GROWTH
+    }
+
+    /// The set and the document for the first verdict of a process.
+    pub(crate) fn first(&self) -> Result<(&Set, &Document)> {
+        let document = self.documents.iter().find(|document| self.sets[document.set].name == FIRST);
+        let document = document.with_context(|| format!("sets.txt lacks {FIRST}"))?;
+        Ok((&self.sets[document.set], document))
+    }
+}
+
+/// Write a component, and have the library keep its code, so that no engine compiles it.
+fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
+    fs::write(path, component.as_bytes())?;
+    Gate::with(Options { component: component.clone(), cache: Some(cache.to_owned()), ..Options::default() })?;
+    Ok(())
+}
+
+fn growth_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["id", "severity", "title", "confidence", "labels"],
+            "additionalProperties": false,
+            "properties": {
+                "id": { "type": "string", "pattern": "^[A-Z]+-[0-9]+$" },
+                "severity": { "enum": ["critical", "high", "medium", "low"] },
+                "title": { "type": "string", "minLength": 1, "maxLength": 200 },
+                "confidence": { "type": "number", "minimum": 0, "maximum": 1 },
+                "labels": { "type": "array", "items": { "type": "string" }, "uniqueItems": true }
+            }
+        }
+    })
+}
+
+/// As many records as it takes for so many bytes.
+fn growth_document(bytes: usize) -> String {
+    let mut document = "[".to_owned();
+    for number in 0.. {
+        let severity = ["critical", "high", "medium", "low"][number % 4];
+        let record = json!({
+            "id": format!("OPS-{number}"),
+            "severity": severity,
+            "title": "The nightly export stops at \"page 3\" when the caf\u{e9} list is long",
+            "confidence": (number % 100) as f64 / 100.0,
+            "labels": ["export", "nightly", format!("team-{}", number % 7)],
+        });
+        if number > 0 {
+            document.push(',');
+        }
+        document.push_str(&record.to_string());
+        if document.len() >= bytes {
+            break;
+        }
+    }
+    document.push(']');
+    document
+}

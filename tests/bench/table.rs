@@ -1,0 +1,191 @@
+//! The results as Markdown.
+
+use std::fmt::Write;
+
+use crate::{
+    figures::{Figures, median},
+    machine::Machine,
+    measure::Measured,
+    plan::Plan,
+};
+
+pub(crate) fn markdown(
+    plan: &Plan,
+    measured: &Measured,
+    figures: &Figures,
+    machine: &Machine,
+    skipped: &[String],
+) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write(&mut out, plan, measured, figures, machine, skipped);
+    out
+}
+
+fn write(
+    out: &mut String,
+    plan: &Plan,
+    measured: &Measured,
+    figures: &Figures,
+    machine: &Machine,
+    skipped: &[String],
+) -> std::fmt::Result {
+    writeln!(out, "# What seamgate costs, next to validating in one's own process\n")?;
+    writeln!(
+        out,
+        "One run of `cargo xtask bench`, on {}: {}, {}, load before the run {}. Read the ratios; times are of this \
+         machine. \"Native\" is `serde_json` and `jsonschema` in the caller's own process. {} schemas of SchemaStore, {} \
+         of their documents.\n",
+        machine.date,
+        machine.processors,
+        machine.runtimes.join(", "),
+        machine.load,
+        plan.sets.len() - 1,
+        plan.stored().count(),
+    )?;
+    writeln!(out, "![Chart](chart.svg)\n")?;
+
+    writeln!(out, "| figure | this run | aim | at least |")?;
+    writeln!(out, "| --- | --- | --- | --- |")?;
+    for headline in &figures.headlines {
+        let value = headline.value.map_or("–".to_owned(), |value| format!("{} {}", number(value), headline.unit));
+        writeln!(out, "| {} | {value} | {} | {} |", headline.what, headline.aim, headline.least)?;
+    }
+
+    writeln!(out, "\n## Engines\n")?;
+    writeln!(
+        out,
+        "Bytes to verdict beside native: geometric means over the documents on which the engine and native have the \
+         same verdict. First verdict: a whole process, from start to exit, for one document and its schema. Peak: the \
+         most memory of a process that compiles all schemas and judges all documents.\n"
+    )?;
+    writeln!(
+        out,
+        "| engine | all | under 4 KB | 4 KB and more | valid | invalid | documents | first verdict | peak |"
+    )?;
+    writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
+    for engine in &figures.engines {
+        let [all, small, large, valid, invalid] = engine.ratios.map(|ratio| with_unit(ratio, "×"));
+        let first = with_unit(engine.first_millis, "ms");
+        writeln!(
+            out,
+            "| {} | {all} | {small} | {large} | {valid} | {invalid} | {} | {first} | {} MB |",
+            engine.name,
+            engine.judged,
+            number(engine.peak_mb),
+        )?;
+    }
+    writeln!(
+        out,
+        "\nFor documents, seamgate's component holds all {} contracts; for the first verdict the one that the other \
+         engines compile. With all of them the first verdict takes {} ms.",
+        plan.sets.iter().filter(|set| set.refused.is_none()).count(),
+        number(measured.with_all_contracts_millis),
+    )?;
+    for skipped in skipped {
+        writeln!(out, "\nSkipped: {skipped}.")?;
+    }
+
+    writeln!(out, "\n## Settings\n")?;
+    writeln!(
+        out,
+        "Each engine's cheapest way to ask \"is it valid?\", schemas compiled before. `format` is an annotation for \
+         all, so that all answer the same question. seamgate answers more: it finds the document in the output, \
+         refuses what strict code trips over, and reports every violation with its place.\n"
+    )?;
+    writeln!(out, "| engine | version | settings |\n| --- | --- | --- |")?;
+    for engine in &figures.engines {
+        writeln!(out, "| {} | {} | {} |", engine.name, engine.version, engine.settings)?;
+    }
+
+    growth(out, figures)?;
+    let [one, two] = measured.threads;
+    writeln!(out, "\n## Threads\n")?;
+    writeln!(
+        out,
+        "One gate, fresh instances, documents under 64 KB in turn: {} verdicts a second by one thread, {} by two.",
+        number(one),
+        number(two)
+    )?;
+    sets(out, plan, measured, figures)?;
+    differences(out, figures)
+}
+
+fn growth(out: &mut String, figures: &Figures) -> std::fmt::Result {
+    writeln!(out, "\n## Growth\n")?;
+    writeln!(out, "One contract, a list of records; nanoseconds for each byte.\n")?;
+    let asked: Vec<usize> = (0..figures.engines.len())
+        .filter(|engine| figures.growth.iter().any(|(_, _, row)| row[*engine].is_some()))
+        .collect();
+    let names: Vec<_> = asked.iter().map(|engine| figures.engines[*engine].name).collect();
+    writeln!(out, "| document | bytes | {} |", names.join(" | "))?;
+    writeln!(out, "| --- | --- |{}", " --- |".repeat(names.len()))?;
+    for (name, bytes, row) in &figures.growth {
+        let cells: Vec<_> = asked.iter().map(|engine| row[*engine].map_or("–".to_owned(), number)).collect();
+        writeln!(out, "| {name} | {bytes} | {} |", cells.join(" | "))?;
+    }
+    Ok(())
+}
+
+fn sets(out: &mut String, plan: &Plan, measured: &Measured, figures: &Figures) -> std::fmt::Result {
+    writeln!(out, "\n## Sets\n")?;
+    writeln!(out, "Medians over the set's documents: bytes, and microseconds from bytes to verdict.\n")?;
+    let names: Vec<_> = figures.engines.iter().map(|engine| engine.name).collect();
+    writeln!(out, "| set | schema | documents | bytes | {} |", names.join(" | "))?;
+    writeln!(out, "| --- | --- | --- | --- |{}", " --- |".repeat(names.len()))?;
+    for (index, set) in plan.sets.iter().enumerate() {
+        let documents: Vec<usize> = plan.stored().filter(|document| plan.documents[*document].set == index).collect();
+        if documents.is_empty() {
+            continue;
+        }
+        let bytes = documents.iter().map(|document| plan.documents[*document].bytes as f64).collect();
+        write!(out, "| {} | {} | {} | {} |", set.name, set.bytes, documents.len(), median(bytes).unwrap_or_default())?;
+        for engine in &measured.engines {
+            let micros =
+                documents.iter().filter_map(|document| Some(engine.documents[*document].as_ref()?.nanos()? / 1e3));
+            write!(out, " {} |", median(micros.collect()).map_or("–".to_owned(), number))?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn differences(out: &mut String, figures: &Figures) -> std::fmt::Result {
+    writeln!(out, "\n## Other verdicts than native's\n")?;
+    if figures.differences.is_empty() {
+        return writeln!(out, "None.");
+    }
+    writeln!(out, "| engine | set | documents | what |\n| --- | --- | --- | --- |")?;
+    for difference in &figures.differences {
+        // An error may have lines and bars of its own, and be as long as a schema.
+        let what: String = difference.what.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+        let cut = if what.chars().count() > 200 { "…" } else { "" };
+        let what: String = what.chars().take(200).collect();
+        let documents = difference.documents.join(", ");
+        writeln!(out, "| {} | {} | {documents} | {what}{cut} |", difference.engine, difference.set)?;
+    }
+    Ok(())
+}
+
+fn with_unit(value: Option<f64>, unit: &str) -> String {
+    value.map_or("–".to_owned(), |value| format!("{} {unit}", number(value)))
+}
+
+/// Three digits that count, with commas between thousands.
+pub(crate) fn number(value: f64) -> String {
+    match value.abs() {
+        0.0..9.995 => format!("{value:.2}"),
+        9.995..99.95 => format!("{value:.1}"),
+        _ => {
+            let digits = format!("{value:.0}");
+            let mut out = String::new();
+            for (index, digit) in digits.chars().enumerate() {
+                if index > 0 && (digits.len() - index).is_multiple_of(3) && !out.ends_with('-') {
+                    out.push(',');
+                }
+                out.push(digit);
+            }
+            out
+        }
+    }
+}

