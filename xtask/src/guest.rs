@@ -67,7 +67,7 @@ fn without_paths() -> Result<[String; 2]> {
 /// once. All packages are built together, always: on their own they would want other features of what they share.
 fn build_host() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins", "--example", "precompile"])?;
-    run(&mut command("target/release/examples/precompile").arg(BUILT))?;
+    run(command("target/release/examples/precompile").arg(BUILT))?;
     cargo(["build", "--release", "--locked", "--bins"])
 }
 

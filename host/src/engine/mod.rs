@@ -31,8 +31,10 @@ fn codegen() -> Config {
         .wasm_memory64(false)
         .wasm_multi_memory(false)
         .wasm_tail_call(false)
-        // A trap is a typed fault: its frames are shown to nobody.
-        .wasm_backtrace_max_frames(None);
+        // A trap is a typed fault: its frames are shown to nobody, and code without what tells them loads faster.
+        .wasm_backtrace_max_frames(None)
+        .generate_address_map(false)
+        .native_unwind_info(cfg!(windows));
     config
 }
 

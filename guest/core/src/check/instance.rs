@@ -77,38 +77,38 @@ pub(super) fn is_believed(instance: &Value) -> bool {
 pub(super) enum Instance<'a> {
     Node(&'a Tree<'a>, NodeId),
     Name(&'a str),
-    Probe(&'a Probe<'a>, u8),
+    Probe(&'a Probe, u8),
 }
 
 /// A value that is everything at once: a string, an object that has every member, an array with an item, each of them
-/// such a value again. No schema is made for it; but looking for what is wrong with it leads through all of a schema.
-pub(super) struct Probe<'s> {
-    string: &'s str,
-    /// What it says that it is.
-    kind: Kind,
-    /// How many containers may still be opened, and errors made.
-    allowance: AtomicU32,
+/// such a value again. No schema is made for it; but evaluating it leads through all of a schema.
+pub(super) struct Probe {
+    /// How many containers may still be opened.
+    visits: AtomicU32,
 }
 
-impl<'s> Probe<'s> {
-    pub(super) fn new(string: &'s str, kind: Kind, allowance: u32) -> Self {
-        Probe { string, kind, allowance: AtomicU32::new(allowance) }
+/// The string that it is.
+const PROBE: &str = "a";
+
+impl Probe {
+    pub(super) fn new(visits: u32) -> Self {
+        Probe { visits: AtomicU32::new(visits) }
     }
 
-    pub(super) fn root(&'s self) -> Instance<'s> {
+    pub(super) fn root(&self) -> Instance<'_> {
         Instance::Probe(self, 0)
     }
 
-    /// Take one from the allowance, if there is any left.
+    /// Take one visit, if there is any left.
     fn take(&self) -> bool {
-        let left = self.allowance.load(Relaxed);
-        self.allowance.store(left.saturating_sub(1), Relaxed);
+        let left = self.visits.load(Relaxed);
+        self.visits.store(left.saturating_sub(1), Relaxed);
         left > 0
     }
 }
 
 /// A probe's members and items end here: schemas refer to themselves.
-const PROBE_DEPTH: u8 = 24;
+const PROBE_DEPTH: u8 = 12;
 
 /// How many members it says it has: more than a schema names, so that it is asked for each of those.
 const PROBE_MEMBERS: usize = 10_000;
@@ -138,7 +138,7 @@ impl<'a> Instance<'a> {
         match self {
             Instance::Node(tree, id) => tree.document.kind(*id),
             Instance::Name(_) => Kind::String,
-            Instance::Probe(probe, _) => probe.kind,
+            Instance::Probe(..) => Kind::String,
         }
     }
 
@@ -176,7 +176,7 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
             }
             Instance::Node(..) => None,
             Instance::Name(name) => Some(Cow::Borrowed(name)),
-            Instance::Probe(probe, _) => Some(Cow::Borrowed(probe.string)),
+            Instance::Probe(..) => Some(Cow::Borrowed(PROBE)),
         }
     }
 
@@ -239,10 +239,7 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
             }
             // The only trace of which name it was.
             Instance::Name(name) => Cow::Owned(Value::from(name)),
-            Instance::Probe(probe, _) => {
-                probe.take();
-                Cow::Borrowed(&BELIEVED)
-            }
+            Instance::Probe(..) => Cow::Borrowed(&BELIEVED),
         }
     }
 
@@ -260,7 +257,7 @@ impl<'a> Node<'a, Arena> for Instance<'a> {
 #[derive(Clone, Copy)]
 pub(super) enum Container<'a> {
     Node(&'a Tree<'a>, NodeId),
-    Probe(&'a Probe<'a>, u8),
+    Probe(&'a Probe, u8),
 }
 
 impl<'a> Object<'a, Arena> for Container<'a> {
@@ -288,7 +285,7 @@ impl<'a> Object<'a, Arena> for Container<'a> {
     fn members(&self) -> MembersIter<'a> {
         match *self {
             Container::Node(tree, id) => MembersIter::Node(tree, tree.document.members(id)),
-            Container::Probe(probe, depth) => MembersIter::Probe(Some(Instance::Probe(probe, depth)), probe.string),
+            Container::Probe(probe, depth) => MembersIter::Probe(Some(Instance::Probe(probe, depth))),
         }
     }
 }
@@ -324,7 +321,7 @@ impl<'a> Array<'a, Arena> for Container<'a> {
 
 pub(super) enum MembersIter<'a> {
     Node(&'a Tree<'a>, crate::parse::Members<'a, 'a>),
-    Probe(Option<Instance<'a>>, &'a str),
+    Probe(Option<Instance<'a>>),
 }
 
 impl<'a> Iterator for MembersIter<'a> {
@@ -337,7 +334,7 @@ impl<'a> Iterator for MembersIter<'a> {
                 let (name, value) = members.next()?;
                 Some((tree.document.string(name), Instance::Node(tree, value)))
             }
-            MembersIter::Probe(member, name) => Some((*name, member.take()?)),
+            MembersIter::Probe(member) => Some((PROBE, member.take()?)),
         }
     }
 }

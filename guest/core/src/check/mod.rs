@@ -9,7 +9,7 @@ use jsonschema::{Draft, PatternOptions, Registry, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::{
-    parse::{Document, Kind, Span},
+    parse::{Document, Span},
     place::{Place, Step},
     screen::Screened,
     violation::{MAX_VIOLATIONS, Violation, Violations},
@@ -138,20 +138,11 @@ impl Checker {
         Ok(Checker { rules: Rules::Jtd(schema), source, base: String::new() })
     }
 
-    /// Make what is otherwise made when it is first needed, the caches of pattern engines above all. What a schema
-    /// lists as values is what its patterns will see.
+    /// Make what is otherwise made when it is first needed, the caches of pattern engines above all.
     pub(crate) fn warm_up(&self) {
-        let Rules::JsonSchema(validator) = &self.rules else {
-            return;
-        };
-        let schema = read(&self.source).unwrap_or_default();
-        let mut strings = vec!["", "a", "1"];
-        listed_strings(&schema, &mut strings);
-        strings.truncate(WARM_UP_STRINGS);
-        for (kind, string) in strings.into_iter().map(|string| (Kind::String, string)).chain([(Kind::Object, "a")]) {
-            let probe = Probe::new(string, kind, WARM_UP_ALLOWANCE);
-            // Looks into every alternative, where asking for validity ends with the first that will do.
-            drop(validator.evaluate(probe.root()));
+        if let Rules::JsonSchema(validator) = &self.rules {
+            // Evaluating looks into every alternative, where asking for validity ends with the first that will do.
+            drop(validator.evaluate(Probe::new(WARM_UP_VISITS).root()));
         }
     }
 
@@ -205,28 +196,8 @@ impl Checker {
     }
 }
 
-/// How many strings a schema is tried with before it is used, and how far each search may go.
-const WARM_UP_STRINGS: usize = 32;
-const WARM_UP_ALLOWANCE: u32 = 2_000;
-
-/// The strings that a schema lists as values.
-fn listed_strings<'s>(schema: &'s Value, strings: &mut Vec<&'s str>) {
-    match schema {
-        Value::Object(members) => {
-            for (name, value) in members {
-                match (name.as_str(), value) {
-                    ("enum" | "examples", Value::Array(values)) => {
-                        strings.extend(values.iter().filter_map(Value::as_str));
-                    }
-                    ("const" | "default", Value::String(value)) => strings.push(value),
-                    _ => listed_strings(value, strings),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| listed_strings(item, strings)),
-        _ => {}
-    }
-}
+/// How many containers a warm-up opens. It need not reach everything, and must not cost more than compiling did.
+const WARM_UP_VISITS: u32 = 500;
 
 fn read(source: &str) -> Result<Value, Violation> {
     serde_json::from_str(source)
