@@ -9,7 +9,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", component.display());
 
     let wasm = component.join("validator.wasm");
-    let Ok(wasm) = fs::read(&wasm) else {
+    let (Ok(built), Ok(wasm)) = (fs::read(component.join("built.wasm")), fs::read(&wasm)) else {
         println!(
             "cargo::error=the component is not built yet: run `cargo xtask build` first (it makes {})",
             wasm.display()
@@ -18,6 +18,7 @@ fn main() {
     };
     // Without it the library compiles the component when it starts, which takes seconds.
     let code = fs::read(component.join("validator.cwasm")).unwrap_or_default();
+    fs::write(out.join("built.wasm"), built).expect("OUT_DIR can be written");
     fs::write(out.join("validator.wasm"), wasm).expect("OUT_DIR can be written");
     fs::write(out.join("validator.cwasm"), code).expect("OUT_DIR can be written");
 }

@@ -64,7 +64,7 @@ impl Component {
         let not_a_component =
             |error: wasmtime::Error| BakeError::Load(LoadError::NotAComponent { message: format!("{error:#}") });
         // With exports by which all of an instance's state can be read.
-        let (context, readable) = wizer.instrument_component(self.as_bytes()).map_err(not_a_component)?;
+        let (context, readable) = wizer.instrument_component(self.to_bake()).map_err(not_a_component)?;
         let component = Component::from_bytes(readable);
         let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache: None })?;
         let mut instance = gate.exposed().map_err(LoadError::from)?;

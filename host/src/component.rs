@@ -13,6 +13,9 @@ use crate::{cache::Cache, engine, fault::LoadError, report::ContractInfo};
 
 /// The component of this version, and the code that was made of it ahead; empty where none was.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
+/// The same as the guest's build made it, before anything was made ahead. What is baked is baked into this one: each
+/// snapshot of a snapshot adds thousands of data segments, and every instance would pay for them.
+static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
 
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
@@ -56,6 +59,11 @@ impl Component {
     /// The component in WebAssembly's binary format: what is written to a file, and read by any runtime.
     pub fn as_bytes(&self) -> &[u8] {
         &self.wasm
+    }
+
+    /// The component that contracts are baked into.
+    pub(crate) fn to_bake(&self) -> &[u8] {
+        if self.builtin { BUILT } else { &self.wasm }
     }
 
     /// `sha256:` and the digest of the bytes.

@@ -16,7 +16,9 @@ fn seamgate() -> Command {
     let test = std::env::current_exe().expect("this test");
     let folder = test.parent().and_then(Path::parent).expect("target/PROFILE");
     let mut command = Command::new(folder.join("seamgate"));
-    command.current_dir(root().join("schemas/examples")).env_remove("RUST_LOG");
+    // Code that is kept is kept here, not in the folder of whoever runs the tests.
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache");
+    command.current_dir(root().join("schemas/examples")).env_remove("RUST_LOG").env("XDG_CACHE_HOME", cache);
     command
 }
 
@@ -240,6 +242,52 @@ fn inspect_says_what_the_built_in_component_holds() {
     let text = out(&run(&["inspect"], b""));
     assert!(text.starts_with("{\"agents\":[],\"imports\":[],\"exports\":["), "{text}");
     assert!(text.contains("\"digest\":\"sha256:") && text.trim_end().ends_with("\"sealed\":false}"), "{text}");
+}
+
+#[test]
+fn a_baked_component_judges_as_its_contracts_do() {
+    let baked = temporary("bake").join("baked.wasm");
+    let file = baked.to_str().expect("UTF-8");
+    let done = run(&["bake", ".", "-o", file], b"");
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert!(err(&done).contains("3 contracts (cited-answer, tool-result, triage)"), "{}", err(&done));
+    assert_eq!(out(&done), "");
+
+    let inspected = out(&run(&["inspect", file], b""));
+    assert!(inspected.contains("\"imports\":[]") && inspected.contains("\"sealed\":true"), "{inspected}");
+    assert!(inspected.contains("\"agent\":\"triage\""), "{inspected}");
+    for (output, expected) in [("tool-result.good.txt", 0), ("tool-result.bad-status.txt", 1)] {
+        let output = format!("outputs/{output}");
+        let plain = run(&tool(&[&output]), b"");
+        let judged = run(&["check", "-c", file, "--agent", "tool-result", &output], b"");
+        assert_eq!((judged.status.code(), out(&judged)), (Some(expected), out(&plain)));
+    }
+    let several = run(&["check", "-c", file, "outputs/tool-result.good.txt"], b"");
+    assert_eq!(several.status.code(), Some(2));
+    assert!(err(&several).contains("name one with --agent (cited-answer, tool-result, triage)"), "{}", err(&several));
+    let described = run(&["describe", "-c", file, "--agent", "triage"], b"");
+    assert_eq!(out(&described), out(&run(&["describe", "-c", "triage.contract.json"], b"")));
+}
+
+#[test]
+fn what_cannot_be_baked_is_said_and_nothing_is_written() {
+    let baked = temporary("unbaked").join("baked.wasm");
+    let file = baked.to_str().expect("UTF-8");
+    let folder = temporary("contracts");
+    fs::write(folder.join("bad.contract.json"), br#"{"agent":"a","schema":{"pattern":"(?=x)"}}"#).expect("written");
+    let folder = folder.to_str().expect("UTF-8");
+    for (arguments, said) in [
+        (&["bake", folder, "-o", file][..], "bad.contract.json: contract: $.schema.pattern"),
+        (&["bake", "outputs", "-o", file], "holds no contract"),
+        (&["bake", "nowhere", "-o", file], "nowhere"),
+        (&["bake", ".", "-o", "/nowhere/baked.wasm"], "/nowhere/baked.wasm"),
+        (&["bake", "."], "--output"),
+    ] {
+        let done = run(arguments, b"");
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
+        assert!(err(&done).contains(said), "{arguments:?}: {}", err(&done));
+        assert!(!baked.exists());
+    }
 }
 
 #[test]

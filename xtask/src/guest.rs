@@ -13,10 +13,10 @@ use crate::{
     toolchain::{TARGET, Toolchain},
 };
 
-/// The component as the guest's build makes it.
-const BUILT: &str = "target/guest/component.wasm";
+/// The component as the guest's build makes it: what contracts are baked into.
+const BUILT: &str = "host/component/built.wasm";
 
-/// The component that the host's build script embeds; `host/examples/precompile.rs` makes it of the one above.
+/// The component that is run without contracts; `host/examples/precompile.rs` makes it of the one above.
 const EMBEDDED: &str = "host/component/validator.wasm";
 
 /// Apart from the host's, whose compiler is another one.
@@ -40,10 +40,13 @@ fn build_component() -> Result<()> {
         .and_then(|encoder| encoder.encode())
         .context("the module cannot be made a component")?;
     say(&format!("{BUILT}: {} bytes", component.len()));
-    fs::write(BUILT, &component).with_context(|| format!("cannot write {BUILT}"))?;
+    // An unchanged file keeps its time, so that nothing is built again for it.
+    if fs::read(BUILT).ok().as_ref() != Some(&component) {
+        fs::create_dir_all("host/component")?;
+        fs::write(BUILT, &component).with_context(|| format!("cannot write {BUILT}"))?;
+    }
     // The library that makes the one to embed embeds one itself: any will do.
     if !Path::new(EMBEDDED).exists() {
-        fs::create_dir_all("host/component")?;
         fs::copy(BUILT, EMBEDDED).with_context(|| format!("cannot write {EMBEDDED}"))?;
     }
     Ok(())
