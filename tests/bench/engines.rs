@@ -93,14 +93,14 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan) -> Result<Eng
     engines.push(Engine::start(
         WARM,
         own.clone(),
-        "`Gate::instance`, one for all documents; contracts baked into one component; `\"formats\": \"annotate\"`",
+        "`Gate::instance`, one for all documents; contracts baked, eight to a component; `\"formats\": \"annotate\"`",
         &seamgate("warm"),
         None,
     )?);
     engines.push(Engine::start(
         FRESH,
         own.clone(),
-        "`Gate::validate`, an instance for each document; the same component",
+        "`Gate::validate`, an instance for each document; the same components",
         &seamgate("fresh"),
         Some(first(&plan.first_component)),
     )?);

@@ -18,6 +18,8 @@ pub(crate) struct Plan {
     pub(crate) documents: Vec<Document>,
     /// The component with all contracts baked in.
     pub(crate) component: PathBuf,
+    /// Components with a few of them each.
+    pub(crate) components: Vec<PathBuf>,
     /// One with only the contract for the first verdict.
     #[serde(skip)]
     pub(crate) first_component: PathBuf,
@@ -51,6 +53,9 @@ pub(crate) struct Document {
 const VALID: usize = 4;
 const INVALID: usize = 2;
 
+/// Contracts of a component that documents are judged by: as many as an application has.
+pub(crate) const CONTRACTS: usize = 8;
+
 /// The set whose documents grow, which is not SchemaStore's.
 pub(crate) const GROWTH: &str = "growth";
 
@@ -82,6 +87,7 @@ impl Plan {
             sets: Vec::new(),
             documents: Vec::new(),
             component: run.join("baked.wasm"),
+            components: Vec::new(),
             first_component: run.join("baked-first.wasm"),
             path: run.join("plan.json"),
         };
@@ -94,6 +100,7 @@ impl Plan {
         plan.add_growth(&run, &contracts)?;
         let cache = installed.join("cache/seamgate");
         plan.bake(&cache)?;
+        plan.bake_few(&run, &cache)?;
         let (set, _) = plan.first()?;
         let first = Component::builtin().bake(&[fs::read_to_string(&set.contract)?], &Limits::default())?;
         keep(&first, &plan.first_component, &cache)?;
@@ -186,6 +193,19 @@ impl Plan {
                 Err(error) => bail!(error),
             }
         }
+    }
+
+    /// Bake the same contracts into several components, a few in each.
+    fn bake_few(&mut self, run: &Path, cache: &Path) -> Result<()> {
+        let taken: Vec<&Set> = self.sets.iter().filter(|set| set.refused.is_none()).collect();
+        for (number, few) in taken.chunks(CONTRACTS).enumerate() {
+            let contracts: Vec<String> =
+                few.iter().map(|set| fs::read_to_string(&set.contract)).collect::<Result<_, _>>()?;
+            let path = run.join(format!("baked-{number}.wasm"));
+            keep(&Component::builtin().bake(&contracts, &Limits::default())?, &path, cache)?;
+            self.components.push(path);
+        }
+        Ok(())
     }
 
     /// The documents of SchemaStore.

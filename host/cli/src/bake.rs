@@ -1,6 +1,10 @@
 //! `seamgate bake`: a component with contracts inside.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 use seamgate::{BakeError, Component, Gate, Limits, Options, read_contracts};
@@ -26,6 +30,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             contracts.push(contract);
         }
     }
+    if io::stderr().is_terminal() {
+        anstream::eprintln!("baking {}: this takes some seconds", count(contracts.len()));
+    }
     let baked = match Component::builtin().bake(&contracts, &Limits::default()) {
         Ok(baked) => baked,
         Err(BakeError::Contract { index, fault }) => {
@@ -44,18 +51,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         "{}: {} bytes, {} ({})",
         crate::picture::safe(&name),
         inspection.bytes,
-        if agents.len() == 1 { "one contract".to_owned() } else { format!("{} contracts", agents.len()) },
+        count(agents.len()),
         crate::picture::safe(&agents.join(", ")),
     );
     Ok(Status::Accepted)
 }
 
+fn count(contracts: usize) -> String {
+    if contracts == 1 { "one contract".to_owned() } else { format!("{contracts} contracts") }
+}
+
 /// Write a file whole or not at all.
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    let written = fs::write(&part, bytes).and_then(|()| fs::rename(&part, path));
     written.inspect_err(|_| {
-        let _ = std::fs::remove_file(&part);
+        let _ = fs::remove_file(&part);
     })
 }

@@ -24,6 +24,9 @@ pub(crate) struct Plan {
     /// The component that holds all contracts.
     #[allow(dead_code, reason = "one engine's")]
     pub(crate) component: PathBuf,
+    /// Components that hold a few of them each.
+    #[allow(dead_code, reason = "one engine's")]
+    pub(crate) components: Vec<PathBuf>,
 }
 
 /// A schema.

@@ -4,12 +4,14 @@
 
 use std::{
     cell::RefCell,
+    collections::HashMap,
     fs,
+    path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use seamgate::{Component, Disposition, Gate, Instance, Options, Request, Verdict};
 use serde_json::{Value, json};
 
@@ -19,52 +21,62 @@ use protocol::{Engine, Plan, Set};
 
 fn main() -> Result<()> {
     let plan = protocol::plan()?;
-    let component = fs::read(&plan.component).with_context(|| format!("{}", plan.component.display()))?;
-    let gate = Gate::with(Options { component: Component::from_bytes(component), ..Options::default() })?;
-    let held = gate.inspect()?.agents.into_iter().map(|info| info.agent).collect();
+    let gates: Vec<Gate> = plan.components.iter().map(|path| gate(path)).collect::<Result<_>>()?;
+    let mut held = HashMap::new();
+    for (index, gate) in gates.iter().enumerate() {
+        held.extend(gate.inspect()?.agents.into_iter().map(|info| (info.agent, index)));
+    }
     let warm = std::env::args().nth(3).is_some_and(|word| word == "warm");
-    let warm = warm.then(|| RefCell::new(gate.instance()));
-    protocol::serve(&plan, Seamgate { gate: &gate, held, warm })
+    let warm = warm.then(|| gates.iter().map(|gate| RefCell::new(gate.instance())).collect());
+    protocol::serve(&plan, Seamgate { gates: &gates, held, warm })
+}
+
+fn gate(component: &Path) -> Result<Gate> {
+    let wasm = fs::read(component).with_context(|| format!("{}", component.display()))?;
+    Ok(Gate::with(Options { component: Component::from_bytes(wasm), ..Options::default() })?)
 }
 
 struct Seamgate<'g> {
-    gate: &'g Gate,
-    /// The agents whose contracts the component holds.
-    held: Vec<String>,
-    warm: Option<RefCell<Instance<'g>>>,
+    gates: &'g [Gate],
+    /// Which gate's component holds an agent's contract.
+    held: HashMap<String, usize>,
+    /// An instance of each gate, where they are used again.
+    warm: Option<Vec<RefCell<Instance<'g>>>>,
 }
 
 impl Seamgate<'_> {
-    fn verdict(&self, agent: &str, document: &[u8]) -> Result<Verdict> {
+    fn verdict(&self, (agent, gate): &(String, usize), document: &[u8]) -> Result<Verdict> {
         let request = Request::from_bytes(agent, document);
         Ok(match &self.warm {
-            Some(instance) => instance.borrow_mut().validate(&request)?,
-            None => self.gate.validate(&request)?,
+            Some(instances) => instances[*gate].borrow_mut().validate(&request)?,
+            None => self.gates[*gate].validate(&request)?,
         })
     }
 }
 
 impl Engine for Seamgate<'_> {
-    /// The agent's name: the component holds its contract, compiled.
-    type Compiled = String;
+    /// The agent's name, and which gate's component holds its contract, compiled.
+    type Compiled = (String, usize);
 
-    fn compile(&mut self, set: &Set) -> Result<String> {
-        ensure!(self.held.contains(&set.name), "{}", set.refused.as_deref().unwrap_or("the component lacks it"));
-        Ok(set.name.clone())
+    fn compile(&mut self, set: &Set) -> Result<Self::Compiled> {
+        match self.held.get(&set.name) {
+            Some(gate) => Ok((set.name.clone(), *gate)),
+            None => bail!("{}", set.refused.as_deref().unwrap_or("no component holds it")),
+        }
     }
 
-    fn is_valid(&mut self, agent: &String, document: &[u8]) -> Result<bool> {
-        Ok(self.verdict(agent, document)?.report.disposition == Disposition::Accepted)
+    fn is_valid(&mut self, compiled: &Self::Compiled, document: &[u8]) -> Result<bool> {
+        Ok(self.verdict(compiled, document)?.report.disposition == Disposition::Accepted)
     }
 
-    fn reason(&mut self, agent: &String, document: &[u8]) -> Option<String> {
-        let report = self.verdict(agent, document).ok()?.report;
+    fn reason(&mut self, compiled: &Self::Compiled, document: &[u8]) -> Option<String> {
+        let report = self.verdict(compiled, document).ok()?.report;
         report.violations().first().map(|violation| violation.keyword.clone())
     }
 
     fn answer(&mut self, line: &str, plan: &Plan) -> Result<Value> {
         let threads = line.strip_prefix("threads ").context("what is asked?")?.parse()?;
-        Ok(json!({ "per_second": throughput(self.gate, plan, threads)? }))
+        Ok(json!({ "per_second": throughput(&gate(&plan.component)?, plan, threads)? }))
     }
 }
 
