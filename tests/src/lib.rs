@@ -21,7 +21,7 @@ pub struct Case {
     /// The contract as text.
     pub contract: String,
     /// Members of the request beside the output.
-    pub request: Value,
+    pub members: Value,
     /// Where the expected verdict stands.
     pub folder: PathBuf,
 }
@@ -71,7 +71,7 @@ fn case(folder: PathBuf) -> Result<Case> {
         name: format!("{}/{}", name[1], name[0]),
         output: read(folder.join("output.txt"))?,
         contract: String::from_utf8(read(contract)?)?,
-        request: match request.exists() {
+        members: match request.exists() {
             true => serde_json::from_slice(&read(request)?)?,
             false => Value::Object(Default::default()),
         },
@@ -88,17 +88,30 @@ impl Case {
 
     /// The agent that the request names, if it does.
     pub fn agent(&self) -> &str {
-        self.request["agent"].as_str().unwrap_or_default()
+        self.members["agent"].as_str().unwrap_or_default()
     }
 
     /// The word for why the producer stopped.
     pub fn finish(&self) -> &str {
-        self.request["finish"].as_str().unwrap_or("unknown")
+        self.members["finish"].as_str().unwrap_or("unknown")
+    }
+
+    /// The case as the host's library asks it, by the contract of `agent`.
+    pub fn request<'c>(&'c self, agent: &'c str) -> seamgate::Request<'c> {
+        let finish = match self.finish() {
+            "stop" => seamgate::Finish::Stop,
+            "length" => seamgate::Finish::Length,
+            "refusal" => seamgate::Finish::Refusal,
+            "content_filter" => seamgate::Finish::ContentFilter,
+            _ => seamgate::Finish::Unknown,
+        };
+        let request = seamgate::Request::from_bytes(agent, &self.output).finish(finish);
+        self.lists().into_iter().fold(request, |request, (name, values)| request.list(name, values))
     }
 
     /// The lists that came with the request.
     pub fn lists(&self) -> Vec<(String, Vec<String>)> {
-        let lists = self.request["lists"].as_object().cloned().unwrap_or_default();
+        let lists = self.members["lists"].as_object().cloned().unwrap_or_default();
         lists
             .into_iter()
             .map(|(name, values)| {

@@ -57,17 +57,7 @@ fn every_case_has_the_same_verdict_baked() {
         let Some(agent) = agents.get(case.contract.as_str()) else {
             continue;
         };
-        let finish = match case.finish() {
-            "stop" => seamgate::Finish::Stop,
-            "length" => seamgate::Finish::Length,
-            "refusal" => seamgate::Finish::Refusal,
-            "content_filter" => seamgate::Finish::ContentFilter,
-            _ => seamgate::Finish::Unknown,
-        };
-        let mut request = Request::from_bytes(agent, &case.output).finish(finish);
-        for (name, values) in case.lists() {
-            request = request.list(name, values);
-        }
+        let request = case.request(agent);
         let json = |verdict: Result<seamgate::Verdict, Fault>| match verdict {
             Ok(verdict) => verdict.report.to_json(),
             Err(fault) => fault.to_json(),

@@ -36,18 +36,7 @@ fn gate() -> Gate {
 }
 
 fn through_component(gate: &Gate, case: &Case) -> Verdict {
-    let finish = match case.finish() {
-        "stop" => seamgate::Finish::Stop,
-        "length" => seamgate::Finish::Length,
-        "refusal" => seamgate::Finish::Refusal,
-        "content_filter" => seamgate::Finish::ContentFilter,
-        _ => seamgate::Finish::Unknown,
-    };
-    let mut request = seamgate::Request::from_bytes(case.agent(), &case.output).finish(finish);
-    for (name, values) in case.lists() {
-        request = request.list(name, values);
-    }
-    gate.validate_with(&case.contract, &request)
+    gate.validate_with(&case.contract, &case.request(case.agent()))
         .map(|verdict| verdict.report.to_json())
         .map_err(|fault| fault.to_json())
 }
@@ -61,8 +50,8 @@ fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
     let (output, invalid_utf8) = case.text();
     let mut rest = String::new();
     for name in ["agent", "finish", "lists"] {
-        if !case.request[name].is_null() {
-            rest.push_str(&format!(",\"{name}\":{}", case.request[name]));
+        if !case.members[name].is_null() {
+            rest.push_str(&format!(",\"{name}\":{}", case.members[name]));
         }
     }
     if let Some(at) = invalid_utf8 {
