@@ -108,6 +108,10 @@ unsafe impl GlobalAlloc for Allocator {
                 return pointer;
             }
         }
+        if in_arena && size <= layout.size() {
+            // What is given back lies between others: it is of no use before they are.
+            return pointer;
+        }
         if !in_arena && !self.lasting.get() {
             // SAFETY: as for `dealloc`; `size` is the caller's promise.
             return unsafe { System.realloc(pointer, layout, size) };

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    fmt,
     hash::{Hash, Hasher},
     sync::OnceLock,
 };
@@ -19,12 +20,20 @@ static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
 
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Component {
     wasm: Cow<'static, [u8]>,
     builtin: bool,
     /// Computed when it is first asked for: it takes milliseconds.
     digest: OnceLock<String>,
+}
+
+impl fmt::Debug for Component {
+    /// Without its megabytes.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, digest) = (self.wasm.len(), self.digest());
+        formatter.debug_struct("Component").field("bytes", &bytes).field("digest", &digest).finish()
+    }
 }
 
 impl Component {

@@ -105,14 +105,6 @@ fn a_baked_gate_serves_more_threads_than_it_has_slots() {
 #[test]
 fn hostile_contracts_are_faults_within_the_limits() {
     let description = "x".repeat(10 * 1024 * 1024);
-    let doubling: Vec<String> = (0..60)
-        .map(|level| {
-            format!(
-                "\"d{level}\":{{\"allOf\":[{{\"$ref\":\"#/$defs/d{0}\"}},{{\"$ref\":\"#/$defs/d{0}\"}}]}}",
-                level + 1
-            )
-        })
-        .collect();
     let hostile = [
         (r#"{"agent":"a","schema":{"pattern":"((a{1,100}){1,100}){1,100}"}}"#.to_owned(), "bad_contract"),
         (r#"{"agent":"a","schema":{"$ref":"https://elsewhere.example/"}}"#.to_owned(), "bad_contract"),
@@ -124,11 +116,27 @@ fn hostile_contracts_are_faults_within_the_limits() {
             other => panic!("{}: {:?}", &contract[..60], other.map(|component| component.digest().to_owned())),
         }
     }
-    // Chains of references that double: no document can be judged by it, and none is needed to find out.
-    let doubling =
-        format!(r##"{{"agent":"a","schema":{{"$ref":"#/$defs/d0","$defs":{{{},"d60":{{}}}}}}}}"##, doubling.join(","));
-    let error = Component::builtin().bake(&[doubling], &Limits::default()).expect_err("a fault");
-    assert!(error.to_string().contains("fuel"), "{error}");
+}
+
+/// Chains of references that double: each schema is compiled once, and each is asked about a value once.
+#[test]
+fn references_that_double_cost_what_they_would_alone() {
+    let doubling: Vec<String> = (0..60)
+        .map(|level| {
+            format!(
+                "\"d{level}\":{{\"allOf\":[{{\"$ref\":\"#/$defs/d{0}\"}},{{\"$ref\":\"#/$defs/d{0}\"}}]}}",
+                level + 1
+            )
+        })
+        .collect();
+    let contract = format!(
+        r##"{{"agent":"a","schema":{{"$ref":"#/$defs/d0","$defs":{{{},"d60":{{"type":"string"}}}}}}}}"##,
+        doubling.join(",")
+    );
+    let gate = gate(bake(&[&contract]));
+    let disposition = |output: &str| gate.validate(&Request::new("a", output)).expect("a verdict").report.disposition;
+    assert_eq!(disposition("\"text\""), Disposition::Accepted);
+    assert_eq!(disposition("1"), Disposition::Rejected);
 }
 
 #[cfg(unix)]

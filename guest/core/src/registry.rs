@@ -93,9 +93,8 @@ impl Registry {
         Contract::compile(text).map(|contract| contract.lint())
     }
 
-    /// From now on, `register` is a fault. What the contracts need is made, so that no verdict waits for it.
+    /// From now on, `register` is a fault.
     pub fn seal(&mut self) {
-        self.contracts.values().for_each(Contract::warm_up);
         self.sealed = true;
     }
 

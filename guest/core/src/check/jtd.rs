@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::explain::Explained;
 use crate::{
     parse::{Document, Kind, NodeId, Number},
     place::{Place, Step},
@@ -141,7 +140,7 @@ impl Schema {
     }
 
     /// What is wrong with a document, at most `limit` violations.
-    pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<Explained> {
+    pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<(NodeId, Violation)> {
         let mut run = Run { schema: self, document, found: Vec::new(), limit, place: Vec::new(), path: Vec::new() };
         run.check(&self.root, Document::ROOT, None);
         run.found
@@ -330,14 +329,14 @@ fn chain(definitions: &BTreeMap<String, Form>, name: &str) -> usize {
 struct Run<'r, 't> {
     schema: &'r Schema,
     document: &'r Document<'t>,
-    found: Vec<Explained>,
+    found: Vec<(NodeId, Violation)>,
     limit: usize,
     place: Vec<Step>,
     path: Vec<String>,
 }
 
 impl Run<'_, '_> {
-    fn wrong(&mut self, at: NodeId, keyword: &[&str], expected: String, message: String) -> Option<&mut Explained> {
+    fn wrong(&mut self, at: NodeId, keyword: &[&str], expected: String, message: String) -> Option<&mut Violation> {
         if self.found.len() >= self.limit {
             return None;
         }
@@ -348,9 +347,12 @@ impl Run<'_, '_> {
         }
         let place: Place = self.place.iter().cloned().collect();
         let name = keyword.first().copied().unwrap_or("additionalProperties");
-        let explained = Explained::new(self.document, (at, place), name, schema_path, expected, message);
-        self.found.push(explained);
-        self.found.last_mut()
+        let received = text::cut(&self.document.shown(at), 256);
+        let violation = Violation::new(&place, name, &expected, &received, &message)
+            .spanning(self.document.span(at))
+            .by(&schema_path);
+        self.found.push((at, violation));
+        self.found.last_mut().map(|(_, violation)| violation)
     }
 
     fn inside(&mut self, step: Option<Step>, path: &[&str], check: impl FnOnce(&mut Self)) {
@@ -418,8 +420,8 @@ impl Run<'_, '_> {
                 for name in required.keys().filter(|name| document.member(at, name).is_none()) {
                     let expected = format!("member {}", quote(name, 128));
                     let message = format!("must have member {}", quote(name, 128));
-                    if let Some(explained) = self.wrong(at, &["properties", name], expected, message) {
-                        "no such member".clone_into(explained.received_mut());
+                    if let Some(violation) = self.wrong(at, &["properties", name], expected, message) {
+                        "no such member".clone_into(&mut violation.received);
                     }
                 }
                 for (name, value) in document.members(at) {
@@ -444,8 +446,8 @@ impl Run<'_, '_> {
                 let Some(value) = document.member(at, tag) else {
                     let expected = format!("member {}", quote(tag, 128));
                     let message = format!("must have member {}", quote(tag, 128));
-                    if let Some(explained) = self.wrong(at, &["discriminator"], expected, message) {
-                        "no such member".clone_into(explained.received_mut());
+                    if let Some(violation) = self.wrong(at, &["discriminator"], expected, message) {
+                        "no such member".clone_into(&mut violation.received);
                     }
                     return;
                 };
@@ -484,8 +486,8 @@ impl Run<'_, '_> {
         if is != kind {
             let (expected, is) = (kind.name(), is.name());
             let message = format!("must be {expected}, not {is}");
-            if let Some(explained) = self.wrong(at, keyword, expected.to_owned(), message) {
-                is.clone_into(explained.received_mut());
+            if let Some(violation) = self.wrong(at, keyword, expected.to_owned(), message) {
+                is.clone_into(&mut violation.received);
             }
         }
         is == kind

@@ -1,16 +1,11 @@
-//! Whether a schema is one, by the metaschema of its draft.
-//!
-//! `jsonschema` asks that too, each time it builds a validator. It does so with a validator of its own that it makes
-//! anew each time on WebAssembly, which takes ten times what the rest takes, a hundred times for 2019-09; and it tells
-//! the first error only. So schemas are asked here, by validators that are made once; `build` sees nothing but a
-//! reference to the schema.
+//! Whether a schema is one, by the metaschema of its draft, or by the one that its contract brings.
 
 use std::sync::OnceLock;
 
-use jsonschema::Draft;
+use referencing::Draft;
 use serde_json::Value;
 
-use super::{Checker, Dialect, Patterns, draft};
+use super::{Checker, Dialect, Patterns, draft, id};
 use crate::{
     contract::CONTRACT_CAPS,
     parse::{Span, parse},
@@ -22,33 +17,55 @@ use crate::{
 const DRAFT_2019_09: &str = include_str!("metaschema/draft-2019-09.json");
 const DRAFT_2020_12: &str = include_str!("metaschema/draft-2020-12.json");
 
-/// What is wrong with a schema as such, with places in `source`. `default` is the draft of a schema that names none.
+/// What is wrong with a schema as such, with places in `source`.
 ///
-/// None where it cannot be told here, and `jsonschema` is to say it: a dialect that is described by `resources`, or
-/// schemas inside that are of another dialect than the one around them.
-pub(super) fn violations(source: &str, schema: &Value, default: Draft) -> Option<Vec<Violation>> {
+/// Nothing where schemas inside are of another dialect than the one around them: no one metaschema is right for all of
+/// it, and what is of no use is found when it is compiled.
+pub(super) fn violations(
+    source: &str,
+    schema: &Value,
+    resources: &[(String, Value)],
+    dialect: Dialect,
+) -> Vec<Violation> {
     let mut drafts = Vec::new();
     collect(schema, &mut drafts);
-    let root = match schema.get("$schema") {
-        None => default,
-        Some(uri) => draft(uri.as_str()?)?,
+    let own;
+    let metaschema = match schema.get("$schema").and_then(Value::as_str) {
+        Some(uri) if draft(uri).is_none() => match described(uri, resources, dialect) {
+            Some(Ok(checker)) => {
+                own = checker;
+                Some(&own)
+            }
+            // What is wrong with the metaschema is told as its own.
+            Some(Err(_)) | None => None,
+        },
+        named => {
+            let root = named.and_then(draft).unwrap_or(dialect.draft);
+            metaschema(root).filter(|_| drafts.iter().all(|draft| *draft == Some(root)))
+        }
     };
-    if drafts.iter().any(|draft| *draft != Some(root)) {
-        return None;
-    }
     let span = Span::new(0, source.len());
     // It was parsed before, as a part of its contract.
-    let parsed = parse(source, span, &CONTRACT_CAPS).ok()?;
-    let screened = screen(parsed, &CONTRACT_CAPS).ok()?;
-    let metaschema = metaschema(root)?;
+    let parsed = parse(source, span, &CONTRACT_CAPS).ok().and_then(|parsed| screen(parsed, &CONTRACT_CAPS).ok());
+    let (Some(metaschema), Some(screened)) = (metaschema, parsed) else {
+        return Vec::new();
+    };
     if metaschema.is_valid(&screened) {
-        return Some(Vec::new());
+        return Vec::new();
     }
     let mut violations = metaschema.violations(&screened).listed;
     for violation in &mut violations {
         violation.span = None;
     }
-    Some(violations)
+    violations
+}
+
+/// The metaschema that a contract describes a dialect of its own by.
+fn described(uri: &str, resources: &[(String, Value)], dialect: Dialect) -> Option<Result<Checker, Violation>> {
+    let uri = uri.trim_end_matches('#');
+    let is = |name: &str| name.trim_end_matches('#') == uri;
+    let (_, resource) = resources.iter().find(|(name, resource)| is(name) || is(id(resource, dialect.draft)))?;
+    Some(Checker::trusted(&resource.to_string(), resources, dialect))
 }
 
 /// The dialects that are named anywhere in a schema.
@@ -77,10 +94,8 @@ fn metaschema(draft: Draft) -> Option<&'static Checker> {
         Draft::Draft202012 => (4, DRAFT_2020_12),
         _ => return None,
     };
-    let checker = METASCHEMAS[index].get_or_init(|| {
-        let dialect = Dialect { draft, assert_formats: false, patterns: Patterns::Linear };
-        Checker::trusted(source, dialect)
-    });
+    let checker = METASCHEMAS[index]
+        .get_or_init(|| Checker::own(source, Dialect { draft, assert_formats: false, patterns: Patterns::Linear }));
     Some(checker)
 }
 
@@ -95,8 +110,12 @@ mod tests {
             let source = source.replace("https://json-schema.org/draft/2020-12/schema", draft_uri(draft));
             let mut schema = schema;
             schema["$schema"] = draft_uri(draft).into();
-            assert_eq!(violations(&source, &schema, draft), Some(Vec::new()), "{draft:?}");
+            assert_eq!(violations(&source, &schema, &[], plain(draft)), Vec::new(), "{draft:?}");
         }
+    }
+
+    fn plain(draft: Draft) -> Dialect {
+        Dialect { draft, assert_formats: false, patterns: Patterns::Linear }
     }
 
     fn draft_uri(draft: Draft) -> &'static str {
@@ -145,7 +164,7 @@ mod tests {
                     let mut named = schema.clone();
                     named["$schema"] = uri.into();
                     let expected = jsonschema::meta::is_valid(&named);
-                    let is = violations(&source, &schema, draft).expect("a known draft").is_empty();
+                    let is = violations(&source, &schema, &[], plain(draft)).is_empty();
                     // Formats are looked at when patterns and references are compiled.
                     let format = matches!(name.as_str(), "pattern" | "patternProperties");
                     assert!(is == expected || format, "{draft:?} {source}: {is}, not {expected}");

@@ -137,11 +137,6 @@ impl Contract {
         &self.checker
     }
 
-    /// Make what is otherwise made when an output is first judged.
-    pub(crate) fn warm_up(&self) {
-        self.checker.warm_up();
-    }
-
     /// Whether no document whatever can be valid.
     pub(crate) fn is_unsatisfiable(&self) -> bool {
         self.unsatisfiable
@@ -195,8 +190,8 @@ fn format() -> &'static Checker {
     static FORMAT: OnceLock<Checker> = OnceLock::new();
     FORMAT.get_or_init(|| {
         let dialect =
-            Dialect { draft: jsonschema::Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear };
-        Checker::trusted(CONTRACT_SCHEMA, dialect)
+            Dialect { draft: referencing::Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear };
+        Checker::own(CONTRACT_SCHEMA, dialect)
     })
 }
 
@@ -287,7 +282,7 @@ impl Reader<'_, '_> {
     }
 
     /// The compiled schema, and the schema.
-    fn checker(&self, draft: jsonschema::Draft) -> Result<(Checker, Value), Vec<Violation>> {
+    fn checker(&self, draft: referencing::Draft) -> Result<(Checker, Value), Vec<Violation>> {
         let document = self.document;
         // Numbers that a schema holds fit 64 bits, and its depth is below what `serde_json` takes: it was screened.
         let value = |at: NodeId| serde_json::from_str::<Value>(document.source(at)).unwrap_or_default();
@@ -321,9 +316,9 @@ impl Reader<'_, '_> {
         Checker::json_schema(minified(at), &resources, dialect).map(|checker| (checker, schema))
     }
 
-    fn draft(&self) -> Result<jsonschema::Draft, Violation> {
+    fn draft(&self) -> Result<referencing::Draft, Violation> {
         match self.text("dialect") {
-            None => Ok(jsonschema::Draft::Draft202012),
+            None => Ok(referencing::Draft::Draft202012),
             Some(uri) => check::draft(uri).ok_or_else(|| unknown_dialect(Place::root().name("dialect"), uri)),
         }
     }
@@ -332,7 +327,7 @@ impl Reader<'_, '_> {
     fn known_dialect(
         &self,
         schema: NodeId,
-        draft: jsonschema::Draft,
+        draft: referencing::Draft,
         resources: &[(String, Value)],
     ) -> Result<(), Violation> {
         let Some(at) = self.document.member(schema, "$schema") else {

@@ -9,8 +9,9 @@ mod number;
 mod scan;
 
 pub use document::Span;
-pub(crate) use document::{Document, Items, Kind, Members, NodeId};
+pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use number::Number;
+pub(crate) use scan::same;
 
 use document::Node;
 

@@ -71,11 +71,7 @@ impl Shape {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Number<'t>(pub(crate) &'t str);
 
-impl<'t> Number<'t> {
-    pub(crate) fn text(self) -> &'t str {
-        self.0
-    }
-
+impl Number<'_> {
     pub(crate) fn as_u64(self) -> Option<u64> {
         match self.0 {
             "-0" => Some(0),

@@ -3,7 +3,7 @@
 const EACH: u64 = u64::MAX / 0xff;
 const HIGH: u64 = EACH * 0x80;
 
-/// How many bytes come before the first that is `is` in a word, by the highest bit of each byte in a mask.
+/// How many bytes of a word come before the first whose highest bit is set in a mask.
 fn before(mask: u64) -> usize {
     mask.trailing_zeros() as usize / 8
 }
@@ -47,7 +47,7 @@ pub(super) fn white_space(bytes: &[u8]) -> usize {
 }
 
 /// Whether two pieces of the same length are the same. For names, which are short.
-pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     let ((a_words, a_rest), (b_words, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let word = |word: &[u8; 8]| u64::from_le_bytes(*word);
     a_words.iter().zip(b_words).all(|(a, b)| word(a) == word(b)) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b)

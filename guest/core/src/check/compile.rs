@@ -1,0 +1,684 @@
+//! A JSON Schema as JSON -> `Schemas`. References are resolved here, once and for all: nothing is looked up later.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use referencing::{Draft, Error as ReferencingError, Registry, Resolved, Resolver, Vocabulary, VocabularySet};
+use serde_json::{Map, Value};
+
+use super::{
+    Dialect,
+    format::{Content, Format},
+    pattern::Pattern,
+    schema::{
+        ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
+        ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules, Types,
+    },
+    value::{Decimal, Numeric},
+};
+use crate::{
+    place::{Place, Step},
+    text,
+};
+
+/// Values of the schema are shown in messages up to this length.
+pub(super) const MAX_VALUE: usize = 160;
+
+/// Why a schema cannot be used.
+pub(super) enum Unusable<'s> {
+    /// A reference that leads nowhere; where it stands, if it was come across.
+    Reference(ReferencingError),
+    /// A pattern that its engine does not take, and the keywords around it.
+    Pattern { keywords: &'s Value, keyword: &'static str, pattern: String },
+    /// A keyword whose value is of no use.
+    Keyword { keywords: &'s Value, keyword: String },
+}
+
+/// Compile what `uri` names in the registry.
+pub(super) fn compile<'s>(registry: &'s Registry<'s>, uri: &str, dialect: Dialect) -> Result<Schemas, Unusable<'s>> {
+    match Compiler::new(registry, dialect, false).run(uri) {
+        // Where references depend on the way there, ways are told apart.
+        Err(Stopped::Dynamic) => match Compiler::new(registry, dialect, true).run(uri) {
+            Ok(schemas) => Ok(schemas),
+            Err(Stopped::Unusable(unusable)) => Err(unusable),
+            Err(Stopped::Dynamic) => unreachable!("ways are told apart"),
+        },
+        Err(Stopped::Unusable(unusable)) => Err(unusable),
+        Ok(schemas) => Ok(schemas),
+    }
+}
+
+enum Stopped<'s> {
+    Unusable(Unusable<'s>),
+    Dynamic,
+}
+
+impl From<ReferencingError> for Stopped<'_> {
+    fn from(error: ReferencingError) -> Self {
+        Stopped::Unusable(Unusable::Reference(error))
+    }
+}
+
+type Compiled<'s, T> = Result<T, Stopped<'s>>;
+
+/// A schema's address, and the resources on the way there.
+type Key = (*const Value, Vec<u32>);
+
+/// What surrounds a schema.
+#[derive(Clone)]
+struct Context<'s> {
+    resolver: Resolver<'s>,
+    draft: Draft,
+    vocabularies: VocabularySet,
+    location: Location,
+}
+
+impl Context<'_> {
+    fn has(&self, vocabulary: &Vocabulary) -> bool {
+        self.until(Draft::Draft7) || self.vocabularies.contains(vocabulary)
+    }
+
+    fn since(&self, first: Draft) -> bool {
+        self.draft == Draft::Unknown || self.draft >= first
+    }
+
+    fn until(&self, last: Draft) -> bool {
+        self.draft != Draft::Unknown && self.draft <= last
+    }
+}
+
+struct Compiler<'s> {
+    registry: &'s Registry<'s>,
+    dialect: Dialect,
+    all: Vec<Schema>,
+    /// Schemas that are nothing but another.
+    aliases: Vec<Option<SchemaId>>,
+    /// By address, and by the resources on the way there where that matters: those that have a place in `all`.
+    known: HashMap<Key, SchemaId>,
+    /// Those that are still to be compiled.
+    queue: VecDeque<(SchemaId, &'s Map<String, Value>, &'s Value, Context<'s>)>,
+    resources: Vec<String>,
+    dynamic: bool,
+}
+
+impl<'s> Compiler<'s> {
+    fn new(registry: &'s Registry<'s>, dialect: Dialect, dynamic: bool) -> Self {
+        Compiler {
+            registry,
+            dialect,
+            all: vec![Schema::default()],
+            aliases: vec![None],
+            known: HashMap::new(),
+            queue: VecDeque::new(),
+            resources: Vec::new(),
+            dynamic,
+        }
+    }
+
+    fn run(mut self, uri: &str) -> Compiled<'s, Schemas> {
+        let base = referencing::uri::from_str(uri)?;
+        let (contents, resolver, draft) = self.registry.resolver(base).lookup(uri)?.into_inner();
+        // A URI of its own that is relative is read against the one it was given.
+        let draft = detected(draft, contents);
+        let resolver = resolver.in_subresource(draft.create_resource_ref(contents))?;
+        let context = self.enter(contents, resolver, draft, String::new());
+        let root = self.schema(contents, context)?;
+        while let Some((id, keywords, contents, context)) = self.queue.pop_front() {
+            self.keywords(id, keywords, contents, context)?;
+        }
+        Ok(self.finish(root))
+    }
+
+    /// The context of a resource, or of what a reference leads to in it.
+    fn enter(&mut self, contents: &Value, resolver: Resolver<'s>, draft: Draft, pointer: String) -> Context<'s> {
+        let base = resolver.base_uri();
+        let uri = base.as_str().trim_end_matches('#');
+        let resource = match self.resources.iter().position(|known| known == uri) {
+            Some(resource) => resource,
+            None => {
+                self.resources.push(uri.to_owned());
+                self.resources.len() - 1
+            }
+        };
+        let vocabularies = resolver.find_vocabularies(draft, contents);
+        Context { draft, vocabularies, location: Location { resource: resource as u32, pointer }, resolver }
+    }
+
+    /// A place for a schema, which is compiled later.
+    fn schema(&mut self, contents: &'s Value, context: Context<'s>) -> Compiled<'s, SchemaId> {
+        let keywords = match contents {
+            Value::Bool(true) => return Ok(ANY),
+            Value::Object(keywords) if keywords.is_empty() => return Ok(ANY),
+            Value::Bool(false) => {
+                let never = Schema { types: Types::NONE, never: true, location: context.location, ..Schema::default() };
+                return Ok(self.place(never));
+            }
+            Value::Object(keywords) => keywords,
+            _ => {
+                let keyword = context.location.pointer.rsplit('/').next().unwrap_or_default().to_owned();
+                return Err(Stopped::Unusable(Unusable::Keyword { keywords: contents, keyword }));
+            }
+        };
+        let key = self.key(contents, &context.resolver);
+        if let Some(id) = self.known.get(&key) {
+            return Ok(*id);
+        }
+        let id = self.place(Schema::default());
+        self.known.insert(key, id);
+        self.queue.push_back((id, keywords, contents, context));
+        Ok(id)
+    }
+
+    /// A place for the schema that a reference leads to.
+    fn target(&mut self, resolved: Resolved<'s>, reference: &str) -> Compiled<'s, SchemaId> {
+        let (contents, resolver, draft) = resolved.into_inner();
+        if let Some(id) = self.known.get(&self.key(contents, &resolver)) {
+            return Ok(*id);
+        }
+        let resource = resolver.lookup("#")?.contents();
+        let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
+        let pointer = match resource.pointer(fragment) {
+            Some(target) if std::ptr::eq(target, contents) => fragment.to_owned(),
+            // An anchor, a pointer through another resource, or one with escapes.
+            _ => find(resource, contents).unwrap_or_default().pointer(),
+        };
+        let context = self.enter(contents, resolver, draft, pointer);
+        self.schema(contents, context)
+    }
+
+    fn key(&self, contents: &Value, resolver: &Resolver<'s>) -> Key {
+        (std::ptr::from_ref(contents), if self.dynamic { self.way(resolver) } else { Vec::new() })
+    }
+
+    fn place(&mut self, schema: Schema) -> SchemaId {
+        self.all.push(schema);
+        self.aliases.push(None);
+        (self.all.len() - 1) as SchemaId
+    }
+
+    /// The resources on the way to a schema, each where it comes first: what dynamic references depend on.
+    fn way(&self, resolver: &Resolver<'s>) -> Vec<u32> {
+        let mut way = Vec::new();
+        for uri in &resolver.dynamic_scope() {
+            let uri = uri.as_str().trim_end_matches('#');
+            let resource = self.resources.iter().position(|known| known == uri).unwrap_or(usize::MAX) as u32;
+            // The list begins with the innermost: the outermost place of each is the last.
+            way.retain(|known| *known != resource);
+            way.push(resource);
+        }
+        way
+    }
+
+    fn keywords(
+        &mut self,
+        id: SchemaId,
+        keywords: &'s Map<String, Value>,
+        contents: &'s Value,
+        context: Context<'s>,
+    ) -> Compiled<'s, ()> {
+        let mut builder = Builder {
+            compiler: self,
+            keywords,
+            contents,
+            schema: Schema { location: context.location.clone(), ..Schema::default() },
+            context,
+        };
+        builder.build()?;
+        let schema = builder.schema;
+        match &schema.applied[..] {
+            [Applied::Reference(target)] if schema.is_only_applied() => self.aliases[id as usize] = Some(*target),
+            _ => self.all[id as usize] = schema,
+        }
+        Ok(())
+    }
+
+    /// Take those out that are nothing but another, and find those that come back to themselves.
+    fn finish(mut self, root: SchemaId) -> Schemas {
+        let targets: Vec<SchemaId> = (0..self.all.len() as SchemaId)
+            .map(|id| {
+                let mut at = id;
+                for _ in 0..self.all.len() {
+                    match self.aliases[at as usize] {
+                        Some(next) => at = next,
+                        None => return at,
+                    }
+                }
+                // References that lead to nothing but references ask nothing.
+                ANY
+            })
+            .collect();
+        for schema in &mut self.all {
+            schema.each_named(&mut |id| *id = targets[*id as usize]);
+        }
+        mark_recurring(&mut self.all);
+        Schemas { all: self.all, root: targets[root as usize], resources: self.resources }
+    }
+}
+
+/// Mark one schema in each circle of schemas for the same value: the one that is come back to in a walk from its start.
+fn mark_recurring(all: &mut [Schema]) {
+    let next: Vec<Vec<SchemaId>> = all
+        .iter_mut()
+        .map(|schema| {
+            let mut applied = Vec::new();
+            schema.each_applied(&mut |id| applied.push(*id));
+            applied
+        })
+        .collect();
+    #[derive(Clone, Copy, PartialEq)]
+    enum Walk {
+        New,
+        Open,
+        Done,
+    }
+    let mut state = vec![Walk::New; all.len()];
+    for start in 0..all.len() {
+        let mut stack = vec![(start, 0)];
+        while let Some((id, child)) = stack.pop() {
+            if child == 0 {
+                if state[id] != Walk::New {
+                    continue;
+                }
+                state[id] = Walk::Open;
+            }
+            match next[id].get(child) {
+                None => state[id] = Walk::Done,
+                Some(target) => {
+                    stack.push((id, child + 1));
+                    match state[*target as usize] {
+                        Walk::New => stack.push((*target as usize, 0)),
+                        Walk::Open => all[*target as usize].recurs = true,
+                        Walk::Done => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One schema in the making.
+struct Builder<'s, 'c> {
+    compiler: &'c mut Compiler<'s>,
+    keywords: &'s Map<String, Value>,
+    contents: &'s Value,
+    context: Context<'s>,
+    schema: Schema,
+}
+
+impl<'s> Builder<'s, '_> {
+    fn build(&mut self) -> Compiled<'s, ()> {
+        if self.keywords.contains_key("$ref") && self.context.until(Draft::Draft7) {
+            // What stands beside a reference is not looked at.
+            return self.references();
+        }
+        if self.context.has(&Vocabulary::Validation) {
+            self.any_kind()?;
+            self.numbers()?;
+        }
+        self.strings()?;
+        self.arrays()?;
+        self.objects()?;
+        if self.context.has(&Vocabulary::Applicator) {
+            self.applicators()?;
+        }
+        self.unevaluated()?;
+        self.references()
+    }
+
+    fn unusable<T>(&self, keyword: &str) -> Compiled<'s, T> {
+        Err(Stopped::Unusable(Unusable::Keyword { keywords: self.contents, keyword: keyword.to_owned() }))
+    }
+
+    /// What a keyword must be of a kind for.
+    fn expect<T>(&self, keyword: &str, read: Option<T>) -> Compiled<'s, T> {
+        match read {
+            Some(read) => Ok(read),
+            None => self.unusable(keyword),
+        }
+    }
+
+    /// A keyword's value, read; none where it does not stand there.
+    fn read<T>(&self, keyword: &str, read: impl FnOnce(&'s Value) -> Option<T>) -> Compiled<'s, Option<T>> {
+        match self.keywords.get(keyword) {
+            None => Ok(None),
+            Some(value) => self.expect(keyword, read(value)).map(Some),
+        }
+    }
+
+    fn strings_in(&self, keyword: &str, value: &'s Value) -> Compiled<'s, Vec<&'s str>> {
+        let all = value.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
+        self.expect(keyword, all)
+    }
+
+    fn sizes(&self, min: &str, max: &str) -> Compiled<'s, Sizes> {
+        let none = Sizes::default();
+        Ok(Sizes { min: self.read(min, size)?.unwrap_or(none.min), max: self.read(max, size)?.unwrap_or(none.max) })
+    }
+
+    /// A schema inside this one.
+    fn child(&mut self, steps: &[&str], value: &'s Value) -> Compiled<'s, SchemaId> {
+        let mut context = self.context.clone();
+        for step in steps {
+            context.location.pointer.push('/');
+            context.location.pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        }
+        let draft = detected(context.draft, value);
+        if value.get("$schema").is_some() || value.get(draft.id_keyword()).is_some() {
+            let resolver = context.resolver.in_subresource(draft.create_resource_ref(value))?;
+            let same = resolver.base_uri() == context.resolver.base_uri();
+            let pointer = if same { context.location.pointer } else { String::new() };
+            context = self.compiler.enter(value, resolver, draft, pointer);
+        }
+        self.compiler.schema(value, context)
+    }
+
+    /// A schema as the value of a keyword.
+    fn schema_at(&mut self, keyword: &str) -> Compiled<'s, Option<SchemaId>> {
+        self.keywords.get(keyword).map(|value| self.child(&[keyword], value)).transpose()
+    }
+
+    fn schemas_at(&mut self, keyword: &str) -> Compiled<'s, Option<Vec<SchemaId>>> {
+        let Some(list) = self.read(keyword, Value::as_array)? else {
+            return Ok(None);
+        };
+        let schemas = list.iter().enumerate().map(|(index, value)| self.child(&[keyword, &index.to_string()], value));
+        schemas.collect::<Compiled<'s, Vec<_>>>().map(Some)
+    }
+
+    fn members_of(&self, keyword: &str) -> Compiled<'s, Option<&'s Map<String, Value>>> {
+        self.read(keyword, Value::as_object)
+    }
+
+    fn pattern(&self, keyword: &'static str, pattern: &str) -> Compiled<'s, Pattern> {
+        Pattern::compile(pattern, self.compiler.dialect.patterns).ok_or_else(|| {
+            let pattern = pattern.to_owned();
+            Stopped::Unusable(Unusable::Pattern { keywords: self.contents, keyword, pattern })
+        })
+    }
+
+    /// Rules for values of any kind.
+    fn any_kind(&mut self) -> Compiled<'s, ()> {
+        if let Some(value) = self.keywords.get("type") {
+            let names = match value {
+                Value::String(name) => vec![name.as_str()],
+                list => self.strings_in("type", list)?,
+            };
+            let mut types = Types::NONE;
+            let exact = self.context.until(Draft::Draft4);
+            if !names.iter().all(|name| types.add(name, exact)) {
+                return self.unusable("type");
+            }
+            self.schema.types = types;
+            self.schema.type_names = names.join(" or ");
+        }
+        if let Some(values) = self.read("enum", Value::as_array)? {
+            self.schema.allowed.push(Allowed::new("enum", values.clone()));
+        }
+        if self.context.since(Draft::Draft6)
+            && let Some(value) = self.keywords.get("const")
+        {
+            self.schema.allowed.push(Allowed::new("const", vec![value.clone()]));
+        }
+        Ok(())
+    }
+
+    fn numbers(&mut self) -> Compiled<'s, ()> {
+        let mut rules = NumberRules::default();
+        let number = |value: &'s Value| value.is_number().then_some(value);
+        for (keyword, exclusive, sign, exclusive_sign) in
+            [("minimum", "exclusiveMinimum", ">=", ">"), ("maximum", "exclusiveMaximum", "<=", "<")]
+        {
+            let mut bound = |limit: Option<&Value>, keyword, sign| {
+                if let Some(Value::Number(limit)) = limit {
+                    let text = limit.to_string();
+                    rules.bounds.push(Bound { keyword, sign, limit: Numeric::of_schema(limit), text });
+                }
+            };
+            let limit = self.read(keyword, number)?;
+            if self.context.until(Draft::Draft4) {
+                match self.read(exclusive, Value::as_bool)? {
+                    Some(true) => bound(limit, exclusive, exclusive_sign),
+                    _ => bound(limit, keyword, sign),
+                }
+            } else {
+                bound(limit, keyword, sign);
+                bound(self.read(exclusive, number)?, exclusive, exclusive_sign);
+            }
+        }
+        if let Some(Value::Number(divisor)) = self.read("multipleOf", number)? {
+            let text = divisor.to_string();
+            rules.multiple_of = Some((Decimal::of(&text), text));
+        }
+        if !rules.bounds.is_empty() || rules.multiple_of.is_some() {
+            self.schema.number = Some(Box::new(rules));
+        }
+        Ok(())
+    }
+
+    fn strings(&mut self) -> Compiled<'s, ()> {
+        let mut rules = StringRules::default();
+        if self.context.has(&Vocabulary::Validation) {
+            rules.length = self.sizes("minLength", "maxLength")?;
+            if let Some(pattern) = self.read("pattern", Value::as_str)? {
+                rules.pattern = Some(self.pattern("pattern", pattern)?);
+            }
+        }
+        if self.compiler.dialect.assert_formats {
+            let name = self.read("format", Value::as_str)?;
+            rules.format = name.and_then(|name| Format::named(name, self.context.draft));
+        }
+        if self.context.since(Draft::Draft6) && self.context.until(Draft::Draft7) {
+            let text = |keyword: &str| self.keywords.get(keyword).and_then(Value::as_str);
+            rules.content = Content::named(text("contentEncoding"), text("contentMediaType"));
+        }
+        if !rules.is_empty() {
+            self.schema.string = Some(Box::new(rules));
+        }
+        Ok(())
+    }
+
+    fn arrays(&mut self) -> Compiled<'s, ()> {
+        let mut rules = ArrayRules::default();
+        let validation = self.context.has(&Vocabulary::Validation);
+        if validation {
+            rules.length = self.sizes("minItems", "maxItems")?;
+            rules.unique = self.keywords.get("uniqueItems") == Some(&Value::Bool(true));
+        }
+        if self.context.has(&Vocabulary::Applicator) {
+            let listed =
+                self.context.until(Draft::Draft201909) && self.keywords.get("items").is_some_and(Value::is_array);
+            if listed {
+                rules.prefix = self.schemas_at("items")?.unwrap_or_default();
+                match self.keywords.get("additionalItems") {
+                    Some(Value::Bool(false)) => rules.closed = true,
+                    _ => rules.rest = self.schema_at("additionalItems")?,
+                }
+            } else {
+                if self.context.since(Draft::Draft202012) {
+                    rules.prefix = self.schemas_at("prefixItems")?.unwrap_or_default();
+                }
+                rules.rest = self.schema_at("items")?;
+            }
+            if self.context.since(Draft::Draft6)
+                && let Some(schema) = self.schema_at("contains")?
+            {
+                let counted = self.context.since(Draft::Draft201909) && validation;
+                let count = if counted { self.sizes("minContains", "maxContains")? } else { Sizes::default() };
+                let min = if counted && self.keywords.contains_key("minContains") { count.min } else { 1 };
+                let evaluates = self.context.since(Draft::Draft202012);
+                rules.contains = Some(Contains { schema, count: Sizes { min, ..count }, evaluates });
+            }
+        }
+        if !rules.is_empty() {
+            self.schema.array = Some(Box::new(rules));
+        }
+        Ok(())
+    }
+
+    fn objects(&mut self) -> Compiled<'s, ()> {
+        let mut rules = ObjectRules::default();
+        // Those that are required come first, in the order in which they are.
+        let mut named: Vec<(&'s str, Member)> = Vec::new();
+        if self.context.has(&Vocabulary::Validation) {
+            rules.count = self.sizes("minProperties", "maxProperties")?;
+            if let Some(names) = self.keywords.get("required") {
+                let mut known = HashSet::new();
+                let required = self.strings_in("required", names)?.into_iter().filter(|name| known.insert(*name));
+                named.extend(required.map(|name| (name, Member { schema: None, required: true })));
+                rules.required = named.len();
+            }
+            if self.context.since(Draft::Draft201909)
+                && let Some(members) = self.members_of("dependentRequired")?
+            {
+                for (name, value) in members {
+                    let required = self.strings_in("dependentRequired", value)?;
+                    rules.dependent.push(Dependent::new(name, "dependentRequired", &required, None));
+                }
+            }
+        }
+        if self.context.has(&Vocabulary::Applicator) {
+            for (name, value) in self.members_of("properties")?.into_iter().flatten() {
+                let schema = Some(self.child(&["properties", name], value)?);
+                match named[..rules.required].iter_mut().find(|(known, _)| known == name) {
+                    Some((_, member)) => member.schema = schema,
+                    None => named.push((name, Member { schema, required: false })),
+                }
+            }
+            for (pattern, value) in self.members_of("patternProperties")?.into_iter().flatten() {
+                let schema = self.child(&["patternProperties", pattern], value)?;
+                rules.patterns.push((self.pattern("patternProperties", pattern)?, schema));
+            }
+            rules.additional = self.schema_at("additionalProperties")?;
+            if self.context.since(Draft::Draft6) {
+                rules.property_names = self.schema_at("propertyNames")?;
+            }
+            if self.context.since(Draft::Draft201909) {
+                for (name, value) in self.members_of("dependentSchemas")?.into_iter().flatten() {
+                    let schema = Some(self.child(&["dependentSchemas", name], value)?);
+                    rules.dependent.push(Dependent::new(name, "dependentSchemas", &[], schema));
+                }
+            }
+            for (name, value) in self.members_of("dependencies")?.into_iter().flatten() {
+                let dependent = if value.is_array() {
+                    let required = self.strings_in("dependencies", value)?;
+                    Dependent::new(name, "dependencies", &required, None)
+                } else {
+                    let schema = Some(self.child(&["dependencies", name], value)?);
+                    Dependent::new(name, "dependencies", &[], schema)
+                };
+                rules.dependent.push(dependent);
+            }
+        }
+        rules.names = Names::new(named.iter().map(|(name, _)| *name));
+        rules.members = named.into_iter().map(|(_, member)| member).collect();
+        if !rules.is_empty() {
+            self.schema.object = Some(Box::new(rules));
+        }
+        Ok(())
+    }
+
+    fn applicators(&mut self) -> Compiled<'s, ()> {
+        if let Some(all) = self.schemas_at("allOf")? {
+            self.schema.applied.push(Applied::All(all));
+        }
+        if let Some(any) = self.schemas_at("anyOf")? {
+            self.schema.applied.push(Applied::Any(any));
+        }
+        if let Some(one) = self.schemas_at("oneOf")? {
+            self.schema.applied.push(Applied::One(one));
+        }
+        if let Some(value) = self.keywords.get("not") {
+            let shown = text::cut(&value.to_string(), MAX_VALUE);
+            let schema = self.child(&["not"], value)?;
+            self.schema.applied.push(Applied::Not(schema, shown));
+        }
+        if self.context.since(Draft::Draft7)
+            && let Some(condition) = self.schema_at("if")?
+        {
+            let (then, otherwise) = (self.schema_at("then")?, self.schema_at("else")?);
+            self.schema.applied.push(Applied::If { condition, then, otherwise });
+        }
+        Ok(())
+    }
+
+    fn unevaluated(&mut self) -> Compiled<'s, ()> {
+        let vocabulary =
+            if self.context.draft == Draft::Draft201909 { Vocabulary::Applicator } else { Vocabulary::Unevaluated };
+        if self.context.since(Draft::Draft201909) && self.context.has(&vocabulary) {
+            self.schema.unevaluated_items = self.schema_at("unevaluatedItems")?;
+            self.schema.unevaluated_members = self.schema_at("unevaluatedProperties")?;
+        }
+        Ok(())
+    }
+
+    fn references(&mut self) -> Compiled<'s, ()> {
+        if let Some(reference) = self.read("$ref", Value::as_str)? {
+            self.refer(reference)?;
+        }
+        if self.context.since(Draft::Draft202012)
+            && let Some(reference) = self.read("$dynamicRef", Value::as_str)?
+        {
+            self.depend_on_the_way()?;
+            self.refer(reference)?;
+        }
+        if self.context.draft == Draft::Draft201909 && self.keywords.contains_key("$recursiveRef") {
+            self.depend_on_the_way()?;
+            let resolved = self.context.resolver.lookup_recursive_ref()?;
+            let target = self.compiler.target(resolved, "#")?;
+            self.schema.applied.push(Applied::Reference(target));
+        }
+        Ok(())
+    }
+
+    fn depend_on_the_way(&self) -> Compiled<'s, ()> {
+        if self.compiler.dynamic { Ok(()) } else { Err(Stopped::Dynamic) }
+    }
+
+    fn refer(&mut self, reference: &str) -> Compiled<'s, ()> {
+        let resolved = self.context.resolver.lookup(reference)?;
+        let target = self.compiler.target(resolved, reference)?;
+        self.schema.applied.push(Applied::Reference(target));
+        Ok(())
+    }
+}
+
+/// The draft that a schema names, or else that of the schema around it. Dialects of a contract's own are read as that too.
+fn detected(around: Draft, contents: &Value) -> Draft {
+    match around.detect(contents) {
+        Draft::Unknown => around,
+        draft => draft,
+    }
+}
+
+/// The place of one value in another, by its address.
+pub(super) fn find(root: &Value, target: &Value) -> Option<Place> {
+    fn search(at: &Value, target: &Value, steps: &mut Vec<Step>) -> bool {
+        if std::ptr::eq(at, target) {
+            return true;
+        }
+        let inside: Vec<(Step, &Value)> = match at {
+            Value::Object(members) => members.iter().map(|(name, value)| (Step::Name(name.clone()), value)).collect(),
+            Value::Array(items) => items.iter().enumerate().map(|(index, value)| (Step::Index(index), value)).collect(),
+            _ => Vec::new(),
+        };
+        inside.into_iter().any(|(step, value)| {
+            steps.push(step);
+            let found = search(value, target, steps);
+            if !found {
+                steps.pop();
+            }
+            found
+        })
+    }
+    let mut steps = Vec::new();
+    search(root, target, &mut steps).then(|| steps.into_iter().collect())
+}
+
+/// A size, which a schema may write as `2.0`; one beyond what there can be is as good as the largest.
+fn size(value: &Value) -> Option<usize> {
+    match (value.as_u64(), value.as_f64()) {
+        (Some(size), _) => Some(usize::try_from(size).unwrap_or(usize::MAX)),
+        // A float is cut to what fits.
+        (None, Some(size)) if size >= 0.0 && size.fract() == 0.0 => Some(size as usize),
+        _ => None,
+    }
+}

@@ -1,0 +1,418 @@
+//! `format`, and the keywords on what a string holds.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use data_encoding::{BASE32, BASE32HEX, BASE64, BASE64URL, HEXUPPER_PERMISSIVE};
+use referencing::{Draft, Iri, IriRef, Uri, UriRef};
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// A format that is asserted.
+pub(super) struct Format {
+    pub(super) name: &'static str,
+    pub(super) is_valid: fn(&str) -> bool,
+}
+
+/// A name, the first draft that has it, and what it asks.
+type Known = (&'static str, Draft, fn(&str) -> bool);
+
+impl Format {
+    /// None for names that the draft does not define: those are annotations.
+    pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
+        let since = |first: Draft| draft == Draft::Unknown || draft >= first;
+        let known: &[Known] = &[
+            ("date", Draft::Draft4, date),
+            ("date-time", Draft::Draft4, date_time),
+            ("duration", Draft::Draft201909, duration),
+            ("email", Draft::Draft4, email),
+            ("hostname", Draft::Draft7, hostname),
+            ("hostname", Draft::Draft4, plain_hostname),
+            ("ipv4", Draft::Draft4, |text| text.parse::<Ipv4Addr>().is_ok()),
+            ("ipv6", Draft::Draft4, |text| text.parse::<Ipv6Addr>().is_ok()),
+            ("iri", Draft::Draft7, |text| Iri::parse(text).is_ok()),
+            ("iri-reference", Draft::Draft7, |text| IriRef::parse(text).is_ok()),
+            ("json-pointer", Draft::Draft6, json_pointer),
+            ("regex", Draft::Draft4, jsonschema_regex::is_valid_ecma_regex),
+            ("relative-json-pointer", Draft::Draft7, relative_json_pointer),
+            ("time", Draft::Draft4, time),
+            ("uri", Draft::Draft4, |text| Uri::parse(text).is_ok()),
+            ("uri-reference", Draft::Draft6, |text| UriRef::parse(text).is_ok()),
+            ("uri-template", Draft::Draft6, uri_template),
+            ("uuid", Draft::Draft201909, uuid),
+        ];
+        let (name, _, is_valid) = known.iter().find(|(known, first, _)| *known == name && since(*first))?;
+        Some(Format { name, is_valid: *is_valid })
+    }
+}
+
+/// Bytes read from the front.
+struct Bytes<'t>(&'t [u8]);
+
+impl Bytes<'_> {
+    /// Take one byte, if it is this one.
+    fn take(&mut self, byte: u8) -> bool {
+        let is = self.0.first() == Some(&byte);
+        self.0 = &self.0[usize::from(is)..];
+        is
+    }
+
+    /// Take as many bytes as there are of a kind.
+    fn take_while(&mut self, is: impl Fn(u8) -> bool) -> usize {
+        let count = self.0.iter().take_while(|byte| is(**byte)).count();
+        self.0 = &self.0[count..];
+        count
+    }
+
+    /// A number of exactly so many digits.
+    fn number(&mut self, digits: usize) -> Option<u32> {
+        let (number, rest) = self.0.split_at_checked(digits)?;
+        self.0 = rest;
+        number.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0')))
+    }
+}
+
+/// RFC 3339, `full-date`.
+fn date(text: &str) -> bool {
+    let mut bytes = Bytes(text.as_bytes());
+    take_date(&mut bytes).is_some() && bytes.0.is_empty()
+}
+
+fn take_date(bytes: &mut Bytes) -> Option<()> {
+    let year = bytes.number(4)?;
+    let month = bytes.take(b'-').then(|| bytes.number(2))??;
+    let day = bytes.take(b'-').then(|| bytes.number(2))??;
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 => 28,
+        _ => 0,
+    };
+    (1..=days).contains(&day).then_some(())
+}
+
+/// RFC 3339, `full-time`.
+fn time(text: &str) -> bool {
+    let mut bytes = Bytes(text.as_bytes());
+    take_time(&mut bytes).is_some() && bytes.0.is_empty()
+}
+
+fn take_time(bytes: &mut Bytes) -> Option<()> {
+    let hour = bytes.number(2)?;
+    let minute = bytes.take(b':').then(|| bytes.number(2))??;
+    let second = bytes.take(b':').then(|| bytes.number(2))??;
+    if hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    if bytes.take(b'.') && bytes.take_while(|byte| byte.is_ascii_digit()) == 0 {
+        return None;
+    }
+    let offset = if bytes.take(b'Z') || bytes.take(b'z') {
+        0
+    } else {
+        let east = bytes.take(b'+');
+        if !east && !bytes.take(b'-') {
+            return None;
+        }
+        let hours = bytes.number(2)?;
+        let minutes = bytes.take(b':').then(|| bytes.number(2))??;
+        if hours > 23 || minutes > 59 {
+            return None;
+        }
+        let offset = (hours * 60 + minutes) as i32;
+        if east { offset } else { -offset }
+    };
+    // A leap second is the last of a day, in UTC.
+    let utc = (hour * 60 + minute) as i32 - offset;
+    (second < 60 || utc.rem_euclid(24 * 60) == 23 * 60 + 59).then_some(())
+}
+
+/// RFC 3339, `date-time`.
+fn date_time(text: &str) -> bool {
+    let mut bytes = Bytes(text.as_bytes());
+    take_date(&mut bytes).is_some()
+        && (bytes.take(b'T') || bytes.take(b't'))
+        && take_time(&mut bytes).is_some()
+        && bytes.0.is_empty()
+}
+
+/// RFC 3339, appendix A: units follow each other without a gap, and weeks stand alone.
+fn duration(text: &str) -> bool {
+    let mut bytes = Bytes(text.as_bytes());
+    if !bytes.take(b'P') {
+        return false;
+    }
+    let mut weeks = Bytes(bytes.0);
+    if weeks.take_while(|byte| byte.is_ascii_digit()) > 0 && weeks.take(b'W') {
+        return weeks.0.is_empty();
+    }
+    // None where there is something that is no unit of these, in this order.
+    let units = |bytes: &mut Bytes, units: &[u8]| -> Option<usize> {
+        let mut taken = 0;
+        let mut next = None;
+        while bytes.0.first().is_some_and(u8::is_ascii_digit) {
+            bytes.take_while(|byte| byte.is_ascii_digit());
+            let unit = units.iter().position(|unit| bytes.take(*unit))?;
+            if next.is_some_and(|next| unit != next) {
+                return None;
+            }
+            next = Some(unit + 1);
+            taken += 1;
+        }
+        Some(taken)
+    };
+    let Some(days) = units(&mut bytes, b"YMD") else {
+        return false;
+    };
+    if bytes.take(b'T') {
+        units(&mut bytes, b"HMS").is_some_and(|taken| taken > 0) && bytes.0.is_empty()
+    } else {
+        days > 0 && bytes.0.is_empty()
+    }
+}
+
+/// RFC 5321, `Mailbox`.
+fn email(text: &str) -> bool {
+    // The crate does not take the empty quoted local part, which the RFC does.
+    let filled = text.strip_prefix("\"\"@").map(|domain| format!("\"a\"@{domain}"));
+    let Ok(address) = filled.as_deref().unwrap_or(text).parse::<email_address::EmailAddress>() else {
+        return false;
+    };
+    let domain = address.domain();
+    let literal = domain.strip_prefix('[').and_then(|domain| domain.strip_suffix(']'));
+    address.local_part().is_ascii()
+        && match literal {
+            None => hostname(domain),
+            Some(literal) => match literal.split_at_checked(5) {
+                Some((tag, address)) if tag.eq_ignore_ascii_case("IPv6:") => address.parse::<Ipv6Addr>().is_ok(),
+                _ => literal.parse::<Ipv4Addr>().is_ok(),
+            },
+        }
+}
+
+/// RFC 1123, section 2.1.
+fn plain_hostname(text: &str) -> bool {
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    text.len() <= 253 && text.split('.').all(label)
+}
+
+/// The same, where labels that encode other characters encode ones they may (RFC 5890, section 2.3).
+fn hostname(text: &str) -> bool {
+    plain_hostname(text)
+        && text.split('.').all(|label| match label.split_at_checked(4) {
+            Some((prefix, encoded)) if prefix.ends_with("--") => {
+                prefix == "xn--"
+                    && idna::punycode::decode_to_string(encoded).is_some_and(|label| is_unicode_label(&label))
+            }
+            _ => true,
+        })
+}
+
+/// RFC 5892, without its tables of exceptions that are of no script in use.
+fn is_unicode_label(label: &str) -> bool {
+    use GeneralCategory as Category;
+    let characters: Vec<char> = label.chars().collect();
+    let category = |character: char| get_general_category(character);
+    let is_mark = |character: char| {
+        matches!(category(character), Category::SpacingMark | Category::NonspacingMark | Category::EnclosingMark)
+    };
+    let any = |range: std::ops::RangeInclusive<char>| characters.iter().any(|character| range.contains(character));
+    let allowed = |(index, &character): (usize, &char)| {
+        let before = index.checked_sub(1).map(|index| characters[index]);
+        let after = characters.get(index + 1).copied();
+        match character {
+            // Contextual rules, appendix A.
+            '\u{200d}' => before.is_some_and(is_virama),
+            '\u{200c}' | '\u{6fd}' | '\u{6fe}' | '\u{f0b}' | '\u{3007}' => true,
+            '\u{b7}' => before == Some('l') && after == Some('l'),
+            '\u{375}' => after.is_some_and(|after| ('\u{370}'..='\u{3ff}').contains(&after)),
+            '\u{5f3}' | '\u{5f4}' => before.is_some_and(|before| ('\u{590}'..='\u{5ff}').contains(&before)),
+            '\u{30fb}' => {
+                let kana_or_han = |other: &char| {
+                    *other != '\u{30fb}' && matches!(other, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
+                };
+                characters.iter().any(kana_or_han)
+            }
+            // Disallowed, section 2.6.
+            '\u{640}' | '\u{7fa}' | '\u{302e}' | '\u{302f}' | '\u{3031}'..='\u{3035}' | '\u{303b}' => false,
+            character if character.is_ascii() => true,
+            character => matches!(
+                category(character),
+                Category::UppercaseLetter
+                    | Category::LowercaseLetter
+                    | Category::TitlecaseLetter
+                    | Category::ModifierLetter
+                    | Category::OtherLetter
+                    | Category::NonspacingMark
+                    | Category::SpacingMark
+                    | Category::DecimalNumber
+            ),
+        }
+    };
+    !characters.first().copied().is_some_and(is_mark)
+        && characters.iter().enumerate().all(allowed)
+        && !(any('\u{660}'..='\u{669}') && any('\u{6f0}'..='\u{6f9}'))
+}
+
+/// Characters whose canonical combining class is that of a virama.
+fn is_virama(character: char) -> bool {
+    const BELOW_10000: [u16; 33] = [
+        0x94d, 0x9cd, 0xa4d, 0xacd, 0xb4d, 0xbcd, 0xc4d, 0xccd, 0xd3b, 0xd3c, 0xd4d, 0xdca, 0xe3a, 0xeba, 0xf84,
+        0x1039, 0x103a, 0x1714, 0x1715, 0x1734, 0x17d2, 0x1a60, 0x1b44, 0x1baa, 0x1bab, 0x1bf2, 0x1bf3, 0x2d7f, 0xa806,
+        0xa82c, 0xa8c4, 0xa953, 0xabed,
+    ];
+    const ABOVE: [u32; 26] = [
+        0x10a3f, 0x11046, 0x11070, 0x1107f, 0x110b9, 0x11133, 0x11134, 0x111c0, 0x11235, 0x112ea, 0x1134d, 0x11442,
+        0x114c2, 0x115bf, 0x1163f, 0x116b6, 0x1172b, 0x11839, 0x1193d, 0x1193e, 0x119e0, 0x11a34, 0x11a47, 0x11a99,
+        0x11c3f, 0x11d45,
+    ];
+    match u16::try_from(u32::from(character)) {
+        Ok(code) => BELOW_10000.contains(&code),
+        Err(_) => ABOVE.contains(&u32::from(character)),
+    }
+}
+
+/// RFC 6901.
+fn json_pointer(text: &str) -> bool {
+    let mut steps = text.split('/');
+    steps.next() == Some("") && text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']))
+}
+
+/// draft-handrews-relative-json-pointer-01.
+fn relative_json_pointer(text: &str) -> bool {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(digits);
+    !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || json_pointer(rest))
+}
+
+/// RFC 6570, section 2.
+fn uri_template(text: &str) -> bool {
+    let percent = |bytes: &mut Bytes| bytes.number_of_hex(2);
+    let mut bytes = Bytes(text.as_bytes());
+    while let Some(&byte) = bytes.0.first() {
+        bytes.0 = &bytes.0[1..];
+        let taken = match byte {
+            b'{' => expression(&mut bytes),
+            b'%' => percent(&mut bytes),
+            0..=0x20 | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'|' | b'}' | 0x7f => false,
+            _ => true,
+        };
+        if !taken {
+            return false;
+        }
+    }
+    true
+}
+
+impl Bytes<'_> {
+    fn number_of_hex(&mut self, digits: usize) -> bool {
+        let is = self.0.len() >= digits && self.0[..digits].iter().all(u8::is_ascii_hexdigit);
+        self.0 = &self.0[if is { digits } else { 0 }..];
+        is
+    }
+}
+
+/// An expression from behind its opening brace to its closing one.
+fn expression(bytes: &mut Bytes) -> bool {
+    if let Some(b'+' | b'#' | b'.' | b'/' | b';' | b'?' | b'&' | b'=' | b',' | b'!' | b'@' | b'|') = bytes.0.first() {
+        bytes.0 = &bytes.0[1..];
+    }
+    loop {
+        // A name: words of letters, digits and escapes, with dots between.
+        loop {
+            let mut characters = 0;
+            loop {
+                let plain = bytes.take_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                let escaped = bytes.take(b'%');
+                if escaped && !bytes.number_of_hex(2) {
+                    return false;
+                }
+                characters += plain + usize::from(escaped);
+                if !escaped {
+                    break;
+                }
+            }
+            if characters == 0 {
+                return false;
+            }
+            if !bytes.take(b'.') {
+                break;
+            }
+        }
+        if bytes.take(b':') {
+            let starts_with_zero = bytes.0.first() == Some(&b'0');
+            let digits = bytes.take_while(|byte| byte.is_ascii_digit());
+            if starts_with_zero || !(1..=4).contains(&digits) {
+                return false;
+            }
+        } else {
+            bytes.take(b'*');
+        }
+        if !bytes.take(b',') {
+            return bytes.take(b'}');
+        }
+    }
+}
+
+/// RFC 4122, section 3.
+fn uuid(text: &str) -> bool {
+    let mut bytes = Bytes(text.as_bytes());
+    bytes.number_of_hex(8)
+        && [4, 4, 4, 12].into_iter().all(|digits| bytes.take(b'-') && bytes.number_of_hex(digits))
+        && bytes.0.is_empty()
+}
+
+/// `contentEncoding` and `contentMediaType`, which drafts 6 and 7 let be asserted.
+#[derive(Default)]
+pub(super) struct Content {
+    pub(super) encoding: Option<&'static str>,
+    pub(super) media_type: Option<&'static str>,
+}
+
+/// What is wrong with what a string holds.
+pub(super) enum WrongContent {
+    Encoding(&'static str),
+    MediaType(&'static str),
+}
+
+impl Content {
+    /// Encodings (RFC 4648) and media types that are not known are annotations.
+    pub(super) fn named(encoding: Option<&str>, media_type: Option<&str>) -> Self {
+        let known =
+            ["base64", "base64url", "base32", "base32hex", "base16"].into_iter().find(|name| Some(*name) == encoding);
+        let media_type = (media_type == Some("application/json")).then_some("application/json");
+        // What is in an encoding that is not known cannot be read.
+        Content { encoding: known, media_type: media_type.filter(|_| encoding.is_none() || known.is_some()) }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.encoding.is_none() && self.media_type.is_none()
+    }
+
+    pub(super) fn check(&self, text: &str) -> Result<(), WrongContent> {
+        let decoded = match self.encoding {
+            None => None,
+            Some(name) => {
+                let encoding = match name {
+                    "base64" => BASE64,
+                    "base64url" => BASE64URL,
+                    "base32" => BASE32,
+                    "base32hex" => BASE32HEX,
+                    _ => HEXUPPER_PERMISSIVE,
+                };
+                Some(encoding.decode(text.as_bytes()).map_err(|_| WrongContent::Encoding(name))?)
+            }
+        };
+        let bytes = decoded.as_deref().unwrap_or(text.as_bytes());
+        match self.media_type {
+            Some(name) if serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_err() => {
+                Err(WrongContent::MediaType(name))
+            }
+            _ => Ok(()),
+        }
+    }
+}

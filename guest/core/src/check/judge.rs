@@ -1,0 +1,734 @@
+//! Document + schemas -> whether it is valid, or all that is wrong. The lines that reject a document are here.
+
+use std::collections::BTreeMap;
+
+use super::{
+    format::WrongContent,
+    pattern::Pattern,
+    schema::{ANY, Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, StringRules},
+    value::{Decimal, Numeric, is_unique},
+};
+use crate::parse::{Document, Kind, NodeId, Number};
+
+/// The search for all that is wrong may judge values this often, and further for each byte of the document …
+const VISITS: u32 = 20_000;
+const VISITS_PER_BYTE: u32 = 4;
+
+/// … and find this much, what alternatives lack counted. A report lists 100.
+pub(super) const FAILURES: usize = 1_000;
+
+/// Judgements after which those that were made are remembered, and further for each value of the document. Alternatives
+/// that refer to each other can ask the same of the same value exponentially often; most documents need no memory.
+const FORGETFUL: usize = 1_000;
+const FORGETFUL_PER_VALUE: usize = 8;
+
+/// One value that a schema does not take, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Failure {
+    pub(super) at: NodeId,
+    pub(super) schema: SchemaId,
+    pub(super) why: Why,
+}
+
+/// The rule that was broken; numbers say which, where a schema can have several.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Why {
+    Never,
+    Type,
+    Allowed(usize),
+    Bound(usize),
+    MultipleOf,
+    MinLength,
+    MaxLength,
+    Pattern,
+    /// A pattern of members' names.
+    PatternProperties(usize),
+    Undecided,
+    Format,
+    ContentEncoding(&'static str),
+    ContentMediaType(&'static str),
+    MinItems,
+    MaxItems,
+    UniqueItems,
+    AdditionalItems,
+    Contains,
+    MinContains,
+    MaxContains,
+    UnevaluatedItems,
+    MinProperties,
+    MaxProperties,
+    /// The name, as `names` numbers it.
+    Required(usize),
+    /// Of a dependent, which of its names.
+    Dependent(usize, usize),
+    /// The member is not declared.
+    AdditionalProperties,
+    UnevaluatedProperties,
+    /// The member's name is not one that there may be.
+    PropertyName(Box<Failure>),
+    Not(usize),
+    AnyOf(usize, Option<Box<Nearest>>),
+    OneOfNone(usize, Option<Box<Nearest>>),
+    OneOfSeveral(usize, Vec<usize>),
+}
+
+/// The alternative that a value comes nearest to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Nearest {
+    pub(super) number: usize,
+    pub(super) first: Failure,
+    /// How much else is wrong by it.
+    pub(super) more: usize,
+}
+
+/// Whether a document is valid.
+pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
+    Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
+}
+
+/// What is wrong with a document, in no order; and whether the search ended before everything was looked at.
+pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>, bool) {
+    let bytes = document.source(Document::ROOT).len() as u32;
+    let mut found = All {
+        failures: Vec::new(),
+        visits: VISITS.saturating_add(bytes.saturating_mul(VISITS_PER_BYTE)),
+        left: FAILURES,
+    };
+    Judge::new(schemas, document).judge(&mut found, schemas.root, Document::ROOT, None);
+    let incomplete = found.is_spent();
+    (found.failures, incomplete)
+}
+
+/// What becomes of what is found: the first ends it, or all is kept.
+trait Findings {
+    const ALL: bool;
+
+    /// Whether nothing more is to be looked for.
+    fn is_spent(&mut self) -> bool;
+
+    fn add(&mut self, failure: Failure);
+
+    /// How much there is.
+    fn mark(&self) -> usize;
+
+    /// Take back what was added since.
+    fn since(&mut self, mark: usize) -> Vec<Failure>;
+}
+
+struct First;
+
+impl Findings for First {
+    const ALL: bool = false;
+
+    fn is_spent(&mut self) -> bool {
+        false
+    }
+
+    fn add(&mut self, _: Failure) {}
+
+    fn mark(&self) -> usize {
+        0
+    }
+
+    fn since(&mut self, _: usize) -> Vec<Failure> {
+        Vec::new()
+    }
+}
+
+struct All {
+    failures: Vec<Failure>,
+    visits: u32,
+    left: usize,
+}
+
+impl All {
+    fn is_spent(&self) -> bool {
+        self.visits == 0 || self.left == 0
+    }
+}
+
+impl Findings for All {
+    const ALL: bool = true;
+
+    fn is_spent(&mut self) -> bool {
+        self.visits = self.visits.saturating_sub(1);
+        All::is_spent(self)
+    }
+
+    fn add(&mut self, failure: Failure) {
+        if self.left > 0 {
+            self.left -= 1;
+            self.failures.push(failure);
+        }
+    }
+
+    fn mark(&self) -> usize {
+        self.failures.len()
+    }
+
+    fn since(&mut self, mark: usize) -> Vec<Failure> {
+        self.failures.split_off(mark)
+    }
+}
+
+/// Which items or members of one value were evaluated (2020-12 core, section 11).
+struct Seen(Vec<bool>);
+
+impl Seen {
+    fn of(document: &Document, at: NodeId) -> Self {
+        Seen(vec![false; document.count(at)])
+    }
+
+    fn mark(&mut self, index: usize) {
+        if let Some(seen) = self.0.get_mut(index) {
+            *seen = true;
+        }
+    }
+
+    fn has(&self, index: usize) -> bool {
+        self.0.get(index).is_some_and(|seen| *seen)
+    }
+
+    fn add(&mut self, other: &Seen) {
+        self.0.iter_mut().zip(&other.0).for_each(|(seen, other)| *seen |= other);
+    }
+}
+
+struct Judge<'d> {
+    schemas: &'d Schemas,
+    document: &'d Document<'d>,
+    /// What is being judged by schemas that come back to themselves.
+    open: Vec<(SchemaId, NodeId)>,
+    /// How many judgements are made before they are remembered.
+    forgetful: usize,
+    decided: BTreeMap<(NodeId, SchemaId), bool>,
+}
+
+/// Something is wrong: note it, and go on only if all is looked for.
+macro_rules! fail {
+    ($valid:ident, $found:ident, $at:expr, $schema:expr, $why:expr) => {{
+        if !F::ALL {
+            return false;
+        }
+        $found.add(Failure { at: $at, schema: $schema, why: $why });
+        $valid = false;
+    }};
+}
+
+/// What is wrong was noted where it was found.
+macro_rules! demand {
+    ($valid:ident, $judged:expr) => {
+        if !$judged {
+            if !F::ALL {
+                return false;
+            }
+            $valid = false;
+        }
+    };
+}
+
+impl<'d> Judge<'d> {
+    fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
+        let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
+        Judge { schemas, document, open: Vec::new(), forgetful, decided: BTreeMap::new() }
+    }
+
+    fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {
+        self.judge(&mut First, id, at, None)
+    }
+
+    /// Judge a value by a schema. `seen` is where its evaluated items or members are noted, if anybody asks.
+    fn judge<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
+        if id == ANY || found.is_spent() {
+            return true;
+        }
+        let schemas = self.schemas;
+        let schema = schemas.get(id);
+        let kind = self.document.kind(at);
+        if schema.is_costly(kind) {
+            self.judge_costly(found, (id, schema), (at, kind), seen)
+        } else {
+            self.judge_simple(found, (id, schema), (at, kind))
+        }
+    }
+
+    /// The rules that need no other schema.
+    fn judge_simple<F: Findings>(
+        &self,
+        found: &mut F,
+        (id, schema): (SchemaId, &Schema),
+        (at, kind): (NodeId, Kind),
+    ) -> bool {
+        let mut valid = true;
+        if !schema.types.has(self.document, at, kind) {
+            let why = if schema.never { Why::Never } else { Why::Type };
+            fail!(valid, found, at, id, why);
+        }
+        for (number, allowed) in schema.allowed.iter().enumerate() {
+            if !allowed.has(self.document, at, kind) {
+                fail!(valid, found, at, id, Why::Allowed(number));
+            }
+        }
+        match kind {
+            Kind::String => {
+                if let Some(rules) = &schema.string {
+                    demand!(valid, self.string(found, id, rules, at));
+                }
+            }
+            Kind::Number => {
+                if let Some(rules) = &schema.number {
+                    demand!(valid, self.number(found, id, rules, at));
+                }
+            }
+            _ => {}
+        }
+        valid
+    }
+
+    fn judge_costly<F: Findings>(
+        &mut self,
+        found: &mut F,
+        (id, schema): (SchemaId, &'d Schema),
+        (at, kind): (NodeId, Kind),
+        seen: Option<&mut Seen>,
+    ) -> bool {
+        if schema.recurs {
+            // It asks the same of the same value: the answer is what the rest of it says.
+            if self.open.contains(&(id, at)) {
+                return true;
+            }
+            self.open.push((id, at));
+        }
+        let remembers = !F::ALL && seen.is_none() && {
+            self.forgetful = self.forgetful.saturating_sub(1);
+            self.forgetful == 0
+        };
+        let decided = if remembers { self.decided.get(&(at, id)).copied() } else { None };
+        let valid = decided.unwrap_or_else(|| self.judge_deeply(found, (id, schema), (at, kind), seen));
+        if remembers && decided.is_none() {
+            self.decided.insert((at, id), valid);
+        }
+        if schema.recurs {
+            self.open.pop();
+        }
+        valid
+    }
+
+    fn judge_deeply<F: Findings>(
+        &mut self,
+        found: &mut F,
+        (id, schema): (SchemaId, &'d Schema),
+        (at, kind): (NodeId, Kind),
+        seen: Option<&mut Seen>,
+    ) -> bool {
+        let unevaluated = match kind {
+            Kind::Array => schema.unevaluated_items,
+            Kind::Object => schema.unevaluated_members,
+            _ => None,
+        };
+        let Some(unevaluated) = unevaluated else {
+            return self.judge_parts(found, (id, schema), (at, kind), seen);
+        };
+        let mut valid = true;
+        let mut own = Seen::of(self.document, at);
+        demand!(valid, self.judge_parts(found, (id, schema), (at, kind), Some(&mut own)));
+        demand!(valid, self.unevaluated(found, id, unevaluated, (at, kind), &mut own));
+        if let Some(seen) = seen {
+            seen.add(&own);
+        }
+        valid
+    }
+
+    fn judge_parts<F: Findings>(
+        &mut self,
+        found: &mut F,
+        (id, schema): (SchemaId, &'d Schema),
+        (at, kind): (NodeId, Kind),
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        demand!(valid, self.judge_simple(found, (id, schema), (at, kind)));
+        match kind {
+            Kind::Array => {
+                if let Some(rules) = &schema.array {
+                    demand!(valid, self.array(found, id, rules, at, seen.as_deref_mut()));
+                }
+            }
+            Kind::Object => {
+                if let Some(rules) = &schema.object {
+                    demand!(valid, self.object(found, id, rules, at, seen.as_deref_mut()));
+                }
+            }
+            _ => {}
+        }
+        for (number, applied) in schema.applied.iter().enumerate() {
+            demand!(valid, self.applied(found, id, (number, applied), at, seen.as_deref_mut()));
+        }
+        valid
+    }
+
+    fn number<F: Findings>(&self, found: &mut F, id: SchemaId, rules: &NumberRules, at: NodeId) -> bool {
+        let mut valid = true;
+        let text = self.document.source(at);
+        let number = Numeric::of(Number(text));
+        for (index, bound) in rules.bounds.iter().enumerate() {
+            if !bound.has(number) {
+                fail!(valid, found, at, id, Why::Bound(index));
+            }
+        }
+        if let Some((divisor, _)) = &rules.multiple_of
+            && !Decimal::of(text).is_multiple_of(*divisor)
+        {
+            fail!(valid, found, at, id, Why::MultipleOf);
+        }
+        valid
+    }
+
+    fn string<F: Findings>(&self, found: &mut F, id: SchemaId, rules: &StringRules, at: NodeId) -> bool {
+        let mut valid = true;
+        let text = self.document.string(at);
+        // Code points are counted only where the bytes do not tell: each has one to four.
+        let (min, max) = (rules.length.min, rules.length.max);
+        if text.len() > max || text.len() < min.saturating_mul(4) {
+            let length = text.chars().count();
+            if length < min {
+                fail!(valid, found, at, id, Why::MinLength);
+            }
+            if length > max {
+                fail!(valid, found, at, id, Why::MaxLength);
+            }
+        }
+        if let Some(pattern) = &rules.pattern {
+            match pattern.matches(text) {
+                Ok(true) => {}
+                Ok(false) => fail!(valid, found, at, id, Why::Pattern),
+                Err(_) => fail!(valid, found, at, id, Why::Undecided),
+            }
+        }
+        if let Some(format) = &rules.format
+            && !(format.is_valid)(text)
+        {
+            fail!(valid, found, at, id, Why::Format);
+        }
+        match rules.content.check(text) {
+            Ok(()) => {}
+            Err(WrongContent::Encoding(name)) => fail!(valid, found, at, id, Why::ContentEncoding(name)),
+            Err(WrongContent::MediaType(name)) => fail!(valid, found, at, id, Why::ContentMediaType(name)),
+        }
+        valid
+    }
+
+    fn array<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        rules: &'d ArrayRules,
+        at: NodeId,
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        let document = self.document;
+        let count = document.count(at);
+        if count < rules.length.min {
+            fail!(valid, found, at, id, Why::MinItems);
+        }
+        if count > rules.length.max {
+            fail!(valid, found, at, id, Why::MaxItems);
+        }
+        if rules.closed && count > rules.prefix.len() {
+            fail!(valid, found, at, id, Why::AdditionalItems);
+        }
+        if rules.unique && !is_unique(document, at) {
+            fail!(valid, found, at, id, Why::UniqueItems);
+        }
+        if rules.rest.is_some() || !rules.prefix.is_empty() {
+            for (index, item) in document.items(at).enumerate() {
+                let Some(schema) = rules.prefix.get(index).copied().or(rules.rest) else {
+                    break;
+                };
+                demand!(valid, self.judge(found, schema, item, None));
+                if let Some(seen) = &mut seen {
+                    seen.mark(index);
+                }
+            }
+        }
+        if let Some(contains) = &rules.contains {
+            demand!(valid, self.contains(found, id, contains, at, seen));
+        }
+        valid
+    }
+
+    fn contains<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        contains: &Contains,
+        at: NodeId,
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        let mut matching = 0;
+        let marks = contains.evaluates && seen.is_some();
+        for (index, item) in self.document.items(at).enumerate() {
+            if matching >= contains.count.min && contains.count.max == usize::MAX && !marks {
+                break;
+            }
+            if self.is_valid(contains.schema, item) {
+                matching += 1;
+                if let (true, Some(seen)) = (contains.evaluates, &mut seen) {
+                    seen.mark(index);
+                }
+            }
+        }
+        if matching < contains.count.min {
+            let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains };
+            fail!(valid, found, at, id, why);
+        }
+        if matching > contains.count.max {
+            fail!(valid, found, at, id, Why::MaxContains);
+        }
+        valid
+    }
+
+    fn object<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        rules: &'d ObjectRules,
+        at: NodeId,
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        let document = self.document;
+        let count = document.count(at);
+        if count < rules.count.min {
+            fail!(valid, found, at, id, Why::MinProperties);
+        }
+        if count > rules.count.max {
+            fail!(valid, found, at, id, Why::MaxProperties);
+        }
+        let mut required = 0;
+        for (index, (name, value)) in document.members(at).enumerate() {
+            let text = document.string(name);
+            let mut covered = false;
+            if let Some(number) = rules.names.find(text.as_bytes()) {
+                let member = rules.members[number];
+                // No name stands twice: that was screened.
+                required += usize::from(member.required);
+                if let Some(schema) = member.schema {
+                    covered = true;
+                    demand!(valid, self.judge(found, schema, value, None));
+                }
+            }
+            for (number, (pattern, schema)) in rules.patterns.iter().enumerate() {
+                match self.name_matches(pattern, text) {
+                    Some(true) => {
+                        covered = true;
+                        demand!(valid, self.judge(found, *schema, value, None));
+                    }
+                    Some(false) => {}
+                    None => fail!(valid, found, at, id, Why::PatternProperties(number)),
+                }
+            }
+            if !covered && let Some(schema) = rules.additional {
+                covered = true;
+                if self.schemas.get(schema).never {
+                    fail!(valid, found, value, schema, Why::AdditionalProperties);
+                } else {
+                    demand!(valid, self.judge(found, schema, value, None));
+                }
+            }
+            if let Some(schema) = rules.property_names {
+                demand!(valid, self.property_name(found, id, schema, name));
+            }
+            if let (true, Some(seen)) = (covered, &mut seen) {
+                seen.mark(index);
+            }
+        }
+        if required < rules.required {
+            for (number, member) in rules.members.iter().enumerate() {
+                if member.required && document.member(at, rules.names.get(number)).is_none() {
+                    fail!(valid, found, at, id, Why::Required(number));
+                }
+            }
+        }
+        for (number, dependent) in rules.dependent.iter().enumerate() {
+            if document.member(at, &dependent.name).is_none() {
+                continue;
+            }
+            for (index, name) in dependent.required.iter().enumerate() {
+                if document.member(at, name).is_none() {
+                    fail!(valid, found, at, id, Why::Dependent(number, index));
+                }
+            }
+            if let Some(schema) = dependent.schema {
+                demand!(valid, self.judge(found, schema, at, seen.as_deref_mut()));
+            }
+        }
+        valid
+    }
+
+    /// None where it was not decided.
+    fn name_matches(&self, pattern: &Pattern, name: &str) -> Option<bool> {
+        pattern.matches(name).ok()
+    }
+
+    /// A member's name, which is a string like any other.
+    fn property_name<F: Findings>(&mut self, found: &mut F, id: SchemaId, schema: SchemaId, name: NodeId) -> bool {
+        let mark = found.mark();
+        let valid = self.judge(found, schema, name, None);
+        for failure in found.since(mark) {
+            found.add(Failure { at: name, schema: id, why: Why::PropertyName(Box::new(failure)) });
+        }
+        valid
+    }
+
+    fn unevaluated<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        schema: SchemaId,
+        (at, kind): (NodeId, Kind),
+        seen: &mut Seen,
+    ) -> bool {
+        let mut valid = true;
+        let never = self.schemas.get(schema).never;
+        let document = self.document;
+        if kind == Kind::Array {
+            for (index, item) in document.items(at).enumerate() {
+                if seen.has(index) {
+                    continue;
+                }
+                if never {
+                    fail!(valid, found, at, id, Why::UnevaluatedItems);
+                    break;
+                }
+                demand!(valid, self.judge(found, schema, item, None));
+                seen.mark(index);
+            }
+        } else {
+            for (index, (_, value)) in document.members(at).enumerate() {
+                if seen.has(index) {
+                    continue;
+                }
+                if never {
+                    fail!(valid, found, value, schema, Why::UnevaluatedProperties);
+                } else {
+                    demand!(valid, self.judge(found, schema, value, None));
+                }
+                seen.mark(index);
+            }
+        }
+        valid
+    }
+
+    fn applied<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        (number, applied): (usize, &'d Applied),
+        at: NodeId,
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        match applied {
+            Applied::Reference(schema) => demand!(valid, self.judge(found, *schema, at, seen)),
+            Applied::All(all) => {
+                for schema in all {
+                    demand!(valid, self.judge(found, *schema, at, seen.as_deref_mut()));
+                }
+            }
+            Applied::Any(any) => {
+                let mut matches = false;
+                for schema in any {
+                    matches |= self.matches(*schema, at, seen.as_deref_mut());
+                    // What the others evaluate counts too.
+                    if matches && seen.is_none() {
+                        break;
+                    }
+                }
+                if !matches {
+                    let nearest = self.nearest(found, any, at);
+                    fail!(valid, found, at, id, Why::AnyOf(number, nearest));
+                }
+            }
+            Applied::One(one) => {
+                let mut matching = Vec::new();
+                for (index, schema) in one.iter().enumerate() {
+                    if self.matches(*schema, at, seen.as_deref_mut()) {
+                        if !F::ALL && !matching.is_empty() {
+                            return false;
+                        }
+                        matching.push(index);
+                    }
+                }
+                match matching.len() {
+                    0 => {
+                        let nearest = self.nearest(found, one, at);
+                        fail!(valid, found, at, id, Why::OneOfNone(number, nearest));
+                    }
+                    1 => {}
+                    _ => fail!(valid, found, at, id, Why::OneOfSeveral(number, matching)),
+                }
+            }
+            Applied::Not(schema, _) => {
+                if self.is_valid(*schema, at) {
+                    fail!(valid, found, at, id, Why::Not(number));
+                }
+            }
+            Applied::If { condition, then, otherwise } => {
+                let branch = if self.matches(*condition, at, seen.as_deref_mut()) { then } else { otherwise };
+                if let Some(schema) = branch {
+                    demand!(valid, self.judge(found, *schema, at, seen));
+                }
+            }
+        }
+        valid
+    }
+
+    /// Whether a value is valid by a schema that it need not be valid by: what it evaluates counts only if it is.
+    fn matches(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
+        let Some(seen) = seen else {
+            return self.is_valid(schema, at);
+        };
+        let mut own = Seen::of(self.document, at);
+        let matches = self.judge(&mut First, schema, at, Some(&mut own));
+        if matches {
+            seen.add(&own);
+        }
+        matches
+    }
+
+    /// The alternative that comes nearest: the one with the fewest failures, and of those the one that got furthest into
+    /// the document.
+    fn nearest<F: Findings>(&mut self, found: &mut F, alternatives: &[SchemaId], at: NodeId) -> Option<Box<Nearest>> {
+        if !F::ALL {
+            return None;
+        }
+        let mut nearest: Option<(_, Nearest)> = None;
+        for (number, schema) in alternatives.iter().enumerate() {
+            let mark = found.mark();
+            self.judge(found, *schema, at, None);
+            let failures = found.since(mark);
+            let Some(first) = failures.iter().min_by_key(|failure| failure.at) else {
+                continue;
+            };
+            let depth = |failure: &Failure| self.document.place(failure.at).steps().len();
+            let furthest = failures.iter().map(depth).max().unwrap_or(0);
+            // A value of another type altogether is further away than any number of wrong members.
+            let other = failures.iter().any(|failure| {
+                let of_value = match failure.why {
+                    Why::Type | Why::Never => true,
+                    Why::Allowed(number) => self.schemas.get(failure.schema).allowed[number].keyword == "const",
+                    _ => false,
+                };
+                of_value && failure.at == at && furthest == depth(failure)
+            });
+            let key = (other, failures.len(), usize::MAX - furthest);
+            if nearest.as_ref().is_none_or(|(best, _)| key < *best) {
+                nearest = Some((key, Nearest { number, first: first.clone(), more: failures.len() - 1 }));
+            }
+        }
+        nearest.map(|(_, nearest)| Box::new(nearest))
+    }
+}

@@ -1,0 +1,444 @@
+//! A compiled schema: rules sorted by the kind of value they concern, so that a value meets only its own.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{
+    format::{Content, Format},
+    pattern::Pattern,
+    value::{Decimal, Numeric, equals},
+};
+use crate::parse::{Document, Kind, NodeId, Number, same};
+
+/// A schema's place in `Schemas`.
+pub(super) type SchemaId = u32;
+
+/// The schema that takes everything.
+pub(super) const ANY: SchemaId = 0;
+
+/// All schemas that a contract's schema is made of.
+pub(super) struct Schemas {
+    pub(super) all: Vec<Schema>,
+    pub(super) root: SchemaId,
+    /// The URIs of resources, without fragments; the first is that of the contract's own schema.
+    pub(super) resources: Vec<String>,
+}
+
+impl Schemas {
+    pub(super) fn get(&self, id: SchemaId) -> &Schema {
+        &self.all[id as usize]
+    }
+}
+
+/// Where a schema stands: the resource, and a JSON Pointer in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Location {
+    /// An index into `Schemas::resources`.
+    pub(super) resource: u32,
+    pub(super) pointer: String,
+}
+
+#[derive(Default)]
+pub(super) struct Schema {
+    pub(super) types: Types,
+    /// The keyword `type` as it is shown: `string or null`.
+    pub(super) type_names: String,
+    /// The schema `false`.
+    pub(super) never: bool,
+    /// It can come back to itself without going deeper into the value.
+    pub(super) recurs: bool,
+    pub(super) allowed: Vec<Allowed>,
+    pub(super) number: Option<Box<NumberRules>>,
+    pub(super) string: Option<Box<StringRules>>,
+    pub(super) array: Option<Box<ArrayRules>>,
+    pub(super) object: Option<Box<ObjectRules>>,
+    /// Schemas for the same value.
+    pub(super) applied: Vec<Applied>,
+    pub(super) unevaluated_items: Option<SchemaId>,
+    pub(super) unevaluated_members: Option<SchemaId>,
+    pub(super) location: Location,
+}
+
+/// The keyword `type`, as a set of bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Types(u8);
+
+impl Default for Types {
+    fn default() -> Self {
+        Types(u8::MAX)
+    }
+}
+
+/// The bits that no kind has: for integers by their value, and by the way they are written.
+const INTEGER: u8 = 1 << 7;
+const WRITTEN_INTEGER: u8 = 1 << Kind::False as u8;
+
+impl Types {
+    pub(super) const NONE: Types = Types(0);
+
+    fn bit(kind: Kind) -> u8 {
+        match kind {
+            Kind::False | Kind::True => 1 << Kind::True as u8,
+            kind => 1 << kind as u8,
+        }
+    }
+
+    /// Add a type by its name; false where there is no such type. `written`: as draft 4 has it, `1.0` is no integer.
+    pub(super) fn add(&mut self, name: &str, written: bool) -> bool {
+        let kinds = [Kind::Null, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
+        let bit = match name {
+            "integer" if written => Some(WRITTEN_INTEGER),
+            "integer" => Some(INTEGER),
+            name => kinds.into_iter().find(|kind| kind.name() == name).map(Types::bit),
+        };
+        self.0 |= bit.unwrap_or(0);
+        bit.is_some()
+    }
+
+    #[inline]
+    pub(super) fn has(self, document: &Document, at: NodeId, kind: Kind) -> bool {
+        self.0 & Types::bit(kind) != 0 || (kind == Kind::Number && self.has_integer(Number(document.source(at))))
+    }
+}
+
+impl Types {
+    fn has_integer(self, number: Number) -> bool {
+        (self.0 & INTEGER != 0 && number.is_integer())
+            || (self.0 & WRITTEN_INTEGER != 0 && number.is_written_as_integer())
+    }
+}
+
+/// `enum`, or `const`.
+pub(super) struct Allowed {
+    pub(super) keyword: &'static str,
+    /// All of them, as the schema has them.
+    pub(super) values: Vec<Value>,
+    strings: Names,
+    /// Where those that are not strings stand among the values.
+    others: Vec<u32>,
+}
+
+impl Allowed {
+    pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
+        let strings = Names::new(values.iter().filter_map(Value::as_str));
+        let is_other = |(index, value): (usize, &Value)| (!value.is_string()).then_some(index as u32);
+        let others = values.iter().enumerate().filter_map(is_other).collect();
+        Allowed { keyword, values, strings, others }
+    }
+
+    pub(super) fn has(&self, document: &Document, at: NodeId, kind: Kind) -> bool {
+        match kind {
+            Kind::String => self.strings.find(document.string(at).as_bytes()).is_some(),
+            _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct NumberRules {
+    pub(super) bounds: Vec<Bound>,
+    pub(super) multiple_of: Option<(Decimal, String)>,
+}
+
+/// `minimum` and its kind.
+pub(super) struct Bound {
+    pub(super) keyword: &'static str,
+    /// What stands between the value and the limit: `>=`, `<=`, `>` or `<`.
+    pub(super) sign: &'static str,
+    pub(super) limit: Numeric,
+    /// The limit as the schema has it.
+    pub(super) text: String,
+}
+
+impl Bound {
+    pub(super) fn has(&self, number: Numeric) -> bool {
+        let order = number.order(self.limit);
+        match self.sign {
+            ">=" => order.is_ge(),
+            "<=" => order.is_le(),
+            ">" => order.is_gt(),
+            _ => order.is_lt(),
+        }
+    }
+}
+
+/// Two sizes, both included.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    pub(super) min: usize,
+    pub(super) max: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Sizes { min: 0, max: usize::MAX }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct StringRules {
+    /// In Unicode code points.
+    pub(super) length: Sizes,
+    pub(super) pattern: Option<Pattern>,
+    pub(super) format: Option<Format>,
+    pub(super) content: Content,
+}
+
+#[derive(Default)]
+pub(super) struct ArrayRules {
+    pub(super) length: Sizes,
+    pub(super) unique: bool,
+    /// For the first items, one each.
+    pub(super) prefix: Vec<SchemaId>,
+    /// For the items after those.
+    pub(super) rest: Option<SchemaId>,
+    /// `additionalItems` is false: an array with more items is told as too long.
+    pub(super) closed: bool,
+    pub(super) contains: Option<Contains>,
+}
+
+pub(super) struct Contains {
+    pub(super) schema: SchemaId,
+    pub(super) count: Sizes,
+    /// Whether items that match count as evaluated (2020-12).
+    pub(super) evaluates: bool,
+}
+
+#[derive(Default)]
+pub(super) struct ObjectRules {
+    pub(super) count: Sizes,
+    /// The names that `properties` and `required` name.
+    pub(super) names: Names,
+    /// For each of those, its schema; none where it is only required.
+    pub(super) members: Vec<Member>,
+    /// How many of them are required.
+    pub(super) required: usize,
+    pub(super) patterns: Vec<(Pattern, SchemaId)>,
+    /// For members that neither a name nor a pattern covers.
+    pub(super) additional: Option<SchemaId>,
+    /// For the names themselves.
+    pub(super) property_names: Option<SchemaId>,
+    pub(super) dependent: Vec<Dependent>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Member {
+    pub(super) schema: Option<SchemaId>,
+    pub(super) required: bool,
+}
+
+/// What holds where a member is there.
+pub(super) struct Dependent {
+    pub(super) name: String,
+    /// `dependentRequired`, `dependentSchemas` or `dependencies`.
+    pub(super) keyword: &'static str,
+    pub(super) required: Vec<String>,
+    pub(super) schema: Option<SchemaId>,
+}
+
+/// A schema, or several, for the value at which they stand.
+pub(super) enum Applied {
+    Reference(SchemaId),
+    All(Vec<SchemaId>),
+    Any(Vec<SchemaId>),
+    One(Vec<SchemaId>),
+    /// With the schema as text, cut to be shown.
+    Not(SchemaId, String),
+    If {
+        condition: SchemaId,
+        then: Option<SchemaId>,
+        otherwise: Option<SchemaId>,
+    },
+}
+
+impl Applied {
+    pub(super) fn each(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
+        match self {
+            Applied::Reference(id) | Applied::Not(id, _) => visit(id),
+            Applied::All(ids) | Applied::Any(ids) | Applied::One(ids) => ids.iter_mut().for_each(visit),
+            Applied::If { condition, then, otherwise } => {
+                visit(condition);
+                then.iter_mut().chain(otherwise).for_each(visit);
+            }
+        }
+    }
+}
+
+impl Sizes {
+    fn is_any(self) -> bool {
+        self.min == 0 && self.max == usize::MAX
+    }
+}
+
+impl StringRules {
+    pub(super) fn is_empty(&self) -> bool {
+        self.length.is_any() && self.pattern.is_none() && self.format.is_none() && self.content.is_any()
+    }
+}
+
+impl ArrayRules {
+    pub(super) fn is_empty(&self) -> bool {
+        self.length.is_any()
+            && !self.unique
+            && !self.closed
+            && self.prefix.is_empty()
+            && self.rest.is_none()
+            && self.contains.is_none()
+    }
+}
+
+impl ObjectRules {
+    pub(super) fn is_empty(&self) -> bool {
+        self.count.is_any()
+            && self.members.is_empty()
+            && self.patterns.is_empty()
+            && self.additional.is_none()
+            && self.property_names.is_none()
+            && self.dependent.is_empty()
+    }
+}
+
+impl Dependent {
+    pub(super) fn new(name: &str, keyword: &'static str, required: &[&str], schema: Option<SchemaId>) -> Self {
+        let required = required.iter().map(|name| (*name).to_owned()).collect();
+        Dependent { name: name.to_owned(), keyword, required, schema }
+    }
+}
+
+impl Schema {
+    /// Whether schemas for the same value are all there is to it.
+    pub(super) fn is_only_applied(&self) -> bool {
+        self.types == Types::default()
+            && self.allowed.is_empty()
+            && self.number.is_none()
+            && self.string.is_none()
+            && self.array.is_none()
+            && self.object.is_none()
+            && self.unevaluated_items.is_none()
+            && self.unevaluated_members.is_none()
+    }
+
+    /// The schemas that concern the same value.
+    pub(super) fn each_applied(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
+        self.applied.iter_mut().for_each(|applied| applied.each(visit));
+        let dependent = self.object.iter_mut().flat_map(|rules| &mut rules.dependent);
+        dependent.filter_map(|dependent| dependent.schema.as_mut()).for_each(visit);
+    }
+
+    /// All schemas that this one names.
+    pub(super) fn each_named(&mut self, visit: &mut impl FnMut(&mut SchemaId)) {
+        self.each_applied(visit);
+        self.unevaluated_items.iter_mut().chain(&mut self.unevaluated_members).for_each(&mut *visit);
+        if let Some(rules) = &mut self.array {
+            rules.prefix.iter_mut().chain(&mut rules.rest).for_each(&mut *visit);
+            rules.contains.iter_mut().for_each(|contains| visit(&mut contains.schema));
+        }
+        if let Some(rules) = &mut self.object {
+            rules.members.iter_mut().filter_map(|member| member.schema.as_mut()).for_each(&mut *visit);
+            rules.patterns.iter_mut().for_each(|(_, schema)| visit(schema));
+            rules.additional.iter_mut().chain(&mut rules.property_names).for_each(visit);
+        }
+    }
+
+    /// Whether anything about it needs more than one look at the value.
+    pub(super) fn is_costly(&self, kind: Kind) -> bool {
+        !self.applied.is_empty()
+            || match kind {
+                Kind::Array => self.array.is_some() || self.unevaluated_items.is_some(),
+                Kind::Object => self.object.is_some() || self.unevaluated_members.is_some(),
+                _ => false,
+            }
+    }
+}
+
+/// A set of strings of the schema's, numbered in order, in which those of a document are looked up.
+#[derive(Default)]
+pub(super) struct Names {
+    /// By hash, with free places between: above `NUMBER` some bits of the hash, below the number of the name plus one.
+    slots: Vec<u32>,
+    names: Vec<Box<str>>,
+}
+
+/// More than a contract's caps let it name.
+const NUMBER: u32 = (1 << 20) - 1;
+
+impl Names {
+    /// The first of each is kept.
+    pub(super) fn new<'s>(names: impl Iterator<Item = &'s str>) -> Self {
+        let mut known = HashSet::new();
+        let names: Vec<Box<str>> = names.filter(|name| known.insert(*name)).map(Box::from).collect();
+        let mut slots = vec![0; (names.len() * 2).next_power_of_two()];
+        if names.is_empty() {
+            slots.clear();
+        }
+        for (number, name) in names.iter().enumerate() {
+            let hash = hash(name.as_bytes());
+            let mut slot = hash as usize & (slots.len() - 1);
+            while slots[slot] != 0 {
+                slot = (slot + 1) & (slots.len() - 1);
+            }
+            slots[slot] = hash & !NUMBER | (number as u32 + 1);
+        }
+        Names { slots, names }
+    }
+
+    pub(super) fn get(&self, number: usize) -> &str {
+        &self.names[number]
+    }
+
+    /// The number of a name, which is the schema's to bound: never how long a search takes.
+    #[inline]
+    pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let hash = hash(name);
+        let mut slot = hash as usize;
+        loop {
+            let entry = *self.slots.get(slot & mask)?;
+            if entry == 0 {
+                return None;
+            }
+            if (entry ^ hash) & !NUMBER == 0 {
+                let number = (entry & NUMBER) as usize - 1;
+                let known = self.names[number].as_bytes();
+                if known.len() == name.len() && same(known, name) {
+                    return Some(number);
+                }
+            }
+            slot += 1;
+        }
+    }
+}
+
+/// A hash of a few bytes at either end and the length: names are short, and what it finds is compared.
+#[inline]
+fn hash(bytes: &[u8]) -> u32 {
+    let word = |piece: Option<&[u8; 8]>| piece.map(|piece| u64::from_le_bytes(*piece));
+    let mixed = match (word(bytes.first_chunk()), word(bytes.last_chunk())) {
+        (Some(first), Some(last)) => first ^ last.rotate_left(29),
+        _ => match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => {
+                u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+            }
+            _ => bytes.iter().fold(0, |mixed, &byte| mixed << 8 | u64::from(byte)),
+        },
+    };
+    let product = (mixed ^ (bytes.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product >> 32) as u32 ^ product as u32 >> 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_others_are_not() {
+        let all: Vec<String> = (0..300).map(|n| "n".repeat(n % 23) + &n.to_string()).collect();
+        for count in [0, 1, 2, 3, 7, 16, 300] {
+            let names = Names::new(all[..count].iter().map(String::as_str));
+            for (number, name) in all.iter().enumerate() {
+                assert_eq!(names.find(name.as_bytes()), (number < count).then_some(number), "{name} of {count}");
+            }
+        }
+    }
+}
