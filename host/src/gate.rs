@@ -1,6 +1,6 @@
 //! The gate: contracts and outputs in, verdicts out, each from a fresh sandbox.
 
-use std::{collections::BTreeMap, path::PathBuf, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use wasmtime::{
     Engine, ResourceLimiter, Store, Trap,
@@ -11,7 +11,7 @@ use crate::{
     bindings::{Validator, ValidatorPre, exports::seamgate::validator::types},
     cache::Cache,
     component::{Component, Inspection},
-    engine::{self, STACK, Slot, Slots, Ticker},
+    engine::{self, Clock, LOOK, STACK, Slot, Slots, TimedOut},
     fault::{Fault, LoadError},
     limits::{Limits, Usage},
     report::{ContractInfo, Disposition, Report, Warning},
@@ -70,7 +70,6 @@ pub struct Gate {
     pre: ValidatorPre<State>,
     limits: Limits,
     slots: Slots,
-    ticker: Ticker,
     contracts: BTreeMap<String, Registered>,
 }
 
@@ -111,7 +110,6 @@ impl Gate {
             pre,
             limits: options.limits,
             slots: Slots::new(options.slots),
-            ticker: Ticker::new(),
             contracts: BTreeMap::new(),
         })
     }
@@ -164,9 +162,9 @@ impl Gate {
         let bytes = request.output().len();
         let judged = self.small_enough(bytes).and_then(|()| {
             let request = request.to_wit();
-            self.instance().call(bytes + contract.len(), |validator, store| {
+            self.instance().call(bytes + contract.len(), |validator, store, clock| {
                 let validate = validator.seamgate_validator_validate();
-                let report = validate.call_validate_with(store, contract, &request)?;
+                let report = clock.run(validate.call_validate_with(store, contract, &request))?;
                 Ok(report.map_err(Fault::from))
             })
         });
@@ -200,8 +198,8 @@ impl Gate {
     pub fn describe(&self, agent: &str) -> Result<String, Fault> {
         let mut instance = self.instance();
         instance
-            .with_contracts(&[agent], 0, |validator, store| {
-                let text = validator.seamgate_validator_registry().call_describe(store, agent)?;
+            .with_contracts(&[agent], 0, |validator, store, clock| {
+                let text = clock.run(validator.seamgate_validator_registry().call_describe(store, agent))?;
                 Ok(text.map_err(Fault::from))
             })
             .map(|(text, _)| text)
@@ -214,12 +212,12 @@ impl Gate {
     /// The component does not answer within the limits.
     pub fn inspect(&self) -> Result<Inspection, Fault> {
         let world = self.pre.instance_pre().component().component_type();
-        let (agents, _) = self.instance().call(0, |validator, store| {
+        let (agents, _) = self.instance().call(0, |validator, store, clock| {
             let registry = validator.seamgate_validator_registry();
-            let names = registry.call_names(&mut *store)?;
+            let names = clock.run(registry.call_names(&mut *store))?;
             let mut agents = Vec::new();
             for name in names {
-                match registry.call_contract(&mut *store, &name)? {
+                match clock.run(registry.call_contract(&mut *store, &name))? {
                     Ok(info) => agents.push(info),
                     Err(fault) => return Ok(Err(fault.into())),
                 }
@@ -227,8 +225,8 @@ impl Gate {
             Ok(Ok(agents))
         })?;
         // An empty text is no contract: only a sealed registry does not say so.
-        let sealed = self.instance().call(0, |validator, store| {
-            let refused = validator.seamgate_validator_registry().call_register(store, "")?;
+        let sealed = self.instance().call(0, |validator, store, clock| {
+            let refused = clock.run(validator.seamgate_validator_registry().call_register(store, ""))?;
             Ok(refused.map_err(Fault::from))
         });
         Ok(Inspection {
@@ -274,8 +272,8 @@ impl<'g> Instance<'g> {
         let bytes = request.output().len();
         let judged = self.gate.small_enough(bytes).and_then(|()| {
             let request = request.to_wit();
-            self.with_contracts(&[agent], bytes, |validator, store| {
-                let report = validator.seamgate_validator_validate().call_validate(store, &request)?;
+            self.with_contracts(&[agent], bytes, |validator, store, clock| {
+                let report = clock.run(validator.seamgate_validator_validate().call_validate(store, &request))?;
                 Ok(report.map_err(Fault::from))
             })
         });
@@ -291,23 +289,23 @@ impl<'g> Instance<'g> {
         self.gate.small_enough(request.len())?;
         let agents = self.gate.agents_for(request);
         let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
-        let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store| {
-            validator.seamgate_validator_wire().call_call(store, request).map(Ok)
+        let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
+            clock.run(validator.seamgate_validator_wire().call_call(store, request)).map(Ok)
         })?;
         Ok(Answer { json, usage })
     }
 
     fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
-        let (info, _) = self.call(contract.len(), |validator, store| {
-            let registered = validator.seamgate_validator_registry().call_register(store, contract)?;
+        let (info, _) = self.call(contract.len(), |validator, store, clock| {
+            let registered = clock.run(validator.seamgate_validator_registry().call_register(store, contract))?;
             Ok(registered.map_err(Fault::from))
         })?;
         Ok(info)
     }
 
     fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
-        let (warnings, _) = self.call(contract.len(), |validator, store| {
-            let warnings = validator.seamgate_validator_registry().call_lint(store, contract)?;
+        let (warnings, _) = self.call(contract.len(), |validator, store, clock| {
+            let warnings = clock.run(validator.seamgate_validator_registry().call_lint(store, contract))?;
             Ok(warnings.map_err(Fault::from))
         })?;
         Ok(warnings)
@@ -318,7 +316,7 @@ impl<'g> Instance<'g> {
         &mut self,
         agents: &[&str],
         bytes: usize,
-        call: impl FnOnce(&Validator, &mut Store<State>) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&Validator, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
         let given = |agent: &str| {
             let live = self.live.as_ref();
@@ -327,14 +325,14 @@ impl<'g> Instance<'g> {
         let contracts: Vec<&Registered> =
             agents.iter().filter(|agent| !given(agent)).filter_map(|agent| self.gate.contracts.get(*agent)).collect();
         let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
-        let called = self.call(all, |validator, store| {
+        let called = self.call(all, |validator, store, clock| {
             let registry = validator.seamgate_validator_registry();
             for contract in &contracts {
-                if let Err(fault) = registry.call_register(&mut *store, &contract.text)? {
+                if let Err(fault) = clock.run(registry.call_register(&mut *store, &contract.text))? {
                     return Ok(Err(fault.into()));
                 }
             }
-            call(validator, store)
+            call(validator, store, clock)
         });
         if let Some(live) = &mut self.live {
             live.agents.extend(contracts.iter().map(|contract| contract.info.agent.clone()));
@@ -346,7 +344,7 @@ impl<'g> Instance<'g> {
     fn call<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&Validator, &mut Store<State>) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&Validator, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
         let gate = self.gate;
         let fuel = gate.limits.fuel_for(bytes);
@@ -356,12 +354,9 @@ impl<'g> Instance<'g> {
         };
         let store = &mut live.store;
         store.set_fuel(fuel).map_err(|error| Fault::Trap { message: format!("{error:#}") })?;
-        let ticking = gate.ticker.start(&gate.engine);
-        store.set_epoch_deadline(engine::ticks(gate.limits.timeout));
-        let start = Instant::now();
-        let called = call(&live.validator, store);
-        let elapsed = start.elapsed();
-        drop(ticking);
+        let clock = Clock::start(gate.limits.timeout);
+        let called = call(&live.validator, store, clock);
+        let elapsed = clock.elapsed();
         match called {
             Ok(answered) => {
                 let usage = Usage {
@@ -395,10 +390,10 @@ impl Exposed<'_> {
 
     /// Seal contracts that have so many bytes.
     pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
-        let (_, _) = self
-            .instance
-            .call(bytes, |validator, store| validator.seamgate_validator_registry().call_seal(store).map(Ok))?;
-        Ok(())
+        let sealed = self.instance.call(bytes, |validator, store, clock| {
+            clock.run(validator.seamgate_validator_registry().call_seal(store)).map(Ok)
+        });
+        sealed.map(|((), _)| ())
     }
 
     /// Call one of the exports that read, and use what it gives.
@@ -416,12 +411,12 @@ impl Exposed<'_> {
             return Err(Fault::Trap { message: "the instance is gone".to_owned() });
         }
         let exports = self.exports;
-        let (value, _) = self.instance.call(0, |_, store| {
+        let (value, _) = self.instance.call(0, |_, store, clock| {
             let missing = || wasmtime::Error::msg(format!("no export {interface}.{function}"));
             let index = exports.get_export_index(&mut *store, None, interface).ok_or_else(missing)?;
             let index = exports.get_export_index(&mut *store, Some(&index), function).ok_or_else(missing)?;
             let function = exports.get_typed_func::<(), (R,)>(&mut *store, index)?;
-            let (value,) = function.call(&mut *store, ())?;
+            let (value,) = clock.run(function.call_async(&mut *store, ()))?;
             Ok(Ok(used(store, value)))
         })?;
         Ok(value)
@@ -460,11 +455,13 @@ impl Gate {
         let slot = self.slots.take();
         let mut store = Store::new(&self.engine, State { limit: self.limits.memory, peak: 0, refused: false });
         store.limiter(|state| state);
-        store.set_epoch_deadline(engine::ticks(self.limits.timeout));
         // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
         match store.set_fuel(fuel).and_then(|()| instantiate(&mut store)) {
-            Ok(entered) => Ok((entered, store, slot)),
+            Ok(entered) => match store.fuel_async_yield_interval(Some(LOOK)) {
+                Ok(()) => Ok((entered, store, slot)),
+                Err(error) => Err(self.fault(&error, store.data(), fuel)),
+            },
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
     }
@@ -475,10 +472,12 @@ impl Gate {
         if state.refused {
             return Fault::OutOfMemory { limit: self.limits.memory };
         }
+        if error.is::<TimedOut>() {
+            return Fault::Timeout { limit: self.limits.timeout };
+        }
         match error.downcast_ref::<Trap>() {
             Some(Trap::OutOfFuel) => Fault::OutOfFuel { limit: fuel },
             Some(Trap::StackOverflow) => Fault::StackOverflow { limit: STACK },
-            Some(Trap::Interrupt) => Fault::Timeout { limit: self.limits.timeout },
             Some(trap) => Fault::Trap { message: trap.to_string() },
             None => Fault::Trap { message: format!("{error:#}") },
         }

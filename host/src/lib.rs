@@ -35,7 +35,7 @@ mod request;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wasmtime::component::bindgen!({ path: "../wit", world: "validator" });
+    wasmtime::component::bindgen!({ path: "../wit", world: "validator", exports: { default: async } });
 }
 
 pub use component::{Component, Inspection};

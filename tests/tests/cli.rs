@@ -63,7 +63,7 @@ fn exit_statuses_are_those_promised() {
     assert_eq!(status(&tool(&["outputs/tool-result.bad-status.txt"]), b""), 1);
     assert_eq!(status(&tool(&[]), b""), 1, "an empty output is rejected");
     assert_eq!(status(&["check", "-c", "cited-answer.contract.json", "outputs/cited-answer.refused.txt"], b""), 4);
-    assert_eq!(status(&["check", "-c", "hostile/doubling.contract.json"], b"1"), 5);
+    assert_eq!(status(&["check", "-c", "hostile/doubling.contract.json"], b"{}"), 5);
     for usage in [
         &["check"][..],
         &["check", "-c", "missing.contract.json"],

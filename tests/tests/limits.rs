@@ -17,7 +17,8 @@ fn works(gate: &Gate) {
     assert_eq!(verdict.report.disposition, Disposition::Accepted);
 }
 
-/// Each level refers twice to the one below: checking takes two to the power of the levels.
+/// Each level refers twice to the one below, and what it evaluates is asked for: judging `{}` takes two to the power of
+/// the levels.
 fn doubling(levels: usize) -> String {
     let defs: Vec<String> = (1..=levels)
         .map(|level| {
@@ -26,7 +27,7 @@ fn doubling(levels: usize) -> String {
         })
         .collect();
     format!(
-        "{{\"agent\":\"doubling\",\"schema\":{{\"$ref\":\"#/$defs/l{levels}\",\"$defs\":{{\"l0\":{{}},{}}}}}}}",
+        "{{\"agent\":\"doubling\",\"schema\":{{\"unevaluatedProperties\":false,\"$ref\":\"#/$defs/l{levels}\",\"$defs\":{{\"l0\":{{}},{}}}}}}}",
         defs.join(",")
     )
 }
@@ -34,7 +35,7 @@ fn doubling(levels: usize) -> String {
 #[test]
 fn fuel() {
     let gate = gate(Limits::default());
-    let fault = gate.validate_with(&doubling(40), &Request::new("", "1")).expect_err("2^40 steps");
+    let fault = gate.validate_with(&doubling(40), &Request::new("", "{}")).expect_err("2^40 steps");
     assert!(matches!(fault, Fault::OutOfFuel { limit } if limit > 100_000_000), "{fault:?}");
     works(&gate);
 }
@@ -42,7 +43,7 @@ fn fuel() {
 #[test]
 fn wall_clock() {
     let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_millis(200), ..Limits::default() });
-    let fault = gate.validate_with(&doubling(60), &Request::new("", "1")).expect_err("2^60 steps");
+    let fault = gate.validate_with(&doubling(60), &Request::new("", "{}")).expect_err("2^60 steps");
     assert!(matches!(fault, Fault::Timeout { .. }), "{fault:?}");
     works(&gate);
 }
@@ -61,7 +62,8 @@ fn memory() {
 fn stack() {
     let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_secs(60), ..Limits::default() });
     // Nothing in it is deep; the references are.
-    let defs: Vec<String> = (1..=20_000).map(|n| format!("\"l{n}\":{{\"$ref\":\"#/$defs/l{}\"}}", n - 1)).collect();
+    let defs: Vec<String> =
+        (1..=20_000).map(|n| format!("\"l{n}\":{{\"minimum\":0,\"$ref\":\"#/$defs/l{}\"}}", n - 1)).collect();
     let contract = format!(
         "{{\"agent\":\"a\",\"schema\":{{\"$ref\":\"#/$defs/l20000\",\"$defs\":{{\"l0\":{{}},{}}}}}}}",
         defs.join(",")
@@ -89,7 +91,7 @@ fn a_warm_instance_goes_on_after_a_fault() {
     let good = Request::new("greeter", r#"{"greeting":"hi"}"#);
     for _ in 0..3 {
         instance.validate(&good).expect("a verdict");
-        let fault = instance.validate(&Request::new("doubling", "1")).expect_err("2^40 steps");
+        let fault = instance.validate(&Request::new("doubling", "{}")).expect_err("2^40 steps");
         assert_eq!(fault.code(), "out_of_fuel");
     }
 }

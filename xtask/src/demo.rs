@@ -18,7 +18,9 @@ pub(crate) fn demo() -> Result<()> {
     step("An output that is not. Each violation is shown in the text where it is.");
     show(check("cited-answer", "cited-answer.bad-url.txt"), 1)?;
 
-    step("A hostile contract: its references double with each step. The sandbox runs out of fuel; no verdict, exit 5.");
+    step(
+        "A hostile contract: its references double with each step, and what each evaluates is asked for. The sandbox runs out of fuel; no verdict, exit 5.",
+    );
     show(
         seamgate([
             "check",

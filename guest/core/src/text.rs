@@ -1,5 +1,7 @@
 //! Text that is shown to a person or sent to a producer: cut, and saying so; quoted as data.
 
+use crate::parse::plain;
+
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     if text.len() <= limit {
@@ -31,28 +33,25 @@ fn left_out(bytes: usize) -> String {
 /// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
 pub(crate) fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
-    let mut written = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            8 => "\\b",
-            12 => "\\f",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&text[written..at]);
-        if escape.is_empty() {
-            out.push_str(&format!("\\u{byte:04x}"));
-        } else {
-            out.push_str(escape);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    loop {
+        let run = plain(&bytes[at..]);
+        out.push_str(&text[at..at + run]);
+        at += run;
+        match bytes.get(at) {
+            None => break,
+            Some(b'"') => out.push_str("\\\""),
+            Some(b'\\') => out.push_str("\\\\"),
+            Some(b'\n') => out.push_str("\\n"),
+            Some(b'\r') => out.push_str("\\r"),
+            Some(b'\t') => out.push_str("\\t"),
+            Some(8) => out.push_str("\\b"),
+            Some(12) => out.push_str("\\f"),
+            Some(byte) => out.push_str(&format!("\\u{byte:04x}")),
         }
-        written = at + 1;
+        at += 1;
     }
-    out.push_str(&text[written..]);
     out.push('"');
 }
 

@@ -1,16 +1,13 @@
 //! The engine: one for each gate, with a pool of slots for instances.
 
-mod ticker;
+mod clock;
 
-use std::{
-    sync::{Condvar, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::limits::Limits;
-pub(crate) use ticker::{TICK, Ticker};
+pub(crate) use clock::{Clock, LOOK, TimedOut};
 
 /// The stack of an instance, in bytes. The guest's own caps on depth keep it well inside.
 pub(crate) const STACK: usize = 512 * 1024;
@@ -19,9 +16,8 @@ pub(crate) const STACK: usize = 512 * 1024;
 fn codegen() -> Config {
     let mut config = Config::new();
     config
-        // The two bounds on time: fuel is the same on every machine, the epoch is the wall clock.
+        // The bound on work, the same on every machine; and when to look at the clock.
         .consume_fuel(true)
-        .epoch_interruption(true)
         .max_wasm_stack(STACK)
         // The same bytes everywhere: one NaN, and no instruction whose result is the machine's choice.
         .cranelift_nan_canonicalization(true)
@@ -55,6 +51,7 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
     pool.total_component_instances(slots)
         .total_core_instances(slots.saturating_mul(2))
         .total_memories(slots)
+        .total_stacks(slots)
         .total_tables(slots.saturating_mul(2))
         .max_memory_size(limits.memory)
         .linear_memory_keep_resident(KEEP_RESIDENT)
@@ -100,10 +97,4 @@ impl Drop for Slot<'_> {
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.freed.notify_one();
     }
-}
-
-/// How many ticks a call may last.
-pub(crate) fn ticks(timeout: Duration) -> u64 {
-    // One more than fit: the first may come at once.
-    (timeout.as_nanos() / TICK.as_nanos()).try_into().unwrap_or(u64::MAX / 2) + 1
 }

@@ -16,12 +16,29 @@ use super::{
     value::{Decimal, Numeric},
 };
 use crate::{
+    parse::Document,
     place::{Place, Step},
     text,
 };
 
 /// Values of the schema are shown in messages up to this length.
 pub(super) const MAX_VALUE: usize = 160;
+
+/// Keywords that nothing breaks by itself, of those that are many.
+const SILENT: [&str; 12] = [
+    "$comment",
+    "$defs",
+    "$id",
+    "$ref",
+    "default",
+    "definitions",
+    "description",
+    "examples",
+    "items",
+    "properties",
+    "then",
+    "title",
+];
 
 /// Why a schema cannot be used.
 pub(super) enum Unusable<'s> {
@@ -33,11 +50,16 @@ pub(super) enum Unusable<'s> {
     Keyword { keywords: &'s Value, keyword: String },
 }
 
-/// Compile what `uri` names in the registry.
-pub(super) fn compile<'s>(registry: &'s Registry<'s>, uri: &str, dialect: Dialect) -> Result<Schemas, Unusable<'s>> {
-    match Compiler::new(registry, dialect, false).run(uri) {
+/// Compile what `uri` names in the registry; `source` is its text.
+pub(super) fn compile<'s>(
+    registry: &'s Registry<'s>,
+    uri: &str,
+    source: &Document,
+    dialect: Dialect,
+) -> Result<Schemas, Unusable<'s>> {
+    match Compiler::new(registry, dialect, false).run(uri, source) {
         // Where references depend on the way there, ways are told apart.
-        Err(Stopped::Dynamic) => match Compiler::new(registry, dialect, true).run(uri) {
+        Err(Stopped::Dynamic) => match Compiler::new(registry, dialect, true).run(uri, source) {
             Ok(schemas) => Ok(schemas),
             Err(Stopped::Unusable(unusable)) => Err(unusable),
             Err(Stopped::Dynamic) => unreachable!("ways are told apart"),
@@ -114,7 +136,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn run(mut self, uri: &str) -> Compiled<'s, Schemas> {
+    fn run(mut self, uri: &str, source: &Document) -> Compiled<'s, Schemas> {
         let base = referencing::uri::from_str(uri)?;
         let (contents, resolver, draft) = self.registry.resolver(base).lookup(uri)?.into_inner();
         // A URI of its own that is relative is read against the one it was given.
@@ -125,7 +147,32 @@ impl<'s> Compiler<'s> {
         while let Some((id, keywords, contents, context)) = self.queue.pop_front() {
             self.keywords(id, keywords, contents, context)?;
         }
+        self.find_positions(contents, source);
         Ok(self.finish(root))
+    }
+
+    /// Note where schemas and their keywords stand in the text, for the order of what is wrong.
+    fn find_positions(&mut self, root: &'s Value, source: &Document) {
+        let mut by_address: HashMap<*const Value, Vec<SchemaId>> = HashMap::new();
+        for ((address, _), id) in &self.known {
+            by_address.entry(*address).or_default().push(*id);
+        }
+        let mut open = vec![(Document::ROOT, root)];
+        while let Some((at, value)) = open.pop() {
+            for id in by_address.get(&std::ptr::from_ref(value)).into_iter().flatten() {
+                let schema = &mut self.all[*id as usize];
+                schema.position = at;
+                let named = source.members(at).map(|(name, value)| (source.string(name), value));
+                schema.keywords =
+                    named.filter(|(name, _)| !SILENT.contains(name)).map(|(name, at)| (name.into(), at)).collect();
+            }
+            match value {
+                Value::Object(members) => open
+                    .extend(source.members(at).filter_map(|(name, at)| Some((at, members.get(source.string(name))?)))),
+                Value::Array(items) => open.extend(source.items(at).zip(items)),
+                _ => {}
+            }
+        }
     }
 
     /// The context of a resource, or of what a reference leads to in it.
@@ -250,7 +297,7 @@ impl<'s> Compiler<'s> {
             schema.each_named(&mut |id| *id = targets[*id as usize]);
         }
         mark_recurring(&mut self.all);
-        Schemas { all: self.all, root: targets[root as usize], resources: self.resources }
+        Schemas::new(self.all, targets[root as usize], self.resources)
     }
 }
 

@@ -55,24 +55,17 @@ impl Explainer<'_> {
 
     /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
     pub(super) fn schema_path(&self, failure: &Failure) -> String {
-        let schema = self.schemas.get(failure.schema);
-        let rule = match &failure.why {
-            Why::PropertyName(inner) => return self.schema_path(inner),
-            // Told by what takes nothing: it stands there itself.
-            Why::Never | Why::AdditionalProperties | Why::UnevaluatedProperties => String::new(),
-            Why::PatternProperties(number) => {
-                let pattern = schema.object.as_ref().map(|rules| rules.patterns[*number].0.text.as_str());
-                let pattern = pattern.unwrap_or_default().replace('~', "~0").replace('/', "~1");
-                format!("/patternProperties/{pattern}")
-            }
-            Why::Undecided => "/pattern".to_owned(),
-            _ => format!("/{}", self.words(failure).keyword),
+        let (schema, keyword) = failure.rule(self.schemas);
+        let location = &self.schemas.get(schema).location;
+        let mut path = match location.resource {
+            0 => location.pointer.clone(),
+            resource => format!("{}#{}", self.schemas.resources[resource as usize], location.pointer),
         };
-        let pointer = format!("{}{rule}", schema.location.pointer);
-        match schema.location.resource {
-            0 => pointer,
-            resource => format!("{}#{pointer}", self.schemas.resources[resource as usize]),
+        if let Some(keyword) = keyword {
+            path.push('/');
+            path.push_str(keyword);
         }
+        path
     }
 
     fn words(&self, failure: &Failure) -> Words {

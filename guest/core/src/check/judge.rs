@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{
     format::WrongContent,
-    pattern::Pattern,
-    schema::{ANY, Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, StringRules},
+    pattern::Undecided,
+    schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, StringRules},
     value::{Decimal, Numeric, is_unique},
 };
 use crate::parse::{Document, Kind, NodeId, Number};
@@ -79,6 +79,55 @@ pub(super) struct Nearest {
     pub(super) first: Failure,
     /// How much else is wrong by it.
     pub(super) more: usize,
+}
+
+impl Failure {
+    /// The schema whose rule was broken, and the keyword; none where the schema itself says it all.
+    pub(super) fn rule(&self, schemas: &Schemas) -> (SchemaId, Option<&'static str>) {
+        let schema = schemas.get(self.schema);
+        let keyword = match &self.why {
+            Why::PropertyName(inner) => return inner.rule(schemas),
+            Why::Never | Why::AdditionalProperties | Why::UnevaluatedProperties => None,
+            Why::Type => Some("type"),
+            Why::Allowed(number) => Some(schema.allowed[*number].keyword),
+            Why::Bound(number) => schema.number.as_ref().map(|rules| rules.bounds[*number].keyword),
+            Why::MultipleOf => Some("multipleOf"),
+            Why::MinLength => Some("minLength"),
+            Why::MaxLength => Some("maxLength"),
+            Why::Pattern | Why::Undecided => Some("pattern"),
+            Why::PatternProperties(_) => Some("patternProperties"),
+            Why::Format => Some("format"),
+            Why::ContentEncoding(_) => Some("contentEncoding"),
+            Why::ContentMediaType(_) => Some("contentMediaType"),
+            Why::MinItems => Some("minItems"),
+            Why::MaxItems => Some("maxItems"),
+            Why::UniqueItems => Some("uniqueItems"),
+            Why::AdditionalItems => Some("additionalItems"),
+            Why::Contains => Some("contains"),
+            Why::MinContains => Some("minContains"),
+            Why::MaxContains => Some("maxContains"),
+            Why::UnevaluatedItems => Some("unevaluatedItems"),
+            Why::MinProperties => Some("minProperties"),
+            Why::MaxProperties => Some("maxProperties"),
+            Why::Required(_) => Some("required"),
+            Why::Dependent(number, _) => schema.object.as_ref().map(|rules| rules.dependent[*number].keyword),
+            Why::Not(_) => Some("not"),
+            Why::AnyOf(..) => Some("anyOf"),
+            Why::OneOfNone(..) | Why::OneOfSeveral(..) => Some("oneOf"),
+        };
+        (self.schema, keyword)
+    }
+
+    /// Where the rule stands in the text of the contract's schema; those of other resources come after all others.
+    pub(super) fn position(&self, schemas: &Schemas) -> NodeId {
+        let (schema, keyword) = self.rule(schemas);
+        let schema = schemas.get(schema);
+        let named = |keyword: &str| schema.keywords.iter().find(|(name, _)| **name == *keyword).map(|(_, at)| *at);
+        match schema.location.resource {
+            0 => keyword.and_then(named).unwrap_or(schema.position),
+            _ => NodeId::MAX,
+        }
+    }
 }
 
 /// Whether a document is valid.
@@ -199,6 +248,8 @@ struct Judge<'d> {
     document: &'d Document<'d>,
     /// What is being judged by schemas that come back to themselves.
     open: Vec<(SchemaId, NodeId)>,
+    /// Members that are still to be judged, those of objects further out first.
+    waiting: Vec<(SchemaId, NodeId)>,
     /// How many judgements are made before they are remembered.
     forgetful: usize,
     decided: BTreeMap<(NodeId, SchemaId), bool>,
@@ -230,7 +281,7 @@ macro_rules! demand {
 impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
-        Judge { schemas, document, open: Vec::new(), forgetful, decided: BTreeMap::new() }
+        Judge { schemas, document, open: Vec::new(), waiting: Vec::new(), forgetful, decided: BTreeMap::new() }
     }
 
     fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {
@@ -238,14 +289,33 @@ impl<'d> Judge<'d> {
     }
 
     /// Judge a value by a schema. `seen` is where its evaluated items or members are noted, if anybody asks.
+    #[inline(always)]
     fn judge<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
-        if id == ANY || found.is_spent() {
+        let brief = self.schemas.brief(id);
+        let kind = self.document.kind(at);
+        if brief.takes_all(kind) {
+            return true;
+        }
+        if !F::ALL && brief.takes_none(kind) {
+            return false;
+        }
+        self.judge_by_rules(found, id, (at, kind), seen)
+    }
+
+    #[inline(always)]
+    fn judge_by_rules<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        (at, kind): (NodeId, Kind),
+        seen: Option<&mut Seen>,
+    ) -> bool {
+        if found.is_spent() {
             return true;
         }
         let schemas = self.schemas;
         let schema = schemas.get(id);
-        let kind = self.document.kind(at);
-        if schema.is_costly(kind) {
+        if schemas.brief(id).is_costly(kind) {
             self.judge_costly(found, (id, schema), (at, kind), seen)
         } else {
             self.judge_simple(found, (id, schema), (at, kind))
@@ -507,51 +577,16 @@ impl<'d> Judge<'d> {
         if count > rules.count.max {
             fail!(valid, found, at, id, Why::MaxProperties);
         }
-        let mut required = 0;
-        for (index, (name, value)) in document.members(at).enumerate() {
-            let text = document.string(name);
-            let mut covered = false;
-            if let Some(number) = rules.names.find(text.as_bytes()) {
-                let member = rules.members[number];
-                // No name stands twice: that was screened.
-                required += usize::from(member.required);
-                if let Some(schema) = member.schema {
-                    covered = true;
-                    demand!(valid, self.judge(found, schema, value, None));
-                }
-            }
-            for (number, (pattern, schema)) in rules.patterns.iter().enumerate() {
-                match self.name_matches(pattern, text) {
-                    Some(true) => {
-                        covered = true;
-                        demand!(valid, self.judge(found, *schema, value, None));
-                    }
-                    Some(false) => {}
-                    None => fail!(valid, found, at, id, Why::PatternProperties(number)),
-                }
-            }
-            if !covered && let Some(schema) = rules.additional {
-                covered = true;
-                if self.schemas.get(schema).never {
-                    fail!(valid, found, value, schema, Why::AdditionalProperties);
-                } else {
-                    demand!(valid, self.judge(found, schema, value, None));
-                }
-            }
-            if let Some(schema) = rules.property_names {
-                demand!(valid, self.property_name(found, id, schema, name));
-            }
-            if let (true, Some(seen)) = (covered, &mut seen) {
-                seen.mark(index);
-            }
+        let waiting = self.waiting.len();
+        let mut judged = self.members(found, id, rules, at, seen.as_deref_mut());
+        let mut next = waiting;
+        while (judged || F::ALL) && next < self.waiting.len() {
+            let (schema, value) = self.waiting[next];
+            judged &= self.judge(found, schema, value, None);
+            next += 1;
         }
-        if required < rules.required {
-            for (number, member) in rules.members.iter().enumerate() {
-                if member.required && document.member(at, rules.names.get(number)).is_none() {
-                    fail!(valid, found, at, id, Why::Required(number));
-                }
-            }
-        }
+        self.waiting.truncate(waiting);
+        demand!(valid, judged);
         for (number, dependent) in rules.dependent.iter().enumerate() {
             if document.member(at, &dependent.name).is_none() {
                 continue;
@@ -568,9 +603,73 @@ impl<'d> Judge<'d> {
         valid
     }
 
-    /// None where it was not decided.
-    fn name_matches(&self, pattern: &Pattern, name: &str) -> Option<bool> {
-        pattern.matches(name).ok()
+    /// Judge the members of an object, but those that take long: they wait until the others have been, for mostly those
+    /// tell.
+    fn members<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        rules: &'d ObjectRules,
+        at: NodeId,
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        let document = self.document;
+        let mut required = 0;
+        for (index, (name, value)) in document.members(at).enumerate() {
+            let mut covered = false;
+            if let Some(number) = rules.names.find(document.string_bytes(name), document.name_hash(name)) {
+                let member = rules.members[number];
+                // No name stands twice: that was screened.
+                required += usize::from(member.required);
+                if let Some(schema) = member.schema {
+                    covered = true;
+                    demand!(valid, self.judge_soon(found, schema, value));
+                }
+            }
+            for (number, (pattern, schema)) in rules.patterns.iter().enumerate() {
+                match pattern.matches(document.string(name)) {
+                    Ok(true) => {
+                        covered = true;
+                        demand!(valid, self.judge_soon(found, *schema, value));
+                    }
+                    Ok(false) => {}
+                    Err(Undecided) => fail!(valid, found, at, id, Why::PatternProperties(number)),
+                }
+            }
+            if !covered && let Some(schema) = rules.additional {
+                covered = true;
+                if self.schemas.get(schema).never {
+                    fail!(valid, found, value, schema, Why::AdditionalProperties);
+                } else {
+                    demand!(valid, self.judge_soon(found, schema, value));
+                }
+            }
+            if let Some(schema) = rules.property_names {
+                demand!(valid, self.property_name(found, id, schema, name));
+            }
+            if let (true, Some(seen)) = (covered, &mut seen) {
+                seen.mark(index);
+            }
+        }
+        if required < rules.required {
+            for (number, member) in rules.members.iter().enumerate() {
+                if member.required && document.member(at, rules.names.get(number)).is_none() {
+                    fail!(valid, found, at, id, Why::Required(number));
+                }
+            }
+        }
+        valid
+    }
+
+    /// Judge a value now, if that is soon done.
+    #[inline(always)]
+    fn judge_soon<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId) -> bool {
+        if self.schemas.brief(id).is_costly(self.document.kind(at)) {
+            self.waiting.push((id, at));
+            return true;
+        }
+        self.judge(found, id, at, None)
     }
 
     /// A member's name, which is a string like any other.
@@ -654,15 +753,18 @@ impl<'d> Judge<'d> {
             }
             Applied::One(one) => {
                 let mut matching = Vec::new();
+                let mut count = 0;
                 for (index, schema) in one.iter().enumerate() {
                     if self.matches(*schema, at, seen.as_deref_mut()) {
-                        if !F::ALL && !matching.is_empty() {
+                        count += 1;
+                        if F::ALL {
+                            matching.push(index);
+                        } else if count > 1 {
                             return false;
                         }
-                        matching.push(index);
                     }
                 }
-                match matching.len() {
+                match count {
                     0 => {
                         let nearest = self.nearest(found, one, at);
                         fail!(valid, found, at, id, Why::OneOfNone(number, nearest));

@@ -14,9 +14,10 @@ use referencing::{Draft, SPECIFICATIONS};
 use serde_json::Value;
 
 use crate::{
-    parse::{Document, NodeId, Span},
+    contract::CONTRACT_CAPS,
+    parse::{Document, NodeId, Span, parse},
     place::Place,
-    screen::Screened,
+    screen::{Screened, malformed},
     violation::{MAX_VIOLATIONS, Violation, Violations},
 };
 use compile::{Unusable, compile, find};
@@ -89,7 +90,7 @@ impl Checker {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        match build(&schema, resources, dialect) {
+        match build(&source, &schema, resources, dialect) {
             Ok(schemas) => Ok(Checker { rules: Rules::JsonSchema(schemas), source }),
             Err(violation) => Err(vec![violation]),
         }
@@ -97,7 +98,7 @@ impl Checker {
 
     /// Compile a schema of our own, or one that was looked at, which is known to be one.
     fn trusted(source: &str, resources: &[(String, Value)], dialect: Dialect) -> Result<Self, Violation> {
-        let schemas = build(&read(source)?, resources, dialect)?;
+        let schemas = build(source, &read(source)?, resources, dialect)?;
         Ok(Checker { rules: Rules::JsonSchema(schemas), source: source.to_owned() })
     }
 
@@ -130,7 +131,12 @@ impl Checker {
             Rules::JsonSchema(schemas) => {
                 let explainer = Explainer { schemas, document };
                 let (mut failures, incomplete) = judge::failures(schemas, document);
-                self.order(&mut failures, |failure| failure.at, |failure| explainer.schema_path(failure));
+                let by_schema = |failure: &judge::Failure| {
+                    let position = failure.position(schemas);
+                    let other = position == NodeId::MAX;
+                    (failure.at, position, if other { explainer.schema_path(failure) } else { String::new() })
+                };
+                failures.sort_by_cached_key(by_schema);
                 failures.dedup();
                 let listed = failures.iter().take(MAX_VIOLATIONS).map(|failure| explainer.violation(failure)).collect();
                 Violations { listed, total: failures.len(), incomplete }
@@ -138,7 +144,8 @@ impl Checker {
             Rules::Jtd(schema) => {
                 let mut found = schema.violations(document, judge::FAILURES);
                 let incomplete = found.len() >= judge::FAILURES;
-                self.order(&mut found, |(at, _)| *at, |(_, violation)| violation.schema_path.clone());
+                let order = SchemaOrder::of(&self.source);
+                found.sort_by_cached_key(|(at, violation)| (*at, order.of_path(&violation.schema_path)));
                 let total = found.len();
                 let listed = found.into_iter().take(MAX_VIOLATIONS).map(|(_, violation)| violation).collect();
                 Violations { listed, total, incomplete }
@@ -149,16 +156,6 @@ impl Checker {
             violations.total = 1;
         }
         violations
-    }
-
-    /// Put what was found in document order, then in the order of the schema.
-    fn order<T>(&self, found: &mut [T], at: impl Fn(&T) -> NodeId, schema_path: impl Fn(&T) -> String) {
-        found.sort_by_key(&at);
-        // Reading the schema is a long way to go for what is mostly not asked.
-        if found.windows(2).any(|pair| at(&pair[0]) == at(&pair[1])) {
-            let order = SchemaOrder::of(&self.source);
-            found.sort_by_cached_key(|found| (at(found), order.of_path(&schema_path(found))));
-        }
     }
 }
 
@@ -171,7 +168,7 @@ fn read(source: &str) -> Result<Value, Violation> {
 const NO_ID: &str = "seamgate:///";
 
 /// Compile a schema; the place of what is wrong is in a document with the members `schema` and `resources`.
-fn build(schema: &Value, resources: &[(String, Value)], dialect: Dialect) -> Result<Schemas, Violation> {
+fn build(source: &str, schema: &Value, resources: &[(String, Value)], dialect: Dialect) -> Result<Schemas, Violation> {
     let id = id(schema, dialect.draft);
     let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };
     let mut named: Vec<(&str, &Value)> = vec![(uri, schema)];
@@ -209,7 +206,10 @@ fn build(schema: &Value, resources: &[(String, Value)], dialect: Dialect) -> Res
     };
     let unresolved = |error| explain::unresolved(schema, &error).under(&Place::root().name("schema"));
     let registry = prepared().map_err(unresolved)?;
-    compile(&registry, uri, dialect).map_err(|unusable| match unusable {
+    // It was parsed before, as a part of its contract.
+    let parsed = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS)
+        .map_err(|broken| malformed(source, &broken).under(&Place::root().name("schema")))?;
+    compile(&registry, uri, &parsed.document, dialect).map_err(|unusable| match unusable {
         Unusable::Reference(error) => unresolved(error),
         Unusable::Pattern { keywords, keyword, pattern } => {
             explain::unusable_pattern(in_contract(keywords), keyword, &pattern, dialect.patterns)

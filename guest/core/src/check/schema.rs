@@ -9,7 +9,7 @@ use super::{
     pattern::Pattern,
     value::{Decimal, Numeric, equals},
 };
-use crate::parse::{Document, Kind, NodeId, Number, same};
+use crate::parse::{Document, Kind, NodeId, Number, hash, same};
 
 /// A schema's place in `Schemas`.
 pub(super) type SchemaId = u32;
@@ -20,14 +20,70 @@ pub(super) const ANY: SchemaId = 0;
 /// All schemas that a contract's schema is made of.
 pub(super) struct Schemas {
     pub(super) all: Vec<Schema>,
+    /// Of each of those, what is asked first.
+    briefs: Vec<Brief>,
     pub(super) root: SchemaId,
     /// The URIs of resources, without fragments; the first is that of the contract's own schema.
     pub(super) resources: Vec<String>,
 }
 
 impl Schemas {
+    pub(super) fn new(all: Vec<Schema>, root: SchemaId, resources: Vec<String>) -> Self {
+        Schemas { briefs: all.iter().map(Brief::of).collect(), all, root, resources }
+    }
+
+    #[inline(always)]
+    pub(super) fn brief(&self, id: SchemaId) -> Brief {
+        self.briefs[id as usize]
+    }
+
+    #[inline(always)]
     pub(super) fn get(&self, id: SchemaId) -> &Schema {
         &self.all[id as usize]
+    }
+}
+
+/// What is asked first of a value, and mostly last, in as few bytes as can be.
+#[derive(Clone, Copy)]
+pub(super) struct Brief {
+    types: Types,
+    /// The kinds of values for which there are rules beyond the type, and those for which they lead further than the
+    /// value: as bits.
+    ruled: u8,
+    costly: u8,
+}
+
+impl Brief {
+    fn of(schema: &Schema) -> Self {
+        let all = |is: bool| if is { u8::MAX } else { 0 };
+        let of = |kind: Kind, is: bool| if is { Types::bit(kind) } else { 0 };
+        let costly = all(!schema.applied.is_empty())
+            | of(Kind::Array, schema.array.is_some() || schema.unevaluated_items.is_some())
+            | of(Kind::Object, schema.object.is_some() || schema.unevaluated_members.is_some());
+        let ruled = costly
+            | all(!schema.allowed.is_empty())
+            | of(Kind::Number, schema.number.is_some())
+            | of(Kind::String, schema.string.is_some());
+        Brief { types: schema.types, ruled, costly }
+    }
+
+    /// Whether all values of a kind are valid, and nothing more is to be asked.
+    #[inline(always)]
+    pub(super) fn takes_all(self, kind: Kind) -> bool {
+        self.types.0 & !self.ruled & Types::bit(kind) != 0
+    }
+
+    /// Whether no value of a kind is valid.
+    #[inline(always)]
+    pub(super) fn takes_none(self, kind: Kind) -> bool {
+        let integers = if kind == Kind::Number { INTEGER | WRITTEN_INTEGER } else { 0 };
+        self.types.0 & (Types::bit(kind) | integers) == 0
+    }
+
+    /// Whether values of a kind take long to judge.
+    #[inline(always)]
+    pub(super) fn is_costly(self, kind: Kind) -> bool {
+        self.costly & Types::bit(kind) != 0
     }
 }
 
@@ -58,6 +114,10 @@ pub(super) struct Schema {
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: Location,
+    /// Where it stands in the text of the contract's schema, and its keywords that may be broken; in the order of all
+    /// values there.
+    pub(super) position: NodeId,
+    pub(super) keywords: Vec<(Box<str>, NodeId)>,
 }
 
 /// The keyword `type`, as a set of bits.
@@ -77,6 +137,7 @@ const WRITTEN_INTEGER: u8 = 1 << Kind::False as u8;
 impl Types {
     pub(super) const NONE: Types = Types(0);
 
+    #[inline(always)]
     fn bit(kind: Kind) -> u8 {
         match kind {
             Kind::False | Kind::True => 1 << Kind::True as u8,
@@ -129,7 +190,10 @@ impl Allowed {
 
     pub(super) fn has(&self, document: &Document, at: NodeId, kind: Kind) -> bool {
         match kind {
-            Kind::String => self.strings.find(document.string(at).as_bytes()).is_some(),
+            Kind::String => {
+                let string = document.string_bytes(at);
+                self.strings.find(string, hash(string)).is_some()
+            }
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
     }
@@ -340,16 +404,6 @@ impl Schema {
             rules.additional.iter_mut().chain(&mut rules.property_names).for_each(visit);
         }
     }
-
-    /// Whether anything about it needs more than one look at the value.
-    pub(super) fn is_costly(&self, kind: Kind) -> bool {
-        !self.applied.is_empty()
-            || match kind {
-                Kind::Array => self.array.is_some() || self.unevaluated_items.is_some(),
-                Kind::Object => self.object.is_some() || self.unevaluated_members.is_some(),
-                _ => false,
-            }
-    }
 }
 
 /// A set of strings of the schema's, numbered in order, in which those of a document are looked up.
@@ -387,11 +441,10 @@ impl Names {
         &self.names[number]
     }
 
-    /// The number of a name, which is the schema's to bound: never how long a search takes.
-    #[inline]
-    pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
+    /// The number of a name that has this hash. How long that takes is bounded by the schema's own names.
+    #[inline(always)]
+    pub(super) fn find(&self, name: &[u8], hash: u32) -> Option<usize> {
         let mask = self.slots.len().wrapping_sub(1);
-        let hash = hash(name);
         let mut slot = hash as usize;
         loop {
             let entry = *self.slots.get(slot & mask)?;
@@ -410,23 +463,6 @@ impl Names {
     }
 }
 
-/// A hash of a few bytes at either end and the length: names are short, and what it finds is compared.
-#[inline]
-fn hash(bytes: &[u8]) -> u32 {
-    let word = |piece: Option<&[u8; 8]>| piece.map(|piece| u64::from_le_bytes(*piece));
-    let mixed = match (word(bytes.first_chunk()), word(bytes.last_chunk())) {
-        (Some(first), Some(last)) => first ^ last.rotate_left(29),
-        _ => match (bytes.first_chunk(), bytes.last_chunk()) {
-            (Some(first), Some(last)) => {
-                u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
-            }
-            _ => bytes.iter().fold(0, |mixed, &byte| mixed << 8 | u64::from(byte)),
-        },
-    };
-    let product = (mixed ^ (bytes.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (product >> 32) as u32 ^ product as u32 >> 16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -437,7 +473,11 @@ mod tests {
         for count in [0, 1, 2, 3, 7, 16, 300] {
             let names = Names::new(all[..count].iter().map(String::as_str));
             for (number, name) in all.iter().enumerate() {
-                assert_eq!(names.find(name.as_bytes()), (number < count).then_some(number), "{name} of {count}");
+                assert_eq!(
+                    names.find(name.as_bytes(), hash(name.as_bytes())),
+                    (number < count).then_some(number),
+                    "{name} of {count}"
+                );
             }
         }
     }

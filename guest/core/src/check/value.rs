@@ -146,14 +146,46 @@ pub(super) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool 
     }
 }
 
+/// Up to this many items are compared with each other: mostly they differ in what comes first.
+const FEW_ITEMS: usize = 12;
+
 /// Whether no two items of an array are the same.
-///
-/// Sorted, then compared with the neighbour: no hash that a producer could aim at.
 pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     let mut items: Vec<NodeId> = document.items(array).collect();
+    if items.len() <= FEW_ITEMS {
+        let is_new =
+            |(index, item): (usize, &NodeId)| items[..index].iter().all(|&other| !is_same(document, other, *item));
+        return items.iter().enumerate().all(is_new);
+    }
+    // Sorted, then compared with the neighbour: no hash that a producer could aim at.
     items.sort_unstable_by(|&a, &b| order(document, a, b));
     items.windows(2).all(|pair| order(document, pair[0], pair[1]).is_ne())
 }
+
+/// JSON Schema's equality of two values of a document.
+fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
+    document.kind(a) == document.kind(b)
+        && match document.kind(a) {
+            Kind::Null | Kind::False | Kind::True => true,
+            Kind::Number => order(document, a, b).is_eq(),
+            Kind::String => document.string_bytes(a) == document.string_bytes(b),
+            Kind::Array => {
+                document.count(a) == document.count(b)
+                    && document.items(a).zip(document.items(b)).all(|(a, b)| is_same(document, a, b))
+            }
+            Kind::Object => {
+                document.count(a) == document.count(b)
+                    && document.members(a).zip(document.members(b)).all(|((name, value), (other_name, other))| {
+                        let name = document.string(name);
+                        // Mostly they come in the same order.
+                        let other =
+                            if document.is_string(other_name, name) { Some(other) } else { document.member(b, name) };
+                        other.is_some_and(|other| is_same(document, value, other))
+                    })
+            }
+        }
+}
+
 /// A total order of values in which those that JSON Schema calls equal, and only those, are equal.
 fn order(document: &Document, a: NodeId, b: NodeId) -> Ordering {
     let rank = |id| document.kind(id) as u8;
@@ -191,6 +223,41 @@ fn order(document: &Document, a: NodeId, b: NodeId) -> Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        contract::Caps,
+        parse::{Span, parse},
+    };
+
+    #[test]
+    fn few_items_and_many_are_told_apart_alike() {
+        let values = [
+            "1",
+            "1.0",
+            "10e-1",
+            "2",
+            "true",
+            "null",
+            "\"a\"",
+            "\"\\u0061\"",
+            "[1,2]",
+            "[2,1]",
+            "[1.0,2]",
+            "{}",
+            "{\"a\":1,\"b\":[]}",
+            "{\"b\":[],\"a\":1.0}",
+            "{\"a\":1}",
+            "{\"a\":[]}",
+        ];
+        for a in values {
+            for b in values {
+                let text = format!("[{a},{b}]");
+                let parsed = parse(&text, Span::new(0, text.len()), &Caps::default()).expect("JSON");
+                let items: Vec<NodeId> = parsed.document.items(Document::ROOT).collect();
+                let same = is_same(&parsed.document, items[0], items[1]);
+                assert_eq!(same, order(&parsed.document, items[0], items[1]).is_eq(), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn multiples_are_decided_on_the_digits() {

@@ -63,21 +63,41 @@ pub(super) struct Node {
     /// Strings: where the decoded string starts in `Document::decoded`, or `BORROWED`.
     /// Containers: how many items or members.
     pub(super) a: u32,
-    /// Strings: the length in bytes. Containers: the node after the last descendant.
+    /// Strings that hold escapes: the length in bytes, decoded. Names that hold none: their hash.
+    /// Containers: the node after the last descendant.
     pub(super) b: u32,
 }
 
 impl Node {
+    #[inline(always)]
     pub(super) fn scalar(kind: Kind, span: Span) -> Self {
         Node { kind, span, a: 0, b: 0 }
     }
 
+    #[inline(always)]
     pub(super) fn borrowed_string(span: Span) -> Self {
-        Node { kind: Kind::String, span, a: BORROWED, b: span.end - span.start - 2 }
+        Node { kind: Kind::String, span, a: BORROWED, b: 0 }
     }
 
     pub(super) fn decoded_string(span: Span, start: usize, length: usize) -> Self {
         Node { kind: Kind::String, span, a: start as u32, b: length as u32 }
+    }
+
+    /// Keep the hash of a name, as it is written, where that is its value.
+    #[inline(always)]
+    pub(super) fn set_hash(&mut self, hash: u32) {
+        if self.a == BORROWED {
+            self.b = hash;
+        }
+    }
+
+    /// Where a string's value begins and ends in its text.
+    #[inline(always)]
+    fn piece(&self) -> (usize, usize) {
+        match self.a {
+            BORROWED => (self.span.start as usize + 1, (self.span.end as usize).wrapping_sub(1)),
+            start => (start as usize, start.wrapping_add(self.b) as usize),
+        }
     }
 
     /// A container that has not ended: everything from here on belongs to it.
@@ -98,24 +118,29 @@ pub(crate) struct Document<'t> {
 impl<'t> Document<'t> {
     pub(crate) const ROOT: NodeId = 0;
 
+    #[inline(always)]
     fn node(&self, id: NodeId) -> Node {
         self.nodes[id as usize]
     }
 
+    #[inline(always)]
     pub(crate) fn kind(&self, id: NodeId) -> Kind {
         self.nodes[id as usize].kind
     }
 
+    #[inline(always)]
     pub(crate) fn span(&self, id: NodeId) -> Span {
         self.node(id).span
     }
 
     /// The text of a value, as it was written.
+    #[inline(always)]
     pub(crate) fn source(&self, id: NodeId) -> &'t str {
         self.node(id).span.of(self.text)
     }
 
     /// How many items or members a container has; 0 for everything else.
+    #[inline(always)]
     pub(crate) fn count(&self, id: NodeId) -> usize {
         match self.kind(id) {
             Kind::Array | Kind::Object => self.node(id).a as usize,
@@ -124,6 +149,7 @@ impl<'t> Document<'t> {
     }
 
     /// The node after the last descendant of this one.
+    #[inline(always)]
     pub(crate) fn next(&self, id: NodeId) -> NodeId {
         match self.kind(id) {
             Kind::Array | Kind::Object => self.node(id).b.min(self.nodes.len() as u32),
@@ -137,33 +163,41 @@ impl<'t> Document<'t> {
         if node.kind != Kind::String {
             return "";
         }
-        if node.a == BORROWED {
-            let start = node.span.start as usize + 1;
-            &self.text[start..start + node.b as usize]
-        } else {
-            &self.decoded[node.a as usize..(node.a + node.b) as usize]
+        let (start, end) = node.piece();
+        if node.a == BORROWED { &self.text[start..end] } else { &self.decoded[start..end] }
+    }
+
+    /// The bytes of a string's value.
+    #[inline(always)]
+    pub(crate) fn string_bytes(&self, id: NodeId) -> &[u8] {
+        let node = &self.nodes[id as usize];
+        if node.kind != Kind::String {
+            return &[];
         }
+        let (start, end) = node.piece();
+        let bytes = if node.a == BORROWED { self.text.as_bytes() } else { self.decoded.as_bytes() };
+        &bytes[start..end]
     }
 
     /// Whether a value is this string.
     pub(crate) fn is_string(&self, id: NodeId, string: &str) -> bool {
         let node = &self.nodes[id as usize];
+        let (start, end) = node.piece();
         // The length first: it is at hand, and mostly tells.
         node.kind == Kind::String
-            && node.b as usize == string.len()
-            && scan::same(self.string_bytes(node), string.as_bytes())
+            && end.wrapping_sub(start) == string.len()
+            && scan::same(self.string_bytes(id), string.as_bytes())
     }
 
-    #[inline]
-    fn string_bytes(&self, node: &Node) -> &[u8] {
-        let (bytes, start) = match node.a {
-            BORROWED => (self.text.as_bytes(), node.span.start + 1),
-            start => (self.decoded.as_bytes(), start),
-        };
-        &bytes[start as usize..(start + node.b) as usize]
+    /// The hash of a member's name; see `scan::hash`.
+    #[inline(always)]
+    pub(crate) fn name_hash(&self, name: NodeId) -> u32 {
+        let node = &self.nodes[name as usize];
+        if node.a == BORROWED { node.b } else { scan::hash(self.string_bytes(name)) }
     }
 
     /// The items of an array, in order; nothing for everything else.
+    #[inline(always)]
     pub(crate) fn items(&self, id: NodeId) -> Items<'_, 't> {
         let (at, end) = match self.kind(id) {
             Kind::Array => (id + 1, self.next(id)),
@@ -173,6 +207,7 @@ impl<'t> Document<'t> {
     }
 
     /// The members of an object, in order, as name and value; nothing for everything else.
+    #[inline(always)]
     pub(crate) fn members(&self, id: NodeId) -> Members<'_, 't> {
         let (at, end) = match self.kind(id) {
             Kind::Object => (id + 1, self.next(id)),
@@ -280,6 +315,7 @@ pub(crate) struct Items<'d, 't> {
 impl Iterator for Items<'_, '_> {
     type Item = NodeId;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<NodeId> {
         (self.at < self.end).then(|| {
             let item = self.at;
@@ -298,6 +334,7 @@ pub(crate) struct Members<'d, 't> {
 impl Iterator for Members<'_, '_> {
     type Item = (NodeId, NodeId);
 
+    #[inline(always)]
     fn next(&mut self) -> Option<(NodeId, NodeId)> {
         // A document that broke off may end with a name without a value.
         (self.at + 1 < self.end).then(|| {

@@ -11,7 +11,7 @@ mod scan;
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use number::Number;
-pub(crate) use scan::same;
+pub(crate) use scan::{hash, plain, same};
 
 use document::Node;
 
@@ -19,6 +19,9 @@ use crate::{contract::Caps, place::Place};
 
 /// More findings than this are counted, not kept.
 const MAX_FINDINGS: usize = 100;
+
+/// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
+const FEW_NAMES: usize = 24;
 
 /// Something that the grammar allows and the gate does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,8 +102,8 @@ struct Parser<'t, 'c> {
     caps: &'c Caps,
     findings: Vec<Finding>,
     found: usize,
-    /// Kept for `duplicates`, so that it allocates once.
-    names: Vec<NodeId>,
+    /// Names and their hashes, kept for `duplicates`, so that it allocates once.
+    names: Vec<(NodeId, u32)>,
 }
 
 impl<'t, 'c> Parser<'t, 'c> {
@@ -163,10 +166,12 @@ impl<'t, 'c> Parser<'t, 'c> {
         at == last
     }
 
+    #[inline(always)]
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
+    #[inline(always)]
     fn skip_white_space(&mut self) {
         self.at += scan::white_space(&self.bytes[self.at..]);
     }
@@ -179,10 +184,12 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     /// Whether values are kept here: not inside a container below the depth cap.
+    #[inline(always)]
     fn keeps(&self) -> bool {
         self.stack.last().is_none_or(|frame| frame.node.is_some())
     }
 
+    #[inline(always)]
     fn push(&mut self, node: Node) -> Option<NodeId> {
         self.keeps().then(|| {
             self.document.nodes.push(node);
@@ -243,6 +250,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
     }
 
+    #[inline(always)]
     fn open(&mut self, kind: Kind) {
         let node = if self.stack.len() < self.caps.depth {
             self.push(Node::open(kind, self.at))
@@ -259,6 +267,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         self.stack.push(Frame { node, count: 0, object: kind == Kind::Object });
     }
 
+    #[inline(always)]
     fn close(&mut self) {
         self.at += 1;
         let Some(frame) = self.stack.pop() else {
@@ -288,40 +297,56 @@ impl<'t, 'c> Parser<'t, 'c> {
 
     /// Find members of an object that bear a name an earlier one has.
     fn duplicates(&mut self, object: NodeId) {
+        let document = &self.document;
         let mut names = std::mem::take(&mut self.names);
         names.clear();
-        names.extend(self.document.members(object).map(|(name, _)| name));
-        if names.len() <= 16 {
-            for (index, &name) in names.iter().enumerate().skip(1) {
-                let text = self.document.string(name);
-                if names[..index].iter().any(|&earlier| self.document.is_string(earlier, text)) {
-                    self.found(What::DuplicateMember, name);
-                }
+        // Which of 64 kinds of hashes there are: a name of a kind of its own is the first of its name.
+        let mut kinds = 0_u64;
+        let mut repeated = Vec::new();
+        let few = self.document.count(object) <= FEW_NAMES;
+        for (name, _) in document.members(object) {
+            let hash = document.name_hash(name);
+            let kind = 1 << (hash % 64);
+            let is_repeated = few && kinds & kind != 0 && {
+                let text = document.string(name);
+                names.iter().any(|&(earlier, other)| other == hash && document.is_string(earlier, text))
+            };
+            if is_repeated {
+                repeated.push(name);
             }
-        } else {
+            kinds |= kind;
+            names.push((name, hash));
+        }
+        if !few {
             // By name, then by place: the first of each name is the one that counts.
-            names.sort_unstable_by(|&a, &b| {
-                let order = self.document.string(a).cmp(self.document.string(b));
-                order.then(a.cmp(&b))
+            names.sort_unstable_by(|&(a, a_hash), &(b, b_hash)| {
+                let by_name = || document.string(a).cmp(document.string(b));
+                a_hash.cmp(&b_hash).then_with(by_name).then(a.cmp(&b))
             });
-            let repeated =
-                names.windows(2).filter(|pair| self.document.string(pair[0]) == self.document.string(pair[1]));
-            let mut repeated: Vec<NodeId> = repeated.map(|pair| pair[1]).collect();
+            let is_same = |pair: &&[(NodeId, u32)]| {
+                pair[0].1 == pair[1].1 && document.string(pair[0].0) == document.string(pair[1].0)
+            };
+            repeated.extend(names.windows(2).filter(is_same).map(|pair| pair[1].0));
             repeated.sort_unstable();
-            for name in repeated {
-                self.found(What::DuplicateMember, name);
-            }
+        }
+        for name in repeated {
+            self.found(What::DuplicateMember, name);
         }
         self.names = names;
     }
 
+    #[inline(always)]
     fn name(&mut self, expected: &'static str) -> Result<(), &'static str> {
         if self.peek() != Some(b'"') {
             return Err(expected);
         }
+        let start = self.at + 1;
         self.string()?;
         if let Some(frame) = self.stack.last_mut() {
             frame.count += 1;
+            if let (Some(_), Some(name)) = (frame.node, self.document.nodes.last_mut()) {
+                name.set_hash(scan::hash(&self.bytes[start..self.at - 1]));
+            }
         }
         self.skip_white_space();
         if self.peek() != Some(b':') {
@@ -331,6 +356,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
+    #[inline(always)]
     fn literal(&mut self, word: &'static str, kind: Kind) -> Result<(), &'static str> {
         let start = self.at;
         for expected in word.bytes() {
@@ -347,6 +373,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
+    #[inline(always)]
     fn number(&mut self) -> Result<(), &'static str> {
         let start = self.at;
         let shape = number::scan(self.bytes, &mut self.at)?;
@@ -359,6 +386,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
+    #[inline(always)]
     fn string(&mut self) -> Result<(), &'static str> {
         let start = self.at;
         self.at += 1;
@@ -378,6 +406,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     /// Bytes that stand for themselves in a string.
+    #[inline(always)]
     fn skip_plain(&mut self) {
         self.at += scan::plain(&self.bytes[self.at..]);
     }
@@ -414,6 +443,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Ok(())
     }
 
+    #[inline(always)]
     fn string_cap(&mut self, node: Option<NodeId>, length: usize) {
         if let Some(node) = node
             && length > self.caps.string_bytes

@@ -10,6 +10,7 @@ pub(super) struct Shape {
 }
 
 /// Scan a number (RFC 8259, section 6) from its first byte, a minus or a digit.
+#[inline(always)]
 pub(super) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> {
     let start = *at;
     let digits = |at: &mut usize| {

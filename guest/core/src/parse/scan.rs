@@ -4,18 +4,21 @@ const EACH: u64 = u64::MAX / 0xff;
 const HIGH: u64 = EACH * 0x80;
 
 /// How many bytes of a word come before the first whose highest bit is set in a mask.
+#[inline(always)]
 fn before(mask: u64) -> usize {
     mask.trailing_zeros() as usize / 8
 }
 
 /// The highest bit of each byte that is below `bound`, which is at most 0x80. Bytes after the first may be marked
 /// wrongly, for the borrow that it takes.
+#[inline(always)]
 fn below(word: u64, bound: u64) -> u64 {
     word.wrapping_sub(EACH * bound) & !word & HIGH
 }
 
 /// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
-pub(super) fn plain(bytes: &[u8]) -> usize {
+#[inline(always)]
+pub(crate) fn plain(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
@@ -30,6 +33,7 @@ pub(super) fn plain(bytes: &[u8]) -> usize {
 }
 
 /// How many bytes are white space, before the first that is not.
+#[inline(always)]
 pub(super) fn white_space(bytes: &[u8]) -> usize {
     // Mostly there is none, or one, or the indentation of a line.
     let mut at = 0;
@@ -47,10 +51,29 @@ pub(super) fn white_space(bytes: &[u8]) -> usize {
 }
 
 /// Whether two pieces of the same length are the same. For names, which are short.
+#[inline(always)]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     let ((a_words, a_rest), (b_words, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
     let word = |word: &[u8; 8]| u64::from_le_bytes(*word);
     a_words.iter().zip(b_words).all(|(a, b)| word(a) == word(b)) && a_rest.iter().zip(b_rest).all(|(a, b)| a == b)
+}
+
+/// A hash of a few bytes at either end and the length, for names: they are short, and those whose hashes are the same
+/// are compared. Whoever chooses names can have as many of one hash as he likes.
+#[inline(always)]
+pub(crate) fn hash(bytes: &[u8]) -> u32 {
+    let word = |piece: Option<&[u8; 8]>| piece.map(|piece| u64::from_le_bytes(*piece));
+    let mixed = match (word(bytes.first_chunk()), word(bytes.last_chunk())) {
+        (Some(first), Some(last)) => first ^ last.rotate_left(29),
+        _ => match (bytes.first_chunk(), bytes.last_chunk()) {
+            (Some(first), Some(last)) => {
+                u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+            }
+            _ => bytes.iter().fold(0, |mixed, &byte| mixed << 8 | u64::from(byte)),
+        },
+    };
+    let product = (mixed ^ (bytes.len() as u64) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (product >> 32) as u32 ^ product as u32 >> 16
 }
 
 /// Text from this length on is worth a look at how many values it holds.
