@@ -299,7 +299,7 @@ fn lint_and_describe_speak_of_contracts() {
         "{}",
         out(&output)
     );
-    assert!(out(&output).ends_with("5 contracts, 0 errors, 8 warnings\n"), "{}", out(&output));
+    assert!(out(&output).ends_with("5 contracts, 0 errors, 7 warnings\n"), "{}", out(&output));
     let output = run(&["describe", "-c", "triage.contract.json"], b"");
     assert!(out(&output).contains("\"severity\": one of"), "{}", out(&output));
 }

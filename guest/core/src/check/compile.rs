@@ -1,6 +1,9 @@
 //! A JSON Schema as JSON -> `Schemas`. References are resolved here, once and for all: nothing is looked up later.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
 
 use referencing::{Draft, Error as ReferencingError, Registry, Resolved, Resolver, Vocabulary, VocabularySet};
 use serde_json::{Map, Value};
@@ -119,6 +122,8 @@ struct Compiler<'s> {
     /// Those that are still to be compiled.
     queue: VecDeque<(SchemaId, &'s Map<String, Value>, &'s Value, Context<'s>)>,
     resources: Vec<String>,
+    /// Those that were compiled: schemas repeat them.
+    patterns: HashMap<&'s str, Arc<Pattern>>,
     dynamic: bool,
 }
 
@@ -132,6 +137,7 @@ impl<'s> Compiler<'s> {
             known: HashMap::new(),
             queue: VecDeque::new(),
             resources: Vec::new(),
+            patterns: HashMap::new(),
             dynamic,
         }
     }
@@ -271,9 +277,14 @@ impl<'s> Compiler<'s> {
         };
         builder.build()?;
         let schema = builder.schema;
-        match &schema.applied[..] {
-            [Applied::Reference(target)] if schema.is_only_applied() => self.aliases[id as usize] = Some(*target),
-            _ => self.all[id as usize] = schema,
+        let target = match &schema.applied[..] {
+            [Applied::Reference(target)] => Some(*target),
+            [Applied::All(all)] if all.len() == 1 => all.first().copied(),
+            _ => None,
+        };
+        match target.filter(|_| schema.is_only_applied()) {
+            Some(target) => self.aliases[id as usize] = Some(target),
+            None => self.all[id as usize] = schema,
         }
         Ok(())
     }
@@ -435,11 +446,15 @@ impl<'s> Builder<'s, '_> {
         self.read(keyword, Value::as_object)
     }
 
-    fn pattern(&self, keyword: &'static str, pattern: &str) -> Compiled<'s, Pattern> {
-        Pattern::compile(pattern, self.compiler.dialect.patterns).ok_or_else(|| {
+    fn pattern(&mut self, keyword: &'static str, pattern: &'s str) -> Compiled<'s, Arc<Pattern>> {
+        if let Some(compiled) = self.compiler.patterns.get(pattern) {
+            return Ok(compiled.clone());
+        }
+        let Some(compiled) = Pattern::compile(pattern, self.compiler.dialect.patterns) else {
             let pattern = pattern.to_owned();
-            Stopped::Unusable(Unusable::Pattern { keywords: self.contents, keyword, pattern })
-        })
+            return Err(Stopped::Unusable(Unusable::Pattern { keywords: self.contents, keyword, pattern }));
+        };
+        Ok(self.compiler.patterns.entry(pattern).or_insert(Arc::new(compiled)).clone())
     }
 
     /// Rules for values of any kind.

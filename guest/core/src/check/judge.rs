@@ -278,6 +278,8 @@ macro_rules! demand {
     };
 }
 
+// What recurses is kept apart from what does not: a frame on the stack holds what its function needs, inlined ones
+// included, and a deep document opens hundreds.
 impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
@@ -302,7 +304,7 @@ impl<'d> Judge<'d> {
         self.judge_by_rules(found, id, (at, kind), seen)
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn judge_by_rules<F: Findings>(
         &mut self,
         found: &mut F,
@@ -488,6 +490,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    #[inline(never)]
     fn array<F: Findings>(
         &mut self,
         found: &mut F,
@@ -528,6 +531,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    #[inline(never)]
     fn contains<F: Findings>(
         &mut self,
         found: &mut F,
@@ -560,6 +564,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    #[inline(never)]
     fn object<F: Findings>(
         &mut self,
         found: &mut F,
@@ -605,6 +610,7 @@ impl<'d> Judge<'d> {
 
     /// Judge the members of an object, but those that take long: they wait until the others have been, for mostly those
     /// tell.
+    #[inline(never)]
     fn members<F: Findings>(
         &mut self,
         found: &mut F,
@@ -673,6 +679,7 @@ impl<'d> Judge<'d> {
     }
 
     /// A member's name, which is a string like any other.
+    #[inline(never)]
     fn property_name<F: Findings>(&mut self, found: &mut F, id: SchemaId, schema: SchemaId, name: NodeId) -> bool {
         let mark = found.mark();
         let valid = self.judge(found, schema, name, None);
@@ -682,6 +689,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    #[inline(never)]
     fn unevaluated<F: Findings>(
         &mut self,
         found: &mut F,
@@ -721,6 +729,7 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    #[inline(never)]
     fn applied<F: Findings>(
         &mut self,
         found: &mut F,
@@ -803,6 +812,7 @@ impl<'d> Judge<'d> {
 
     /// The alternative that comes nearest: the one with the fewest failures, and of those the one that got furthest into
     /// the document.
+    #[inline(never)]
     fn nearest<F: Findings>(&mut self, found: &mut F, alternatives: &[SchemaId], at: NodeId) -> Option<Box<Nearest>> {
         if !F::ALL {
             return None;

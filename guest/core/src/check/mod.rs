@@ -56,18 +56,19 @@ pub(crate) fn dialects() -> String {
 }
 
 /// A compiled schema.
-pub(crate) struct Checker {
-    rules: Rules,
-    /// The schema as JSON text: where keywords stand in it is the order of violations at one place.
-    source: String,
-}
+pub(crate) struct Checker(Rules);
 
 enum Rules {
     JsonSchema(Schemas),
-    Jtd(jtd::Schema),
+    /// With its text, by which violations are put in order.
+    Jtd(jtd::Schema, String),
 }
 
 impl Checker {
+    fn of(schemas: Schemas) -> Self {
+        Checker(Rules::JsonSchema(schemas))
+    }
+
     /// Compile a JSON Schema. The violations of one that cannot be used have their places in a document with the
     /// members `schema` and `resources`, as a contract is.
     pub(crate) fn json_schema(
@@ -90,16 +91,12 @@ impl Checker {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        match build(&source, &schema, resources, dialect) {
-            Ok(schemas) => Ok(Checker { rules: Rules::JsonSchema(schemas), source }),
-            Err(violation) => Err(vec![violation]),
-        }
+        build(&source, &schema, resources, dialect).map(Checker::of).map_err(|violation| vec![violation])
     }
 
     /// Compile a schema of our own, or one that was looked at, which is known to be one.
     fn trusted(source: &str, resources: &[(String, Value)], dialect: Dialect) -> Result<Self, Violation> {
-        let schemas = build(source, &read(source)?, resources, dialect)?;
-        Ok(Checker { rules: Rules::JsonSchema(schemas), source: source.to_owned() })
+        build(source, &read(source)?, resources, dialect).map(Checker::of)
     }
 
     /// Compile a schema of our own.
@@ -113,21 +110,21 @@ impl Checker {
     /// Compile a JSON Type Definition (RFC 8927).
     pub(crate) fn jtd(source: String) -> Result<Self, Violation> {
         let schema = jtd::Schema::compile(&source)?;
-        Ok(Checker { rules: Rules::Jtd(schema), source })
+        Ok(Checker(Rules::Jtd(schema, source)))
     }
 
     pub(crate) fn is_valid(&self, screened: &Screened) -> bool {
         let document = screened.document();
-        match &self.rules {
+        match &self.0 {
             Rules::JsonSchema(schemas) => judge::is_valid(schemas, document),
-            Rules::Jtd(schema) => schema.violations(document, 1).is_empty(),
+            Rules::Jtd(schema, _) => schema.violations(document, 1).is_empty(),
         }
     }
 
     /// What is wrong with a document that is not valid, in document order, then in the order of the schema.
     pub(crate) fn violations(&self, screened: &Screened) -> Violations {
         let document = screened.document();
-        let mut violations = match &self.rules {
+        let mut violations = match &self.0 {
             Rules::JsonSchema(schemas) => {
                 let explainer = Explainer { schemas, document };
                 let (mut failures, incomplete) = judge::failures(schemas, document);
@@ -141,11 +138,14 @@ impl Checker {
                 let listed = failures.iter().take(MAX_VIOLATIONS).map(|failure| explainer.violation(failure)).collect();
                 Violations { listed, total: failures.len(), incomplete }
             }
-            Rules::Jtd(schema) => {
+            Rules::Jtd(schema, source) => {
                 let mut found = schema.violations(document, judge::FAILURES);
                 let incomplete = found.len() >= judge::FAILURES;
-                let order = SchemaOrder::of(&self.source);
-                found.sort_by_cached_key(|(at, violation)| (*at, order.of_path(&violation.schema_path)));
+                if let Ok(parsed) = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS) {
+                    found.sort_by_cached_key(|(at, violation)| {
+                        (*at, position(&parsed.document, &violation.schema_path))
+                    });
+                }
                 let total = found.len();
                 let listed = found.into_iter().take(MAX_VIOLATIONS).map(|(_, violation)| violation).collect();
                 Violations { listed, total, incomplete }
@@ -241,34 +241,9 @@ pub(crate) fn is_never(schema: &Value) -> bool {
         || ["anyOf", "oneOf"].into_iter().filter_map(schemas).any(|schemas| schemas.iter().all(is_never))
 }
 
-/// Where the keywords of a schema stand in its text.
-struct SchemaOrder<'s>(Option<Document<'s>>);
-
-impl<'s> SchemaOrder<'s> {
-    fn of(source: &'s str) -> Self {
-        let span = Span::new(0, source.len());
-        let parsed = crate::parse::parse(source, span, &crate::contract::CONTRACT_CAPS);
-        SchemaOrder(parsed.ok().map(|parsed| parsed.document))
-    }
-
-    /// Keywords of other resources come after those of the schema.
-    fn of_path(&self, schema_path: &str) -> (u32, String) {
-        let found = self.0.as_ref().and_then(|schema| {
-            let mut steps = schema_path.strip_prefix('/')?.split('/');
-            steps.try_fold(Document::ROOT, |at, step| {
-                let name = step.replace("~1", "/").replace("~0", "~");
-                match name.parse() {
-                    Ok(index) if schema.count(at) > 0 && schema.member(at, &name).is_none() => {
-                        schema.items(at).nth(index)
-                    }
-                    _ => schema.member(at, &name),
-                }
-            })
-        });
-        match found {
-            Some(at) => (at, String::new()),
-            None if schema_path.is_empty() => (0, String::new()),
-            None => (u32::MAX, schema_path.to_owned()),
-        }
-    }
+/// Where what a JSON Pointer names stands in a definition.
+fn position(definition: &Document, pointer: &str) -> NodeId {
+    let mut steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    let found = steps.try_fold(Document::ROOT, |at, step| definition.member(at, &step));
+    found.unwrap_or(NodeId::MAX)
 }

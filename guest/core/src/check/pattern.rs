@@ -35,6 +35,8 @@ pub(super) struct Pattern {
 }
 
 enum Engine {
+    /// `.*`, which asks nothing.
+    Any,
     /// `^text`
     Prefix(String),
     /// `^text$`
@@ -55,6 +57,7 @@ impl Pattern {
     /// None for what the engine does not take.
     pub(super) fn compile(text: &str, patterns: Patterns) -> Option<Self> {
         let engine = match analyze_pattern(text) {
+            _ if matches!(text, "" | "^" | ".*" | "^.*") => Engine::Any,
             Some(PatternAnalysis::Prefix(prefix)) => Engine::Prefix(prefix.into_owned()),
             Some(PatternAnalysis::Exact(exact)) => Engine::Exact(exact.into_owned()),
             Some(PatternAnalysis::Alternation(alternatives)) => Engine::Alternatives(alternatives),
@@ -77,6 +80,7 @@ impl Pattern {
 
     pub(super) fn matches(&self, text: &str) -> Result<bool, Undecided> {
         Ok(match &self.engine {
+            Engine::Any => true,
             Engine::Prefix(prefix) => text.starts_with(prefix.as_str()),
             Engine::Exact(exact) => text == exact,
             Engine::Alternatives(alternatives) => alternatives.iter().any(|alternative| alternative == text),

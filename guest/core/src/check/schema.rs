@@ -1,6 +1,6 @@
 //! A compiled schema: rules sorted by the kind of value they concern, so that a value meets only its own.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use serde_json::Value;
 
@@ -244,7 +244,7 @@ impl Default for Sizes {
 pub(super) struct StringRules {
     /// In Unicode code points.
     pub(super) length: Sizes,
-    pub(super) pattern: Option<Pattern>,
+    pub(super) pattern: Option<Arc<Pattern>>,
     pub(super) format: Option<Format>,
     pub(super) content: Content,
 }
@@ -278,7 +278,7 @@ pub(super) struct ObjectRules {
     pub(super) members: Vec<Member>,
     /// How many of them are required.
     pub(super) required: usize,
-    pub(super) patterns: Vec<(Pattern, SchemaId)>,
+    pub(super) patterns: Vec<(Arc<Pattern>, SchemaId)>,
     /// For members that neither a name nor a pattern covers.
     pub(super) additional: Option<SchemaId>,
     /// For the names themselves.
