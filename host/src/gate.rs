@@ -457,11 +457,12 @@ impl Gate {
         store.limiter(|state| state);
         // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
-        match store.set_fuel(fuel).and_then(|()| instantiate(&mut store)) {
-            Ok(entered) => match store.fuel_async_yield_interval(Some(LOOK)) {
-                Ok(()) => Ok((entered, store, slot)),
-                Err(error) => Err(self.fault(&error, store.data(), fuel)),
-            },
+        let entered = store.set_fuel(fuel).and_then(|()| instantiate(&mut store)).and_then(|entered| {
+            store.fuel_async_yield_interval(Some(LOOK))?;
+            Ok(entered)
+        });
+        match entered {
+            Ok(entered) => Ok((entered, store, slot)),
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
     }

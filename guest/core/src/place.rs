@@ -62,9 +62,7 @@ impl Place {
             pointer.push('/');
             match step {
                 Step::Index(index) => pointer.push_str(&index.to_string()),
-                Step::Name(name) => {
-                    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
-                }
+                Step::Name(name) => pointer.push_str(&escaped(name)),
             }
         }
         text::cut(&pointer, MAX_SHOWN)
@@ -84,6 +82,11 @@ impl FromIterator<Step> for Place {
     fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
         Place(steps.into_iter().collect())
     }
+}
+
+/// A name as a step of a JSON Pointer (RFC 6901, section 3).
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// Names that RFC 9535 lets stand behind a dot, of ASCII ones.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     parse::Document,
-    place::{Place, Step},
+    place::{Place, Step, escaped},
     text,
 };
 
@@ -45,7 +45,7 @@ const SILENT: [&str; 12] = [
 
 /// Why a schema cannot be used.
 pub(super) enum Unusable<'s> {
-    /// A reference that leads nowhere; where it stands, if it was come across.
+    /// A reference that leads nowhere.
     Reference(ReferencingError),
     /// A pattern that its engine does not take, and the keywords around it.
     Pattern { keywords: &'s Value, keyword: &'static str, pattern: String },
@@ -60,16 +60,15 @@ pub(super) fn compile<'s>(
     source: &Document,
     dialect: Dialect,
 ) -> Result<Schemas, Unusable<'s>> {
-    match Compiler::new(registry, dialect, false).run(uri, source) {
+    let compiled = match Compiler::new(registry, dialect, false).run(uri, source) {
         // Where references depend on the way there, ways are told apart.
-        Err(Stopped::Dynamic) => match Compiler::new(registry, dialect, true).run(uri, source) {
-            Ok(schemas) => Ok(schemas),
-            Err(Stopped::Unusable(unusable)) => Err(unusable),
-            Err(Stopped::Dynamic) => unreachable!("ways are told apart"),
-        },
-        Err(Stopped::Unusable(unusable)) => Err(unusable),
-        Ok(schemas) => Ok(schemas),
-    }
+        Err(Stopped::Dynamic) => Compiler::new(registry, dialect, true).run(uri, source),
+        compiled => compiled,
+    };
+    compiled.map_err(|stopped| match stopped {
+        Stopped::Unusable(unusable) => unusable,
+        Stopped::Dynamic => unreachable!("ways are told apart"),
+    })
 }
 
 enum Stopped<'s> {
@@ -417,7 +416,7 @@ impl<'s> Builder<'s, '_> {
         let mut context = self.context.clone();
         for step in steps {
             context.location.pointer.push('/');
-            context.location.pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
+            context.location.pointer.push_str(&escaped(step));
         }
         let draft = detected(context.draft, value);
         if value.get("$schema").is_some() || value.get(draft.id_keyword()).is_some() {

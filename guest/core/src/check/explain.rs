@@ -1,5 +1,7 @@
 //! What is wrong, in the words of a report.
 
+use std::borrow::Cow;
+
 use referencing::Error;
 use serde_json::Value;
 
@@ -25,7 +27,6 @@ pub(super) struct Explainer<'d> {
 
 /// The words for one failure.
 struct Words {
-    keyword: String,
     expected: String,
     message: String,
     /// Where the value itself does not say it best.
@@ -33,8 +34,8 @@ struct Words {
 }
 
 impl Words {
-    fn new(keyword: &str, expected: impl Into<String>, message: impl Into<String>) -> Self {
-        Words { keyword: keyword.to_owned(), expected: expected.into(), message: message.into(), received: None }
+    fn new(expected: impl Into<String>, message: impl Into<String>) -> Self {
+        Words { expected: expected.into(), message: message.into(), received: None }
     }
 
     fn receiving(mut self, received: impl Into<String>) -> Self {
@@ -47,10 +48,16 @@ impl Explainer<'_> {
     pub(super) fn violation(&self, failure: &Failure) -> Violation {
         let at = failure.at;
         let words = self.words(failure);
-        let received = words.received.unwrap_or_else(|| text::cut(&self.document.shown(at), 256));
-        Violation::new(&self.document.place(at), &words.keyword, &words.expected, &received, &words.message)
-            .spanning(self.document.span(at))
-            .by(&self.schema_path(failure))
+        let received = words.received.map_or_else(|| self.document.shown(at), Cow::Owned);
+        Violation::new(
+            &self.document.place(at),
+            failure.keyword(self.schemas),
+            &words.expected,
+            &received,
+            &words.message,
+        )
+        .spanning(self.document.span(at))
+        .by(&self.schema_path(failure))
     }
 
     /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
@@ -72,122 +79,107 @@ impl Explainer<'_> {
         let schema = self.schemas.get(failure.schema);
         let (document, at) = (self.document, failure.at);
         let string = schema.string.as_deref();
-        let size = |keyword: &str, bound: &str, limit: Option<usize>, noun: &str, is: usize| {
+        let size = |bound: &str, limit: Option<usize>, noun: &str, is: usize| {
             let limit = count(limit.unwrap_or_default(), noun);
-            Words::new(keyword, format!("{bound} {limit}"), format!("must have {bound} {limit}, has {is}"))
+            Words::new(format!("{bound} {limit}"), format!("must have {bound} {limit}, has {is}"))
                 .receiving(count(is, noun))
         };
-        let least = |keyword: &str, limit: Option<usize>, noun: &str, is| size(keyword, "at least", limit, noun, is);
-        let most = |keyword: &str, limit: Option<usize>, noun: &str, is| size(keyword, "at most", limit, noun, is);
+        let least = |limit: Option<usize>, noun: &str, is| size("at least", limit, noun, is);
+        let most = |limit: Option<usize>, noun: &str, is| size("at most", limit, noun, is);
         let characters = || document.string(at).chars().count();
         let items = document.count(at);
         let array = schema.array.as_deref();
         let object = schema.object.as_deref();
 
         match &failure.why {
-            Why::Never => Words::new("false", "nothing", "must not be there: the schema allows no value here"),
+            Why::Never => Words::new("nothing", "must not be there: the schema allows no value here"),
             Why::Type => {
                 let (types, is) = (&schema.type_names, document.kind(at).name());
-                Words::new("type", types, format!("must be {types}, not {is}")).receiving(is)
+                Words::new(types, format!("must be {types}, not {is}")).receiving(is)
             }
             Why::Allowed(number) => {
                 let allowed = &schema.allowed[*number];
                 let values = allowed.values.iter().map(value).collect::<Vec<_>>().join(", ");
                 let values = text::cut(&values, 2 * MAX_VALUE);
                 match allowed.keyword {
-                    "const" => Words::new("const", values.clone(), format!("must be {values}")),
-                    keyword => Words::new(keyword, format!("one of {values}"), format!("must be one of {values}")),
+                    "const" => Words::new(values.clone(), format!("must be {values}")),
+                    _ => Words::new(format!("one of {values}"), format!("must be one of {values}")),
                 }
             }
             Why::Bound(number) => match schema.number.as_ref().map(|rules| &rules.bounds[*number]) {
                 Some(bound) => {
                     let limit = format!("{} {}", bound.sign, bound.text);
-                    Words::new(bound.keyword, limit.clone(), format!("must be {limit}"))
+                    Words::new(limit.clone(), format!("must be {limit}"))
                 }
                 None => unexplained(),
             },
             Why::MultipleOf => {
                 let divisor = schema.number.as_ref().and_then(|rules| rules.multiple_of.as_ref());
                 let divisor = divisor.map_or("", |(_, text)| text);
-                Words::new("multipleOf", format!("a multiple of {divisor}"), format!("must be a multiple of {divisor}"))
+                Words::new(format!("a multiple of {divisor}"), format!("must be a multiple of {divisor}"))
             }
-            Why::MinLength => least("minLength", string.map(|rules| rules.length.min), "character", characters()),
-            Why::MaxLength => most("maxLength", string.map(|rules| rules.length.max), "character", characters()),
+            Why::MinLength => least(string.map(|rules| rules.length.min), "character", characters()),
+            Why::MaxLength => most(string.map(|rules| rules.length.max), "character", characters()),
             Why::Pattern => {
                 let pattern = string.and_then(|rules| rules.pattern.as_ref()).map_or("", |pattern| &pattern.text);
                 let pattern = quote(pattern, MAX_VALUE);
-                Words::new("pattern", format!("a match of {pattern}"), format!("must match the pattern {pattern}"))
+                Words::new(format!("a match of {pattern}"), format!("must match the pattern {pattern}"))
             }
             Why::Undecided | Why::PatternProperties(_) => Words::new(
-                if failure.why == Why::Undecided { "pattern" } else { "patternProperties" },
                 "a match that can be decided",
                 format!("must match a pattern, and whether it does was not decided within {BACKTRACKING_STEPS} steps"),
             ),
             Why::Format => {
                 let format = string.and_then(|rules| rules.format.as_ref()).map_or("", |format| format.name);
-                Words::new("format", format, format!("must match format '{format}'"))
+                Words::new(format, format!("must match format '{format}'"))
             }
-            Why::ContentEncoding(name) => {
-                Words::new("contentEncoding", *name, format!("must be text in the encoding '{name}'"))
+            Why::ContentEncoding(name) => Words::new(*name, format!("must be text in the encoding '{name}'")),
+            Why::ContentMediaType(name) => Words::new(*name, format!("must be text of the media type '{name}'")),
+            Why::MinItems => least(array.map(|rules| rules.length.min), "item", items),
+            Why::MaxItems => most(array.map(|rules| rules.length.max), "item", items),
+            Why::AdditionalItems => most(array.map(|rules| rules.prefix.len()), "item", items),
+            Why::UniqueItems => Words::new("items that all differ", "must not have the same item twice"),
+            Why::Contains => {
+                Words::new("an item that matches", "must have an item that matches the schema of 'contains'")
             }
-            Why::ContentMediaType(name) => {
-                Words::new("contentMediaType", *name, format!("must be text of the media type '{name}'"))
+            Why::MinContains => {
+                Words::new("more items that match", "must have more items that match the schema of 'contains'")
             }
-            Why::MinItems => least("minItems", array.map(|rules| rules.length.min), "item", items),
-            Why::MaxItems => most("maxItems", array.map(|rules| rules.length.max), "item", items),
-            Why::AdditionalItems => most("additionalItems", array.map(|rules| rules.prefix.len()), "item", items),
-            Why::UniqueItems => Words::new("uniqueItems", "items that all differ", "must not have the same item twice"),
-            Why::Contains => Words::new(
-                "contains",
-                "an item that matches",
-                "must have an item that matches the schema of 'contains'",
-            ),
-            Why::MinContains => Words::new(
-                "minContains",
-                "more items that match",
-                "must have more items that match the schema of 'contains'",
-            ),
-            Why::MaxContains => Words::new(
-                "maxContains",
-                "fewer items that match",
-                "must have fewer items that match the schema of 'contains'",
-            ),
-            Why::UnevaluatedItems => Words::new(
-                "unevaluatedItems",
-                "no further items",
-                "must not have items beyond those that the schema describes",
-            ),
-            Why::MinProperties => least("minProperties", object.map(|rules| rules.count.min), "member", items),
-            Why::MaxProperties => most("maxProperties", object.map(|rules| rules.count.max), "member", items),
-            Why::Required(number) => missing("required", object.map_or("", |rules| rules.names.get(*number))),
+            Why::MaxContains => {
+                Words::new("fewer items that match", "must have fewer items that match the schema of 'contains'")
+            }
+            Why::UnevaluatedItems => {
+                Words::new("no further items", "must not have items beyond those that the schema describes")
+            }
+            Why::MinProperties => least(object.map(|rules| rules.count.min), "member", items),
+            Why::MaxProperties => most(object.map(|rules| rules.count.max), "member", items),
+            Why::Required(number) => missing(object.map_or("", |rules| rules.names.get(*number))),
             Why::Dependent(number, index) => match object.map(|rules| &rules.dependent[*number]) {
-                Some(dependent) => missing(dependent.keyword, &dependent.required[*index]),
+                Some(dependent) => missing(&dependent.required[*index]),
                 None => unexplained(),
             },
-            Why::AdditionalProperties => self.undeclared("additionalProperties", at),
-            Why::UnevaluatedProperties => self.undeclared("unevaluatedProperties", at),
+            Why::AdditionalProperties | Why::UnevaluatedProperties => self.undeclared(at),
             Why::PropertyName(inner) => {
                 let message = format!("must have another name: it {}", self.words(inner).message);
-                Words::new("propertyNames", "a member name that matches", message)
+                Words::new("a member name that matches", message)
             }
             Why::Not(number) => {
                 let shown = match schema.applied.get(*number) {
                     Some(Applied::Not(_, shown)) => shown.as_str(),
                     _ => "",
                 };
-                Words::new("not", format!("anything but {shown}"), format!("must not match the schema {shown}"))
+                Words::new(format!("anything but {shown}"), format!("must not match the schema {shown}"))
             }
             Why::AnyOf(number, nearest) => {
-                self.no_alternative("anyOf", "at least one", schema.applied.get(*number), nearest.as_deref())
+                self.no_alternative("at least one", schema.applied.get(*number), nearest.as_deref())
             }
             Why::OneOfNone(number, nearest) => {
-                self.no_alternative("oneOf", "exactly one", schema.applied.get(*number), nearest.as_deref())
+                self.no_alternative("exactly one", schema.applied.get(*number), nearest.as_deref())
             }
             Why::OneOfSeveral(number, matching) => {
                 let schemas = alternatives(schema.applied.get(*number));
                 let matching = matching.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
                 Words::new(
-                    "oneOf",
                     format!("exactly one of {schemas}"),
                     format!(
                         "must match exactly one of {schemas}, matches several (numbers {})",
@@ -199,19 +191,13 @@ impl Explainer<'_> {
     }
 
     /// A member that the schema does not declare, at its value.
-    fn undeclared(&self, keyword: &str, value: NodeId) -> Words {
+    fn undeclared(&self, value: NodeId) -> Words {
         // A member's name stands right before its value.
         let name = quote(self.document.string(value.saturating_sub(1)), 128);
-        Words::new(keyword, "no such member", format!("must not be there: member {name} is not declared"))
+        Words::new("no such member", format!("must not be there: member {name} is not declared"))
     }
 
-    fn no_alternative(
-        &self,
-        keyword: &str,
-        quantity: &str,
-        applied: Option<&Applied>,
-        nearest: Option<&Nearest>,
-    ) -> Words {
+    fn no_alternative(&self, quantity: &str, applied: Option<&Applied>, nearest: Option<&Nearest>) -> Words {
         let schemas = alternatives(applied);
         let mut message = format!("must match {quantity} of {schemas}, matches none");
         if let Some(nearest) = nearest {
@@ -222,7 +208,7 @@ impl Explainer<'_> {
                 message.push_str(&format!(" (and {} more)", nearest.more));
             }
         }
-        Words::new(keyword, format!("{quantity} of {schemas}"), message)
+        Words::new(format!("{quantity} of {schemas}"), message)
     }
 }
 
@@ -230,22 +216,21 @@ impl Explainer<'_> {
 pub(super) fn unexplained_violation(document: &Document) -> Violation {
     let words = unexplained();
     let root = Document::ROOT;
-    let received = text::cut(&document.shown(root), 256);
-    Violation::new(&document.place(root), &words.keyword, &words.expected, &received, &words.message)
+    let received = document.shown(root);
+    Violation::new(&document.place(root), "schema", &words.expected, &received, &words.message)
         .spanning(document.span(root))
 }
 
 fn unexplained() -> Words {
     Words::new(
-        "schema",
         "a document that matches the schema",
         "must match the schema; its alternatives branch too often to say where it does not",
     )
 }
 
-fn missing(keyword: &str, name: &str) -> Words {
+fn missing(name: &str) -> Words {
     let name = quote(name, MAX_VALUE);
-    Words::new(keyword, format!("member {name}"), format!("must have member {name}")).receiving("no such member")
+    Words::new(format!("member {name}"), format!("must have member {name}")).receiving("no such member")
 }
 
 fn alternatives(applied: Option<&Applied>) -> String {

@@ -70,10 +70,15 @@ impl Bytes<'_> {
     }
 }
 
+/// Whether a text is what is taken from its front, and nothing else.
+fn whole(text: &str, take: impl FnOnce(&mut Bytes) -> Option<()>) -> bool {
+    let mut bytes = Bytes(text.as_bytes());
+    take(&mut bytes).is_some() && bytes.0.is_empty()
+}
+
 /// RFC 3339, `full-date`.
 fn date(text: &str) -> bool {
-    let mut bytes = Bytes(text.as_bytes());
-    take_date(&mut bytes).is_some() && bytes.0.is_empty()
+    whole(text, take_date)
 }
 
 fn take_date(bytes: &mut Bytes) -> Option<()> {
@@ -92,8 +97,7 @@ fn take_date(bytes: &mut Bytes) -> Option<()> {
 
 /// RFC 3339, `full-time`.
 fn time(text: &str) -> bool {
-    let mut bytes = Bytes(text.as_bytes());
-    take_time(&mut bytes).is_some() && bytes.0.is_empty()
+    whole(text, take_time)
 }
 
 fn take_time(bytes: &mut Bytes) -> Option<()> {
@@ -128,11 +132,10 @@ fn take_time(bytes: &mut Bytes) -> Option<()> {
 
 /// RFC 3339, `date-time`.
 fn date_time(text: &str) -> bool {
-    let mut bytes = Bytes(text.as_bytes());
-    take_date(&mut bytes).is_some()
-        && (bytes.take(b'T') || bytes.take(b't'))
-        && take_time(&mut bytes).is_some()
-        && bytes.0.is_empty()
+    whole(text, |bytes| {
+        take_date(bytes)?;
+        (bytes.take(b'T') || bytes.take(b't')).then(|| take_time(bytes))?
+    })
 }
 
 /// RFC 3339, appendix A: units follow each other without a gap, and weeks stand alone.

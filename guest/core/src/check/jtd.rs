@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     parse::{Document, Kind, NodeId, Number},
-    place::{Place, Step},
+    place::{Place, Step, escaped},
     text::{self, quote},
     violation::Violation,
 };
@@ -343,12 +343,11 @@ impl Run<'_, '_> {
         let mut schema_path = String::new();
         for step in self.path.iter().map(String::as_str).chain(keyword.iter().copied()) {
             schema_path.push('/');
-            schema_path.push_str(&step.replace('~', "~0").replace('/', "~1"));
+            schema_path.push_str(&escaped(step));
         }
         let place: Place = self.place.iter().cloned().collect();
         let name = keyword.first().copied().unwrap_or("additionalProperties");
-        let received = text::cut(&self.document.shown(at), 256);
-        let violation = Violation::new(&place, name, &expected, &received, &message)
+        let violation = Violation::new(&place, name, &expected, &self.document.shown(at), &message)
             .spanning(self.document.span(at))
             .by(&schema_path);
         self.found.push((at, violation));

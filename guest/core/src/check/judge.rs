@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{
     format::WrongContent,
     pattern::Undecided,
-    schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, StringRules},
+    schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
     value::{Decimal, Numeric, is_unique},
 };
 use crate::parse::{Document, Kind, NodeId, Number};
@@ -84,38 +84,48 @@ pub(super) struct Nearest {
 impl Failure {
     /// The schema whose rule was broken, and the keyword; none where the schema itself says it all.
     pub(super) fn rule(&self, schemas: &Schemas) -> (SchemaId, Option<&'static str>) {
+        match &self.why {
+            Why::PropertyName(inner) => inner.rule(schemas),
+            Why::Never | Why::AdditionalProperties | Why::UnevaluatedProperties => (self.schema, None),
+            _ => (self.schema, Some(self.keyword(schemas))),
+        }
+    }
+
+    /// The keyword that a report names.
+    pub(super) fn keyword(&self, schemas: &Schemas) -> &'static str {
         let schema = schemas.get(self.schema);
-        let keyword = match &self.why {
-            Why::PropertyName(inner) => return inner.rule(schemas),
-            Why::Never | Why::AdditionalProperties | Why::UnevaluatedProperties => None,
-            Why::Type => Some("type"),
-            Why::Allowed(number) => Some(schema.allowed[*number].keyword),
-            Why::Bound(number) => schema.number.as_ref().map(|rules| rules.bounds[*number].keyword),
-            Why::MultipleOf => Some("multipleOf"),
-            Why::MinLength => Some("minLength"),
-            Why::MaxLength => Some("maxLength"),
-            Why::Pattern | Why::Undecided => Some("pattern"),
-            Why::PatternProperties(_) => Some("patternProperties"),
-            Why::Format => Some("format"),
-            Why::ContentEncoding(_) => Some("contentEncoding"),
-            Why::ContentMediaType(_) => Some("contentMediaType"),
-            Why::MinItems => Some("minItems"),
-            Why::MaxItems => Some("maxItems"),
-            Why::UniqueItems => Some("uniqueItems"),
-            Why::AdditionalItems => Some("additionalItems"),
-            Why::Contains => Some("contains"),
-            Why::MinContains => Some("minContains"),
-            Why::MaxContains => Some("maxContains"),
-            Why::UnevaluatedItems => Some("unevaluatedItems"),
-            Why::MinProperties => Some("minProperties"),
-            Why::MaxProperties => Some("maxProperties"),
-            Why::Required(_) => Some("required"),
-            Why::Dependent(number, _) => schema.object.as_ref().map(|rules| rules.dependent[*number].keyword),
-            Why::Not(_) => Some("not"),
-            Why::AnyOf(..) => Some("anyOf"),
-            Why::OneOfNone(..) | Why::OneOfSeveral(..) => Some("oneOf"),
-        };
-        (self.schema, keyword)
+        match &self.why {
+            Why::Never => "false",
+            Why::AdditionalProperties => "additionalProperties",
+            Why::UnevaluatedProperties => "unevaluatedProperties",
+            Why::PropertyName(_) => "propertyNames",
+            Why::Type => "type",
+            Why::Allowed(number) => schema.allowed[*number].keyword,
+            Why::Bound(number) => schema.number.as_ref().map_or("", |rules| rules.bounds[*number].keyword),
+            Why::MultipleOf => "multipleOf",
+            Why::MinLength => "minLength",
+            Why::MaxLength => "maxLength",
+            Why::Pattern | Why::Undecided => "pattern",
+            Why::PatternProperties(_) => "patternProperties",
+            Why::Format => "format",
+            Why::ContentEncoding(_) => "contentEncoding",
+            Why::ContentMediaType(_) => "contentMediaType",
+            Why::MinItems => "minItems",
+            Why::MaxItems => "maxItems",
+            Why::UniqueItems => "uniqueItems",
+            Why::AdditionalItems => "additionalItems",
+            Why::Contains => "contains",
+            Why::MinContains => "minContains",
+            Why::MaxContains => "maxContains",
+            Why::UnevaluatedItems => "unevaluatedItems",
+            Why::MinProperties => "minProperties",
+            Why::MaxProperties => "maxProperties",
+            Why::Required(_) => "required",
+            Why::Dependent(number, _) => schema.object.as_ref().map_or("", |rules| rules.dependent[*number].keyword),
+            Why::Not(_) => "not",
+            Why::AnyOf(..) => "anyOf",
+            Why::OneOfNone(..) | Why::OneOfSeveral(..) => "oneOf",
+        }
     }
 
     /// Where the rule stands in the text of the contract's schema; those of other resources come after all others.
@@ -276,6 +286,25 @@ macro_rules! demand {
             $valid = false;
         }
     };
+}
+
+/// Whether there are neither too few nor too many of something.
+#[inline(always)]
+fn within<F: Findings>(
+    found: &mut F,
+    (id, at): (SchemaId, NodeId),
+    sizes: Sizes,
+    count: usize,
+    [few, many]: [Why; 2],
+) -> bool {
+    let mut valid = true;
+    if count < sizes.min {
+        fail!(valid, found, at, id, few);
+    }
+    if count > sizes.max {
+        fail!(valid, found, at, id, many);
+    }
+    valid
 }
 
 // What recurses is kept apart from what does not: a frame on the stack holds what its function needs, inlined ones
@@ -463,12 +492,7 @@ impl<'d> Judge<'d> {
         let (min, max) = (rules.length.min, rules.length.max);
         if text.len() > max || text.len() < min.saturating_mul(4) {
             let length = text.chars().count();
-            if length < min {
-                fail!(valid, found, at, id, Why::MinLength);
-            }
-            if length > max {
-                fail!(valid, found, at, id, Why::MaxLength);
-            }
+            demand!(valid, within(found, (id, at), rules.length, length, [Why::MinLength, Why::MaxLength]));
         }
         if let Some(pattern) = &rules.pattern {
             match pattern.matches(text) {
@@ -502,12 +526,7 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let count = document.count(at);
-        if count < rules.length.min {
-            fail!(valid, found, at, id, Why::MinItems);
-        }
-        if count > rules.length.max {
-            fail!(valid, found, at, id, Why::MaxItems);
-        }
+        demand!(valid, within(found, (id, at), rules.length, count, [Why::MinItems, Why::MaxItems]));
         if rules.closed && count > rules.prefix.len() {
             fail!(valid, found, at, id, Why::AdditionalItems);
         }
@@ -576,12 +595,7 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let count = document.count(at);
-        if count < rules.count.min {
-            fail!(valid, found, at, id, Why::MinProperties);
-        }
-        if count > rules.count.max {
-            fail!(valid, found, at, id, Why::MaxProperties);
-        }
+        demand!(valid, within(found, (id, at), rules.count, count, [Why::MinProperties, Why::MaxProperties]));
         let waiting = self.waiting.len();
         let mut judged = self.members(found, id, rules, at, seen.as_deref_mut());
         let mut next = waiting;

@@ -161,9 +161,7 @@ impl Types {
     pub(super) fn has(self, document: &Document, at: NodeId, kind: Kind) -> bool {
         self.0 & Types::bit(kind) != 0 || (kind == Kind::Number && self.has_integer(Number(document.source(at))))
     }
-}
 
-impl Types {
     fn has_integer(self, number: Number) -> bool {
         (self.0 & INTEGER != 0 && number.is_integer())
             || (self.0 & WRITTEN_INTEGER != 0 && number.is_written_as_integer())
