@@ -37,8 +37,9 @@ pub(crate) fn report(report: core::Report) -> types::Report {
         contract: report.contract,
         output: report.output,
         error: report.error.map(error),
-        quarantined: Vec::new(),
-        changes: Vec::new(),
+        items: report.items.into_iter().map(item).collect(),
+        quarantined: report.quarantined.into_iter().map(quarantined).collect(),
+        changes: report.changes.into_iter().map(change).collect(),
         candidates: report.candidates.into_iter().map(candidate).collect(),
         notes: report.notes,
         review_required: report.review_required,
@@ -71,6 +72,37 @@ fn violation(violation: core::Violation) -> types::Violation {
         pointer: violation.pointer,
         schema_path: violation.schema_path,
         span: violation.span.map(span),
+    }
+}
+
+fn item(item: core::Item) -> types::Item {
+    types::Item { index: item.index, path: item.path, span: item.span.map(span), value: item.value }
+}
+
+fn quarantined(item: core::Quarantined) -> types::Quarantined {
+    types::Quarantined {
+        index: item.index,
+        path: item.path,
+        reason: match item.reason {
+            core::Reason::Malformed => types::QuarantineReason::Malformed,
+            core::Reason::Schema => types::QuarantineReason::Schema,
+            core::Reason::Guardrail => types::QuarantineReason::Guardrail,
+            core::Reason::AllowList => types::QuarantineReason::AllowList,
+            core::Reason::OverLimit => types::QuarantineReason::OverLimit,
+        },
+        span: item.span.map(span),
+        snippet: item.snippet,
+        violations: item.violations.into_iter().map(violation).collect(),
+    }
+}
+
+fn change(change: core::Change) -> types::Change {
+    types::Change {
+        kind: change.kind.to_owned(),
+        path: change.path,
+        span: change.span.map(span),
+        before: change.before,
+        after: change.after,
     }
 }
 

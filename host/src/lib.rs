@@ -44,7 +44,7 @@ pub use fault::{BakeError, Fault, LoadError};
 pub use gate::{Answer, Gate, Instance, Options, Verdict};
 pub use limits::{Limits, Usage};
 pub use report::{
-    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, NamedList, OutputError, QuarantineReason,
+    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, Item, NamedList, OutputError, QuarantineReason,
     Quarantined, Report, Source, Span, Violation, Warning,
 };
 pub use request::Request;

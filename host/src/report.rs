@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 pub use crate::bindings::exports::seamgate::validator::types::{
-    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, NamedList, OutputError, QuarantineReason,
+    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, Item, NamedList, OutputError, QuarantineReason,
     Quarantined, Report, Source, Span, Violation, Warning,
 };
 
@@ -26,6 +26,7 @@ impl Report {
         // JSON already.
         member("output", self.output.as_deref().unwrap_or("null"));
         member("error", &json(&self.error));
+        member("items", &items(&self.items));
         member("quarantined", &json(&self.quarantined));
         member("changes", &json(&self.changes));
         member("candidates", &json(&self.candidates));
@@ -40,6 +41,15 @@ impl Report {
     pub fn violations(&self) -> &[Violation] {
         self.error.as_ref().map_or(&[], |error| &error.violations)
     }
+}
+
+/// Items, whose values are JSON already.
+fn items(items: &[Item]) -> String {
+    let item = |item: &Item| {
+        let (path, span) = (json(&item.path), json(&item.span));
+        format!("{{\"index\":{},\"path\":{path},\"span\":{span},\"value\":{}}}", item.index, item.value)
+    };
+    format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(","))
 }
 
 /// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.

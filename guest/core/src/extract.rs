@@ -36,9 +36,10 @@ pub(crate) struct Candidate {
     pub(crate) span: Span,
 }
 
-/// All candidates in the output, in its order; all of one source.
-pub(crate) fn extract(output: &str, options: &Extract, caps: &Caps) -> Vec<Candidate> {
-    let raw = raw(output);
+/// All candidates in the output, in its order; all of one source. `repairs`: the whole output may be taken with text
+/// around its JSON.
+pub(crate) fn extract(output: &str, options: &Extract, repairs: bool, caps: &Caps) -> Vec<Candidate> {
+    let raw = raw(output, repairs);
     let is_json = || raw.as_ref().is_some_and(|raw| parse::parse(output, raw.span, caps).is_ok());
     let blocks = blocks(output, &options.markers);
     // Where the whole output is JSON, a fence can only stand inside a string: it is data.
@@ -54,11 +55,12 @@ pub(crate) fn extract(output: &str, options: &Extract, caps: &Caps) -> Vec<Candi
     raw.filter(|_| options.raw_json).into_iter().collect()
 }
 
-/// The whole output, where its first token can begin JSON.
-fn raw(output: &str) -> Option<Candidate> {
+/// The whole output, where its first token can begin JSON, or, if text around it is put right, any can.
+fn raw(output: &str, repairs: bool) -> Option<Candidate> {
     let text = output.strip_prefix('\u{feff}').unwrap_or(output);
     let span = trimmed(output, output.len() - text.len(), output.len());
-    can_begin_json(span.of(output)).then_some(Candidate { source: Source::Raw, marker: None, span })
+    let is_candidate = can_begin_json(span.of(output)) || (repairs && may_hold_json(span.of(output)));
+    is_candidate.then_some(Candidate { source: Source::Raw, marker: None, span })
 }
 
 fn can_begin_json(text: &str) -> bool {
@@ -66,6 +68,11 @@ fn can_begin_json(text: &str) -> bool {
         || ["true", "false", "null"]
             .iter()
             .any(|word| text.starts_with(word) || (!text.is_empty() && word.starts_with(text)))
+}
+
+/// Whether there is a bracket in a text, or what other languages than JSON begin a string or a literal with.
+fn may_hold_json(text: &str) -> bool {
+    text.contains(['{', '[']) || text.starts_with(['\'', '“', '‘']) || matches!(text, "True" | "False" | "None")
 }
 
 /// The span from `start` to `end` without JSON's white space at either end.
@@ -281,7 +288,7 @@ mod tests {
     use super::*;
 
     fn found(output: &str, options: Extract) -> Vec<(Source, &str)> {
-        extract(output, &options, &Caps::default())
+        extract(output, &options, false, &Caps::default())
             .into_iter()
             .map(|candidate| (candidate.source, candidate.span.of(output)))
             .collect()
@@ -386,9 +393,9 @@ mod tests {
         {
             let text = unit.repeat(500_000 / unit.len());
             let options = Extract { embedded: true, ..Extract::default() };
-            extract(&text, &options, &Caps::default());
+            extract(&text, &options, true, &Caps::default());
         }
         let shrinking: String = (3..700).rev().map(|n| "`".repeat(n) + "x\n").collect();
-        extract(&shrinking, &Extract::default(), &Caps::default());
+        extract(&shrinking, &Extract::default(), true, &Caps::default());
     }
 }

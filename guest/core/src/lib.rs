@@ -5,13 +5,20 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the words are documented once, in wit/types.wit")]
 
+mod allow;
+mod change;
 mod check;
 mod contract;
 mod extract;
 mod fault;
+mod feedback;
+mod items;
 mod parse;
+mod path;
 mod place;
+mod recover;
 mod registry;
+mod repair;
 mod report;
 mod request;
 mod screen;
@@ -19,9 +26,11 @@ mod text;
 mod violation;
 mod wire;
 
+pub use change::Change;
 pub use contract::{Contract, Warning};
 pub use extract::Source;
 pub use fault::{Fault, FaultCode};
+pub use items::{Item, Quarantined, Reason};
 pub use parse::Span;
 pub use registry::{ContractInfo, Registry};
 pub use report::{Disposition, ErrorKind, Judged, OutputError, Report};
@@ -29,91 +38,177 @@ pub use request::{Finish, NamedList, Request};
 pub use violation::Violation;
 pub use wire::call;
 
+use allow::Allow;
 use contract::Select;
 use extract::Candidate;
-use parse::parse;
+use items::Malformed;
+use parse::{Edit, apply, parse, parse_edited};
 use place::Place;
-use report::{Found, Rejection};
-use screen::{Screened, screen, screen_size};
+use report::{Found, Judgement, Outcome, Rejection};
+use screen::{Screening, screen, screen_size};
 use violation::Violations;
 
 /// Longer texts have offsets that a span does not hold.
 pub(crate) const MAX_TEXT: usize = u32::MAX as usize - 1;
 
+/// Where a valid candidate is asked for and none is, so many are looked at for one of which a part can be used.
+const MAX_TRIED: usize = 8;
+
 /// Judge one output by a contract.
 ///
-/// Whatever the output is, the verdict is a report. The stages: find the candidates, choose one, parse it, screen it,
-/// check it against the schema.
+/// Whatever the output is, the verdict is a report. The stages: find the candidates, choose one, parse it (or what can
+/// be made of it), screen it, sort its items, check it against the schema.
 ///
 /// # Errors
 ///
 /// `bad_request` where the request contradicts the contract or itself.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
+    let declined = request.finish == Finish::Refusal;
     if let Some(at) = request.invalid_utf8 {
-        let found = Found::default();
-        if request.finish == Finish::Refusal {
-            return Ok(Report::refused(contract, found));
-        }
         // One replacement at the very end: the text was cut inside a character.
         let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
-        return Ok(Report::rejected(contract, request, malformed(not_utf8(at), cut_off), found));
+        let rejection = malformed(not_utf8(at), cut_off);
+        return Ok(match declined {
+            true => Report::refused(contract, Found::default()),
+            false => Report::of(contract, request, rejection.into(), Found::default()),
+        });
     }
-    let candidates = extract::extract(request.output, contract.extract(), contract.caps());
-    let choice = choose(contract, request.output, &candidates);
-    let found = Found { candidates, chosen: choice.as_ref().ok().map(|(index, _)| *index) };
-    if request.finish == Finish::Refusal {
-        return Ok(Report::refused(contract, found));
-    }
-    let judged = choice.and_then(|(_, judged)| judged);
-    Ok(match judged {
-        Ok(screened) if contract.is_refusal(screened.document()) => Report::refused(contract, found),
-        Ok(screened) if contract.checker().is_valid(&screened) => {
-            Report::accepted(contract, screened.document().minified(), found)
-        }
-        Ok(screened) => {
-            let rejection = Rejection {
-                error: ErrorKind::OutputValidationFailed,
-                violations: contract.checker().violations(&screened),
-                cut_off: false,
-            };
-            Report::rejected(contract, request, rejection, found)
-        }
-        Err(rejection) => Report::rejected(contract, request, rejection, found),
+    let candidates = extract::extract(request.output, contract.extract(), contract.repairs(), contract.caps());
+    let (chosen, judgement) = match choose(contract, request, &candidates) {
+        Ok((chosen, judgement)) => (Some(chosen), judgement),
+        Err(rejection) => (None, rejection.into()),
+    };
+    let found = Found { candidates, chosen };
+    Ok(match declined {
+        true => Report::refused(contract, found),
+        false => Report::of(contract, request, judgement, found),
     })
 }
 
-/// A candidate that was read: a document, or why it is none.
-type Read<'t> = Result<Screened<'t>, Rejection>;
-
-/// Choose the candidate to judge, as the contract's `select` says, and read it.
-fn choose<'t>(contract: &Contract, output: &'t str, candidates: &[Candidate]) -> Result<(usize, Read<'t>), Rejection> {
-    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(output, contract))?;
-    let read = |index: usize| (index, read(contract, output, &candidates[index]));
-    let valid = |index: &usize| {
-        let (_, judged) = read(*index);
-        judged.is_ok_and(|screened| contract.checker().is_valid(&screened))
+/// Choose the candidate to judge, as the contract's `select` says, and judge it.
+fn choose(contract: &Contract, request: &Request, candidates: &[Candidate]) -> Result<(usize, Judgement), Rejection> {
+    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract))?;
+    let judge = |index: usize| (index, judge(contract, request, &candidates[index]));
+    let valid = |index: &usize| is_valid(contract, request.output, &candidates[*index]);
+    // Where none is valid as it is, the first of which something can be used.
+    let best = |mut order: Box<dyn DoubleEndedIterator<Item = usize>>, default: usize| {
+        let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_));
+        order.by_ref().take(MAX_TRIED).map(judge).find(usable).unwrap_or_else(|| judge(default))
     };
     match contract.extract().select {
-        Select::First => Ok(read(0)),
-        Select::Last => Ok(read(last)),
-        Select::Only if last == 0 => Ok(read(0)),
+        Select::First => Ok(judge(0)),
+        Select::Last => Ok(judge(last)),
+        Select::Only if last == 0 => Ok(judge(0)),
         Select::Only => Err(several_found(candidates)),
-        Select::FirstValid => Ok(read((0..=last).find(valid).unwrap_or(0))),
-        Select::LastValid => Ok(read((0..=last).rev().find(valid).unwrap_or(last))),
+        Select::FirstValid => Ok((0..=last).find(valid).map_or_else(|| best(Box::new(0..=last), 0), judge)),
+        Select::LastValid => {
+            Ok((0..=last).rev().find(valid).map_or_else(|| best(Box::new((0..=last).rev()), last), judge))
+        }
     }
 }
 
-/// Parse a candidate and screen it.
-fn read<'t>(contract: &Contract, output: &'t str, candidate: &Candidate) -> Read<'t> {
-    let refused = |violations| Rejection { error: ErrorKind::OutputValidationFailed, violations, cut_off: false };
-    screen_size(candidate.span, contract.caps()).map_err(refused)?;
-    let parsed = parse(output, candidate.span, contract.caps()).map_err(|broken| {
-        // A block that was closed was not cut off, however its content ends.
-        let at_end = output[candidate.span.end as usize..].trim().is_empty();
-        malformed(screen::malformed(output, &broken), broken.cut_off && at_end)
-    })?;
-    screen(parsed, contract.caps()).map_err(refused)
+/// Whether a candidate is a valid document as it is.
+fn is_valid(contract: &Contract, output: &str, candidate: &Candidate) -> bool {
+    let caps = contract.caps();
+    screen_size(candidate.span, caps).is_ok()
+        && parse(output, candidate.span, caps)
+            .map(screen)
+            .is_ok_and(|screening| screening.passed().is_some_and(|screened| contract.checker().is_valid(screened)))
+}
+
+/// Judge one candidate.
+fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judgement {
+    let (output, caps) = (request.output, contract.caps());
+    if let Err(violations) = screen_size(candidate.span, caps) {
+        return refused_by_gate(violations).into();
+    }
+    let broken = match parse(output, candidate.span, caps) {
+        Ok(parsed) => return judge_document(contract, request, screen(parsed), Vec::new(), Vec::new()),
+        Err(broken) => broken,
+    };
+    // A block that was closed was not cut off, however its content ends.
+    let at_end = output[candidate.span.end as usize..].trim().is_empty();
+    let cut_off = broken.cut_off && at_end;
+    let violation = screen::malformed(output, &broken);
+    let Some((edits, items)) = mend(contract, output, candidate) else {
+        return malformed(violation, cut_off).into();
+    };
+    let (text, origin) = apply(output, candidate.span, &edits);
+    let Ok(parsed) = parse_edited(&text, origin, caps) else {
+        return malformed(violation, cut_off).into();
+    };
+    let mut judgement = judge_document(contract, request, screen(parsed), edits, items);
+    judgement.broken = Some(violation);
+    if let Outcome::Rejection(rejection) = &mut judgement.outcome {
+        rejection.cut_off = cut_off;
+    }
+    judgement
+}
+
+/// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
+fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+    if let Some(items) = contract.items()
+        && let Some(recovered) =
+            recover::recover(output, candidate.span, &items.path, contract.repairs(), contract.caps())
+    {
+        return Some((recovered.edits, recovered.malformed));
+    }
+    if !contract.repairs() {
+        return None;
+    }
+    repair::repair(output, candidate.span).map(|edits| (edits, Vec::new()))
+}
+
+/// Judge a document. `edits` made its text, and took the `malformed` items out of it.
+fn judge_document(
+    contract: &Contract,
+    request: &Request,
+    screening: Screening,
+    edits: Vec<Edit>,
+    malformed: Vec<Malformed>,
+) -> Judgement {
+    let output = request.output;
+    let checker = contract.checker();
+    let document = &screening.document;
+    if screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document) {
+        return Outcome::Refusal.into();
+    }
+    // Member names stand right before their values.
+    let stripped = match contract.strips() {
+        true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
+        false => Vec::new(),
+    };
+    let changes = change::changes(output, document, edits, &stripped);
+    let pieces = document.pieces(&stripped);
+    let screening = screening.without(&pieces);
+
+    let valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    let allow = Allow::of(contract.allow(), contract.items(), request);
+    let sorted = items::sort(contract, output, &screening, malformed, (&allow, valid));
+
+    // What is left without the items in quarantine is judged as a whole, if anything was taken out.
+    let screening = screening.without(&sorted.removed);
+    let mut violations = match screening.passed() {
+        None => screening.violations(contract.caps()),
+        Some(screened) if (valid && sorted.removed.is_empty()) || checker.is_valid(screened) => {
+            allow.document(screened.document())
+        }
+        Some(screened) => checker.violations(screened),
+    };
+    if sorted.all_bad() {
+        violations.add_first(sorted.nothing_kept());
+    }
+    let (outcome, items) = match violations.total {
+        0 => (Outcome::Document(screening.document.minified()), Vec::new()),
+        _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(contract.items(), &screening.document)),
+    };
+    let notes = [allow.notes, sorted.notes].concat();
+    Judgement { outcome, broken: None, items, quarantined: sorted.quarantined, changes, notes }
+}
+
+fn refused_by_gate(violations: Violations) -> Rejection {
+    Rejection { error: ErrorKind::OutputValidationFailed, violations, cut_off: false }
 }
 
 fn malformed(violation: Violation, cut_off: bool) -> Rejection {

@@ -37,35 +37,38 @@ impl Place {
     /// `$.citations[0].url`: names that are words are written with a dot, others quoted as RFC 9535's normalised
     /// paths have them. Cut to a length that can be shown.
     pub(crate) fn path(&self) -> String {
-        let mut path = String::from("$");
-        for step in &self.0 {
-            match step {
-                Step::Index(index) => {
-                    path.push('[');
-                    path.push_str(&index.to_string());
-                    path.push(']');
-                }
-                Step::Name(name) if is_word(name) => {
+        Self::path_of(&self.0)
+    }
+
+    /// The same for steps that are nobody's yet.
+    pub(crate) fn path_of<'s>(steps: impl IntoIterator<Item = &'s Step>) -> String {
+        let mut path = Shown::new("$");
+        for step in steps {
+            path.step(step, |path, name| {
+                if is_word(name) {
                     path.push('.');
                     path.push_str(name);
+                } else {
+                    push_quoted(path, name);
                 }
-                Step::Name(name) => push_quoted(&mut path, name),
-            }
+            });
         }
-        text::cut(&path, MAX_SHOWN)
+        path.cut()
     }
 
     /// `/citations/0/url`, cut to a length that can be shown.
     pub(crate) fn pointer(&self) -> String {
-        let mut pointer = String::new();
+        let mut pointer = Shown::new("");
         for step in &self.0 {
-            pointer.push('/');
             match step {
-                Step::Index(index) => pointer.push_str(&index.to_string()),
-                Step::Name(name) => pointer.push_str(&escaped(name)),
+                Step::Index(index) => pointer.text.push_str(&format!("/{index}")),
+                Step::Name(_) => pointer.step(step, |pointer, name| {
+                    pointer.push('/');
+                    pointer.push_str(&escaped(name));
+                }),
             }
         }
-        text::cut(&pointer, MAX_SHOWN)
+        pointer.cut()
     }
 
     /// Read a JSONPath of names: `$.a.b`, where each name is a word.
@@ -75,6 +78,35 @@ impl Place {
             .map(|name| is_word(name).then(|| Step::Name(name.to_owned())))
             .collect::<Option<Vec<_>>>()
             .map(Place)
+    }
+}
+
+/// A place that is being written. Producers choose names: what cannot be shown is not even written.
+struct Shown {
+    text: String,
+    /// Bytes that were not written.
+    more: usize,
+}
+
+impl Shown {
+    fn new(start: &str) -> Self {
+        Shown { text: start.to_owned(), more: 0 }
+    }
+
+    fn step(&mut self, step: &Step, write: impl FnOnce(&mut String, &str)) {
+        match step {
+            Step::Index(index) => self.text.push_str(&format!("[{index}]")),
+            Step::Name(name) if self.text.len() > MAX_SHOWN => self.more += name.len() + 1,
+            Step::Name(name) => {
+                let end = name.floor_char_boundary(2 * MAX_SHOWN);
+                self.more += name.len() - end;
+                write(&mut self.text, &name[..end]);
+            }
+        }
+    }
+
+    fn cut(self) -> String {
+        text::cut_with(&self.text, MAX_SHOWN, self.more)
     }
 }
 

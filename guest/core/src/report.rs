@@ -3,8 +3,11 @@
 use serde::{Serialize, Serializer};
 
 use crate::{
+    change::Change,
     contract::Contract,
     extract::{Candidate, Source},
+    feedback,
+    items::{Item, Quarantined},
     parse::Span,
     request::{Finish, Request},
     text,
@@ -13,9 +16,6 @@ use crate::{
 
 /// `error.raw_output` holds this many bytes of the output.
 const MAX_RAW_OUTPUT: usize = 4096;
-
-/// `feedback` is at most this long.
-const MAX_FEEDBACK: usize = 2048;
 
 /// A report lists this many candidates at the most, and says how many more there were.
 const MAX_CANDIDATES: usize = 64;
@@ -60,8 +60,6 @@ pub struct Judged {
 }
 
 /// The verdict on one output. See `report` in `wit/types.wit` for what each member says.
-///
-/// Items are not judged one by one yet and nothing is repaired, so `quarantined` and `changes` are always empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub disposition: Disposition,
@@ -70,6 +68,9 @@ pub struct Report {
     pub contract: String,
     pub output: Option<String>,
     pub error: Option<OutputError>,
+    pub items: Vec<Item>,
+    pub quarantined: Vec<Quarantined>,
+    pub changes: Vec<Change>,
     pub candidates: Vec<Judged>,
     pub notes: Vec<String>,
     pub review_required: bool,
@@ -85,11 +86,48 @@ pub(crate) struct Rejection {
     pub(crate) cut_off: bool,
 }
 
-impl Report {
-    pub(crate) fn accepted(contract: &Contract, output: String, found: Found) -> Self {
-        Report { output: Some(output), ..Report::new(Disposition::Accepted, contract, found) }
-    }
+/// What became of one candidate.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The document, as JSON text.
+    Document(String),
+    /// The document says that the producer declines.
+    Refusal,
+    Rejection(Rejection),
+}
 
+/// One candidate, judged.
+#[derive(Debug)]
+pub(crate) struct Judgement {
+    pub(crate) outcome: Outcome,
+    /// Why the text was not JSON, where it was changed so that it is.
+    pub(crate) broken: Option<Violation>,
+    pub(crate) items: Vec<Item>,
+    pub(crate) quarantined: Vec<Quarantined>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl From<Outcome> for Judgement {
+    fn from(outcome: Outcome) -> Self {
+        Judgement {
+            outcome,
+            broken: None,
+            items: Vec::new(),
+            quarantined: Vec::new(),
+            changes: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl From<Rejection> for Judgement {
+    fn from(rejection: Rejection) -> Self {
+        Outcome::Rejection(rejection).into()
+    }
+}
+
+impl Report {
     pub(crate) fn refused(contract: &Contract, found: Found) -> Self {
         Report {
             feedback: "You declined to answer, and that was noted. There is nothing to correct.".to_owned(),
@@ -97,21 +135,44 @@ impl Report {
         }
     }
 
-    pub(crate) fn rejected(contract: &Contract, request: &Request, rejection: Rejection, found: Found) -> Self {
-        let mut report = Report::new(Disposition::Rejected, contract, found);
-        report.notes.extend(rejection.violations.note());
-        report.feedback = feedback(request.output, &rejection);
-        report.error = Some(OutputError {
-            retryable: !(contract.is_unsatisfiable()
-                || request.finish == Finish::ContentFilter
-                || (request.finish == Finish::Length && rejection.cut_off)),
-            error: rejection.error,
-            schema_id: contract.schema_id().map(str::to_owned),
-            agent_id: contract.agent().to_owned(),
-            violations: rejection.violations.listed,
-            raw_output: text::cut_at(request.output, MAX_RAW_OUTPUT),
-        });
-        report
+    pub(crate) fn of(contract: &Contract, request: &Request, judgement: Judgement, found: Found) -> Self {
+        let Judgement { outcome, broken, items, quarantined, changes, notes } = judgement;
+        let mut report = match outcome {
+            Outcome::Refusal => return Report::refused(contract, found),
+            Outcome::Document(output) => {
+                let whole = quarantined.is_empty() && broken.is_none();
+                let disposition = if whole { Disposition::Accepted } else { Disposition::Partial };
+                let mut report = Report::new(disposition, contract, found);
+                report.output = Some(output);
+                if !whole {
+                    report.review_required = true;
+                    report.feedback = feedback::partial(request.output, broken.as_ref(), &quarantined);
+                }
+                report
+            }
+            Outcome::Rejection(mut rejection) => {
+                // What came first is said first: the text was not even JSON.
+                if let Some(broken) = broken {
+                    rejection.violations.add_first(broken);
+                }
+                let mut report = Report::new(Disposition::Rejected, contract, found);
+                report.notes.extend(rejection.violations.note());
+                report.feedback = feedback::rejected(request.output, &rejection, &quarantined);
+                report.error = Some(OutputError {
+                    retryable: !(contract.is_unsatisfiable()
+                        || request.finish == Finish::ContentFilter
+                        || (request.finish == Finish::Length && rejection.cut_off)),
+                    error: rejection.error,
+                    schema_id: contract.schema_id().map(str::to_owned),
+                    agent_id: contract.agent().to_owned(),
+                    violations: rejection.violations.listed,
+                    raw_output: text::cut_at(request.output, MAX_RAW_OUTPUT),
+                });
+                report
+            }
+        };
+        report.notes.extend(notes);
+        Report { items, quarantined, changes, ..report }
     }
 
     fn new(disposition: Disposition, contract: &Contract, found: Found) -> Self {
@@ -123,6 +184,9 @@ impl Report {
             contract: contract.digest().to_owned(),
             output: None,
             error: None,
+            items: Vec::new(),
+            quarantined: Vec::new(),
+            changes: Vec::new(),
             candidates,
             notes,
             review_required: false,
@@ -147,8 +211,9 @@ impl Report {
         // JSON already.
         member("output", self.output.as_deref().unwrap_or("null"));
         member("error", &json(&self.error));
-        member("quarantined", "[]");
-        member("changes", "[]");
+        member("items", &items(&self.items));
+        member("quarantined", &json(&self.quarantined));
+        member("changes", &json(&self.changes));
         member("candidates", &json(&self.candidates));
         member("notes", &json(&self.notes));
         member("review_required", &json(&self.review_required));
@@ -187,36 +252,13 @@ impl Found {
     }
 }
 
-/// What the producer is told: what was wrong and where, its own text quoted as data.
-fn feedback(output: &str, rejection: &Rejection) -> String {
-    let head = match rejection.error {
-        ErrorKind::ExtractionFailed => "No usable JSON was found in the output.",
-        ErrorKind::MalformedJson => "The output is not well-formed JSON.",
-        ErrorKind::OutputValidationFailed => "The output does not match what was asked for.",
+/// Items, whose values are JSON already.
+fn items(items: &[Item]) -> String {
+    let item = |item: &Item| {
+        let (path, span) = (json(&item.path), json(&item.span));
+        format!("{{\"index\":{},\"path\":{path},\"span\":{span},\"value\":{}}}", item.index, item.value)
     };
-    let tail = "Send the whole corrected output again.";
-    let mut out = format!("{head}\n");
-    let mut listed = 0;
-    for violation in &rejection.violations.listed {
-        let received = match violation.span.map(|span| span.of(output)) {
-            Some(text) if !text.is_empty() => format!(" Received: {}", text::quote(text, 80)),
-            _ => String::new(),
-        };
-        let place = text::visible(&text::cut(&violation.path, 160));
-        let line = format!("- at {place}: {}.{received}\n", text::cut(&violation.message, 300));
-        // Room for the line that says how many are left out, and for the tail.
-        if out.len() + line.len() + 48 + tail.len() > MAX_FEEDBACK {
-            break;
-        }
-        out.push_str(&line);
-        listed += 1;
-    }
-    let more = rejection.violations.total - listed;
-    if more > 0 {
-        out.push_str(&format!("- and {more} more.\n"));
-    }
-    out.push_str(tail);
-    out
+    format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(","))
 }
 
 /// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.

@@ -2,22 +2,26 @@
 
 use crate::{
     contract::Caps,
-    parse::{Broken, Document, Finding, Kind, Parsed, Span, What},
+    parse::{Broken, Document, Finding, Kind, NodeId, Parsed, Span, What},
     place::Place,
     text,
     violation::{MAX_VIOLATIONS, Violation, Violations},
 };
 
-/// A document that passed: the only kind that can be checked against a schema.
+/// A document, and what the parser found in it.
 #[derive(Debug)]
-pub(crate) struct Screened<'t>(Document<'t>);
+pub(crate) struct Screening<'t> {
+    pub(crate) document: Document<'t>,
+    /// In the order of the document.
+    pub(crate) findings: Vec<Finding>,
+}
 
-impl<'t> Screened<'t> {
-    pub(crate) fn document(&self) -> &Document<'t> {
-        &self.0
-    }
+/// A document that passed: the only kind that can be checked against a schema.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Screened<'d>(&'d Document<'d>);
 
-    pub(crate) fn into_document(self) -> Document<'t> {
+impl<'d> Screened<'d> {
+    pub(crate) fn document(self) -> &'d Document<'d> {
         self.0
     }
 }
@@ -38,25 +42,59 @@ pub(crate) fn screen_size(span: Span, caps: &Caps) -> Result<(), Violations> {
     Err(violation.spanning(span).into())
 }
 
-/// Refuse what the parser found.
-pub(crate) fn screen<'t>(parsed: Parsed<'t>, caps: &Caps) -> Result<Screened<'t>, Violations> {
-    if parsed.findings.is_empty() {
-        return Ok(Screened(parsed.document));
-    }
-    let document = &parsed.document;
-    let mut findings = parsed.findings;
-    findings.sort_by_key(|finding| document.span(finding.node).start);
-    findings.truncate(MAX_VIOLATIONS);
-    Err(Violations {
-        listed: findings.into_iter().map(|finding| violation(document, finding, caps)).collect(),
-        total: parsed.found,
-        incomplete: false,
-    })
+/// Put what the parser found in order.
+pub(crate) fn screen(parsed: Parsed) -> Screening {
+    let Parsed { document, mut findings, .. } = parsed;
+    // Values stand in the order of the text; of a name and its object, the object comes first.
+    findings.sort_by_key(|finding| finding.node);
+    Screening { document, findings }
 }
 
-fn violation(document: &Document, finding: Finding, caps: &Caps) -> Violation {
+impl<'t> Screening<'t> {
+    /// The document, if nothing was found.
+    pub(crate) fn passed(&self) -> Option<Screened<'_>> {
+        self.findings.is_empty().then_some(Screened(&self.document))
+    }
+
+    /// The document, or what was found in it.
+    pub(crate) fn into_document(self, caps: &Caps) -> Result<Document<'t>, Violations> {
+        if self.findings.is_empty() { Ok(self.document) } else { Err(self.violations(caps)) }
+    }
+
+    /// What was found, in words.
+    pub(crate) fn violations(&self, caps: &Caps) -> Violations {
+        let words = |finding: &Finding| violation(&self.document, *finding, self.document.place(finding.node), caps);
+        Violations {
+            listed: self.findings.iter().take(MAX_VIOLATIONS).map(words).collect(),
+            total: self.findings.len(),
+            incomplete: false,
+        }
+    }
+
+    /// The same without some items or members, each given by its first node and the node after its last, in order.
+    pub(crate) fn without(self, removed: &[(NodeId, NodeId)]) -> Self {
+        // How many nodes are gone before each piece that is removed.
+        let gone: Vec<NodeId> = std::iter::once(0)
+            .chain(removed.iter().scan(0, |gone, (start, end)| {
+                *gone += end - start;
+                Some(*gone)
+            }))
+            .collect();
+        let moved = |finding: Finding| {
+            let before = removed.partition_point(|(start, _)| *start <= finding.node);
+            let inside = before.checked_sub(1).is_some_and(|last| finding.node < removed[last].1);
+            (!inside).then(|| Finding { node: finding.node - gone[before], ..finding })
+        };
+        Screening {
+            findings: self.findings.into_iter().filter_map(moved).collect(),
+            document: self.document.without(removed),
+        }
+    }
+}
+
+/// What the parser found, in words.
+pub(crate) fn violation(document: &Document, finding: Finding, place: Place, caps: &Caps) -> Violation {
     let node = finding.node;
-    let place = document.place(node);
     let shown = document.shown(node);
     let size = |keyword: &str, cap: usize, is: usize, noun: &str| {
         Violation::new(

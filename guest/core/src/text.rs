@@ -4,12 +4,19 @@ use crate::parse::plain;
 
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
+    cut_with(text, limit, 0)
+}
+
+/// The same for a text of which so many bytes more are not even here.
+pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
+    if text.len() <= limit && more == 0 {
         return text.to_owned();
     }
     // Room for the words, whatever the number is.
-    let room = limit.saturating_sub(left_out(text.len()).len());
-    cut_at(text, room)
+    let end = text.floor_char_boundary(limit.saturating_sub(left_out(text.len() + more).len()));
+    let mut out = text[..end].to_owned();
+    out.push_str(&left_out(text.len() - end + more));
+    out
 }
 
 /// The first `keep` bytes of `text`, at a character boundary, then the number of bytes left out where there are any.
@@ -17,10 +24,7 @@ pub(crate) fn cut_at(text: &str, keep: usize) -> String {
     if text.len() <= keep {
         return text.to_owned();
     }
-    let mut end = keep;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = text.floor_char_boundary(keep);
     let mut out = text[..end].to_owned();
     out.push_str(&left_out(text.len() - end));
     out

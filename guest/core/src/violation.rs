@@ -7,6 +7,12 @@ use crate::{parse::Span, place::Place, text};
 /// A report lists this many violations at the most, and says how many more there were.
 pub(crate) const MAX_VIOLATIONS: usize = 100;
 
+/// An item in quarantine lists this many, and those of all items together …
+pub(crate) const MAX_ITEM_VIOLATIONS: usize = 10;
+
+/// … this many.
+pub(crate) const MAX_ITEMS_VIOLATIONS: usize = 1_000;
+
 /// `expected` and `received` are cut to this many bytes.
 const MAX_SHORT: usize = 256;
 
@@ -69,6 +75,13 @@ pub(crate) struct Violations {
 }
 
 impl Violations {
+    /// Put one before all others.
+    pub(crate) fn add_first(&mut self, violation: Violation) {
+        self.listed.truncate(MAX_VIOLATIONS - 1);
+        self.listed.insert(0, violation);
+        self.total += 1;
+    }
+
     /// What the reader of a list that is not whole is told.
     pub(crate) fn note(&self) -> Option<String> {
         let more = self.total - self.listed.len();

@@ -47,8 +47,7 @@ fn read(request: &str) -> Result<Document<'_>, Fault> {
     screen::screen_size(span, &REQUEST_CAPS).map_err(|violations| bad(violations.listed))?;
     let parsed =
         parse::parse(request, span, &REQUEST_CAPS).map_err(|broken| bad(vec![screen::malformed(request, &broken)]))?;
-    let screened = screen::screen(parsed, &REQUEST_CAPS).map_err(|violations| bad(violations.listed))?;
-    Ok(screened.into_document())
+    screen::screen(parsed).into_document(&REQUEST_CAPS).map_err(|violations| bad(violations.listed))
 }
 
 /// A request that is being read.

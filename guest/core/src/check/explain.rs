@@ -16,13 +16,15 @@ use crate::{
     parse::{Document, NodeId},
     place::{Place, Step},
     text::{self, count, quote},
-    violation::Violation,
+    violation::{Violation, Violations},
 };
 
-/// Failures as violations, of one document by one contract's schemas.
+/// Failures as violations, of one value by one contract's schemas.
 pub(super) struct Explainer<'d> {
     pub(super) schemas: &'d Schemas,
     pub(super) document: &'d Document<'d>,
+    /// The value, and its place.
+    pub(super) value: (NodeId, Place),
 }
 
 /// The words for one failure.
@@ -45,19 +47,33 @@ impl Words {
 }
 
 impl Explainer<'_> {
+    fn place(&self, at: NodeId) -> Place {
+        self.document.place_within(self.value.0, self.value.1.clone(), at)
+    }
+
+    /// The failures in document order, then in the order of the schema, in words: the first ones, and how many there are.
+    pub(super) fn violations(&self, (mut failures, incomplete): (Vec<Failure>, bool), most: usize) -> Violations {
+        let by_schema = |failure: &Failure| {
+            let position = failure.position(self.schemas);
+            let other = position == NodeId::MAX;
+            (failure.at, position, if other { self.schema_path(failure) } else { String::new() })
+        };
+        failures.sort_by_cached_key(by_schema);
+        failures.dedup();
+        let mut listed: Vec<Violation> = failures.iter().take(most).map(|failure| self.violation(failure)).collect();
+        if failures.is_empty() {
+            listed.push(unexplained_violation(self.document, self.value.0, &self.value.1));
+        }
+        Violations { total: failures.len().max(1), listed, incomplete }
+    }
+
     pub(super) fn violation(&self, failure: &Failure) -> Violation {
         let at = failure.at;
         let words = self.words(failure);
         let received = words.received.map_or_else(|| self.document.shown(at), Cow::Owned);
-        Violation::new(
-            &self.document.place(at),
-            failure.keyword(self.schemas),
-            &words.expected,
-            &received,
-            &words.message,
-        )
-        .spanning(self.document.span(at))
-        .by(&self.schema_path(failure))
+        Violation::new(&self.place(at), failure.keyword(self.schemas), &words.expected, &received, &words.message)
+            .spanning(self.document.span(at))
+            .by(&self.schema_path(failure))
     }
 
     /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
@@ -201,7 +217,7 @@ impl Explainer<'_> {
         let schemas = alternatives(applied);
         let mut message = format!("must match {quantity} of {schemas}, matches none");
         if let Some(nearest) = nearest {
-            let place = text::cut(&self.document.place(nearest.first.at).path(), 96);
+            let place = text::cut(&self.place(nearest.first.at).path(), 96);
             let first = text::cut(&self.words(&nearest.first).message, 200);
             message.push_str(&format!("; the nearest is number {}: {place} {first}", nearest.number));
             if nearest.more > 0 {
@@ -212,13 +228,10 @@ impl Explainer<'_> {
     }
 }
 
-/// For a document that is not valid and in which nothing wrong was found within the bound of the search.
-pub(super) fn unexplained_violation(document: &Document) -> Violation {
+/// For a value that is not valid and in which nothing wrong was found within the bound of the search.
+fn unexplained_violation(document: &Document, at: NodeId, place: &Place) -> Violation {
     let words = unexplained();
-    let root = Document::ROOT;
-    let received = document.shown(root);
-    Violation::new(&document.place(root), "schema", &words.expected, &received, &words.message)
-        .spanning(document.span(root))
+    Violation::new(place, "schema", &words.expected, &document.shown(at), &words.message).spanning(document.span(at))
 }
 
 fn unexplained() -> Words {

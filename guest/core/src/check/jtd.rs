@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     parse::{Document, Kind, NodeId, Number},
+    path::ItemsPath,
     place::{Place, Step, escaped},
     text::{self, quote},
     violation::Violation,
@@ -20,7 +21,7 @@ pub(super) struct Schema {
     definitions: BTreeMap<String, Form>,
 }
 
-struct Form {
+pub(super) struct Form {
     nullable: bool,
     shape: Shape,
 }
@@ -141,9 +142,57 @@ impl Schema {
 
     /// What is wrong with a document, at most `limit` violations.
     pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<(NodeId, Violation)> {
-        let mut run = Run { schema: self, document, found: Vec::new(), limit, place: Vec::new(), path: Vec::new() };
+        let mut run = Run::new(self, document, Place::root(), limit);
         run.check(&self.root, Document::ROOT, None);
         run.found
+    }
+
+    /// What is wrong with a value at a place by one of the forms, at most `limit` violations.
+    pub(super) fn violations_by(
+        &self,
+        form: &Form,
+        document: &Document,
+        (at, place): (NodeId, Place),
+        limit: usize,
+    ) -> Vec<(NodeId, Violation)> {
+        let mut run = Run::new(self, document, place, limit);
+        run.check(form, at, None);
+        run.found
+    }
+
+    /// The members that are not declared, each by its value.
+    pub(super) fn undeclared(&self, document: &Document) -> Vec<NodeId> {
+        let mut run = Run::new(self, document, Place::root(), usize::MAX);
+        run.undeclared = Some(Vec::new());
+        run.check(&self.root, Document::ROOT, None);
+        run.undeclared.unwrap_or_default()
+    }
+
+    pub(super) fn root(&self) -> &Form {
+        &self.root
+    }
+
+    /// The form of each item of the array at a path, whatever the document is.
+    pub(super) fn of_items(&self, path: &ItemsPath) -> Option<&Form> {
+        let array = path.steps.iter().try_fold(&self.root, |form, step| match (&self.target(form)?.shape, step) {
+            (Shape::Properties { required, optional, .. }, Step::Name(name)) => {
+                required.get(name).or_else(|| optional.get(name))
+            }
+            (Shape::Values(form), Step::Name(_)) | (Shape::Elements(form), Step::Index(_)) => Some(&**form),
+            _ => None,
+        })?;
+        match &self.target(array)?.shape {
+            Shape::Elements(form) => Some(form),
+            _ => None,
+        }
+    }
+
+    /// The form that references lead to.
+    fn target<'s>(&'s self, mut form: &'s Form) -> Option<&'s Form> {
+        while let Shape::Ref(name) = &form.shape {
+            form = self.definitions.get(name)?;
+        }
+        Some(form)
     }
 }
 
@@ -331,13 +380,22 @@ struct Run<'r, 't> {
     document: &'r Document<'t>,
     found: Vec<(NodeId, Violation)>,
     limit: usize,
+    /// Where members that are not declared are kept, if nothing but those is looked for.
+    undeclared: Option<Vec<NodeId>>,
     place: Vec<Step>,
     path: Vec<String>,
 }
 
+impl<'r, 't> Run<'r, 't> {
+    fn new(schema: &'r Schema, document: &'r Document<'t>, place: Place, limit: usize) -> Self {
+        let place = place.steps().to_vec();
+        Run { schema, document, found: Vec::new(), limit, undeclared: None, place, path: Vec::new() }
+    }
+}
+
 impl Run<'_, '_> {
     fn wrong(&mut self, at: NodeId, keyword: &[&str], expected: String, message: String) -> Option<&mut Violation> {
-        if self.found.len() >= self.limit {
+        if self.found.len() >= self.limit || self.undeclared.is_some() {
             return None;
         }
         let mut schema_path = String::new();
@@ -431,6 +489,9 @@ impl Run<'_, '_> {
                     } else if let Some(form) = optional.get(name) {
                         self.inside(step, &["optionalProperties", name], |run| run.check(form, value, None));
                     } else if !additional && tag != Some(name) {
+                        if let Some(undeclared) = &mut self.undeclared {
+                            undeclared.push(value);
+                        }
                         let message = format!("must not be there: member {} is not declared", quote(name, 128));
                         self.inside(step, &[], |run| {
                             run.wrong(value, &[], "no such member".to_owned(), message);

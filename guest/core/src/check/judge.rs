@@ -8,7 +8,10 @@ use super::{
     schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
     value::{Decimal, Numeric, is_unique},
 };
-use crate::parse::{Document, Kind, NodeId, Number};
+use crate::{
+    parse::{Document, Kind, NodeId, Number},
+    place::Place,
+};
 
 /// The search for all that is wrong may judge values this often, and further for each byte of the document …
 const VISITS: u32 = 20_000;
@@ -147,15 +150,48 @@ pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
 
 /// What is wrong with a document, in no order; and whether the search ended before everything was looked at.
 pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>, bool) {
-    let bytes = document.source(Document::ROOT).len() as u32;
-    let mut found = All {
-        failures: Vec::new(),
-        visits: VISITS.saturating_add(bytes.saturating_mul(VISITS_PER_BYTE)),
-        left: FAILURES,
-    };
+    let mut found = All::new(document);
     Judge::new(schemas, document).judge(&mut found, schemas.root, Document::ROOT, None);
     let incomplete = found.is_spent();
     (found.failures, incomplete)
+}
+
+/// What a document's items are judged with, one after the other: one search, with one bound for all of them.
+pub(super) struct Inspection<'d> {
+    judge: Judge<'d>,
+    found: All,
+}
+
+impl<'d> Inspection<'d> {
+    pub(super) fn new(schemas: &'d Schemas, document: &'d Document) -> Self {
+        Inspection { judge: Judge::new(schemas, document), found: All::new(document) }
+    }
+
+    /// What is wrong with a value, and whether the search ended before everything was looked at; none where it is valid
+    /// by all of the schemas.
+    pub(super) fn failures(&mut self, all: &[SchemaId], at: NodeId) -> Option<(Vec<Failure>, bool)> {
+        if all.iter().all(|id| self.judge.is_valid(*id, at)) {
+            return None;
+        }
+        self.found.left = FAILURES;
+        for id in all {
+            self.judge.judge(&mut self.found, *id, at, None);
+        }
+        let incomplete = self.found.is_spent();
+        Some((self.found.since(0), incomplete))
+    }
+}
+
+/// The members that `additionalProperties` and `unevaluatedProperties` forbid, each by its value, in no order.
+pub(super) fn undeclared(schemas: &Schemas, document: &Document) -> Vec<NodeId> {
+    let mut found = Undeclared { members: Vec::new(), visits: visits(document) };
+    Judge::new(schemas, document).judge(&mut found, schemas.root, Document::ROOT, None);
+    found.members
+}
+
+fn visits(document: &Document) -> u32 {
+    let bytes = document.source(Document::ROOT).len() as u32;
+    VISITS.saturating_add(bytes.saturating_mul(VISITS_PER_BYTE))
 }
 
 /// What becomes of what is found: the first ends it, or all is kept.
@@ -201,6 +237,10 @@ struct All {
 }
 
 impl All {
+    fn new(document: &Document) -> Self {
+        All { failures: Vec::new(), visits: visits(document), left: FAILURES }
+    }
+
     fn is_spent(&self) -> bool {
         self.visits == 0 || self.left == 0
     }
@@ -227,6 +267,36 @@ impl Findings for All {
 
     fn since(&mut self, mark: usize) -> Vec<Failure> {
         self.failures.split_off(mark)
+    }
+}
+
+/// Of all that is wrong, only members that must not be there.
+struct Undeclared {
+    members: Vec<NodeId>,
+    visits: u32,
+}
+
+impl Findings for Undeclared {
+    const ALL: bool = true;
+
+    fn is_spent(&mut self) -> bool {
+        self.visits = self.visits.saturating_sub(1);
+        self.visits == 0
+    }
+
+    fn add(&mut self, failure: Failure) {
+        if let Why::AdditionalProperties | Why::UnevaluatedProperties = failure.why {
+            self.members.push(failure.at);
+        }
+    }
+
+    fn mark(&self) -> usize {
+        self.members.len()
+    }
+
+    fn since(&mut self, mark: usize) -> Vec<Failure> {
+        self.members.truncate(mark);
+        Vec::new()
     }
 }
 
@@ -839,7 +909,7 @@ impl<'d> Judge<'d> {
             let Some(first) = failures.iter().min_by_key(|failure| failure.at) else {
                 continue;
             };
-            let depth = |failure: &Failure| self.document.place(failure.at).steps().len();
+            let depth = |failure: &Failure| self.document.place_within(at, Place::root(), failure.at).steps().len();
             let furthest = failures.iter().map(depth).max().unwrap_or(0);
             // A value of another type altogether is further away than any number of wrong members.
             let other = failures.iter().any(|failure| {

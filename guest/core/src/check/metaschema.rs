@@ -46,14 +46,15 @@ pub(super) fn violations(
     };
     let span = Span::new(0, source.len());
     // It was parsed before, as a part of its contract.
-    let parsed = parse(source, span, &CONTRACT_CAPS).ok().and_then(|parsed| screen(parsed, &CONTRACT_CAPS).ok());
-    let (Some(metaschema), Some(screened)) = (metaschema, parsed) else {
+    let screening = parse(source, span, &CONTRACT_CAPS).ok().map(screen);
+    let (Some(metaschema), Some(screened)) = (metaschema, screening.as_ref().and_then(|screening| screening.passed()))
+    else {
         return Vec::new();
     };
-    if metaschema.is_valid(&screened) {
+    if metaschema.is_valid(screened) {
         return Vec::new();
     }
-    let mut violations = metaschema.violations(&screened).listed;
+    let mut violations = metaschema.violations(screened).listed;
     for violation in &mut violations {
         violation.span = None;
     }

@@ -16,14 +16,15 @@ use serde_json::Value;
 use crate::{
     contract::CONTRACT_CAPS,
     parse::{Document, NodeId, Span, parse},
+    path::ItemsPath,
     place::Place,
     screen::{Screened, malformed},
-    violation::{MAX_VIOLATIONS, Violation, Violations},
+    violation::{MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violation, Violations},
 };
 use compile::{Unusable, compile, find};
 use explain::Explainer;
 pub(crate) use pattern::Patterns;
-use schema::Schemas;
+use schema::{ItemSchemas, Schemas};
 
 /// How a JSON Schema is to be read.
 #[derive(Debug, Clone, Copy)]
@@ -69,18 +70,18 @@ impl Checker {
         Checker(Rules::JsonSchema(schemas))
     }
 
-    /// Compile a JSON Schema. The violations of one that cannot be used have their places in a document with the
-    /// members `schema` and `resources`, as a contract is.
+    /// Compile a JSON Schema. The violations of one that cannot be used have their places in a document where it stands
+    /// at `here`, and which has a member `resources`, as a contract has.
     pub(crate) fn json_schema(
         source: String,
+        here: &Place,
         resources: &[(String, Value)],
         dialect: Dialect,
     ) -> Result<Self, Vec<Violation>> {
-        let here = || Place::root().name("schema");
-        let schema = read(&source).map_err(|violation| vec![violation.under(&here())])?;
+        let schema = read(&source).map_err(|violation| vec![violation.under(here)])?;
         let mut wrong: Vec<Violation> = metaschema::violations(&source, &schema, resources, dialect)
             .into_iter()
-            .map(|wrong| wrong.under(&here()))
+            .map(|wrong| wrong.under(here))
             .collect();
         for (uri, resource) in resources {
             let place = Place::root().name("resources").name(uri);
@@ -91,12 +92,12 @@ impl Checker {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        build(&source, &schema, resources, dialect).map(Checker::of).map_err(|violation| vec![violation])
+        build(&source, &schema, here, resources, dialect).map(Checker::of).map_err(|violation| vec![violation])
     }
 
     /// Compile a schema of our own, or one that was looked at, which is known to be one.
     fn trusted(source: &str, resources: &[(String, Value)], dialect: Dialect) -> Result<Self, Violation> {
-        build(source, &read(source)?, resources, dialect).map(Checker::of)
+        build(source, &read(source)?, &Place::root(), resources, dialect).map(Checker::of)
     }
 
     /// Compile a schema of our own.
@@ -113,7 +114,7 @@ impl Checker {
         Ok(Checker(Rules::Jtd(schema, source)))
     }
 
-    pub(crate) fn is_valid(&self, screened: &Screened) -> bool {
+    pub(crate) fn is_valid(&self, screened: Screened) -> bool {
         let document = screened.document();
         match &self.0 {
             Rules::JsonSchema(schemas) => judge::is_valid(schemas, document),
@@ -122,41 +123,104 @@ impl Checker {
     }
 
     /// What is wrong with a document that is not valid, in document order, then in the order of the schema.
-    pub(crate) fn violations(&self, screened: &Screened) -> Violations {
+    pub(crate) fn violations(&self, screened: Screened) -> Violations {
         let document = screened.document();
-        let mut violations = match &self.0 {
+        match &self.0 {
             Rules::JsonSchema(schemas) => {
-                let explainer = Explainer { schemas, document };
-                let (mut failures, incomplete) = judge::failures(schemas, document);
-                let by_schema = |failure: &judge::Failure| {
-                    let position = failure.position(schemas);
-                    let other = position == NodeId::MAX;
-                    (failure.at, position, if other { explainer.schema_path(failure) } else { String::new() })
-                };
-                failures.sort_by_cached_key(by_schema);
-                failures.dedup();
-                let listed = failures.iter().take(MAX_VIOLATIONS).map(|failure| explainer.violation(failure)).collect();
-                Violations { listed, total: failures.len(), incomplete }
+                let explainer = Explainer { schemas, document, value: (Document::ROOT, Place::root()) };
+                explainer.violations(judge::failures(schemas, document), MAX_VIOLATIONS)
             }
             Rules::Jtd(schema, source) => {
-                let mut found = schema.violations(document, judge::FAILURES);
-                let incomplete = found.len() >= judge::FAILURES;
-                if let Ok(parsed) = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS) {
-                    found.sort_by_cached_key(|(at, violation)| {
-                        (*at, position(&parsed.document, &violation.schema_path))
-                    });
-                }
-                let total = found.len();
-                let listed = found.into_iter().take(MAX_VIOLATIONS).map(|(_, violation)| violation).collect();
-                Violations { listed, total, incomplete }
+                let found = schema.violations(document, judge::FAILURES);
+                in_order(found, definition(source).as_ref(), MAX_VIOLATIONS)
             }
-        };
-        if violations.listed.is_empty() {
-            violations.listed.push(explain::unexplained_violation(document));
-            violations.total = 1;
         }
-        violations
     }
+
+    /// The members that the schema forbids where it does not declare them, each by its value, in document order.
+    pub(crate) fn undeclared(&self, document: &Document) -> Vec<NodeId> {
+        let mut members = match &self.0 {
+            Rules::JsonSchema(schemas) => judge::undeclared(schemas, document),
+            Rules::Jtd(schema, _) => schema.undeclared(document),
+        };
+        members.sort_unstable();
+        members.dedup();
+        members
+    }
+
+    /// Whether this says what each item of the array at a path must be, whatever the document is.
+    pub(crate) fn governs(&self, path: &ItemsPath) -> bool {
+        match &self.0 {
+            Rules::JsonSchema(schemas) => !schemas.of_items(path).is_empty(),
+            Rules::Jtd(schema, _) => schema.of_items(path).is_some(),
+        }
+    }
+
+    /// What items of a document are checked with, one after the other. `path` is where they stand; none where each of
+    /// them is a document of its own by this schema.
+    pub(crate) fn inspector<'d>(&'d self, path: Option<&ItemsPath>, document: &'d Document) -> Inspector<'d> {
+        Inspector {
+            document,
+            by: match &self.0 {
+                Rules::JsonSchema(schemas) => By::JsonSchema {
+                    schemas,
+                    of_items: path.map(|path| schemas.of_items(path)),
+                    inspection: judge::Inspection::new(schemas, document),
+                },
+                Rules::Jtd(schema, source) => {
+                    let form = path.map_or(Some(schema.root()), |path| schema.of_items(path));
+                    By::Jtd { schema, form, definition: definition(source) }
+                }
+            },
+        }
+    }
+}
+
+/// Checks items of one document. They need not have passed the screen: what is over a cap is checked as it is.
+pub(crate) struct Inspector<'d> {
+    document: &'d Document<'d>,
+    by: By<'d>,
+}
+
+enum By<'d> {
+    JsonSchema { schemas: &'d Schemas, of_items: Option<Vec<ItemSchemas>>, inspection: judge::Inspection<'d> },
+    Jtd { schema: &'d jtd::Schema, form: Option<&'d jtd::Form>, definition: Option<Document<'d>> },
+}
+
+impl Inspector<'_> {
+    /// What is wrong with the item of this number, which stands at `place`; none where it is valid.
+    pub(crate) fn violations(&mut self, index: usize, at: NodeId, place: &Place) -> Option<Violations> {
+        let document = self.document;
+        match &mut self.by {
+            By::JsonSchema { schemas, of_items, inspection } => {
+                let ids: Vec<_> = match of_items {
+                    Some(all) => all.iter().filter_map(|items| items.get(index)).collect(),
+                    None => vec![schemas.root],
+                };
+                let failures = inspection.failures(&ids, at)?;
+                let explainer = Explainer { schemas, document, value: (at, place.clone()) };
+                Some(explainer.violations(failures, MAX_ITEM_VIOLATIONS))
+            }
+            By::Jtd { schema, form, definition } => {
+                let found = schema.violations_by((*form)?, document, (at, place.clone()), judge::FAILURES);
+                (!found.is_empty()).then(|| in_order(found, definition.as_ref(), MAX_ITEM_VIOLATIONS))
+            }
+        }
+    }
+}
+
+/// A definition as a document, for the places in it.
+fn definition(source: &str) -> Option<Document<'_>> {
+    parse(source, Span::new(0, source.len()), &CONTRACT_CAPS).ok().map(|parsed| parsed.document)
+}
+
+/// Violations by a definition, in document order, then in its own: the first ones, and how many there are.
+fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, most: usize) -> Violations {
+    let (total, incomplete) = (found.len(), found.len() >= judge::FAILURES);
+    if let Some(definition) = definition {
+        found.sort_by_cached_key(|(at, violation)| (*at, position(definition, &violation.schema_path)));
+    }
+    Violations { listed: found.into_iter().take(most).map(|(_, violation)| violation).collect(), total, incomplete }
 }
 
 fn read(source: &str) -> Result<Value, Violation> {
@@ -167,8 +231,14 @@ fn read(source: &str) -> Result<Value, Violation> {
 /// The URI of a schema that has none, and the base of relative ones.
 const NO_ID: &str = "seamgate:///";
 
-/// Compile a schema; the place of what is wrong is in a document with the members `schema` and `resources`.
-fn build(source: &str, schema: &Value, resources: &[(String, Value)], dialect: Dialect) -> Result<Schemas, Violation> {
+/// Compile a schema; the place of what is wrong is in a document with it at `here`, and the member `resources`.
+fn build(
+    source: &str,
+    schema: &Value,
+    here: &Place,
+    resources: &[(String, Value)],
+    dialect: Dialect,
+) -> Result<Schemas, Violation> {
     let id = id(schema, dialect.draft);
     let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };
     let mut named: Vec<(&str, &Value)> = vec![(uri, schema)];
@@ -181,7 +251,7 @@ fn build(source: &str, schema: &Value, resources: &[(String, Value)], dialect: D
         }
     }
     let in_contract = |keywords: &Value| {
-        let place = find(schema, keywords).map(|place| (Place::root().name("schema"), place));
+        let place = find(schema, keywords).map(|place| (here.clone(), place));
         let (mut place, inside) = place
             .or_else(|| {
                 resources.iter().find_map(|(uri, resource)| {
@@ -204,11 +274,11 @@ fn build(source: &str, schema: &Value, resources: &[(String, Value)], dialect: D
         }
         registry.prepare()
     };
-    let unresolved = |error| explain::unresolved(schema, &error).under(&Place::root().name("schema"));
+    let unresolved = |error| explain::unresolved(schema, &error).under(here);
     let registry = prepared().map_err(unresolved)?;
     // It was parsed before, as a part of its contract.
     let parsed = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS)
-        .map_err(|broken| malformed(source, &broken).under(&Place::root().name("schema")))?;
+        .map_err(|broken| malformed(source, &broken).under(here))?;
     compile(&registry, uri, &parsed.document, dialect).map_err(|unusable| match unusable {
         Unusable::Reference(error) => unresolved(error),
         Unusable::Pattern { keywords, keyword, pattern } => {

@@ -9,7 +9,11 @@ use super::{
     pattern::Pattern,
     value::{Decimal, Numeric, equals},
 };
-use crate::parse::{Document, Kind, NodeId, Number, hash, same};
+use crate::{
+    parse::{Document, Kind, NodeId, Number, hash, same},
+    path::ItemsPath,
+    place::Step,
+};
 
 /// A schema's place in `Schemas`.
 pub(super) type SchemaId = u32;
@@ -40,6 +44,75 @@ impl Schemas {
     #[inline(always)]
     pub(super) fn get(&self, id: SchemaId) -> &Schema {
         &self.all[id as usize]
+    }
+
+    /// The schemas that hold for each item of the array at a path, whatever the document is. Empty where there are none.
+    pub(super) fn of_items(&self, path: &ItemsPath) -> Vec<ItemSchemas> {
+        let mut at = self.with_applied(vec![self.root]);
+        for step in &path.steps {
+            let inside = at.iter().flat_map(|id| match step {
+                Step::Name(name) => self.of_member(self.get(*id), name),
+                Step::Index(index) => {
+                    ItemSchemas::of(self.get(*id)).and_then(|items| items.get(*index)).into_iter().collect()
+                }
+            });
+            at = self.with_applied(inside.collect());
+        }
+        at.iter().filter_map(|id| ItemSchemas::of(self.get(*id))).collect()
+    }
+
+    /// With all the schemas that hold wherever these do.
+    fn with_applied(&self, mut ids: Vec<SchemaId>) -> Vec<SchemaId> {
+        let mut next = 0;
+        while let Some(&id) = ids.get(next) {
+            next += 1;
+            for applied in &self.get(id).applied {
+                let all = match applied {
+                    Applied::Reference(id) => std::slice::from_ref(id),
+                    Applied::All(all) => all,
+                    _ => continue,
+                };
+                for id in all {
+                    if !ids.contains(id) {
+                        ids.push(*id);
+                    }
+                }
+            }
+        }
+        ids
+    }
+
+    /// The schemas that a schema has for the member of this name.
+    fn of_member(&self, schema: &Schema, name: &str) -> Vec<SchemaId> {
+        let Some(rules) = &schema.object else {
+            return Vec::new();
+        };
+        let known = rules.names.find(name.as_bytes(), hash(name.as_bytes())).map(|number| rules.members[number]);
+        let named = known.and_then(|member| member.schema);
+        let matches = |pattern: &Pattern| matches!(pattern.matches(name), Ok(true));
+        let by_pattern = rules.patterns.iter().filter(|(pattern, _)| matches(pattern)).map(|(_, schema)| *schema);
+        let covering: Vec<SchemaId> = named.into_iter().chain(by_pattern).collect();
+        if covering.is_empty() { rules.additional.into_iter().collect() } else { covering }
+    }
+}
+
+/// What one schema says of the items of an array.
+#[derive(Debug, Clone)]
+pub(super) struct ItemSchemas {
+    prefix: Vec<SchemaId>,
+    rest: Option<SchemaId>,
+}
+
+impl ItemSchemas {
+    fn of(schema: &Schema) -> Option<Self> {
+        let rules = schema.array.as_ref()?;
+        let items = ItemSchemas { prefix: rules.prefix.clone(), rest: rules.rest };
+        (!items.prefix.is_empty() || items.rest.is_some()).then_some(items)
+    }
+
+    /// The schema of the item with this number.
+    pub(super) fn get(&self, index: usize) -> Option<SchemaId> {
+        self.prefix.get(index).copied().or(self.rest)
     }
 }
 

@@ -12,8 +12,9 @@ use crate::{
     check::{self, Checker, Dialect, Patterns},
     fault::{Fault, FaultCode},
     parse::{self, Document, Kind, NodeId, Number, Span},
+    path::{ItemsPath, Path},
     place::{Place, Step},
-    screen::{self, Screened},
+    screen::{self, Screening},
     violation::Violation,
 };
 
@@ -82,9 +83,36 @@ pub struct Contract {
     source: String,
     extract: Extract,
     caps: Caps,
+    repairs: bool,
+    strips: bool,
+    items: Option<Items>,
+    allow: Vec<Rule>,
     refusal: Option<Place>,
     unsatisfiable: bool,
     checker: Checker,
+}
+
+/// The units of work inside a document.
+pub(crate) struct Items {
+    pub(crate) path: ItemsPath,
+    /// How many are kept.
+    pub(crate) max: Option<usize>,
+    /// What one must be, where the contract's schema does not say it.
+    pub(crate) schema: Option<Checker>,
+}
+
+/// Values at a path must be in a list.
+pub(crate) struct Rule {
+    pub(crate) path: Path,
+    pub(crate) list: List,
+}
+
+/// A list of values that are allowed.
+pub(crate) enum List {
+    /// One that comes with the request.
+    Named(String),
+    /// In ascending order.
+    Values(Vec<String>),
 }
 
 impl Contract {
@@ -94,13 +122,14 @@ impl Contract {
     /// names the member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadContract, "contract", violations);
-        let screened = read(text).map_err(wrong)?;
+        let screening = read(text).map_err(wrong)?;
+        let screened = screening.passed().ok_or_else(|| wrong(screening.violations(&CONTRACT_CAPS).listed))?;
         let document = screened.document();
         let format = format();
-        if !format.is_valid(&screened) {
-            return Err(wrong(format.violations(&screened).listed));
+        if !format.is_valid(screened) {
+            return Err(wrong(format.violations(screened).listed));
         }
-        let unusable = [on_disk(document), unsupported(document)].concat();
+        let unusable = on_disk(document);
         if !unusable.is_empty() {
             return Err(wrong(unusable));
         }
@@ -131,6 +160,24 @@ impl Contract {
 
     pub(crate) fn caps(&self) -> &Caps {
         &self.caps
+    }
+
+    /// Whether syntax is repaired.
+    pub(crate) fn repairs(&self) -> bool {
+        self.repairs
+    }
+
+    /// Whether members that the schema forbids are removed.
+    pub(crate) fn strips(&self) -> bool {
+        self.strips
+    }
+
+    pub(crate) fn items(&self) -> Option<&Items> {
+        self.items.as_ref()
+    }
+
+    pub(crate) fn allow(&self) -> &[Rule] {
+        &self.allow
     }
 
     pub(crate) fn checker(&self) -> &Checker {
@@ -170,19 +217,19 @@ impl Contract {
     pub fn describe(&self) -> String {
         // It was parsed before, in as many words.
         match read(&self.source) {
-            Ok(screened) => describe::describe(screened.document(), &self.extract),
+            Ok(screening) => describe::describe(&screening.document, &self.extract),
             Err(_) => String::new(),
         }
     }
 }
 
-/// Parse a contract and refuse what no contract may be.
-fn read(text: &str) -> Result<Screened<'_>, Vec<Violation>> {
+/// Parse a contract and look for what no contract may be.
+fn read(text: &str) -> Result<Screening<'_>, Vec<Violation>> {
     let span = Span::new(0, text.len());
     let listed = |violations: crate::violation::Violations| violations.listed;
     screen::screen_size(span, &CONTRACT_CAPS).map_err(listed)?;
     let parsed = parse::parse(text, span, &CONTRACT_CAPS).map_err(|broken| vec![screen::malformed(text, &broken)])?;
-    screen::screen(parsed, &CONTRACT_CAPS).map_err(listed)
+    Ok(screen::screen(parsed))
 }
 
 /// The format of contracts, compiled once.
@@ -212,29 +259,6 @@ fn on_disk(document: &Document) -> Vec<Violation> {
         .collect()
 }
 
-/// Members of the format that this version cannot honour: said, never passed over.
-fn unsupported(document: &Document) -> Vec<Violation> {
-    let root = Document::ROOT;
-    let is = |name: &str, value: &str| document.member(root, name).filter(|&at| document.string(at) == value);
-    let filled = |name: &str| document.member(root, name).filter(|&at| document.count(at) > 0);
-    [
-        ("items", document.member(root, "items"), "no member 'items'"),
-        ("repair", is("repair", "syntax"), "\"none\""),
-        ("unknown_members", is("unknown_members", "strip"), "\"reject\""),
-        ("allow", filled("allow"), "no rules"),
-    ]
-    .into_iter()
-    .filter_map(|(name, at, right)| {
-        let at = at?;
-        let message = format!("is not supported by this version of seamgate; what it takes here is {right}");
-        Some(
-            Violation::new(&Place::root().name(name), "unsupported", right, &document.shown(at), &message)
-                .spanning(document.span(at)),
-        )
-    })
-    .collect()
-}
-
 /// Reads a document that matches the format.
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
@@ -254,6 +278,8 @@ impl Reader<'_, '_> {
         let source = document.minified();
         let draft = self.draft().map_err(|violation| vec![violation])?;
         let (checker, schema) = self.checker(draft)?;
+        let items = self.items(&checker, draft)?;
+        let allow = self.allow().map_err(|violation| vec![violation])?;
         let schema_id = match check::id(&schema, draft) {
             "" => None,
             id => Some(id.to_owned()),
@@ -274,6 +300,10 @@ impl Reader<'_, '_> {
             digest: digest(&source),
             extract: self.extract(),
             caps: self.caps(),
+            repairs: self.text("repair") == Some("syntax"),
+            strips: self.text("unknown_members") == Some("strip"),
+            items,
+            allow,
             refusal,
             unsatisfiable: check::is_never(&schema),
             checker,
@@ -281,39 +311,122 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// The compiled schema, and the schema.
-    fn checker(&self, draft: referencing::Draft) -> Result<(Checker, Value), Vec<Violation>> {
-        let document = self.document;
+    /// A member as text without optional white space, and as a value.
+    fn value(&self, at: NodeId) -> (String, Value) {
+        let mut source = String::new();
+        self.document.write(at, &mut source);
         // Numbers that a schema holds fit 64 bits, and its depth is below what `serde_json` takes: it was screened.
-        let value = |at: NodeId| serde_json::from_str::<Value>(document.source(at)).unwrap_or_default();
-        let minified = |at: NodeId| {
-            let mut source = String::new();
-            document.write(at, &mut source);
-            source
-        };
-        if let Some(at) = self.member("jtd") {
-            let here = Place::root().name("jtd");
-            let checker = Checker::jtd(minified(at)).map_err(|violation| vec![violation.under(&here)])?;
-            return Ok((checker, Value::Null));
-        }
-        let at = self.member("schema").unwrap_or(Document::ROOT);
-        let schema = value(at);
-        let dialect = Dialect {
+        let value = serde_json::from_str(&source).unwrap_or_default();
+        (source, value)
+    }
+
+    fn dialect(&self, draft: referencing::Draft) -> Dialect {
+        Dialect {
             draft,
             assert_formats: self.text("formats") != Some("annotate"),
             patterns: match self.text("patterns") {
                 Some("backtracking") => Patterns::Backtracking,
                 _ => Patterns::Linear,
             },
-        };
-        let resources: Vec<(String, Value)> = self
-            .member("resources")
-            .into_iter()
-            .flat_map(|at| document.members(at))
-            .map(|(uri, at)| (document.string(uri).to_owned(), value(at)))
-            .collect();
+        }
+    }
+
+    fn resources(&self) -> Vec<(String, Value)> {
+        let document = self.document;
+        let resources = self.member("resources").into_iter().flat_map(|at| document.members(at));
+        resources.map(|(uri, at)| (document.string(uri).to_owned(), self.value(at).1)).collect()
+    }
+
+    /// The compiled schema, and the schema.
+    fn checker(&self, draft: referencing::Draft) -> Result<(Checker, Value), Vec<Violation>> {
+        if let Some(at) = self.member("jtd") {
+            let here = Place::root().name("jtd");
+            let checker = Checker::jtd(self.value(at).0).map_err(|violation| vec![violation.under(&here)])?;
+            return Ok((checker, Value::Null));
+        }
+        let at = self.member("schema").unwrap_or(Document::ROOT);
+        let (source, schema) = self.value(at);
+        let resources = self.resources();
         self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
-        Checker::json_schema(minified(at), &resources, dialect).map(|checker| (checker, schema))
+        let here = Place::root().name("schema");
+        Checker::json_schema(source, &here, &resources, self.dialect(draft)).map(|checker| (checker, schema))
+    }
+
+    /// The units of work, with what one must be.
+    fn items(&self, checker: &Checker, draft: referencing::Draft) -> Result<Option<Items>, Vec<Violation>> {
+        let document = self.document;
+        let Some(items) = self.member("items") else {
+            return Ok(None);
+        };
+        let member = |name: &str| document.member(items, name);
+        let wrong = |name: &str, expected: &str, message: &str| {
+            let at = member(name).unwrap_or(items);
+            let place = Place::root().name("items").name(name);
+            vec![Violation::new(&place, "items", expected, &document.shown(at), message).spanning(document.span(at))]
+        };
+        let path = member("path").and_then(|at| ItemsPath::read(document.string(at))).ok_or_else(|| {
+            let message = "must be a path (RFC 9535) of names and indices that ends with '[*]', as $.list[*] does";
+            wrong("path", "a path of names and indices, and '[*]'", message)
+        })?;
+        let max = member("max").and_then(|at| Number(document.source(at)).as_f64()).map(|max| max as usize);
+        let schema = match member("schema") {
+            Some(at) => Some(self.item_schema(at, draft)?),
+            None if checker.governs(&path) => None,
+            None => {
+                let message = format!(
+                    "must be there: what the items at {} must be cannot be told from the contract's schema; \
+                     true if anything may be one",
+                    path.text
+                );
+                return Err(wrong("schema", "what one item must be", &message));
+            }
+        };
+        Ok(Some(Items { path, max, schema }))
+    }
+
+    fn item_schema(&self, at: NodeId, draft: referencing::Draft) -> Result<Checker, Vec<Violation>> {
+        let here = Place::root().name("items").name("schema");
+        let (source, _) = self.value(at);
+        if self.member("jtd").is_some() {
+            return Checker::jtd(source).map_err(|violation| vec![violation.under(&here)]);
+        }
+        let mut resources = self.resources();
+        self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
+        // By its URI, the contract's schema can be referred to.
+        if let Some((_, schema)) = self.member("schema").map(|at| self.value(at))
+            && let id = check::id(&schema, draft)
+            && id.contains(':')
+        {
+            resources.push((id.to_owned(), schema));
+        }
+        Checker::json_schema(source, &here, &resources, self.dialect(draft))
+    }
+
+    fn allow(&self) -> Result<Vec<Rule>, Violation> {
+        let document = self.document;
+        let rules = self.member("allow").into_iter().flat_map(|at| document.items(at));
+        rules
+            .map(|rule| {
+                let text = |name: &str| document.member(rule, name).map_or("", |at| document.string(at));
+                let path = Path::read(text("path")).ok_or_else(|| {
+                    let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.list[*].name is";
+                    let at = document.member(rule, "path").unwrap_or(rule);
+                    let expected = "a path of names, indices and '[*]'";
+                    Violation::new(&document.place(at), "allow", expected, text("path"), message)
+                        .spanning(document.span(at))
+                })?;
+                let list = match document.member(rule, "values") {
+                    Some(values) => {
+                        let mut values: Vec<String> =
+                            document.items(values).map(|at| document.string(at).to_owned()).collect();
+                        values.sort_unstable();
+                        List::Values(values)
+                    }
+                    None => List::Named(text("list").to_owned()),
+                };
+                Ok(Rule { path, list })
+            })
+            .collect()
     }
 
     fn draft(&self) -> Result<referencing::Draft, Violation> {

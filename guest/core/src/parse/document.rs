@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan;
+use super::{Origin, scan};
 use crate::place::{Place, Step};
 
 /// A piece of the output, as byte offsets into the text as it was given; `end` is exclusive.
@@ -113,6 +113,8 @@ pub(crate) struct Document<'t> {
     pub(super) nodes: Vec<Node>,
     /// The strings that hold escapes, decoded, one after the other.
     pub(super) decoded: String,
+    /// Where the text was edited before it was parsed.
+    pub(super) origin: Option<Origin>,
 }
 
 impl<'t> Document<'t> {
@@ -128,9 +130,97 @@ impl<'t> Document<'t> {
         self.nodes[id as usize].kind
     }
 
-    #[inline(always)]
+    /// Where a value stands in the output.
     pub(crate) fn span(&self, id: NodeId) -> Span {
-        self.node(id).span
+        self.of_output(self.node(id).span)
+    }
+
+    /// Where a piece of the text stands in the output.
+    pub(crate) fn of_output(&self, span: Span) -> Span {
+        self.origin.as_ref().map_or(span, |origin| origin.of(span))
+    }
+
+    /// Where the edit of this number stands in the text.
+    pub(crate) fn edited(&self, number: usize) -> Span {
+        self.origin.as_ref().and_then(|origin| origin.edit(number)).unwrap_or(Span { start: 0, end: 0 })
+    }
+
+    /// The pieces of the text to cut out so that members are gone, each with a comma beside it. `names` are those of the
+    /// members, in document order; one inside another goes with it.
+    pub(crate) fn cuts(&self, names: &[NodeId]) -> Vec<Span> {
+        let bytes = self.text.as_bytes();
+        let mut cuts: Vec<Span> = Vec::with_capacity(names.len());
+        // Whether the last one was cut out with the comma after it, being the first of its object.
+        let mut leading = false;
+        for &name in names {
+            let (start, end) = (self.node(name).span.start as usize, self.node(name + 1).span.end as usize);
+            if cuts.last().is_some_and(|cut| start < cut.end as usize) {
+                continue;
+            }
+            let before = bytes[..start].trim_ascii_end();
+            leading =
+                before.last() == Some(&b'{') || (leading && cuts.last().is_some_and(|cut| cut.end as usize == start));
+            let comma = end + scan::white_space(&bytes[end..]);
+            cuts.push(if !leading {
+                Span::new(before.len().saturating_sub(1), end)
+            } else if bytes.get(comma) == Some(&b',') {
+                Span::new(start, comma + 1 + scan::white_space(&bytes[comma + 1..]))
+            } else {
+                Span::new(start, end)
+            });
+        }
+        cuts
+    }
+
+    /// Members, given by the nodes of their names in document order, each by its first node and the node after its last;
+    /// one inside another goes with it.
+    pub(crate) fn pieces(&self, names: &[NodeId]) -> Vec<(NodeId, NodeId)> {
+        let mut pieces: Vec<(NodeId, NodeId)> = Vec::with_capacity(names.len());
+        for &name in names {
+            if pieces.last().is_none_or(|(_, end)| name >= *end) {
+                pieces.push((name, self.next(name + 1)));
+            }
+        }
+        pieces
+    }
+
+    /// The paths of the innermost values at offsets into the text, which ascend.
+    pub(crate) fn paths_at(&self, offsets: impl Iterator<Item = u32>) -> Vec<String> {
+        /// A container on the way to an offset.
+        struct Open {
+            id: NodeId,
+            /// The item or member that was met last, and where it ends in the text.
+            step: Option<(Step, u32)>,
+        }
+        let mut open: Vec<Open> = Vec::new();
+        let mut at = Self::ROOT;
+        let step_to = |open: &mut Vec<Open>, at: NodeId| {
+            let Some(parent) = open.last_mut() else {
+                return;
+            };
+            let end = self.node(at).span.end;
+            parent.step = match (self.kind(parent.id), parent.step.take()) {
+                (Kind::Array, Some((Step::Index(index), _))) => Some((Step::Index(index + 1), end)),
+                (Kind::Array, _) => Some((Step::Index(0), end)),
+                // A name, and then its value.
+                (_, Some((step, u32::MAX))) => Some((step, end)),
+                _ => Some((Step::Name(self.string(at).to_owned()), u32::MAX)),
+            };
+        };
+        let paths = offsets.map(|offset| {
+            while (at as usize) < self.nodes.len() && self.node(at).span.start <= offset {
+                while open.pop_if(|container| self.next(container.id) <= at).is_some() {}
+                step_to(&mut open, at);
+                if matches!(self.kind(at), Kind::Array | Kind::Object) {
+                    open.push(Open { id: at, step: None });
+                }
+                at += 1;
+            }
+            while open.pop_if(|container| self.node(container.id).span.end <= offset).is_some() {}
+            let inside = open.iter().filter_map(|container| container.step.as_ref());
+            Place::path_of(inside.filter(|(_, end)| offset < *end).map(|(step, _)| step))
+        });
+        paths.collect()
     }
 
     /// The text of a value, as it was written.
@@ -228,8 +318,12 @@ impl<'t> Document<'t> {
 
     /// The place of a node. A member's name has the place of its value.
     pub(crate) fn place(&self, target: NodeId) -> Place {
-        let mut place = Place::root();
-        let mut at = Self::ROOT;
+        self.place_within(Self::ROOT, Place::root(), target)
+    }
+
+    /// The place of a node inside a value of which the place is known.
+    pub(crate) fn place_within(&self, from: NodeId, place: Place, target: NodeId) -> Place {
+        let (mut place, mut at) = (place, from);
         'down: while at != target {
             if self.kind(at) == Kind::Array {
                 for (index, item) in self.items(at).enumerate() {
@@ -295,6 +389,41 @@ impl<'t> Document<'t> {
         let mut out = String::with_capacity(self.source(Self::ROOT).len());
         self.write(Self::ROOT, &mut out);
         out
+    }
+
+    /// The document without some items or members, each given by its first node and the node after its last one, in
+    /// order. What is left has the places in the output that it had.
+    pub(crate) fn without(mut self, removed: &[(NodeId, NodeId)]) -> Self {
+        if removed.is_empty() {
+            return self;
+        }
+        let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
+        // Containers that have not ended: where they end in the old buffer, and where they stand in the new one.
+        let mut open: Vec<(NodeId, usize)> = Vec::new();
+        let mut removed = removed.iter().peekable();
+        let mut at = 0;
+        loop {
+            while let Some((_, id)) = open.pop_if(|(end, _)| at >= *end) {
+                nodes[id].b = nodes.len() as u32;
+            }
+            let Some(&node) = self.nodes.get(at as usize) else {
+                break;
+            };
+            if let Some((_, end)) = removed.next_if(|(start, _)| *start == at) {
+                if let Some((_, id)) = open.last() {
+                    nodes[*id].a -= 1;
+                }
+                at = *end;
+                continue;
+            }
+            if matches!(node.kind, Kind::Array | Kind::Object) {
+                open.push((self.next(at), nodes.len()));
+            }
+            nodes.push(node);
+            at += 1;
+        }
+        self.nodes = nodes;
+        self
     }
 
     /// A value as text for a person: a string's own text, everything else as JSON.

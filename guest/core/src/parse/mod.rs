@@ -5,20 +5,20 @@
 //! findings for `screen`.
 
 mod document;
+mod edit;
+pub(crate) mod loose;
 mod number;
 mod scan;
 
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
+pub(crate) use edit::{Edit, Origin, apply};
 pub(crate) use number::Number;
 pub(crate) use scan::{hash, plain, same};
 
 use document::Node;
 
 use crate::{contract::Caps, place::Place};
-
-/// More findings than this are counted, not kept.
-const MAX_FINDINGS: usize = 100;
 
 /// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
 const FEW_NAMES: usize = 24;
@@ -47,8 +47,6 @@ pub(crate) enum What {
 pub(crate) struct Parsed<'t> {
     pub(crate) document: Document<'t>,
     pub(crate) findings: Vec<Finding>,
-    /// How many findings there were, kept or not.
-    pub(crate) found: usize,
     /// Where the value ends in the text.
     pub(crate) end: usize,
 }
@@ -86,6 +84,22 @@ pub(crate) fn parse_prefix<'t>(text: &'t str, span: Span, caps: &Caps) -> Result
     parser.finish(result)
 }
 
+/// Parse a text that was edited; its values are said to stand where they stood in the output.
+pub(crate) fn parse_edited<'t>(text: &'t str, origin: Origin, caps: &Caps) -> Result<Parsed<'t>, Broken> {
+    let mut parsed = parse(text, Span::new(0, text.len()), caps)?;
+    parsed.document.origin = Some(origin);
+    Ok(parsed)
+}
+
+/// Whether a text is a number or a literal, and nothing else.
+pub(crate) fn is_plain_scalar(text: &str) -> bool {
+    let mut at = 0;
+    match text.as_bytes().first() {
+        Some(b'-' | b'0'..=b'9') => number::scan(text.as_bytes(), &mut at).is_ok() && at == text.len(),
+        _ => matches!(text, "true" | "false" | "null"),
+    }
+}
+
 /// A container that has not ended.
 struct Frame {
     /// Its node; `None` below the depth cap, where values are read and not kept.
@@ -101,7 +115,6 @@ struct Parser<'t, 'c> {
     stack: Vec<Frame>,
     caps: &'c Caps,
     findings: Vec<Finding>,
-    found: usize,
     /// Names and their hashes, kept for `duplicates`, so that it allocates once.
     names: Vec<(NodeId, u32)>,
 }
@@ -116,18 +129,17 @@ impl<'t, 'c> Parser<'t, 'c> {
         Parser {
             bytes,
             at,
-            document: Document { text, nodes, decoded: String::new() },
+            document: Document { text, nodes, decoded: String::new(), origin: None },
             stack,
             caps,
             findings: Vec::new(),
-            found: 0,
             names,
         }
     }
 
     fn finish(self, result: Result<(), &'static str>) -> Result<Parsed<'t>, Broken> {
         match result {
-            Ok(()) => Ok(Parsed { document: self.document, findings: self.findings, found: self.found, end: self.at }),
+            Ok(()) => Ok(Parsed { document: self.document, findings: self.findings, end: self.at }),
             Err(expected) => {
                 let last = self.document.nodes.len().checked_sub(1);
                 Err(Broken {
@@ -177,10 +189,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     fn found(&mut self, what: What, node: NodeId) {
-        if self.findings.len() < MAX_FINDINGS {
-            self.findings.push(Finding { what, node });
-        }
-        self.found += 1;
+        self.findings.push(Finding { what, node });
     }
 
     /// Whether values are kept here: not inside a container below the depth cap.

@@ -1,0 +1,97 @@
+//! Allow lists: values at a path must be in a list.
+
+use crate::{
+    contract::{Items, List, Rule},
+    parse::{Document, Kind, NodeId},
+    path::{Path, Selector},
+    place::Place,
+    request::Request,
+    text::{self, quote},
+    violation::{MAX_VIOLATIONS, Violation, Violations},
+};
+
+/// The rules of a contract, with the lists that came with a request.
+pub(crate) struct Allow<'c> {
+    /// What is asked of the document.
+    document: Vec<Check<'c>>,
+    /// What is asked of each item.
+    item: Vec<Check<'c>>,
+    /// Which checks are inert, and why.
+    pub(crate) notes: Vec<String>,
+}
+
+/// One rule that can be checked.
+struct Check<'c> {
+    selectors: &'c [Selector],
+    /// In ascending order.
+    known: Vec<&'c str>,
+    rule: &'c Rule,
+}
+
+impl<'c> Allow<'c> {
+    pub(crate) fn of(rules: &'c [Rule], items: Option<&Items>, request: &'c Request) -> Self {
+        let mut allow = Allow { document: Vec::new(), item: Vec::new(), notes: Vec::new() };
+        for rule in rules {
+            let known = match &rule.list {
+                List::Values(values) => values.iter().map(String::as_str).collect(),
+                List::Named(name) => match request.lists.iter().find(|list| list.name == *name) {
+                    Some(list) => {
+                        let mut known: Vec<&str> = list.values.iter().map(String::as_str).collect();
+                        known.sort_unstable();
+                        known
+                    }
+                    None => {
+                        let (path, name) = (text::visible(&rule.path.text), quote(name, 64));
+                        allow.notes.push(format!("allow: {path} was not checked: the request has no list {name}"));
+                        continue;
+                    }
+                },
+            };
+            match items.and_then(|items| items.path.inside(&rule.path)) {
+                Some(selectors) => allow.item.push(Check { selectors, known, rule }),
+                None => allow.document.push(Check { selectors: &rule.path.selectors, known, rule }),
+            }
+        }
+        allow
+    }
+
+    /// What is wrong with a document, items aside.
+    pub(crate) fn document(&self, document: &Document) -> Violations {
+        violations(&self.document, document, Document::ROOT, &Place::root(), MAX_VIOLATIONS)
+    }
+
+    /// What is wrong with an item.
+    pub(crate) fn item(&self, document: &Document, at: NodeId, place: &Place, most: usize) -> Violations {
+        violations(&self.item, document, at, place, most)
+    }
+}
+
+fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place, most: usize) -> Violations {
+    let mut wrong: Vec<(NodeId, &Check)> = Vec::new();
+    for check in checks {
+        let is_known =
+            |at: NodeId| document.kind(at) == Kind::String && check.known.binary_search(&document.string(at)).is_ok();
+        let selected = Path::select(check.selectors, document, from);
+        wrong.extend(selected.into_iter().filter(|at| !is_known(*at)).map(|at| (at, check)));
+    }
+    wrong.sort_by_key(|(at, _)| *at);
+    let words = |&(at, check): &(NodeId, &Check)| {
+        let (expected, message) = match &check.rule.list {
+            List::Named(name) => {
+                let name = quote(name, 64);
+                (format!("a value of the list {name}"), format!("must be a value of the list {name}"))
+            }
+            List::Values(values) => {
+                let some = values.iter().take(MAX_SHOWN).map(|value| quote(value, 64)).collect::<Vec<_>>().join(", ");
+                let more = if values.len() > MAX_SHOWN { ", …" } else { "" };
+                (format!("one of {some}{more}"), format!("must be one of {some}{more}"))
+            }
+        };
+        let place = document.place_within(from, place.clone(), at);
+        Violation::new(&place, "allow", &expected, &document.shown(at), &message).spanning(document.span(at))
+    };
+    Violations { total: wrong.len(), listed: wrong.iter().take(most).map(words).collect(), incomplete: false }
+}
+
+/// Values of a list that are shown.
+const MAX_SHOWN: usize = 16;

@@ -1,0 +1,64 @@
+//! What was changed before an output was validated, for the report: nothing is changed without a trace.
+
+use serde::Serialize;
+
+use crate::{
+    parse::{Document, Edit, NodeId, Span},
+    text,
+};
+
+/// `before` is cut to this many bytes.
+const MAX_BEFORE: usize = 256;
+
+/// A piece of the output that was replaced. See `change` in `wit/types.wit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Change {
+    pub kind: &'static str,
+    pub path: String,
+    pub span: Option<Span>,
+    pub before: String,
+    pub after: String,
+}
+
+/// The changes of the output: the edits that made a document's text, and the members that are taken out of it, each
+/// given by the node of its name, in document order. Applied to the output, they give what is left.
+pub(crate) fn changes(output: &str, document: &Document, edits: Vec<Edit>, stripped: &[NodeId]) -> Vec<Change> {
+    let cuts = document.cuts(stripped);
+    // Each with where it stands in the text.
+    let mut all: Vec<(Span, Edit)> = Vec::with_capacity(edits.len() + cuts.len());
+    for (number, edit) in edits.into_iter().enumerate() {
+        let is = document.edited(number);
+        let cut = cuts.get(cuts.partition_point(|cut| cut.end <= is.start));
+        all.extend(match cut {
+            Some(cut) => outside(*cut, is, edit),
+            None => Some((is, edit)),
+        });
+    }
+    let cut = |is: Span| (is, Edit { kind: "stripped", span: document.of_output(is), after: String::new() });
+    all.extend(cuts.into_iter().map(cut));
+    all.sort_by_key(|(is, _)| is.start);
+    let paths = document.paths_at(all.iter().map(|(is, _)| is.start));
+    let change = |((_, edit), path): ((Span, Edit), String)| Change {
+        kind: edit.kind,
+        path,
+        span: Some(edit.span),
+        before: text::cut(edit.span.of(output), MAX_BEFORE),
+        after: edit.after,
+    };
+    all.iter().cloned().zip(paths).map(change).collect()
+}
+
+/// What is left of an edit beside a piece that is cut out: one inside it goes with it.
+fn outside(cut: Span, is: Span, edit: Edit) -> Option<(Span, Edit)> {
+    let empty_beside = is.start == is.end && is.start == cut.start;
+    if is.start < cut.start || is.start >= cut.end || empty_beside {
+        Some((is, edit))
+    } else if is.end <= cut.end {
+        None
+    } else {
+        // Brackets that were added, of which the first ones belong to what is cut out.
+        let after = edit.after.get((cut.end - is.start) as usize..).unwrap_or_default().to_owned();
+        let span = Span { start: edit.span.end, end: edit.span.end };
+        Some((Span { start: cut.end, end: is.end }, Edit { after, span, ..edit }))
+    }
+}

@@ -1,0 +1,102 @@
+//! A text with some pieces of it replaced, and the way back: from places in what was parsed to places in the output.
+
+use super::Span;
+
+/// One piece of the output that is replaced before it is parsed. Edits stand in order and do not overlap; several may
+/// insert at the same place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edit {
+    /// What was done: one of the kinds that `change` in `wit/types.wit` lists.
+    pub(crate) kind: &'static str,
+    /// The piece of the output.
+    pub(crate) span: Span,
+    pub(crate) after: String,
+}
+
+impl Edit {
+    pub(crate) fn new(kind: &'static str, (start, end): (usize, usize), after: impl Into<String>) -> Self {
+        Edit { kind, span: Span::new(start, end), after: after.into() }
+    }
+
+    /// Whether it takes the place of nothing.
+    pub(crate) fn inserts(&self) -> bool {
+        self.span.start == self.span.end
+    }
+}
+
+/// Where the pieces of an edited text come from.
+#[derive(Debug, Default)]
+pub(crate) struct Origin {
+    /// Where the text begins in the output.
+    start: u32,
+    /// For each edit, what stands in the edited text, and what stood in the output.
+    pieces: Vec<(Span, Span)>,
+}
+
+/// A piece of the output with its edits applied.
+pub(crate) fn apply(output: &str, span: Span, edits: &[Edit]) -> (String, Origin) {
+    let mut text = String::with_capacity(span.of(output).len() + edits.len());
+    let mut pieces = Vec::with_capacity(edits.len());
+    let mut at = span.start;
+    for edit in edits {
+        text.push_str(Span { start: at, end: edit.span.start }.of(output));
+        let start = text.len();
+        text.push_str(&edit.after);
+        pieces.push((Span::new(start, text.len()), edit.span));
+        at = edit.span.end;
+    }
+    text.push_str(Span { start: at, end: span.end }.of(output));
+    (text, Origin { start: span.start, pieces })
+}
+
+impl Origin {
+    /// What stood in the output where `span` stands in the edited text.
+    pub(super) fn of(&self, span: Span) -> Span {
+        // What was taken out right before a piece, or right after it, is no part of it.
+        let before_start = self.pieces.partition_point(|(is, _)| is.start <= span.start);
+        let before_end = self.pieces.partition_point(|(is, _)| is.start < span.end);
+        let start = match before_start.checked_sub(1).map(|index| self.pieces[index]) {
+            None => self.start + span.start,
+            Some((is, was)) if span.start < is.end => was.start,
+            Some((is, was)) => was.end + (span.start - is.end),
+        };
+        let end = match before_end.checked_sub(1).map(|index| self.pieces[index]) {
+            None => self.start + span.end,
+            Some((is, was)) if span.end <= is.end => was.end,
+            Some((is, was)) => was.end + (span.end - is.end),
+        };
+        Span { start, end: end.max(start) }
+    }
+
+    /// Where in the edited text the edit with this number stands.
+    pub(crate) fn edit(&self, number: usize) -> Option<Span> {
+        self.pieces.get(number).map(|(is, _)| *is)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_edited_keeps_its_places() {
+        let output = "x [1 'a',,] y";
+        let edits = [
+            Edit::new("comma_added", (4, 4), ","),
+            Edit::new("quotes", (5, 8), "\"a\""),
+            Edit::new("comma_removed", (8, 10), ""),
+            Edit::new("closed", (11, 11), "}"),
+        ];
+        let (text, origin) = apply(output, Span::new(2, 11), &edits);
+        assert_eq!(text, "[1, \"a\"]}");
+        let of = |start, end| {
+            let span = origin.of(Span::new(start, end));
+            (span.start, span.end)
+        };
+        assert_eq!(of(0, 8), (2, 11));
+        assert_eq!(of(1, 2), (3, 4));
+        assert_eq!(of(4, 7), (5, 8));
+        assert_eq!(of(7, 8), (10, 11));
+        assert_eq!(of(8, 9), (11, 11));
+    }
+}

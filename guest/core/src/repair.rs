@@ -1,0 +1,615 @@
+//! A text that is not JSON -> the edits that make it JSON, where only its syntax is wrong.
+//!
+//! Where more than one reading is plausible, none is taken: no value is invented, no text is cut short but that which
+//! the producer itself cut off, and nothing is left out that is not in an edit.
+
+use crate::{
+    parse::{
+        Edit, Span, is_plain_scalar,
+        loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, Token},
+    },
+    text::push_json_string,
+};
+
+/// Deeper texts are not repaired; no document is kept below this either.
+const MAX_DEPTH: usize = 128;
+
+/// Where a text stops that is repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tail {
+    /// The output goes on: whoever wrote the text ended it.
+    Ended,
+    /// The output ends with white space after it: what a token holds is whole.
+    AtEnd,
+    /// The output ends with it: its last token may have been cut off.
+    Open,
+}
+
+impl Tail {
+    /// How the piece of an output up to `end` stops.
+    pub(crate) fn of(output: &str, end: usize) -> Self {
+        match output.get(end..) {
+            None | Some("") => Tail::Open,
+            Some(rest) if rest.trim().is_empty() => Tail::AtEnd,
+            Some(_) => Tail::Ended,
+        }
+    }
+}
+
+/// The edits that make one JSON value of a piece of the output, with text around it or several documents in a row if
+/// need be; none where its syntax cannot be put right for certain.
+pub(crate) fn repair(output: &str, span: Span) -> Option<Vec<Edit>> {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let first = first_value(&output[start..end])? + start;
+    let mut edits = Vec::new();
+    if first > start {
+        edits.push(Edit::new("around", (start, first), ""));
+    }
+    let mut repairer = Repairer::new(output, (first, end), Tail::of(output, end));
+    let is_container = matches!(repairer.lexer.peek_past_blanks().token, Token::Open(_));
+    let whole = repairer.value()?;
+    let mut documents = vec![whole];
+    while let Some(next) = repairer.another(is_container)? {
+        documents.push(next);
+    }
+    if let [(start, _), .., (_, end)] = documents[..] {
+        repairer.edits.push(Edit::new("wrapped", (end, end), "]"));
+        edits.push(Edit::new("wrapped", (start, start), "["));
+    }
+    edits.append(&mut repairer.edits);
+    Some(in_order(edits))
+}
+
+/// The edits that make one JSON value of a piece of the output, in which there is nothing else.
+pub(crate) fn repair_value(output: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
+    let mut repairer = Repairer::new(output, (start, end), Tail::of(output, end));
+    repairer.value()?;
+    (repairer.next().token == Token::End).then(|| in_order(repairer.edits))
+}
+
+/// The edits that make one member of an object, its name included, of a piece of the output; none where nothing would
+/// be left of it.
+pub(crate) fn repair_member(output: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
+    let mut repairer = Repairer::new(output, (start, end), Tail::of(output, end));
+    repairer.stack.push(Frame { bracket: Bracket::Object, state: State::First, whole: (start, 0), comma: None });
+    repairer.run(1)?;
+    let whole = repairer.edits.iter().all(|edit| edit.kind != "dropped" || edit.span.start as usize > start);
+    (whole && repairer.next().token == Token::End).then(|| in_order(repairer.edits))
+}
+
+fn in_order(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    edits
+}
+
+/// Where the JSON in a text begins.
+pub(crate) fn first_value(text: &str) -> Option<usize> {
+    let mut lexer = Lexer::new(text, (0, text.len()), true);
+    let first = lexer.peek_past_blanks();
+    let begins = match first.token {
+        Token::Open(_) | Token::String(_) => true,
+        Token::Word => {
+            scalar(&text[first.start..first.end]).is_some() && {
+                lexer = Lexer::new(text, (first.end, text.len()), true);
+                lexer.peek_past_blanks().token == Token::End
+            }
+        }
+        _ => false,
+    };
+    if begins {
+        return Some(first.start);
+    }
+    let brackets = text.char_indices().filter(|(_, character)| matches!(character, '{' | '['));
+    brackets.map(|(at, _)| at).find(|at| looks_like_json(&text[*at..]))
+}
+
+/// Whether an object or array begins here, by its bracket and what follows it.
+fn looks_like_json(text: &str) -> bool {
+    let inside = text[1..].trim_start();
+    let Some(next) = inside.chars().next() else {
+        return true;
+    };
+    let name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-');
+    match text.as_bytes()[0] {
+        b'{' if name(next) => inside.trim_start_matches(name).trim_start().starts_with(':'),
+        b'{' => matches!(next, '"' | '\'' | '}' | '“' | '‘' | '/'),
+        _ if next.is_alphabetic() => {
+            let word = inside.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+            scalar(word).is_some()
+        }
+        _ => matches!(next, '{' | '[' | ']' | '"' | '\'' | '-' | '0'..='9' | '“' | '‘' | '/'),
+    }
+}
+
+/// The JSON that a word stands for: a number or a literal, JSON's or Python's.
+fn scalar(word: &str) -> Option<&str> {
+    match word {
+        "True" => Some("true"),
+        "False" => Some("false"),
+        "None" => Some("null"),
+        word => is_plain_scalar(word).then_some(word),
+    }
+}
+
+/// Whether a word may be the beginning of a number or a literal.
+fn may_begin_scalar(word: &str) -> bool {
+    word.starts_with(|character: char| character == '-' || character.is_ascii_digit())
+        || ["true", "false", "null", "True", "False", "None"].iter().any(|literal| literal.starts_with(word))
+}
+
+/// A container that has not ended.
+struct Frame {
+    bracket: Bracket,
+    state: State,
+    /// Where its last whole item or member ends, or its own bracket, and how many edits there were by then.
+    whole: (usize, usize),
+    /// The comma after that.
+    comma: Option<(usize, usize)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Right after the bracket.
+    First,
+    /// After a comma: a name, or an item.
+    Next,
+    Colon,
+    Value,
+    /// After a value.
+    After,
+}
+
+struct Repairer<'t> {
+    text: &'t str,
+    lexer: Lexer<'t>,
+    end: usize,
+    tail: Tail,
+    edits: Vec<Edit>,
+    stack: Vec<Frame>,
+}
+
+impl<'t> Repairer<'t> {
+    fn new(text: &'t str, (start, end): (usize, usize), tail: Tail) -> Self {
+        let lexer = Lexer::new(text, (start, end), true);
+        Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new() }
+    }
+
+    fn edit(&mut self, kind: &'static str, place: (usize, usize), after: impl Into<String>) {
+        self.edits.push(Edit::new(kind, place, after));
+    }
+
+    /// The next token of JSON; what is none is taken out.
+    fn next(&mut self) -> Lexeme {
+        loop {
+            let lexeme = self.lexer.next();
+            let (kind, after) = match lexeme.token {
+                Token::Comment => ("comment", ""),
+                Token::Space => ("space", " "),
+                _ => return lexeme,
+            };
+            self.edit(kind, (lexeme.start, lexeme.end), after);
+        }
+    }
+
+    /// One value: where it stands. None where it cannot be put right.
+    fn value(&mut self) -> Option<(usize, usize)> {
+        let first = self.next();
+        let end = self.begin(first)?;
+        let end = self.run(0)?.unwrap_or(end);
+        Some((first.start, end))
+    }
+
+    /// Read on until the containers below a depth have ended, or the one at it holds a value: where that is, if it is
+    /// not here.
+    fn run(&mut self, depth: usize) -> Option<Option<usize>> {
+        let mut end = None;
+        while let Some(frame) = self.stack.last() {
+            let (bracket, state) = (frame.bracket, frame.state);
+            if self.stack.len() == depth && state == State::After {
+                break;
+            }
+            let lexeme = self.next();
+            end = Some(lexeme.end);
+            match (bracket, state) {
+                _ if lexeme.token == Token::End => {
+                    self.cut_off(depth)?;
+                    return Some(Some(self.end));
+                }
+                (_, State::First | State::Next | State::After) if matches!(lexeme.token, Token::Close(_)) => {
+                    self.close(lexeme);
+                }
+                (_, State::First | State::Next) if lexeme.token == Token::Comma => {
+                    self.edit("comma_removed", (lexeme.start, lexeme.end), "");
+                }
+                (Bracket::Object, State::First | State::Next) => self.name(lexeme)?,
+                (Bracket::Object, State::Colon) => match lexeme.token {
+                    Token::Colon => self.set(State::Value),
+                    _ => {
+                        self.edit("colon_added", (lexeme.start, lexeme.start), ":");
+                        self.begin(lexeme)?;
+                    }
+                },
+                (_, State::Value) | (Bracket::Array, State::First | State::Next | State::Colon) => {
+                    self.begin(lexeme)?;
+                }
+                (_, State::After) => self.after(lexeme)?,
+            }
+        }
+        Some(end)
+    }
+
+    fn set(&mut self, state: State) {
+        if let Some(frame) = self.stack.last_mut() {
+            frame.state = state;
+        }
+    }
+
+    /// A value has ended.
+    fn ended(&mut self, end: usize) {
+        let edits = self.edits.len();
+        if let Some(frame) = self.stack.last_mut() {
+            frame.state = State::After;
+            frame.whole = (end, edits);
+            frame.comma = None;
+        }
+    }
+
+    /// The first token of a value, and the whole of it where it is no container.
+    fn begin(&mut self, lexeme: Lexeme) -> Option<usize> {
+        match lexeme.token {
+            Token::Open(bracket) => {
+                if self.stack.len() >= MAX_DEPTH {
+                    return None;
+                }
+                let whole = (lexeme.end, self.edits.len());
+                self.stack.push(Frame { bracket, state: State::First, whole, comma: None });
+            }
+            Token::String(quoted) => {
+                self.string(lexeme, quoted)?;
+                self.ended(lexeme.end);
+            }
+            Token::Word => {
+                let word = &self.text[lexeme.start..lexeme.end];
+                let literal = word.starts_with(|character: char| character.is_ascii_alphabetic());
+                match scalar(word) {
+                    // A number that the text ends with may have been longer.
+                    Some(json) if literal || lexeme.end < self.end || self.tail != Tail::Open => {
+                        if json != word {
+                            self.edit("literal", (lexeme.start, lexeme.end), json);
+                        }
+                        self.ended(lexeme.end);
+                    }
+                    _ if lexeme.end == self.end && self.tail == Tail::Open && may_begin_scalar(word) => {
+                        // The container around leaves it out as it does what has no value yet.
+                        self.set(State::Value);
+                        if self.stack.is_empty() {
+                            return None;
+                        }
+                    }
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        }
+        Some(lexeme.end)
+    }
+
+    fn name(&mut self, lexeme: Lexeme) -> Option<()> {
+        match lexeme.token {
+            Token::String(Quoted { ends: Ends::Text, .. }) if self.tail != Tail::Ended => {
+                // One that has lost its quote has much more behind it than a name.
+                let name = &self.text[lexeme.start..lexeme.end];
+                if name.contains([',', ':', '{', '}', '[', ']', '\n']) || name.matches('"').count() > 1 {
+                    return None;
+                }
+                self.set(State::Colon);
+            }
+            Token::String(quoted) => {
+                self.string(lexeme, quoted)?;
+                self.set(State::Colon);
+            }
+            Token::Word => {
+                let word = &self.text[lexeme.start..lexeme.end];
+                let plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-' | '.');
+                if !word.chars().all(plain) {
+                    return None;
+                }
+                match self.lexer.peek_past_blanks().token {
+                    Token::Colon => self.edit("quoted", (lexeme.start, lexeme.end), format!("\"{word}\"")),
+                    Token::End if self.tail != Tail::Ended => {}
+                    _ => return None,
+                }
+                self.set(State::Colon);
+            }
+            // An object begins where a name should: the one around has lost its bracket.
+            Token::Open(Bracket::Object) if self.stack.last().is_some_and(|frame| frame.state == State::Next) => {
+                self.close_to(Bracket::Array)?;
+                self.set(State::Next);
+                self.begin(lexeme)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// What comes after a value of a container.
+    fn after(&mut self, lexeme: Lexeme) -> Option<()> {
+        let frame = self.stack.last_mut()?;
+        if lexeme.token == Token::Comma {
+            frame.comma = Some((lexeme.start, lexeme.end));
+            frame.state = State::Next;
+            return Some(());
+        }
+        let (bracket, whole) = (frame.bracket, frame.whole.0);
+        let is_name = || self.lexer.peek_past_blanks().token == Token::Colon;
+        match (bracket, lexeme.token) {
+            (Bracket::Object, Token::String(_) | Token::Word) if is_name() => {
+                self.edit("comma_added", (whole, whole), ",");
+                self.set(State::Next);
+                self.name(lexeme)
+            }
+            (Bracket::Object, Token::Open(Bracket::Object)) => {
+                self.close_to(Bracket::Array)?;
+                self.edit("comma_added", (whole, whole), ",");
+                self.set(State::Next);
+                self.begin(lexeme).map(drop)
+            }
+            (Bracket::Array, Token::String(_) | Token::Word | Token::Open(_)) => {
+                self.edit("comma_added", (whole, whole), ",");
+                self.set(State::Next);
+                self.begin(lexeme).map(drop)
+            }
+            _ => None,
+        }
+    }
+
+    /// End containers that have lost their brackets, up to the innermost of a kind; the comma before what comes next is
+    /// that one's.
+    fn close_to(&mut self, bracket: Bracket) -> Option<()> {
+        let index = self.stack.iter().rposition(|frame| frame.bracket == bracket)?;
+        let (end, _) = self.stack.last()?.whole;
+        let comma = self.stack.last()?.comma;
+        let brackets = closing(&self.stack[index + 1..]);
+        self.stack.truncate(index + 1);
+        self.edit("closed", (end, end), brackets);
+        self.ended(end);
+        if let Some(frame) = self.stack.last_mut() {
+            frame.comma = comma;
+        }
+        Some(())
+    }
+
+    /// A closing bracket.
+    fn close(&mut self, lexeme: Lexeme) {
+        let Token::Close(bracket) = lexeme.token else {
+            return;
+        };
+        let own = self.stack.last().map(|frame| (frame.bracket, frame.comma));
+        if self.stack.iter().all(|frame| frame.bracket != bracket) {
+            self.edit("stray", (lexeme.start, lexeme.end), "");
+            return;
+        }
+        if let Some((_, Some(comma))) = own {
+            self.edit("comma_removed", comma, "");
+        }
+        if own.is_some_and(|(own, _)| own != bracket) {
+            let _ = self.close_to(bracket);
+        }
+        self.stack.pop();
+        self.ended(lexeme.end);
+    }
+
+    /// The text ends before its containers do; those up to a depth are not its own.
+    fn cut_off(&mut self, depth: usize) -> Option<()> {
+        let frame = self.stack.last()?;
+        let (whole, edits) = frame.whole;
+        match (frame.state, frame.comma) {
+            (State::First | State::After, _) => {}
+            (State::Next, Some(comma)) => self.edit("comma_removed", comma, ""),
+            (State::Next, None) => {}
+            (State::Colon | State::Value, _) => {
+                if self.tail == Tail::Ended {
+                    return None;
+                }
+                self.edits.truncate(edits);
+                self.edit("dropped", (whole, self.end), "");
+            }
+        }
+        let brackets = closing(&self.stack[depth..]);
+        self.stack.clear();
+        if !brackets.is_empty() {
+            self.edit("closed", (self.end, self.end), brackets);
+        }
+        Some(())
+    }
+
+    fn string(&mut self, lexeme: Lexeme, quoted: Quoted) -> Option<()> {
+        let source = &self.text[lexeme.start..lexeme.end];
+        let open = source.chars().next()?.len_utf8();
+        let close = match quoted.ends {
+            Ends::Quote => source.chars().next_back()?.len_utf8(),
+            Ends::Text if self.tail != Tail::Ended && !quoted.quotes_inside => 0,
+            Ends::Text | Ends::Lost => return None,
+        };
+        // Python's triple quotes.
+        if source.starts_with("\"\"\"") || source.starts_with("'''") {
+            return None;
+        }
+        let content = &source[open..source.len() - close];
+        // Rather a quote that is missing than a text that was cut off: the brackets after it are there.
+        let bracket = self.stack.last().map_or('\0', |frame| if frame.bracket == Bracket::Object { '}' } else { ']' });
+        if close == 0 && content.trim_end().ends_with(bracket) {
+            return None;
+        }
+        let cut = if close == 0 { whole_escapes(content) } else { content.len() };
+        let after = rewritten(&content[..cut], quoted.quotes)?;
+        let (start, stop) = (lexeme.start + open, lexeme.start + open + cut);
+        if quoted.quotes != Quotes::Double {
+            let quote = if close == 0 { "" } else { "\"" };
+            let stop = if close == 0 { stop } else { lexeme.end };
+            self.edit("quotes", (lexeme.start, stop), format!("\"{after}{quote}"));
+        } else if after != content[..cut] {
+            self.edit("escaped", (start, stop), after);
+        }
+        if cut < content.len() {
+            self.edit("dropped", (stop, lexeme.end), "");
+        }
+        if close == 0 {
+            self.edit("closed_string", (lexeme.end, lexeme.end), "\"");
+        }
+        Some(())
+    }
+
+    /// Another document after those that were read: where it stands, with a comma before it. None inside where nothing
+    /// is left, none at all where it is not clear what is.
+    fn another(&mut self, is_container: bool) -> Option<Option<(usize, usize)>> {
+        let from = self.lexer.peek().start;
+        let mut ahead = self.lexer;
+        let mut commas = None;
+        let next = loop {
+            let lexeme = ahead.next();
+            match lexeme.token {
+                Token::Comment | Token::Space => {}
+                Token::Comma if commas.is_none() => commas = Some((lexeme.start, lexeme.end)),
+                _ => break lexeme,
+            }
+        };
+        match next.token {
+            Token::End => {
+                // Comments, and a comma that nothing follows.
+                while self.next().token == Token::Comma {}
+                if let Some(comma) = commas {
+                    self.edit("comma_removed", comma, "");
+                }
+                Some(None)
+            }
+            _ if !is_container => None,
+            Token::Open(_) => {
+                if commas.is_some() {
+                    self.next();
+                } else {
+                    self.edit("comma_added", (from, from), ",");
+                }
+                self.value().map(Some)
+            }
+            _ => {
+                let rest = &self.text[from..self.end];
+                if !is_around(rest) {
+                    return None;
+                }
+                let mut brackets = rest.char_indices().filter(|(_, character)| matches!(character, '{' | '['));
+                if brackets.any(|(at, _)| looks_like_json(&rest[at..])) {
+                    return None;
+                }
+                self.edit(if is_marks(rest) { "stray" } else { "around" }, (from, self.end), "");
+                self.lexer = Lexer::new(self.text, (self.end, self.end), true);
+                Some(None)
+            }
+        }
+    }
+}
+
+/// The brackets that end containers, the innermost first.
+fn closing(frames: &[Frame]) -> String {
+    let bracket = |frame: &Frame| match frame.bracket {
+        Bracket::Object => '}',
+        Bracket::Array => ']',
+    };
+    frames.iter().rev().map(bracket).collect()
+}
+
+/// How much of a text that was cut off is whole: it may end in the middle of an escape.
+fn whole_escapes(content: &str) -> usize {
+    let bytes = content.as_bytes();
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', &bytes[at..]) {
+        let start = at + found;
+        let unit = |at: usize| {
+            let digits = bytes.get(at + 2..at + 6)?;
+            u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+        };
+        at = start + 2;
+        if bytes.get(start + 1) == Some(&b'u') {
+            at = start + 6;
+            if unit(start).is_some_and(|unit| (0xd800..0xdc00).contains(&unit)) {
+                // Half of a pair; the other half may be missing.
+                let other = &bytes[at.min(bytes.len())..];
+                let may_follow = b"\\u".starts_with(&other[..other.len().min(2)]);
+                if may_follow && other.len() < 6 {
+                    return start;
+                }
+            }
+        }
+        if at > bytes.len() {
+            return start;
+        }
+    }
+    content.len()
+}
+
+/// What stands between the quotes of a string, as JSON has it; none where that is not certain.
+fn rewritten(content: &str, quotes: Quotes) -> Option<String> {
+    let mut out = String::with_capacity(content.len());
+    let mut characters = content.char_indices();
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => match characters.next()?.1 {
+                '\'' => out.push('\''),
+                'u' => {
+                    let digits = content.get(at + 2..at + 6)?;
+                    if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+                        return None;
+                    }
+                    out.push_str("\\u");
+                }
+                escaped @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => out.extend(['\\', escaped]),
+                _ => return None,
+            },
+            '"' | '\0'..'\u{20}' => {
+                if quotes.closed_by(character) && may_be_another(content, at) {
+                    return None;
+                }
+                let mut escaped = String::new();
+                push_json_string(&mut escaped, character.encode_utf8(&mut [0; 4]));
+                out.push_str(escaped.trim_start_matches('"').strip_suffix('"')?);
+            }
+            other => {
+                if quotes.closed_by(other) && may_be_another(content, at) {
+                    return None;
+                }
+                out.push(other);
+            }
+        }
+    }
+    Some(out)
+}
+
+/// Whether a quote inside a string may begin one of its own, or end this one.
+fn may_be_another(content: &str, quote: usize) -> bool {
+    let before = content[..quote].trim_end().chars().next_back();
+    let after = content[quote..].chars().skip(1).find(|character| !character.is_whitespace());
+    matches!(before, Some('{' | '[' | ',' | ':' | '+' | '/')) || after == Some('+')
+}
+
+/// Whether a text holds nothing but brackets, commas and white space.
+pub(crate) fn is_marks(text: &str) -> bool {
+    text.chars().all(|character| ",]} \t\r\n".contains(character))
+}
+
+/// Whether what comes after a document is a text of its own, and not the rest of a string that seems to have ended: its
+/// quotes and brackets come in pairs.
+fn is_around(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let pairs = text.bytes().all(|byte| match byte {
+        b'{' | b'[' => {
+            depth += 1;
+            true
+        }
+        b'}' | b']' => {
+            depth = depth.wrapping_sub(1);
+            depth != usize::MAX
+        }
+        _ => true,
+    });
+    is_marks(text) || (pairs && text.matches('"').count().is_multiple_of(2))
+}
