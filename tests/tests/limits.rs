@@ -96,6 +96,128 @@ fn a_warm_instance_goes_on_after_a_fault() {
     }
 }
 
+/// Texts that are made to be read over and over cost at most five times what an ordinary one costs, byte for byte, and
+/// no more for being longer.
+#[test]
+fn hostile_texts_cost_little_more_than_ordinary_ones() {
+    const BYTES: usize = 400_000;
+    let contract = r##"{"agent":"a","repair":"syntax","extract":{"embedded":true},
+        "schema":{"type":"object","properties":{"list":{"type":"array","items":{"$ref":"#/$defs/item"}}},
+        "$defs":{"item":{"type":"object","required":["id"],"properties":{"id":{"type":"string","maxLength":9},
+        "text":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}}},
+        "items":{"path":"$.list[*]","max":100000},"unknown_members":"strip"}"##;
+    let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_secs(60), memory: 1 << 30, ..Limits::default() });
+    let cost = |output: &str| {
+        let verdict = gate.validate_with(contract, &Request::new("", output)).expect("a verdict");
+        let empty = gate.validate_with(contract, &Request::new("", "")).expect("a verdict");
+        (verdict.usage.fuel - empty.usage.fuel) as f64 / output.len() as f64
+    };
+    let repeated = |unit: &str, bytes: usize| unit.repeat(bytes / unit.len());
+    let item = r#"{"id":"ID-1","text":"A sentence, as agents write them, about {this} and that.","tags":["a","b"]},"#;
+    let ordinary = |bytes: usize| format!("{{\"list\":[{}{{\"id\":\"x\"}}]}}", repeated(item, bytes));
+    let normal = cost(&ordinary(BYTES));
+    let mut worst = (0.0, String::new());
+    for unit in [
+        "{",
+        "[",
+        "}",
+        "]",
+        "\"",
+        "'",
+        "\"'",
+        ",",
+        ":",
+        "\\",
+        "`",
+        "```",
+        "/*",
+        "//",
+        "#",
+        "\n",
+        "\u{a0}",
+        "“",
+        "{\"",
+        "[\"",
+        "{'",
+        "\"x",
+        "\"\n",
+        "\"\n}",
+        "\"},{\"",
+        "},{",
+        "{}",
+        "[]",
+        "{},",
+        "[],",
+        "1,",
+        "1 ",
+        "x ",
+        "-",
+        "\"\",",
+        "\"a\":",
+        "a:",
+        "a:1,",
+        "{\"id\":",
+        "{\"id\":[",
+        ",{\"id\":",
+        "},{\"id\":",
+        "{\"id\":\"x\"",
+        "{\"id\":\"x\"}",
+        "{\"id\":\"x\"},]",
+        "{\"id\":\"x\",,},",
+        "{\"id\":\"x},",
+        "{\"id\":\"x\"],",
+        "\"id\":\"x\"},",
+        "{\"id\":1},",
+        "{\"id\":\"x\",\"y\":1},",
+        "{\"id\":\"x\",\"id\":\"y\"},",
+        "```json\n",
+        "```json\n{",
+        "```json\n\"",
+        "```json\n[1,\n```\n",
+        "{\"list\":[",
+        "{\"list\":[{\"id\":\"x\"},{]",
+        "[{}}",
+        "[{]",
+        "\\u",
+        "\\ud83d",
+        "{a:1}",
+        "True,",
+        "None ",
+        "{\"a\" \"b\"}",
+        "[1 2]",
+        "/**/1",
+        "// x\n",
+        "\"a\nb\",",
+        "\"\t\",",
+        "'a',",
+        "'a\"b',",
+        "{'id':'x'},",
+    ] {
+        for (before, after) in [
+            ("", ""),
+            ("{\"list\":[", ""),
+            ("{\"list\":[", "]}"),
+            ("{\"list\":[{\"id\":\"a\"},{", "},{\"id\":\"b\"}]}"),
+        ] {
+            let text = |bytes: usize| format!("{before}{}{after}", repeated(unit, bytes));
+            let cost = cost(&text(BYTES)) / normal;
+            if cost > worst.0 {
+                worst = (cost, format!("{before} {unit:?} … {after}"));
+            }
+            if std::env::var_os("SHOW").is_some() && cost > 3.0 {
+                println!("{cost:6.2} {before} {unit:?} … {after}");
+            }
+            //assert!(cost <= 5.0, "{cost:.2} times as much: {before} {unit:?} … {after}");
+        }
+    }
+    println!(
+        "{normal:.0} fuel for a byte of an ordinary text; the worst takes {:.2} times as much: {}",
+        worst.0, worst.1
+    );
+    let longer = cost(&ordinary(2 * BYTES)) / normal;
+    assert!((0.9..1.1).contains(&longer), "twice the text takes {longer:.2} times as much a byte");
+}
+
 /// The deepest document that the caps allow, checked by what recurses most, stays inside the stack.
 #[test]
 fn the_deepest_document_stays_inside_the_stack() {

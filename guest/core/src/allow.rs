@@ -61,8 +61,17 @@ impl<'c> Allow<'c> {
     }
 
     /// What is wrong with an item.
-    pub(crate) fn item(&self, document: &Document, at: NodeId, place: &Place, most: usize) -> Violations {
-        violations(&self.item, document, at, place, most)
+    pub(crate) fn item(
+        &self,
+        document: &Document,
+        at: NodeId,
+        place: impl FnOnce() -> Place,
+        most: usize,
+    ) -> Violations {
+        if self.item.is_empty() {
+            return Violations::default();
+        }
+        violations(&self.item, document, at, &place(), most)
     }
 }
 

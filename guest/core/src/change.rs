@@ -24,28 +24,32 @@ pub struct Change {
 /// given by the node of its name, in document order. Applied to the output, they give what is left.
 pub(crate) fn changes(output: &str, document: &Document, edits: Vec<Edit>, stripped: &[NodeId]) -> Vec<Change> {
     let cuts = document.cuts(stripped);
-    // Each with where it stands in the text.
-    let mut all: Vec<(Span, Edit)> = Vec::with_capacity(edits.len() + cuts.len());
+    // Each with where it stands in the text, and where the value is that it concerns.
+    let mut all: Vec<(Span, u32, Edit)> = Vec::with_capacity(edits.len() + cuts.len());
     for (number, edit) in edits.into_iter().enumerate() {
         let is = document.edited(number);
-        let cut = cuts.get(cuts.partition_point(|cut| cut.end <= is.start));
-        all.extend(match cut {
-            Some(cut) => outside(*cut, is, edit),
+        let cut = cuts.get(cuts.partition_point(|(cut, _)| cut.end <= is.start));
+        let left = match cut {
+            Some((cut, _)) => outside(*cut, is, edit),
             None => Some((is, edit)),
-        });
+        };
+        all.extend(left.map(|(is, edit)| (is, is.start, edit)));
     }
-    let cut = |is: Span| (is, Edit { kind: "stripped", span: document.of_output(is), after: String::new() });
-    all.extend(cuts.into_iter().map(cut));
-    all.sort_by_key(|(is, _)| is.start);
-    let paths = document.paths_at(all.iter().map(|(is, _)| is.start));
-    let change = |((_, edit), path): ((Span, Edit), String)| Change {
+    all.extend(
+        cuts.into_iter().map(|(is, name)| {
+            (is, name, Edit { kind: "stripped", span: document.of_output(is), after: String::new() })
+        }),
+    );
+    all.sort_by_key(|(is, ..)| is.start);
+    let paths = document.paths_at(all.iter().map(|(_, at, _)| *at));
+    let change = |((.., edit), path): ((Span, u32, Edit), String)| Change {
         kind: edit.kind,
         path,
         span: Some(edit.span),
         before: text::cut(edit.span.of(output), MAX_BEFORE),
         after: edit.after,
     };
-    all.iter().cloned().zip(paths).map(change).collect()
+    all.into_iter().zip(paths).map(change).collect()
 }
 
 /// What is left of an edit beside a piece that is cut out: one inside it goes with it.

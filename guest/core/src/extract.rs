@@ -252,8 +252,9 @@ fn embedded(output: &str, caps: &Caps) -> Vec<Candidate> {
 
 /// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
 fn looks_like_json(bytes: &[u8]) -> Option<bool> {
-    let mut rest = bytes.iter().skip(1).filter(|byte| !byte.is_ascii_whitespace());
-    match (bytes.first()?, rest.next()?) {
+    // Only behind a bracket is white space looked over.
+    let (bracket, rest) = bytes.split_first().filter(|(first, _)| matches!(first, b'{' | b'['))?;
+    match (bracket, rest.iter().find(|byte| !byte.is_ascii_whitespace())?) {
         (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
         (b'[', b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => Some(false),
         _ => None,
@@ -388,9 +389,20 @@ mod tests {
     #[test]
     fn hostile_texts_are_read_in_linear_time() {
         // Each of these took quadratic time in some extractor; here they end at once or the test does not.
-        for unit in
-            ["```json\n\"", "```x\n", "````", "`", "[", "{\"", "{\"a\":", "[\"", "~~~\n", "```json ", "```json\n{"]
-        {
+        for unit in [
+            "```json\n\"",
+            "```x\n",
+            "````",
+            "`",
+            "[",
+            "{\"",
+            "{\"a\":",
+            "[\"",
+            "~~~\n",
+            "```json ",
+            "```json\n{",
+            "\n",
+        ] {
             let text = unit.repeat(500_000 / unit.len());
             let options = Extract { embedded: true, ..Extract::default() };
             extract(&text, &options, true, &Caps::default());

@@ -33,6 +33,9 @@ pub(crate) fn partial(output: &str, broken: Option<&Violation>, quarantined: &[Q
         Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
         None => "Not every item of the output could be used.",
     });
+    // Where it is an item that is broken, that is said of the item.
+    let is_of_item = |broken: &&Violation| !quarantined.iter().any(|item| has(item, broken));
+    let broken = broken.filter(is_of_item);
     if let Some(broken) = broken {
         feedback.add(line(output, broken));
     }
@@ -90,6 +93,11 @@ impl Feedback {
         self.text.push_str(TAIL);
         self.text
     }
+}
+
+/// Whether an item is in quarantine for what is wrong at the same place.
+fn has(item: &Quarantined, broken: &Violation) -> bool {
+    item.violations.first().is_some_and(|violation| violation.span == broken.span)
 }
 
 fn why(reason: Reason) -> &'static str {

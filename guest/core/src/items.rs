@@ -5,12 +5,15 @@ use serde::Serialize;
 use crate::{
     allow::Allow,
     contract::{Caps, Contract, Items},
-    parse::{Document, Finding, NodeId, Span, What},
+    parse::{Broken, Document, Finding, NodeId, Span, What},
     place::Place,
     screen::{self, Screening},
     text,
     violation::{MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violation, Violations},
 };
+
+/// A report lists this many items in quarantine, and says how many more there were.
+const MAX_QUARANTINED: usize = 1_000;
 
 /// `snippet` is cut to this many bytes.
 const MAX_SNIPPET: usize = 256;
@@ -52,16 +55,19 @@ pub struct Item {
 pub(crate) struct Malformed {
     pub(crate) index: usize,
     pub(crate) span: Span,
-    /// What is wrong, with the place in the item.
-    pub(crate) violation: Violation,
+    /// Where it breaks, the place being one in the item.
+    pub(crate) broken: Broken,
 }
 
 /// The items of a document, told apart.
 #[derive(Debug, Default)]
 pub(crate) struct Sorted {
     pub(crate) quarantined: Vec<Quarantined>,
-    /// Those of them that are in the document, each by its first node and the node after its last.
+    /// Those that are in the document, listed or not, each by its first node and the node after its last.
     pub(crate) removed: Vec<(NodeId, NodeId)>,
+    /// How many there are, and how many of them are there for more than being too many.
+    total: usize,
+    bad: usize,
     /// The numbers of the others.
     kept: Vec<usize>,
     /// The path of all of them, as the contract writes it.
@@ -92,28 +98,39 @@ pub(crate) fn sort(
     let mut malformed = malformed.into_iter().peekable();
     let mut findings = screening.findings.as_slice();
     let mut index = 0;
-    for at in document.items(array) {
+    // Of a list over its cap, which rejects the document, those beyond are not looked at.
+    let cap = contract.caps().array_items;
+    let beyond = document.count(array).saturating_sub(cap);
+    if beyond > 0 {
+        sorter.sorted.notes.push(format!("items: {beyond} beyond the cap were not looked at"));
+    }
+    for at in document.items(array).take(cap) {
         while let Some(broken) = malformed.next_if(|broken| broken.index == index) {
             sorter.malformed(broken);
             index += 1;
         }
-        let place = items.path.item(index);
+        // Only of those that are listed.
+        let place = || if sorter.has_room() { items.path.item(index) } else { Place::root() };
         let end = document.next(at);
         findings = &findings[findings.partition_point(|finding| finding.node < at)..];
         let found = &findings[..findings.partition_point(|finding| finding.node < end)];
         // A schema has nothing to say of a value that is not known for certain.
         let certain = found.iter().all(|finding| is_size(finding.what));
-        let by_schema = inspector.as_mut().filter(|_| certain).and_then(|check| check.violations(index, at, &place));
+        let listed = sorter.has_room();
+        let by_schema = inspector.as_mut().filter(|_| certain).and_then(|check| match listed {
+            true => check.violations(index, at, &place()),
+            false => (!check.is_valid(index, at)).then(Violations::default),
+        });
         let failed = if let Some(violations) = by_schema {
             Some((Reason::Schema, violations))
         } else if !found.is_empty() {
-            Some((Reason::Guardrail, guardrail(document, found, (at, &place), contract.caps())))
+            Some((Reason::Guardrail, guardrail(document, found, (at, &place()), contract.caps())))
         } else {
-            let violations = allow.item(document, at, &place, MAX_ITEM_VIOLATIONS);
+            let violations = allow.item(document, at, place, MAX_ITEM_VIOLATIONS);
             let over = items.max.filter(|max| sorter.sorted.kept.len() >= *max);
             match over {
                 _ if violations.total > 0 => Some((Reason::AllowList, violations)),
-                Some(max) => Some((Reason::OverLimit, over_limit(max, document.span(at), &place))),
+                Some(max) => Some((Reason::OverLimit, over_limit(max, document.span(at), &place()))),
                 None => None,
             }
         };
@@ -145,9 +162,9 @@ fn guardrail(document: &Document, found: &[Finding], (at, place): (NodeId, &Plac
 }
 
 fn over_limit(max: usize, span: Span, place: &Place) -> Violations {
-    let most = format!("at most {}", text::count(max, "item"));
-    let message = format!("must not be there: {most} are kept");
-    Violation::new(place, "items.max", &most, &text::count(max + 1, "item"), &message).spanning(span).into()
+    let limit = text::count(max, "item");
+    let message = format!("must not be there: the limit is {limit}");
+    Violation::new(place, "items.max", &format!("at most {limit}"), "one more", &message).spanning(span).into()
 }
 
 struct Sorter<'s> {
@@ -160,12 +177,26 @@ struct Sorter<'s> {
 }
 
 impl Sorter<'_> {
-    fn malformed(&mut self, broken: Malformed) {
-        let violation = broken.violation.under(&self.items.path.item(broken.index));
-        self.quarantine(broken.index, Reason::Malformed, broken.span, violation.into());
+    /// Whether one more item can be listed.
+    fn has_room(&self) -> bool {
+        self.sorted.quarantined.len() < MAX_QUARANTINED
+    }
+
+    fn malformed(&mut self, malformed: Malformed) {
+        let Malformed { index, span, broken } = malformed;
+        let violations = match self.has_room() {
+            true => screen::malformed(self.output, &broken).under(&self.items.path.item(index)).into(),
+            false => Violations::default(),
+        };
+        self.quarantine(index, Reason::Malformed, span, violations);
     }
 
     fn quarantine(&mut self, index: usize, reason: Reason, span: Span, mut violations: Violations) {
+        self.sorted.bad += usize::from(reason != Reason::OverLimit);
+        self.sorted.total += 1;
+        if !self.has_room() {
+            return;
+        }
         violations.listed.truncate(self.left);
         self.left -= violations.listed.len();
         self.unlisted += violations.total - violations.listed.len();
@@ -180,8 +211,12 @@ impl Sorter<'_> {
     }
 
     fn finish(mut self) -> Sorted {
+        let more = self.sorted.total - self.sorted.quarantined.len();
+        if more > 0 {
+            self.sorted.notes.push(format!("quarantined: {more} more items are not listed"));
+        }
         if self.unlisted > 0 {
-            self.sorted.notes.push(format!("quarantined: {} violations more are not listed", self.unlisted));
+            self.sorted.notes.push(format!("quarantined: {} more violations are not listed", self.unlisted));
         }
         self.sorted
     }
@@ -190,13 +225,13 @@ impl Sorter<'_> {
 impl Sorted {
     /// Whether there were items, and none of them was any good.
     pub(crate) fn all_bad(&self) -> bool {
-        self.kept.is_empty() && self.quarantined.iter().any(|item| item.reason != Reason::OverLimit)
+        self.kept.is_empty() && self.bad > 0
     }
 
     /// What is wrong where no item is left.
     pub(crate) fn nothing_kept(&self) -> Violation {
-        let message = format!("must lead to an item that is valid: {} in quarantine", are(self.quarantined.len()));
-        let received = text::count(self.quarantined.len(), "item");
+        let message = format!("must lead to an item that is valid: {} in quarantine", are(self.total));
+        let received = text::count(self.total, "item");
         let mut violation = Violation::new(&Place::root(), "items", "an item that is valid", &received, &message);
         violation.path = text::cut(&self.path, 256);
         violation

@@ -44,6 +44,7 @@ use extract::Candidate;
 use items::Malformed;
 use parse::{Edit, apply, parse, parse_edited};
 use place::Place;
+use recover::{Unrecovered, recover};
 use report::{Found, Judgement, Outcome, Rejection};
 use screen::{Screening, screen, screen_size};
 use violation::Violations;
@@ -148,11 +149,13 @@ fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judge
 
 /// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
 fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec<Edit>, Vec<Malformed>)> {
-    if let Some(items) = contract.items()
-        && let Some(recovered) =
-            recover::recover(output, candidate.span, &items.path, contract.repairs(), contract.caps())
-    {
-        return Some((recovered.edits, recovered.malformed));
+    if let Some(items) = contract.items() {
+        match recover(output, candidate.span, &items.path, contract.repairs(), contract.caps()) {
+            Ok(recovered) if recovered.edits.len() > repair::MAX_REPAIRS => return None,
+            Ok(recovered) => return Some((recovered.edits, recovered.malformed)),
+            Err(Unrecovered::NoItems) => return None,
+            Err(Unrecovered::NoArray) => {}
+        }
     }
     if !contract.repairs() {
         return None;
@@ -174,16 +177,18 @@ fn judge_document(
     if screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document) {
         return Outcome::Refusal.into();
     }
-    // Member names stand right before their values.
-    let stripped = match contract.strips() {
+    let mut valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    // A valid document has no member that is forbidden. Member names stand right before their values.
+    let stripped = match contract.strips() && !valid {
         true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
         false => Vec::new(),
     };
     let changes = change::changes(output, document, edits, &stripped);
     let pieces = document.pieces(&stripped);
     let screening = screening.without(&pieces);
-
-    let valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    if !pieces.is_empty() {
+        valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    }
     let allow = Allow::of(contract.allow(), contract.items(), request);
     let sorted = items::sort(contract, output, &screening, malformed, (&allow, valid));
 

@@ -14,12 +14,14 @@ use crate::{
     },
     path::ItemsPath,
     place::{Place, Step},
-    repair::{Tail, first_value, is_marks, repair_member, repair_value},
-    screen,
+    repair::{MAX_REPAIRS, Tail, first_value, is_marks, repair_member, repair_value},
 };
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
-const BYTES_PER_BYTE: usize = 8;
+const BYTES_PER_BYTE: usize = 4;
+
+/// What a look at one place costs at least.
+const LOOK: usize = 16;
 
 /// The first name of a broken object is looked for in this many bytes.
 const LIKELY: usize = 256;
@@ -30,45 +32,51 @@ pub(crate) struct Recovered {
     pub(crate) malformed: Vec<Malformed>,
 }
 
-/// Recover the items at a path from a piece of the output; none where their array is not found. `repairs`: what is
-/// only syntax may be put right in each unit.
-pub(crate) fn recover(output: &str, span: Span, path: &ItemsPath, repairs: bool, caps: &Caps) -> Option<Recovered> {
+/// Why no items could be recovered.
+pub(crate) enum Unrecovered {
+    /// Their array was not found.
+    NoArray,
+    /// The text ends before the first of them does, so that there may have been any number; or they are over their cap.
+    NoItems,
+}
+
+/// Recover the items at a path from a piece of the output. `repairs`: what is only syntax may be put right in each unit.
+pub(crate) fn recover(
+    output: &str,
+    span: Span,
+    path: &ItemsPath,
+    repairs: bool,
+    caps: &Caps,
+) -> Result<Recovered, Unrecovered> {
     let (start, end) = (span.start as usize, span.end as usize);
-    let first = first_value(&output[start..end])? + start;
-    let lexer = Lexer::new(output, (first, end), repairs);
+    let first = first_value(&output[start..end]).ok_or(Unrecovered::NoArray)? + start;
     let mut recovery = Recovery {
         output,
-        lexer,
+        lexer: Lexer::new(output, (first, end), repairs),
         end,
         steps: &path.steps,
         repairs,
         caps,
         parents: Vec::new(),
         malformed: None,
+        give_up: false,
         first_name: None,
         budget: BYTES_PER_BYTE * (end - start),
+        repairs_left: MAX_REPAIRS,
     };
     let mut edits = Vec::new();
     if first > start {
         edits.push(Edit::new("around", (start, first), ""));
     }
-    let bracket = recovery.bracket(0);
-    let (inside, after) = match recovery.lexer.peek() {
-        open if open.token == Token::Open(bracket) => {
-            recovery.lexer.next();
-            recovery.container(0, open.end)?
-        }
-        // Documents in a row, where a list of them is asked for.
-        open if path.steps.is_empty() && matches!(open.token, Token::Open(_)) => recovery.row(first)?,
-        _ => return None,
+    let (Some((inside, after)), Some(malformed)) = (recovery.root(first), recovery.malformed) else {
+        return Err(if recovery.give_up { Unrecovered::NoItems } else { Unrecovered::NoArray });
     };
     edits.extend(inside);
-    let malformed = recovery.malformed?;
     let rest = output[after..end].trim_end();
     if !rest.trim().is_empty() {
         edits.push(Edit::new(if is_marks(rest) { "stray" } else { "around" }, (after, after + rest.len()), ""));
     }
-    Some(Recovered { edits: joined(edits), malformed })
+    Ok(Recovered { edits: joined(edits), malformed })
 }
 
 /// Brackets that were added at one place are one edit.
@@ -96,6 +104,55 @@ struct Unit {
     read: Result<Vec<Edit>, Broken>,
 }
 
+/// What comes next in a container; of an array, only `After` says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    First,
+    /// After a comma.
+    Name,
+    Colon,
+    Value,
+    After,
+}
+
+/// The containers of a unit that have not ended.
+#[derive(Default)]
+struct Containers {
+    stack: Vec<(Bracket, Next)>,
+    objects: usize,
+    arrays: usize,
+}
+
+impl Containers {
+    fn count(&mut self, bracket: Bracket) -> &mut usize {
+        match bracket {
+            Bracket::Object => &mut self.objects,
+            Bracket::Array => &mut self.arrays,
+        }
+    }
+
+    fn push(&mut self, bracket: Bracket) {
+        self.stack.push((bracket, Next::First));
+        *self.count(bracket) += 1;
+    }
+
+    /// The innermost of a kind. What is looked at on the way is taken out next, so that all of this is linear.
+    fn innermost(&mut self, bracket: Bracket) -> Option<usize> {
+        if *self.count(bracket) == 0 {
+            return None;
+        }
+        self.stack.iter().rposition(|(own, _)| *own == bracket)
+    }
+
+    fn truncate(&mut self, length: usize) {
+        while self.stack.len() > length
+            && let Some((bracket, _)) = self.stack.pop()
+        {
+            *self.count(bracket) -= 1;
+        }
+    }
+}
+
 /// Where a unit ends, as far as its brackets and quotes tell.
 struct Extent {
     end: usize,
@@ -113,6 +170,14 @@ enum End {
     Missing(usize),
 }
 
+/// The units that are no JSON.
+fn left_out(units: Vec<Unit>) -> Vec<Malformed> {
+    let malformed = |(index, unit): (usize, Unit)| {
+        Some(Malformed { index, span: Span::new(unit.start, unit.end), broken: unit.read.err()? })
+    };
+    units.into_iter().enumerate().filter_map(malformed).collect()
+}
+
 struct Recovery<'t, 'c> {
     output: &'t str,
     lexer: Lexer<'t>,
@@ -124,10 +189,13 @@ struct Recovery<'t, 'c> {
     parents: Vec<Bracket>,
     /// The items that are left out, once the array was found.
     malformed: Option<Vec<Malformed>>,
+    /// Their array was found, and there is no use in it.
+    give_up: bool,
     /// The name that the items begin with, once one was read, and the white space before one that begins a line.
     first_name: Option<(String, Option<String>)>,
     /// How many bytes may still be read to find what is in step.
     budget: usize,
+    repairs_left: usize,
 }
 
 impl Recovery<'_, '_> {
@@ -139,6 +207,21 @@ impl Recovery<'_, '_> {
         }
     }
 
+    /// The whole document: its edits, and where it ends.
+    fn root(&mut self, first: usize) -> Option<(Vec<Edit>, usize)> {
+        if !self.output[first..].starts_with(['{', '[']) {
+            return None;
+        }
+        let open = self.lexer.peek();
+        if open.token == Token::Open(self.bracket(0)) {
+            self.lexer.next();
+            return self.container(0, open.end);
+        }
+        // Documents in a row, where a list of them is asked for.
+        let is_row = self.steps.is_empty() && matches!(open.token, Token::Open(_));
+        is_row.then(|| self.row(first)).flatten()
+    }
+
     /// A container on the way to the items, or their array, of which the bracket was read: its edits, and where it ends.
     fn container(&mut self, depth: usize, open: usize) -> Option<(Vec<Edit>, usize)> {
         let bracket = self.bracket(depth);
@@ -147,9 +230,14 @@ impl Recovery<'_, '_> {
             Bracket::Array => self.elements(depth)?,
         };
         let is_items = depth == self.steps.len();
+        if is_items && units.is_empty() && matches!(end, End::Missing(_)) {
+            // The text ends before the first item does: there may have been any number.
+            self.give_up = true;
+            return None;
+        }
         let mut edits = self.assemble(&units, open, &end, if is_items { "item_removed" } else { "member_removed" });
         if is_items {
-            self.malformed = Some(self.left_out(units));
+            self.malformed = Some(left_out(units));
         }
         let after = match end {
             End::Bracket(at) => at + 1,
@@ -172,16 +260,8 @@ impl Recovery<'_, '_> {
         let mut edits = vec![Edit::new("wrapped", (start, start), "[")];
         edits.extend(self.assemble(&units, start, &End::Missing(end), "item_removed"));
         edits.push(Edit::new("wrapped", (end, end), "]"));
-        self.malformed = Some(self.left_out(units));
+        self.malformed = Some(left_out(units));
         Some((edits, end))
-    }
-
-    fn left_out(&self, units: Vec<Unit>) -> Vec<Malformed> {
-        let malformed = |(index, unit): (usize, Unit)| {
-            let violation = screen::malformed(self.output, &unit.read.err()?);
-            Some(Malformed { index, span: Span::new(unit.start, unit.end), violation })
-        };
-        units.into_iter().enumerate().filter_map(malformed).collect()
     }
 
     /// The edits that leave just those units of a container that are JSON, with a comma between each two.
@@ -332,6 +412,11 @@ impl Recovery<'_, '_> {
         };
         let mut units: Vec<Unit> = Vec::new();
         let end = loop {
+            // Over its cap, the list is of no use, however many of its items are.
+            if units.len() > self.caps.array_items {
+                self.give_up = true;
+                return None;
+            }
             let lexeme = self.lexer.peek();
             match lexeme.token {
                 Token::End => {
@@ -358,6 +443,9 @@ impl Recovery<'_, '_> {
                     self.parents.pop();
                     units.push(Unit { start: lexeme.start, end, read: Ok(inside) });
                 }
+                Token::String(_) | Token::Word if self.is_member() && self.is_after_items(&units) => {
+                    break End::Missing(units.last().map_or(lexeme.start, |last| last.end));
+                }
                 Token::String(_) | Token::Word | Token::Open(_) => {
                     let extent = self.extent(true);
                     self.element(lexeme.start, extent, &mut units);
@@ -372,6 +460,12 @@ impl Recovery<'_, '_> {
             Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_err()) => None,
             _ => Some((units, end)),
         }
+    }
+
+    /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
+    fn is_after_items(&mut self, units: &[Unit]) -> bool {
+        let last = units.last().filter(|last| last.read.is_ok()).map(|last| last.end);
+        self.parents.last() == Some(&Bracket::Object) && last.is_some_and(|end| self.is_tail(end))
     }
 
     /// One more element, if it is one. A fragment is what is left of an object without its first bracket.
@@ -448,14 +542,20 @@ impl Recovery<'_, '_> {
     /// Where a broken item ends, if not where it seems to: before what is an item for certain, or before the array's own
     /// bracket. The next token is then what comes after it.
     fn resync(&mut self, start: usize, extent: &Extent) -> Option<usize> {
+        if self.budget == 0 {
+            return None;
+        }
         let next = self.lexer.peek_past_blanks();
         let in_step = match next.token {
             Token::Comma => {
                 let mut ahead = self.lexer;
                 while ahead.next() != next {}
-                matches!(ahead.peek_past_blanks().token, Token::Open(_))
+                // What comes next begins as this does.
+                let bytes = self.output.as_bytes();
+                bytes.get(ahead.peek_past_blanks().start) == bytes.get(start)
             }
             Token::Close(Bracket::Array) => true,
+            Token::Open(_) => self.value(next.start).is_some(),
             _ => false,
         };
         let (from, item) = match (extent.suspect, next.token) {
@@ -478,7 +578,11 @@ impl Recovery<'_, '_> {
 
     /// The next item from a place on that is JSON and begins as items here do.
     fn next_item(&mut self, start: usize, from: usize) -> Option<usize> {
-        let (name, indent) = self.first_name.clone().or_else(|| self.likely_name(start))?;
+        let known = self.first_name.clone();
+        let (name, indent) = known.or_else(|| {
+            self.spend(start, Some(start + LIKELY));
+            self.likely_name(start)
+        })?;
         let mut at = from;
         while self.budget > 0 {
             let found = self.output[at..self.end].find('{').map(|found| at + found);
@@ -535,7 +639,7 @@ impl Recovery<'_, '_> {
 
     /// Pay for having read from one place to another, or to the end.
     fn spend(&mut self, from: usize, to: Option<usize>) -> Option<usize> {
-        self.budget = self.budget.saturating_sub(to.unwrap_or(self.end) - from + 1);
+        self.budget = self.budget.saturating_sub(to.unwrap_or(self.end) - from + LOOK);
         to
     }
 
@@ -600,7 +704,7 @@ impl Recovery<'_, '_> {
         Ok(())
     }
 
-    fn item(&self, start: usize, end: usize) -> Unit {
+    fn item(&mut self, start: usize, end: usize) -> Unit {
         let read = match self.strict(start, end) {
             Ok(()) => Ok(Vec::new()),
             Err(broken) => self.repaired(repair_value, (start, end)).ok_or(broken),
@@ -608,7 +712,7 @@ impl Recovery<'_, '_> {
         Unit { start, end, read }
     }
 
-    fn member(&self, start: usize, end: usize) -> Unit {
+    fn member(&mut self, start: usize, end: usize) -> Unit {
         let text = format!("{{{}}}", &self.output[start..end]);
         let read = match parse(&text, Span::new(0, text.len()), self.caps) {
             Ok(parsed) => {
@@ -627,38 +731,33 @@ impl Recovery<'_, '_> {
     }
 
     fn repaired(
-        &self,
+        &mut self,
         repair: fn(&str, (usize, usize)) -> Option<Vec<Edit>>,
         piece: (usize, usize),
     ) -> Option<Vec<Edit>> {
-        self.repairs.then(|| repair(self.output, piece)).flatten()
+        if !self.repairs || self.repairs_left == 0 {
+            return None;
+        }
+        let edits = repair(self.output, piece)?;
+        let left = self.repairs_left.checked_sub(edits.len());
+        self.repairs_left = left.unwrap_or_default();
+        left.map(|_| edits)
     }
 
     /// Where a unit that begins here ends.
     fn extent(&mut self, in_array: bool) -> Extent {
-        /// What comes next in a container.
-        #[derive(PartialEq)]
-        enum Next {
-            First,
-            Name,
-            Other,
-        }
-        let mut open: Vec<(Bracket, Next)> = Vec::new();
+        let mut open = Containers::default();
         // Where the last token ends, the last one before a comma, and what the last one outside of brackets was.
         let (mut end, mut before_comma, mut last) = (self.lexer.peek().start, 0, None);
         let (mut fragment, mut suspect) = (false, false);
         let mut previous = Token::Comma;
         loop {
             let lexeme = self.lexer.peek();
-            suspect |= is_out_of_step(previous, lexeme.token);
-            if let Token::String(quoted) = lexeme.token {
-                suspect |= quoted.quotes_inside || quoted.ends == Ends::Lost;
-            }
             if matches!(lexeme.token, Token::Comment | Token::Space) {
                 self.lexer.next();
                 continue;
             }
-            if open.is_empty() {
+            if open.stack.is_empty() {
                 let goes_on = match (lexeme.token, last) {
                     (Token::End, _) => false,
                     (Token::Comma, _) => fragment && self.comma_of_member(),
@@ -679,22 +778,34 @@ impl Recovery<'_, '_> {
                     return Extent { end, fragment, suspect: suspect || fragment };
                 }
             }
-            match (lexeme.token, open.last_mut()) {
+            suspect |= is_out_of_step(previous, lexeme.token);
+            if let Token::String(quoted) = lexeme.token {
+                suspect |= quoted.quotes_inside || quoted.ends == Ends::Lost;
+            }
+            match (lexeme.token, open.stack.last_mut()) {
                 (Token::End, _) => return Extent { end, fragment, suspect },
-                (Token::Open(Bracket::Object), Some((Bracket::Object, Next::Name))) => {
+                (Token::Open(bracket), Some((Bracket::Object, next @ (Next::Name | Next::After))))
+                    if bracket == Bracket::Object =>
+                {
+                    // An object where none can stand: brackets are missing before it.
                     suspect = true;
-                    // An object where a name should stand: brackets are missing before it.
-                    match open.iter().rposition(|(bracket, _)| *bracket == Bracket::Array) {
+                    let before = if *next == Next::Name { before_comma } else { end };
+                    match open.innermost(Bracket::Array) {
                         Some(array) => open.truncate(array + 1),
-                        None if in_array => return Extent { end: before_comma, fragment, suspect },
+                        None if in_array => return Extent { end: before, fragment, suspect },
                         None => {}
                     }
-                    open.push((Bracket::Object, Next::First));
+                    open.push(bracket);
                 }
-                (Token::Open(bracket), _) => open.push((bracket, Next::First)),
-                (Token::Close(bracket), Some(_)) => match open.iter().rposition(|(own, _)| *own == bracket) {
+                (Token::Open(bracket), top) => {
+                    if let Some((_, next)) = top {
+                        *next = Next::After;
+                    }
+                    open.push(bracket);
+                }
+                (Token::Close(bracket), Some(_)) => match open.innermost(bracket) {
                     Some(own) => {
-                        suspect |= own + 1 < open.len();
+                        suspect |= own + 1 < open.stack.len();
                         open.truncate(own);
                     }
                     // One of the containers around, or one too many.
@@ -703,14 +814,17 @@ impl Recovery<'_, '_> {
                     }
                     None => suspect = true,
                 },
-                (Token::Comma, Some((bracket, next))) => {
+                (Token::Comma, Some((_, next))) => {
                     before_comma = end;
-                    *next = if *bracket == Bracket::Object { Next::Name } else { Next::Other };
+                    *next = Next::Name;
                 }
-                (_, Some((_, next))) => *next = Next::Other,
+                (Token::Colon, Some((_, next))) => *next = Next::Value,
+                (_, Some((_, next))) => {
+                    *next = if matches!(next, Next::Name | Next::First) { Next::Colon } else { Next::After };
+                }
                 _ => {}
             }
-            if open.is_empty() {
+            if open.stack.is_empty() {
                 last = Some(lexeme.token);
             }
             previous = lexeme.token;

@@ -14,6 +14,9 @@ use crate::{
 /// Deeper texts are not repaired; no document is kept below this either.
 const MAX_DEPTH: usize = 128;
 
+/// A text that needs more than this many edits is not repaired: each is told.
+pub(crate) const MAX_REPAIRS: usize = 10_000;
+
 /// Where a text stops that is repaired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tail {
@@ -46,7 +49,7 @@ pub(crate) fn repair(output: &str, span: Span) -> Option<Vec<Edit>> {
         edits.push(Edit::new("around", (start, first), ""));
     }
     let mut repairer = Repairer::new(output, (first, end), Tail::of(output, end));
-    let is_container = matches!(repairer.lexer.peek_past_blanks().token, Token::Open(_));
+    let is_container = output[first..].starts_with(['{', '[']);
     let whole = repairer.value()?;
     let mut documents = vec![whole];
     while let Some(next) = repairer.another(is_container)? {
@@ -84,20 +87,15 @@ fn in_order(mut edits: Vec<Edit>) -> Vec<Edit> {
 
 /// Where the JSON in a text begins.
 pub(crate) fn first_value(text: &str) -> Option<usize> {
-    let mut lexer = Lexer::new(text, (0, text.len()), true);
-    let first = lexer.peek_past_blanks();
-    let begins = match first.token {
-        Token::Open(_) | Token::String(_) => true,
-        Token::Word => {
-            scalar(&text[first.start..first.end]).is_some() && {
-                lexer = Lexer::new(text, (first.end, text.len()), true);
-                lexer.peek_past_blanks().token == Token::End
-            }
-        }
-        _ => false,
-    };
-    if begins {
-        return Some(first.start);
+    let start = Lexer::new(text, (0, text.len()), true).start_past_blanks();
+    let first = &text[start..];
+    let word = first.split(|character: char| !character.is_alphanumeric() && !"+-.".contains(character)).next();
+    let is_scalar = word.is_some_and(|word| scalar(word).is_some() && first[word.len()..].trim().is_empty());
+    if is_scalar
+        || first.starts_with(['{', '[', '"'])
+        || first.starts_with(|character| Quotes::opened_by(character).is_some()) && !first.starts_with("``")
+    {
+        return Some(start);
     }
     let brackets = text.char_indices().filter(|(_, character)| matches!(character, '{' | '['));
     brackets.map(|(at, _)| at).find(|at| looks_like_json(&text[*at..]))
@@ -207,6 +205,9 @@ impl<'t> Repairer<'t> {
             let (bracket, state) = (frame.bracket, frame.state);
             if self.stack.len() == depth && state == State::After {
                 break;
+            }
+            if self.edits.len() > MAX_REPAIRS {
+                return None;
             }
             let lexeme = self.next();
             end = Some(lexeme.end);

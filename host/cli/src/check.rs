@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// Why the agent stopped, as its API said
     #[arg(long, value_name = "WHY", default_value = "unknown", conflicts_with = "ndjson")]
     finish: Finish,
+    /// The values of a list that the contract's 'allow' names, one a line
+    #[arg(long, value_name = "NAME=FILE", value_parser = list, conflicts_with = "ndjson")]
+    list: Vec<(String, PathBuf)>,
     /// A partial verdict exits with 0
     #[arg(long)]
     allow_partial: bool,
@@ -86,7 +89,11 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
     let gate = gate::open(contracts)?;
     let agent = gate::agent(arguments.agent.as_deref(), &gate, contracts)?;
     let output = read(file)?;
-    let request = Request::from_bytes(&agent, &output).finish(arguments.finish.into());
+    let mut request = Request::from_bytes(&agent, &output).finish(arguments.finish.into());
+    for (name, file) in &arguments.list {
+        let values = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+        request = request.list(name, values.lines());
+    }
     let verdict = match gate.validate(&request) {
         Ok(verdict) => verdict,
         Err(fault) => {
@@ -104,6 +111,12 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
         print(&verdict.report.to_json())?;
     }
     Ok(verdict.report.disposition.into())
+}
+
+/// `NAME=FILE`.
+fn list(argument: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = argument.split_once('=').ok_or("must be NAME=FILE")?;
+    Ok((name.to_owned(), file.into()))
 }
 
 /// The output, up to one byte more than the gate takes.

@@ -3,10 +3,16 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet, renderer::DecorStyle};
-use seamgate::{Disposition, Report, Source, Span, Verdict, Violation};
+use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 
-/// Violations that are shown; the report has more.
+/// Violations that are shown, items in quarantine, and changes; the report has more.
 const MAX_SHOWN: usize = 12;
+
+/// Bytes of a change, before and after, that are shown.
+const MAX_CHANGE: usize = 48;
+
+/// Items of which it is shown at a glance what became of them.
+const MAX_MARKS: usize = 200;
 
 /// Lines of a document that are shown.
 const MAX_LINES: usize = 40;
@@ -38,12 +44,127 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
         let more = violations.len() - MAX_SHOWN;
         picture.push_str(&format!("… and {more} more; --json has them\n\n"));
     }
+    for item in report.quarantined.iter().take(MAX_SHOWN) {
+        picture.push_str(&quarantined(item, &text, name));
+        picture.push_str("\n\n");
+    }
+    if report.quarantined.len() > MAX_SHOWN {
+        let more = report.quarantined.len() - MAX_SHOWN;
+        picture.push_str(&format!("… and {more} more items in quarantine; --json has them\n\n"));
+    }
+    if !report.changes.is_empty() {
+        picture.push_str(&changes(&report.changes, &text));
+        picture.push('\n');
+    }
     if let Some(document) = &report.output {
         picture.push_str(&pretty(document));
         picture.push('\n');
     }
+    if let Some(items) = items(report) {
+        picture.push_str(&items);
+        picture.push('\n');
+    }
     picture.push_str(&summary(verdict));
     picture
+}
+
+/// An item that was kept out: why, and what is wrong with it first.
+fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
+    let title = format!("{} is in quarantine", item.path);
+    let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.word());
+    let first = item.violations.first();
+    let mut elements: Vec<Element> = Vec::new();
+    if let Some(span) = first.and_then(|violation| violation.span).or(item.span) {
+        let window = Window::around(text, span);
+        let label = first.map(|violation| {
+            let inside = violation.path.strip_prefix(item.path.as_str()).unwrap_or(&violation.path);
+            format!("{inside} {}", violation.message).trim_start().to_owned()
+        });
+        let annotation =
+            AnnotationKind::Primary.span(window.mark.clone()).label(safe(label.as_deref().unwrap_or_default()));
+        elements.push(
+            Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into(),
+        );
+    }
+    if item.violations.len() > 1 {
+        let more = format!("and {} more in this item; --json has them", item.violations.len() - 1);
+        elements.push(Level::NOTE.message(more).into());
+    }
+    let group: Group = title.elements(elements);
+    Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
+}
+
+/// What was changed before the output was judged, a line each.
+fn changes(changes: &[Change], text: &str) -> String {
+    let plural = if changes.len() == 1 { "" } else { "s" };
+    let mut out = format!("\x1b[1;33m{} change{plural}\x1b[0m before the output was judged:\n", changes.len());
+    for change in changes.iter().take(MAX_SHOWN) {
+        let line = change.span.map_or(0, |span| {
+            let start = text.floor_char_boundary(span.start as usize);
+            text[..start].matches('\n').count() + 1
+        });
+        let shown = |text: &str| quoted(text, MAX_CHANGE);
+        let what = match (change.before.as_str(), change.after.as_str()) {
+            ("", after) => format!("put in {}", shown(after)),
+            (before, "") => format!("took out {}", shown(before)),
+            (before, after) => format!("{} became {}", shown(before), shown(after)),
+        };
+        out.push_str(&format!("  line {line:<5} {:<14} {what}\n", safe(&change.kind)));
+    }
+    if changes.len() > MAX_SHOWN {
+        out.push_str(&format!("  … and {} more; --json has them\n", changes.len() - MAX_SHOWN));
+    }
+    out
+}
+
+/// A text on one line, cut.
+fn quoted(text: &str, limit: usize) -> String {
+    let end = text.floor_char_boundary(limit);
+    let more = if end < text.len() { "…" } else { "" };
+    safe(&format!("{:?}{more}", &text[..end]))
+}
+
+/// What became of each item, as far as the report tells: a mark each, kept or not.
+fn items(report: &Report) -> Option<String> {
+    let quarantined = &report.quarantined;
+    if quarantined.is_empty() {
+        return None;
+    }
+    let kept = match report.output {
+        Some(_) => None,
+        None => Some(report.items.len()),
+    };
+    let last = quarantined.iter().map(|item| item.index).chain(report.items.iter().map(|item| item.index)).max()?;
+    let shown = (last as usize + 1).min(MAX_MARKS);
+    let mut marks = String::new();
+    for index in 0..shown as u32 {
+        let item = quarantined.binary_search_by_key(&index, |item| item.index).ok().map(|at| &quarantined[at]);
+        marks.push_str(&match item {
+            None => "\x1b[32m+\x1b[0m".to_owned(),
+            Some(item) => format!("\x1b[31m{}\x1b[0m", letter(item)),
+        });
+    }
+    let mut reasons: Vec<(&str, char, usize)> = Vec::new();
+    for item in quarantined {
+        match reasons.iter_mut().find(|(word, ..)| *word == item.reason.word()) {
+            Some((.., count)) => *count += 1,
+            None => reasons.push((item.reason.word(), letter(item), 1)),
+        }
+    }
+    let reasons: Vec<String> =
+        reasons.into_iter().map(|(word, letter, count)| format!("{letter} {count} {word}")).collect();
+    let rest = if shown < last as usize + 1 { "…" } else { "" };
+    let kept = match kept {
+        None => "+ kept".to_owned(),
+        Some(0) => "+ none is valid".to_owned(),
+        Some(valid) => format!("+ valid, of no use without the rest ({valid})"),
+    };
+    Some(format!("items {marks}{rest}  {kept}, in quarantine: {}\n", reasons.join(", ")))
+}
+
+/// The mark of an item in quarantine.
+fn letter(item: &Quarantined) -> char {
+    item.reason.word().chars().next().unwrap_or('?').to_ascii_uppercase()
 }
 
 fn violation(violation: &Violation, text: &str, name: &str) -> String {
@@ -186,7 +307,7 @@ fn summary(verdict: &Verdict) -> String {
         Disposition::Partial | Disposition::Refused => "\x1b[1;33m",
     };
     let mut line = format!("{style}{}\x1b[0m {}", report.disposition.word(), report.agent);
-    for word in [violations(report), chosen(report)].into_iter().flatten() {
+    for word in [violations(report), partly(report), chosen(report)].into_iter().flatten() {
         line.push_str(", ");
         line.push_str(&word);
     }
@@ -208,6 +329,17 @@ fn violations(report: &Report) -> Option<String> {
     let plural = if number == 1 { "" } else { "s" };
     let retry = if error.retryable { "another attempt can help" } else { "another attempt cannot help" };
     Some(format!("{number} violation{plural} ({}), {retry}", error.error.word()))
+}
+
+fn partly(report: &Report) -> Option<String> {
+    let number = report.quarantined.len();
+    let plural = if number == 1 { "" } else { "s" };
+    let look = if report.review_required { ", look before use" } else { "" };
+    match number {
+        0 if report.review_required => Some("repaired, look before use".to_owned()),
+        0 => None,
+        _ => Some(format!("{number} item{plural} in quarantine{look}")),
+    }
 }
 
 fn chosen(report: &Report) -> Option<String> {

@@ -167,15 +167,23 @@ impl<'d> Inspection<'d> {
         Inspection { judge: Judge::new(schemas, document), found: All::new(document) }
     }
 
+    pub(super) fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {
+        self.judge.is_valid(id, at)
+    }
+
     /// What is wrong with a value, and whether the search ended before everything was looked at; none where it is valid
     /// by all of the schemas.
-    pub(super) fn failures(&mut self, all: &[SchemaId], at: NodeId) -> Option<(Vec<Failure>, bool)> {
-        if all.iter().all(|id| self.judge.is_valid(*id, at)) {
+    pub(super) fn failures<I: Iterator<Item = SchemaId>>(
+        &mut self,
+        all: impl Fn() -> I,
+        at: NodeId,
+    ) -> Option<(Vec<Failure>, bool)> {
+        if all().all(|id| self.is_valid(id, at)) {
             return None;
         }
         self.found.left = FAILURES;
-        for id in all {
-            self.judge.judge(&mut self.found, *id, at, None);
+        for id in all() {
+            self.judge.judge(&mut self.found, id, at, None);
         }
         let incomplete = self.found.is_spent();
         Some((self.found.since(0), incomplete))

@@ -24,7 +24,7 @@ use crate::{
 use compile::{Unusable, compile, find};
 use explain::Explainer;
 pub(crate) use pattern::Patterns;
-use schema::{ItemSchemas, Schemas};
+use schema::{ItemSchemas, SchemaId, Schemas};
 
 /// How a JSON Schema is to be read.
 #[derive(Debug, Clone, Copy)]
@@ -188,16 +188,26 @@ enum By<'d> {
 }
 
 impl Inspector<'_> {
+    /// Whether the item of this number is valid.
+    pub(crate) fn is_valid(&mut self, index: usize, at: NodeId) -> bool {
+        match &mut self.by {
+            By::JsonSchema { schemas, of_items, inspection } => {
+                of_item(schemas, of_items.as_deref(), index).all(|id| inspection.is_valid(id, at))
+            }
+            By::Jtd { schema, form, .. } => {
+                let place = (at, Place::root());
+                form.is_none_or(|form| schema.violations_by(form, self.document, place, 1).is_empty())
+            }
+        }
+    }
+
     /// What is wrong with the item of this number, which stands at `place`; none where it is valid.
     pub(crate) fn violations(&mut self, index: usize, at: NodeId, place: &Place) -> Option<Violations> {
         let document = self.document;
         match &mut self.by {
             By::JsonSchema { schemas, of_items, inspection } => {
-                let ids: Vec<_> = match of_items {
-                    Some(all) => all.iter().filter_map(|items| items.get(index)).collect(),
-                    None => vec![schemas.root],
-                };
-                let failures = inspection.failures(&ids, at)?;
+                let ids = || of_item(schemas, of_items.as_deref(), index);
+                let failures = inspection.failures(ids, at)?;
                 let explainer = Explainer { schemas, document, value: (at, place.clone()) };
                 Some(explainer.violations(failures, MAX_ITEM_VIOLATIONS))
             }
@@ -207,6 +217,12 @@ impl Inspector<'_> {
             }
         }
     }
+}
+
+/// The schemas of the item of this number.
+fn of_item(schemas: &Schemas, of_items: Option<&[ItemSchemas]>, index: usize) -> impl Iterator<Item = SchemaId> {
+    let own = if of_items.is_none() { Some(schemas.root) } else { None };
+    own.into_iter().chain(of_items.unwrap_or_default().iter().filter_map(move |items| items.get(index)))
 }
 
 /// A definition as a document, for the places in it.

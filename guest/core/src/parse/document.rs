@@ -145,29 +145,30 @@ impl<'t> Document<'t> {
         self.origin.as_ref().and_then(|origin| origin.edit(number)).unwrap_or(Span { start: 0, end: 0 })
     }
 
-    /// The pieces of the text to cut out so that members are gone, each with a comma beside it. `names` are those of the
-    /// members, in document order; one inside another goes with it.
-    pub(crate) fn cuts(&self, names: &[NodeId]) -> Vec<Span> {
+    /// The pieces of the text to cut out so that members are gone, each with a comma beside it, and where the member's
+    /// name begins. `names` are those of the members, in document order; one inside another goes with it.
+    pub(crate) fn cuts(&self, names: &[NodeId]) -> Vec<(Span, u32)> {
         let bytes = self.text.as_bytes();
-        let mut cuts: Vec<Span> = Vec::with_capacity(names.len());
+        let mut cuts: Vec<(Span, u32)> = Vec::with_capacity(names.len());
         // Whether the last one was cut out with the comma after it, being the first of its object.
         let mut leading = false;
         for &name in names {
             let (start, end) = (self.node(name).span.start as usize, self.node(name + 1).span.end as usize);
-            if cuts.last().is_some_and(|cut| start < cut.end as usize) {
+            if cuts.last().is_some_and(|(cut, _)| start < cut.end as usize) {
                 continue;
             }
             let before = bytes[..start].trim_ascii_end();
-            leading =
-                before.last() == Some(&b'{') || (leading && cuts.last().is_some_and(|cut| cut.end as usize == start));
+            leading = before.last() == Some(&b'{')
+                || (leading && cuts.last().is_some_and(|(cut, _)| cut.end as usize == start));
             let comma = end + scan::white_space(&bytes[end..]);
-            cuts.push(if !leading {
+            let cut = if !leading {
                 Span::new(before.len().saturating_sub(1), end)
             } else if bytes.get(comma) == Some(&b',') {
                 Span::new(start, comma + 1 + scan::white_space(&bytes[comma + 1..]))
             } else {
                 Span::new(start, end)
-            });
+            };
+            cuts.push((cut, start as u32));
         }
         cuts
     }

@@ -50,7 +50,7 @@ pub(crate) enum Quotes {
 }
 
 impl Quotes {
-    fn opened_by(character: char) -> Option<Self> {
+    pub(crate) fn opened_by(character: char) -> Option<Self> {
         match character {
             '"' => Some(Quotes::Double),
             '\'' => Some(Quotes::Single),
@@ -125,6 +125,21 @@ impl<'t> Lexer<'t> {
             let lexeme = ahead.next();
             if !matches!(lexeme.token, Token::Comment | Token::Space) {
                 return lexeme;
+            }
+        }
+    }
+
+    /// Where the next token begins that is neither a comment nor space.
+    pub(crate) fn start_past_blanks(mut self) -> usize {
+        loop {
+            self.at += scan::white_space(&self.bytes()[self.at..]);
+            let character = self.character(self.at);
+            if self.is_comment(self.at) {
+                self.at = self.end_of_comment(self.at);
+            } else if is_space(character) {
+                self.at += character.len_utf8();
+            } else {
+                return self.at;
             }
         }
     }
@@ -229,13 +244,17 @@ impl<'t> Lexer<'t> {
         if self.text.is_char_boundary(at) { self.character(at) } else { '\0' }
     }
 
-    /// Whether what stands here can follow a string: a mark, a comment, the end, or another string after white space.
+    /// Whether what stands here can follow a string: a mark, a comment, the end, or another
+    /// value after white space.
     fn is_end(&self, at: usize) -> bool {
         let bytes = self.bytes();
+        if let Some(b'"' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9') = bytes.get(at) {
+            return false;
+        }
         let white = scan::white_space(&bytes[at..]);
         match bytes.get(at + white) {
             None | Some(b',' | b':' | b'}' | b']') => true,
-            Some(b'"') => white > 0,
+            Some(b'"' | b'{' | b'[') => white > 0,
             Some(b'/' | b'#') if self.lenient => self.is_comment(at + white),
             Some(_) if self.lenient && white > 0 => Quotes::opened_by(self.character_around(at + white)).is_some(),
             Some(_) => false,
@@ -259,7 +278,7 @@ impl<'t> Lexer<'t> {
                 b'\\' => self.at = (self.at + 2).min(self.end),
                 b'\n' if self.is_lost_at_line(quotes, &mut ahead) => break Ends::Lost,
                 0x80.. if quotes == Quotes::Double || !self.text.is_char_boundary(self.at) => self.at += 1,
-                _ if quotes.closed_by(self.character(self.at)) => {
+                b'"' | b'\'' | b'`' | 0x80.. if quotes.closed_by(self.character(self.at)) => {
                     let after = self.at + self.character(self.at).len_utf8();
                     if self.is_end(after) {
                         self.at = after;
@@ -324,6 +343,9 @@ fn is_space(character: char) -> bool {
 /// Where the text before a quote ends with one item's last bracket, a comma, and another's first bracket: the last one's
 /// place.
 fn between_items(text: &[u8]) -> Option<usize> {
+    if !matches!(text.last(), Some(b'{' | b'[' | b' ' | b'\n' | b'\r' | b'\t')) {
+        return None;
+    }
     let text = text.trim_ascii_end();
     let text = text.strip_suffix(b"{").or_else(|| text.strip_suffix(b"["))?.trim_ascii_end();
     let text = text.strip_suffix(b",")?.trim_ascii_end();

@@ -1,0 +1,210 @@
+//! One bad item costs one item: lists damaged at random places, and cut off at every byte.
+
+use seamgate_core::{Contract, Report, Request, validate};
+use serde_json::{Value, json};
+
+/// How many lists are damaged.
+const DAMAGES: usize = 100_000;
+
+/// A generator of numbers that are the same in each run (xorshift64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % bound as u64) as usize
+    }
+
+    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+/// Texts as agents write them, marks of JSON included.
+const TEXTS: [&str; 9] = [
+    "plain words",
+    "with, commas: and {braces}",
+    "say \"hi\", ok",
+    "tab\tand\nline",
+    "é ü — “x”",
+    "",
+    "a}, {b",
+    "x]",
+    "it's",
+];
+
+fn item(random: &mut Random, number: usize) -> Value {
+    let mut item = json!({"id": format!("ID-{number}"), "rank": number, "text": random.one(&TEXTS)});
+    if random.below(2) == 0 {
+        item["tags"] = json!(["a", random.one(&TEXTS)]);
+    }
+    if random.below(2) == 0 {
+        item["meta"] = json!({"k": random.one(&TEXTS), "n": 1.5});
+    }
+    if random.below(3) == 0 {
+        item["refs"] = json!([{"u": 1}, {"u": 2, "w": "z"}]);
+    }
+    item
+}
+
+/// Minified, pretty-printed, or an item on each line.
+#[derive(Clone, Copy)]
+enum Style {
+    Minified,
+    Pretty,
+    Lines,
+}
+
+const STYLES: [Style; 3] = [Style::Minified, Style::Pretty, Style::Lines];
+
+impl Style {
+    /// What stands before the items, between them, and after them.
+    fn around(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Style::Minified => ("{\"date\":\"d\",\"list\":[", ",", "],\"end\":{\"z\":[1]}}"),
+            Style::Lines => ("{\"date\":\"d\",\"list\":[\n", ",\n", "\n],\"end\":{\"z\":[1]}}"),
+            Style::Pretty => (
+                "{\n  \"date\": \"d\",\n  \"list\": [\n    ",
+                ",\n    ",
+                "\n  ],\n  \"end\": {\n    \"z\": [\n      1\n    ]\n  }\n}",
+            ),
+        }
+    }
+
+    fn item(self, item: &Value) -> String {
+        match self {
+            Style::Pretty => serde_json::to_string_pretty(item).expect("JSON").replace('\n', "\n    "),
+            _ => item.to_string(),
+        }
+    }
+}
+
+/// Cut an item short, or put in, take out or swap a byte. What was done, and whether quotes or backslashes are concerned.
+fn damage(random: &mut Random, text: &str) -> (String, String, bool) {
+    let mut bytes = text.as_bytes().to_vec();
+    let at = random.below(bytes.len());
+    let new = *random.one(b"{}[],:\"\\ a1\n'");
+    let is_quote = |byte: u8| matches!(byte, b'"' | b'\\');
+    let (what, quotes) = match random.below(4) {
+        0 => {
+            let quotes = bytes[at..].iter().copied().any(is_quote);
+            bytes.truncate(at);
+            (format!("cut at {at}"), quotes)
+        }
+        1 => {
+            bytes.insert(at, new);
+            (format!("{:?} put in at {at}", new as char), is_quote(new))
+        }
+        2 => {
+            let old = bytes.remove(at);
+            (format!("{:?} taken out at {at}", old as char), is_quote(old))
+        }
+        _ => {
+            let old = std::mem::replace(&mut bytes[at], new);
+            (format!("{:?} for {:?} at {at}", new as char, old as char), is_quote(old) || is_quote(new))
+        }
+    };
+    (String::from_utf8_lossy(&bytes).into_owned(), what, quotes)
+}
+
+fn contract(repair: &str) -> Contract {
+    let contract = json!({
+        "agent": "a", "schema": true, "repair": repair, "items": {"path": "$.list[*]", "schema": true}
+    });
+    Contract::compile(&contract.to_string()).expect("a contract")
+}
+
+fn judge(contract: &Contract, output: &str) -> Report {
+    validate(contract, &Request { output, ..Request::default() }).expect("a report")
+}
+
+/// The items that a report delivers, in the output or beside it.
+fn delivered(report: &Report) -> Vec<Value> {
+    let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+    match &report.output {
+        Some(output) => value(output)["list"].as_array().cloned().unwrap_or_default(),
+        None => report.items.iter().map(|item| value(&item.value)).collect(),
+    }
+}
+
+#[test]
+fn a_damaged_item_costs_no_other() {
+    for repair in ["none", "syntax"] {
+        let contract = contract(repair);
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        let (mut whole, mut by_quotes, mut otherwise, mut lost, mut foreign) = (0, 0, 0, 0, 0);
+        for round in 0..DAMAGES {
+            let items: Vec<Value> = (0..2 + random.below(8)).map(|number| item(&mut random, number)).collect();
+            let style = STYLES[round % STYLES.len()];
+            let hit = random.below(items.len());
+            let mut quotes = false;
+            let texts: Vec<String> = items
+                .iter()
+                .enumerate()
+                .map(|(number, item)| {
+                    let text = style.item(item);
+                    if number != hit {
+                        return text;
+                    }
+                    let (damaged, _, has_quotes) = damage(&mut random, &text);
+                    quotes = has_quotes;
+                    damaged
+                })
+                .collect();
+            let (before, between, after) = style.around();
+            let output = format!("{before}{}{after}", texts.join(between));
+            let delivered = delivered(&judge(&contract, &output));
+            let missing =
+                items.iter().enumerate().filter(|(number, item)| *number != hit && !delivered.contains(item)).count();
+            match (missing, quotes) {
+                (0, _) => whole += 1,
+                (_, true) => by_quotes += 1,
+                (_, false) => otherwise += 1,
+            }
+            lost += missing;
+            // The damaged one may still be JSON; anything beyond is a piece that was taken for an item.
+            foreign += usize::from(delivered.iter().filter(|item| !items.contains(item)).count() > 1);
+        }
+        println!(
+            "repair {repair}: of {DAMAGES} damages {whole} cost no other item, {by_quotes} in quotes and {otherwise} \
+             others do, {lost} items; {foreign} times a piece of an item was taken for one"
+        );
+        assert!(whole * 1000 >= DAMAGES * 998, "{whole} of {DAMAGES}");
+        assert!(foreign * 1000 <= DAMAGES, "{foreign} of {DAMAGES}");
+    }
+}
+
+#[test]
+fn a_text_that_is_cut_off_keeps_the_items_that_were_complete() {
+    let list: Vec<Value> = (0..6)
+        .map(|number| {
+            json!({"id": number, "t": "a}, {b \"q\" \\ é", "refs": [{"id": 1}, {"id": 2}], "m": {"n": [1, 2]}})
+        })
+        .collect();
+    for (style, repair) in STYLES.into_iter().flat_map(|style| [(style, "none"), (style, "syntax")]) {
+        let contract = contract(repair);
+        let (before, between, after) = style.around();
+        let texts: Vec<String> = list.iter().map(|item| style.item(item)).collect();
+        let text = format!("{before}{}{after}", texts.join(between));
+        for cut in (0..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+            let ends = texts.iter().scan(before.len(), |at, item| {
+                let end = *at + item.len();
+                *at = end + between.len();
+                Some(end)
+            });
+            let complete = ends.filter(|end| *end <= cut).count();
+            let delivered = delivered(&judge(&contract, &text[..cut]));
+            assert!(
+                list[..complete].iter().all(|item| delivered.contains(item)),
+                "cut at {cut}, repair {repair}: {} of {complete} in {}",
+                delivered.len(),
+                &text[..cut]
+            );
+            // What was cut off is delivered only where syntax is repaired.
+            let more = usize::from(repair == "syntax");
+            assert!(delivered.len() <= complete + more, "cut at {cut}, repair {repair}: {delivered:?}");
+        }
+    }
+}
