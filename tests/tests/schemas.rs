@@ -102,6 +102,7 @@ fn the_examples_are_what_their_names_say() {
         let expected = match what.split(['.', '-']).next() {
             Some("good") => "accepted",
             Some("refused") => "refused",
+            Some("partial") => "partial",
             _ => "rejected",
         };
         assert_eq!(verdict.report.disposition.word(), expected, "{name}");

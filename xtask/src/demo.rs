@@ -1,4 +1,4 @@
-//! The main job, shown: three outputs, and what becomes of each.
+//! The main job, shown: outputs, and what becomes of each.
 
 use std::{path::Path, process::Command};
 
@@ -17,6 +17,11 @@ pub(crate) fn demo() -> Result<()> {
 
     step("An output that is not. Each violation is shown in the text where it is.");
     show(check("cited-answer", "cited-answer.bad-url.txt"), 1)?;
+
+    step(
+        "A list of ten in which one is no JSON and one is not valid: each costs itself. Of the eight others, the contract keeps seven. Exit 3.",
+    );
+    show(check("triage", "triage.partial-one-broken.txt"), 3)?;
 
     step(
         "A hostile contract: its references double with each step, and what each evaluates is asked for. The sandbox runs out of fuel; no verdict, exit 5.",

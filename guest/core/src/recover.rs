@@ -482,16 +482,17 @@ impl Recovery<'_, '_> {
             *last = self.item(last.start, extent.end);
             return;
         }
-        let strict = self.strict(start, extent.end);
-        if strict.is_ok() {
+        let Err(broken) = self.strict(start, extent.end) else {
             if self.first_name.is_none() {
                 self.first_name = self.first_name(start);
             }
             units.push(Unit { start, end: extent.end, read: Ok(Vec::new()) });
             return;
-        }
-        let end = self.resync(start, &extent).unwrap_or(extent.end);
-        units.push(self.item(start, end));
+        };
+        units.push(match self.resync(start, &extent) {
+            Some(end) => self.item(start, end),
+            None => self.broken(start, extent.end, broken),
+        });
     }
 
     /// Whether the last element that is JSON, of an array that has lost its end, is broken after all: it has brackets of
@@ -532,10 +533,10 @@ impl Recovery<'_, '_> {
         })
     }
 
-    /// Read on with an item: where the one before it ends.
-    fn go_on_at(&mut self, item: usize) -> usize {
-        self.lexer = Lexer::new(self.output, (item, self.end), self.repairs);
-        let before = self.output[..item].trim_ascii_end();
+    /// Read on with an item, or with the bracket of the array: where the item before it ends.
+    fn go_on_at(&mut self, next: usize) -> usize {
+        self.lexer = Lexer::new(self.output, (next, self.end), self.repairs);
+        let before = self.output[..next].trim_ascii_end();
         before.strip_suffix(',').unwrap_or(before).trim_ascii_end().len()
     }
 
@@ -550,9 +551,10 @@ impl Recovery<'_, '_> {
             Token::Comma => {
                 let mut ahead = self.lexer;
                 while ahead.next() != next {}
-                // What comes next begins as this does.
-                let bytes = self.output.as_bytes();
-                bytes.get(ahead.peek_past_blanks().start) == bytes.get(start)
+                // What comes next begins as this does, or the comma is one too many.
+                let (after, bytes) = (ahead.peek_past_blanks(), self.output.as_bytes());
+                matches!(after.token, Token::Close(Bracket::Array) | Token::End)
+                    || bytes.get(after.start) == bytes.get(start)
             }
             Token::Close(Bracket::Array) => true,
             Token::Open(_) => self.value(next.start).is_some(),
@@ -567,10 +569,7 @@ impl Recovery<'_, '_> {
         };
         let stop = item.unwrap_or(self.end);
         match (self.end_of_array(from, stop), item) {
-            (Some(bracket), _) => {
-                self.lexer = Lexer::new(self.output, (bracket, self.end), self.repairs);
-                Some(self.output[..bracket].trim_ascii_end().len().max(start + 1))
-            }
+            (Some(bracket), _) => Some(self.go_on_at(bracket).max(start + 1)),
             (None, Some(item)) => Some(self.go_on_at(item).max(start + 1)),
             (None, None) => None,
         }
@@ -705,11 +704,15 @@ impl Recovery<'_, '_> {
     }
 
     fn item(&mut self, start: usize, end: usize) -> Unit {
-        let read = match self.strict(start, end) {
-            Ok(()) => Ok(Vec::new()),
-            Err(broken) => self.repaired(repair_value, (start, end)).ok_or(broken),
-        };
-        Unit { start, end, read }
+        match self.strict(start, end) {
+            Ok(()) => Unit { start, end, read: Ok(Vec::new()) },
+            Err(broken) => self.broken(start, end, broken),
+        }
+    }
+
+    /// An item that is not JSON as it is.
+    fn broken(&mut self, start: usize, end: usize, broken: Broken) -> Unit {
+        Unit { start, end, read: self.repaired(repair_value, (start, end)).ok_or(broken) }
     }
 
     fn member(&mut self, start: usize, end: usize) -> Unit {

@@ -124,42 +124,53 @@ fn quoted(text: &str, limit: usize) -> String {
     safe(&format!("{:?}{more}", &text[..end]))
 }
 
-/// What became of each item, as far as the report tells: a mark each, kept or not.
+/// What became of each item: a mark each, kept or not.
 fn items(report: &Report) -> Option<String> {
     let quarantined = &report.quarantined;
-    if quarantined.is_empty() {
-        return None;
-    }
-    let kept = match report.output {
-        Some(_) => None,
-        None => Some(report.items.len()),
+    let (kept, word) = match &report.output {
+        Some(output) => (kept(output, &quarantined.first()?.path)?, "kept"),
+        None if quarantined.is_empty() && report.items.is_empty() => return None,
+        None => (report.items.len(), "valid, but not the document"),
     };
-    let last = quarantined.iter().map(|item| item.index).chain(report.items.iter().map(|item| item.index)).max()?;
-    let shown = (last as usize + 1).min(MAX_MARKS);
-    let mut marks = String::new();
-    for index in 0..shown as u32 {
-        let item = quarantined.binary_search_by_key(&index, |item| item.index).ok().map(|at| &quarantined[at]);
-        marks.push_str(&match item {
-            None => "\x1b[32m+\x1b[0m".to_owned(),
-            Some(item) => format!("\x1b[31m{}\x1b[0m", letter(item)),
-        });
-    }
-    let mut reasons: Vec<(&str, char, usize)> = Vec::new();
+    let total = kept + quarantined.len();
+    let marks = (0..total.min(MAX_MARKS) as u32).map(|index| {
+        match quarantined.binary_search_by_key(&index, |item| item.index) {
+            Ok(at) => format!("\x1b[31m{}\x1b[0m", letter(&quarantined[at])),
+            Err(_) => "\x1b[32m+\x1b[0m".to_owned(),
+        }
+    });
+    let marks: String = marks.collect();
+    let mut counts: Vec<(char, &str, usize)> = vec![('+', word, kept)];
     for item in quarantined {
-        match reasons.iter_mut().find(|(word, ..)| *word == item.reason.word()) {
+        match counts.iter_mut().find(|(_, word, _)| *word == item.reason.word()) {
             Some((.., count)) => *count += 1,
-            None => reasons.push((item.reason.word(), letter(item), 1)),
+            None => counts.push((letter(item), item.reason.word(), 1)),
         }
     }
-    let reasons: Vec<String> =
-        reasons.into_iter().map(|(word, letter, count)| format!("{letter} {count} {word}")).collect();
-    let rest = if shown < last as usize + 1 { "…" } else { "" };
-    let kept = match kept {
-        None => "+ kept".to_owned(),
-        Some(0) => "+ none is valid".to_owned(),
-        Some(valid) => format!("+ valid, of no use without the rest ({valid})"),
-    };
-    Some(format!("items {marks}{rest}  {kept}, in quarantine: {}\n", reasons.join(", ")))
+    let counts =
+        counts.iter().map(|(mark, word, count)| format!("{mark} {count} {word}")).collect::<Vec<_>>().join(", ");
+    let more = if total > MAX_MARKS { "…" } else { "" };
+    Some(format!("items {marks}{more}  {counts}\n"))
+}
+
+/// How many items a document has where another one of them was at `path`.
+fn kept(document: &str, path: &str) -> Option<usize> {
+    let document: serde_json::Value = serde_json::from_str(document).ok()?;
+    let mut rest = path.strip_prefix('$')?.rsplit_once('[')?.0;
+    let mut at = &document;
+    while !rest.is_empty() {
+        let (step, after) = match rest.strip_prefix("['") {
+            Some(name) => name.split_once("']")?,
+            None => {
+                let step = rest.trim_start_matches(['.', '[']);
+                let end = step.find(['.', '[', ']']).unwrap_or(step.len());
+                (&step[..end], step[end..].trim_start_matches(']'))
+            }
+        };
+        at = at.get(step).or_else(|| at.get(step.parse::<usize>().ok()?))?;
+        rest = after;
+    }
+    at.as_array().map(Vec::len)
 }
 
 /// The mark of an item in quarantine.
