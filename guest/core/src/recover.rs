@@ -757,7 +757,7 @@ impl Recovery<'_, '_> {
         loop {
             let lexeme = self.lexer.peek();
             if matches!(lexeme.token, Token::Comment | Token::Space) {
-                self.lexer.next();
+                self.lexer.skip();
                 continue;
             }
             if open.stack.is_empty() {
@@ -765,7 +765,7 @@ impl Recovery<'_, '_> {
                     (Token::End, _) => false,
                     (Token::Comma, _) => fragment && self.comma_of_member(),
                     (Token::Close(Bracket::Object), _) if fragment => {
-                        self.lexer.next();
+                        self.lexer.skip();
                         return Extent { end: lexeme.end, fragment, suspect: true };
                     }
                     (Token::Close(_), _) => false,
@@ -832,7 +832,7 @@ impl Recovery<'_, '_> {
             }
             previous = lexeme.token;
             end = lexeme.end;
-            self.lexer.next();
+            self.lexer.skip();
         }
     }
 

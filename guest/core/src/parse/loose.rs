@@ -102,6 +102,7 @@ impl<'t> Lexer<'t> {
         Lexer { text, at: start, end, lenient, peeked: None }
     }
 
+    #[inline]
     pub(crate) fn peek(&mut self) -> Lexeme {
         match self.peeked {
             Some(lexeme) => lexeme,
@@ -116,6 +117,11 @@ impl<'t> Lexer<'t> {
         let lexeme = self.peek();
         self.peeked = None;
         lexeme
+    }
+
+    /// Take the token that was peeked at.
+    pub(crate) fn skip(&mut self) {
+        self.peeked = None;
     }
 
     /// The next token that is neither a comment nor space, without taking anything.
@@ -167,6 +173,7 @@ impl<'t> Lexer<'t> {
         Lexeme { token, start, end: self.at }
     }
 
+    #[inline]
     fn mark(&mut self, token: Token) -> Token {
         self.at += 1;
         token

@@ -20,6 +20,9 @@ use document::Node;
 
 use crate::{contract::Caps, place::Place};
 
+/// Deeper texts are not read on: what is so far below every cap costs more than it can say.
+const MAX_LEVELS: usize = 16 * 1024;
+
 /// Up to this many names are compared with each other, where their hashes do not tell; more are sorted.
 const FEW_NAMES: usize = 24;
 
@@ -211,6 +214,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         'value: loop {
             self.skip_white_space();
             match self.peek() {
+                Some(b'{' | b'[') if self.stack.len() >= MAX_LEVELS => return Err("no deeper nesting"),
                 Some(b'{') => {
                     self.open(Kind::Object);
                     self.skip_white_space();
