@@ -63,6 +63,9 @@ fn exit_statuses_are_those_promised() {
     assert_eq!(status(&tool(&["outputs/tool-result.bad-status.txt"]), b""), 1);
     assert_eq!(status(&tool(&[]), b""), 1, "an empty output is rejected");
     assert_eq!(status(&["check", "-c", "cited-answer.contract.json", "outputs/cited-answer.refused.txt"], b""), 4);
+    let partial = ["check", "-c", "triage.contract.json", "outputs/triage.partial-one-broken.txt"];
+    assert_eq!(status(&partial, b""), 3);
+    assert_eq!(status(&[&partial[..], &["--allow-partial"]].concat(), b""), 0);
     assert_eq!(status(&["check", "-c", "hostile/doubling.contract.json"], b"{}"), 5);
     for usage in [
         &["check"][..],
@@ -74,6 +77,8 @@ fn exit_statuses_are_those_promised() {
         &["check", "-c", "tool-result.contract.json", "missing.txt"],
         &["check", "-c", "tool-result.contract.json", "--json", "--ndjson"],
         &["check", "-c", "tool-result.contract.json", "--finish", "bored"],
+        &["check", "-c", "tool-result.contract.json", "--list", "teams"],
+        &["check", "-c", "tool-result.contract.json", "--list", "teams=missing.txt"],
         &["check", "-j", "2", "-c", "."],
         &["frobnicate"],
     ] {
@@ -104,6 +109,52 @@ fn a_picture_shows_what_is_wrong_under_the_text() {
     assert!(picture.contains("^^^ expected uri"), "{picture}");
     assert!(picture.contains("\nrejected cited-answer, 2 violations (output_validation_failed)"), "{picture}");
     assert!(!picture.contains('\x1b'), "no colours where there is no terminal: {picture:?}");
+}
+
+#[test]
+fn a_picture_shows_at_a_glance_what_was_kept() {
+    let picture = |arguments: &[&str], input: &[u8]| {
+        let output = run(&[&["check", "--picture", "-c", "triage.contract.json"], arguments].concat(), input);
+        out(&output)
+    };
+    let partial = picture(&["outputs/triage.partial-one-broken.txt"], b"");
+    for line in [
+        "warning[malformed]: $.recommendations[3] is in quarantine",
+        "warning[schema]: $.recommendations[4] is in quarantine",
+        "warning[over_limit]: $.recommendations[9] is in quarantine",
+        "1 change before the output was judged:\n  line 26    item_removed",
+        "\nitems +++MS++++O  + 7 kept, M 1 malformed, S 1 schema, O 1 over_limit\n",
+        "\npartial triage, 3 items in quarantine, look before use, from the block 'json'",
+    ] {
+        assert!(partial.contains(line), "{line} is not in {partial}");
+    }
+    let repaired = picture(&["outputs/triage.partial-cut-off.txt"], b"");
+    assert!(repaired.contains("closed_string  put in"), "{repaired}");
+    assert!(repaired.contains("\npartial triage, repaired, look before use"), "{repaired}");
+    // Where the document is of no use, the items that are valid are told.
+    let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.partial-one-broken.txt")).expect("it");
+    let rejected = picture(&[], output.replace("2026-03-12", "today").as_bytes());
+    assert!(rejected.contains("\nitems +++MS++++O  + 7 valid, but not the document, M 1 malformed"), "{rejected}");
+}
+
+#[test]
+fn a_list_comes_from_a_file() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("list");
+    fs::create_dir_all(&folder).expect("a folder");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let contract = r#"{"agent":"a","schema":true,"allow":[{"path":"$.team","list":"teams"}]}"#;
+    fs::write(path("a.contract.json"), contract).expect("a contract");
+    fs::write(path("teams.txt"), "core\nweb\r\n").expect("a list");
+    let check = |list: &[&str], output: &str| {
+        run(&[&["check", "-c", &path("a.contract.json")], list].concat(), output.as_bytes())
+    };
+    let list = format!("teams={}", path("teams.txt"));
+    for (team, status) in [("core", 0), ("web", 0), ("nobody", 1)] {
+        let output = check(&["--list", &list], &format!("{{\"team\":\"{team}\"}}"));
+        assert_eq!(output.status.code(), Some(status), "{team}: {}", out(&output));
+    }
+    let inert = check(&[], "{\"team\":\"nobody\"}");
+    assert!(out(&inert).contains("was not checked: the request has no list"), "{}", out(&inert));
 }
 
 /// Text of a producer cannot steer the terminal or hide in it.

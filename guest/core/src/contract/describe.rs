@@ -10,6 +10,9 @@ use crate::{
 /// The text is at most this long.
 const MAX_TEXT: usize = 16 * 1024;
 
+/// Values of a list that are told.
+const MAX_VALUES: usize = 32;
+
 /// Deeper schemas are told as their type alone.
 const MAX_DEPTH: usize = 8;
 
@@ -37,6 +40,19 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
         out.push_str("\nThe document must match this JSON Type Definition (RFC 8927):\n");
         contract.write(jtd.at, &mut out);
         out.push('\n');
+    }
+    if let Some(items) = root.get("items")
+        && let (Some(path), Some(max)) = (items.text("path"), items.get("max"))
+    {
+        let max = max.document.source(max.at);
+        out.push_str(&format!("\nOf the items at {path}, the first {max} that are valid are used.\n"));
+    }
+    for rule in root.get("allow").into_iter().flat_map(Schema::items) {
+        if let (Some(path), Some(values)) = (rule.text("path"), rule.get("values")) {
+            let shown: Vec<_> = values.items().take(MAX_VALUES).map(|value| value.document.source(value.at)).collect();
+            let more = if values.items().count() > MAX_VALUES { ", …" } else { "" };
+            out.push_str(&format!("\nValues at {path} must be one of {}{more}.\n", shown.join(", ")));
+        }
     }
     if let Some(path) = root.text("refusal") {
         let names: Vec<&str> = path.trim_start_matches("$.").split('.').collect();

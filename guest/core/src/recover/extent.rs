@@ -1,0 +1,237 @@
+//! How far a unit goes, as its brackets and quotes tell, and whether an array ends.
+
+use super::Recovery;
+use crate::parse::loose::{Bracket, Ends, Token};
+
+/// What comes next in a container; of an array, only `After` says something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    First,
+    /// After a comma.
+    Name,
+    Colon,
+    Value,
+    After,
+}
+
+/// The containers of a unit that have not ended.
+#[derive(Default)]
+struct Containers {
+    stack: Vec<(Bracket, Next)>,
+    objects: usize,
+    arrays: usize,
+}
+
+impl Containers {
+    fn count(&mut self, bracket: Bracket) -> &mut usize {
+        match bracket {
+            Bracket::Object => &mut self.objects,
+            Bracket::Array => &mut self.arrays,
+        }
+    }
+
+    fn push(&mut self, bracket: Bracket) {
+        self.stack.push((bracket, Next::First));
+        *self.count(bracket) += 1;
+    }
+
+    /// The innermost of a kind. What is looked at on the way is taken out next, so that all of this is linear.
+    fn innermost(&mut self, bracket: Bracket) -> Option<usize> {
+        if *self.count(bracket) == 0 {
+            return None;
+        }
+        self.stack.iter().rposition(|(own, _)| *own == bracket)
+    }
+
+    fn truncate(&mut self, length: usize) {
+        while self.stack.len() > length
+            && let Some((bracket, _)) = self.stack.pop()
+        {
+            *self.count(bracket) -= 1;
+        }
+    }
+}
+
+/// Where a unit ends, as far as its brackets and quotes tell.
+pub(super) struct Extent {
+    pub(super) end: usize,
+    /// It is what is left of an object that has lost its first bracket.
+    pub(super) fragment: bool,
+    /// Brackets or quotes are not in step in it: it may end elsewhere.
+    pub(super) suspect: bool,
+}
+
+impl Recovery<'_, '_> {
+    /// Where a unit that begins here ends.
+    pub(super) fn extent(&mut self, in_array: bool) -> Extent {
+        let mut open = Containers::default();
+        // Where the last token ends, the last one before a comma, and what the last one outside of brackets was.
+        let (mut end, mut before_comma, mut last) = (self.lexer.peek().start, 0, None);
+        let (mut fragment, mut suspect) = (false, false);
+        let mut previous = Token::Comma;
+        loop {
+            let lexeme = self.lexer.peek();
+            if matches!(lexeme.token, Token::Comment | Token::Space) {
+                self.lexer.skip();
+                continue;
+            }
+            if open.stack.is_empty() {
+                let goes_on = match (lexeme.token, last) {
+                    (Token::End, _) => false,
+                    (Token::Comma, _) => fragment && self.comma_of_member(),
+                    (Token::Close(Bracket::Object), _) if fragment => {
+                        self.lexer.skip();
+                        return Extent { end: lexeme.end, fragment, suspect: true };
+                    }
+                    (Token::Close(_), _) => false,
+                    (Token::Colon, _) => {
+                        fragment |= in_array;
+                        true
+                    }
+                    (_, None | Some(Token::Colon | Token::Comma)) => true,
+                    (Token::Word, Some(Token::Word | Token::String(_))) | (Token::String(_), Some(Token::Word)) => true,
+                    _ => false,
+                };
+                if !goes_on {
+                    return Extent { end, fragment, suspect: suspect || fragment };
+                }
+            }
+            suspect |= is_out_of_step(previous, lexeme.token);
+            if let Token::String(quoted) = lexeme.token {
+                suspect |= quoted.quotes_inside || quoted.ends == Ends::Lost;
+            }
+            match (lexeme.token, open.stack.last_mut()) {
+                (Token::End, _) => return Extent { end, fragment, suspect },
+                (Token::Open(bracket), Some((Bracket::Object, next @ (Next::Name | Next::After))))
+                    if bracket == Bracket::Object =>
+                {
+                    // An object where none can stand: brackets are missing before it.
+                    suspect = true;
+                    let before = if *next == Next::Name { before_comma } else { end };
+                    match open.innermost(Bracket::Array) {
+                        Some(array) => open.truncate(array + 1),
+                        None if in_array => return Extent { end: before, fragment, suspect },
+                        None => {}
+                    }
+                    open.push(bracket);
+                }
+                (Token::Open(bracket), top) => {
+                    if let Some((_, next)) = top {
+                        *next = Next::After;
+                    }
+                    open.push(bracket);
+                }
+                (Token::Close(bracket), Some(_)) => match open.innermost(bracket) {
+                    Some(own) => {
+                        suspect |= own + 1 < open.stack.len();
+                        open.truncate(own);
+                    }
+                    // One of the containers around, or one too many.
+                    None if in_array && self.is_end_of_items(bracket, lexeme.start) => {
+                        return Extent { end, fragment, suspect };
+                    }
+                    None => suspect = true,
+                },
+                (Token::Comma, Some((_, next))) => {
+                    before_comma = end;
+                    *next = Next::Name;
+                }
+                (Token::Colon, Some((_, next))) => *next = Next::Value,
+                (_, Some((_, next))) => {
+                    *next = if matches!(next, Next::Name | Next::First) { Next::Colon } else { Next::After };
+                }
+                _ => {}
+            }
+            if open.stack.is_empty() {
+                last = Some(lexeme.token);
+            }
+            previous = lexeme.token;
+            end = lexeme.end;
+            self.lexer.skip();
+        }
+    }
+
+    /// Whether a member comes after the comma that stands here.
+    pub(super) fn comma_of_member(&self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        let next = ahead.peek_past_blanks();
+        matches!(next.token, Token::String(_) | Token::Word) && {
+            while ahead.next() != next {}
+            ahead.peek_past_blanks().token == Token::Colon
+        }
+    }
+
+    /// Whether the bracket before this place can end the array, by what comes next.
+    pub(super) fn may_end_here(&mut self, bracket: usize) -> bool {
+        let mut ahead = self.lexer;
+        let next = ahead.peek_past_blanks();
+        match next.token {
+            Token::Comma => {}
+            Token::End | Token::Close(_) => return true,
+            // A comma is missing here, or something else.
+            _ => return self.next_item(bracket, bracket).is_none(),
+        }
+        while ahead.next() != next {}
+        let after = ahead.peek_past_blanks();
+        match (after.token, self.parents.last()) {
+            (Token::Open(_), Some(Bracket::Object) | None) => false,
+            (Token::String(_) | Token::Word, Some(Bracket::Object)) => {
+                while ahead.next() != after {}
+                matches!(ahead.peek_past_blanks().token, Token::Colon | Token::End)
+            }
+            (Token::String(_) | Token::Word, None) => false,
+            _ => true,
+        }
+    }
+
+    /// Whether a bracket inside an item that has lost some of its own ends the array, or what is around it.
+    pub(super) fn is_end_of_items(&mut self, bracket: Bracket, at: usize) -> bool {
+        match bracket {
+            Bracket::Array => self.is_tail(at + 1),
+            Bracket::Object => self.parents.contains(&Bracket::Object) && self.is_tail(at),
+        }
+    }
+
+    /// Whether what comes from here on ends the containers around, with well-formed members or items before each end.
+    pub(super) fn is_tail(&mut self, mut at: usize) -> bool {
+        let bytes = &self.output.as_bytes()[..self.end];
+        let skip = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        for parent in self.parents.clone().iter().rev() {
+            let closing = if *parent == Bracket::Object { b'}' } else { b']' };
+            loop {
+                at = skip(at);
+                match bytes.get(at) {
+                    Some(byte) if *byte == closing => break,
+                    Some(b',') => {
+                        at = skip(at + 1);
+                        if *parent == Bracket::Object {
+                            match self.value(at).map(skip) {
+                                Some(colon) if bytes.get(colon) == Some(&b':') => at = colon + 1,
+                                _ => return false,
+                            }
+                        }
+                        match self.value(at) {
+                            Some(end) => at = end,
+                            None => return false,
+                        }
+                    }
+                    _ => return false,
+                }
+            }
+            at += 1;
+        }
+        skip(at) >= self.end
+    }
+}
+
+/// Whether brackets, or a piece between them, are missing between two tokens.
+fn is_out_of_step(previous: Token, next: Token) -> bool {
+    matches!(
+        (previous, next),
+        (Token::String(_) | Token::Word, Token::Open(_))
+            | (Token::Close(_), Token::Open(Bracket::Array))
+            | (Token::Open(_), Token::Comma | Token::Colon)
+            | (Token::Comma, Token::Comma)
+    )
+}

@@ -1,0 +1,438 @@
+//! A text that is not JSON -> its items, each by itself: one that is broken is left out, and the others are kept.
+//!
+//! The way to the items' array is read token by token; each item, and each member beside that way, is a unit of which
+//! the extent is found first and which then is JSON or not. What a unit lacks is its own loss: brackets and quotes are
+//! soon in step again.
+
+mod extent;
+mod step;
+mod unit;
+
+use crate::{
+    contract::Caps,
+    items::Malformed,
+    parse::{
+        Broken, Document, Edit, Span, apply,
+        loose::{Bracket, Lexer, Token},
+        parse,
+    },
+    path::ItemsPath,
+    place::Step,
+    repair::{MAX_REPAIRS, first_value, is_marks, repair_value},
+};
+use extent::Extent;
+
+/// Looking for where things are in step again may read this many bytes for each byte of the text.
+const BYTES_PER_BYTE: usize = 4;
+
+/// The edits that make JSON of a text, and the items that are left out by them.
+pub(crate) struct Recovered {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) malformed: Vec<Malformed>,
+}
+
+/// Why no items could be recovered.
+pub(crate) enum Unrecovered {
+    /// Their array was not found.
+    NoArray,
+    /// The text ends before the first of them does, so that there may have been any number; or they are over their cap.
+    NoItems,
+}
+
+/// Recover the items at a path from a piece of the output. `repairs`: what is only syntax may be put right in each unit.
+pub(crate) fn recover(
+    output: &str,
+    span: Span,
+    path: &ItemsPath,
+    repairs: bool,
+    caps: &Caps,
+) -> Result<Recovered, Unrecovered> {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let first = first_value(&output[start..end]).ok_or(Unrecovered::NoArray)? + start;
+    let mut recovery = Recovery {
+        output,
+        lexer: Lexer::new(output, (first, end), repairs),
+        end,
+        steps: &path.steps,
+        repairs,
+        caps,
+        parents: Vec::new(),
+        malformed: None,
+        give_up: false,
+        first_name: None,
+        budget: BYTES_PER_BYTE * (end - start),
+        repairs_left: MAX_REPAIRS,
+    };
+    let mut edits = Vec::new();
+    if first > start {
+        edits.push(Edit::new("around", (start, first), ""));
+    }
+    let (Some((inside, after)), Some(malformed)) = (recovery.root(first), recovery.malformed) else {
+        return Err(if recovery.give_up { Unrecovered::NoItems } else { Unrecovered::NoArray });
+    };
+    edits.extend(inside);
+    let rest = output[after..end].trim_end();
+    if !rest.trim().is_empty() {
+        edits.push(Edit::new(if is_marks(rest) { "stray" } else { "around" }, (after, after + rest.len()), ""));
+    }
+    Ok(Recovered { edits: joined(edits), malformed })
+}
+
+/// Brackets that were added at one place are one edit.
+fn joined(edits: Vec<Edit>) -> Vec<Edit> {
+    edits.into_iter().fold(Vec::new(), |mut joined, edit| {
+        match joined.last_mut() {
+            Some(last)
+                if edit.kind == "closed"
+                    && *last == (Edit { after: last.after.clone(), ..edit.clone() })
+                    && last.inserts() =>
+            {
+                last.after.push_str(&edit.after);
+            }
+            _ => joined.push(edit),
+        }
+        joined
+    })
+}
+
+/// A piece of a container that stands or falls as one: an item, or a member with its name.
+struct Unit {
+    start: usize,
+    end: usize,
+    /// What makes it JSON, or why it is none.
+    read: Result<Vec<Edit>, Broken>,
+}
+
+/// How a container ends.
+enum End {
+    /// With its bracket, which begins here.
+    Bracket(usize),
+    /// Without one, before what stands here.
+    Missing(usize),
+}
+
+/// The units that are no JSON.
+fn left_out(units: Vec<Unit>) -> Vec<Malformed> {
+    let malformed = |(index, unit): (usize, Unit)| {
+        Some(Malformed { index, span: Span::new(unit.start, unit.end), broken: unit.read.err()? })
+    };
+    units.into_iter().enumerate().filter_map(malformed).collect()
+}
+
+struct Recovery<'t, 'c> {
+    output: &'t str,
+    lexer: Lexer<'t>,
+    end: usize,
+    steps: &'c [Step],
+    repairs: bool,
+    caps: &'c Caps,
+    /// The containers around the one that is being read, the outermost first.
+    parents: Vec<Bracket>,
+    /// The items that are left out, once the array was found.
+    malformed: Option<Vec<Malformed>>,
+    /// Their array was found, and there is no use in it.
+    give_up: bool,
+    /// The name that the items begin with, once one was read, and the white space before one that begins a line.
+    first_name: Option<(String, Option<String>)>,
+    /// How many bytes may still be read to find what is in step.
+    budget: usize,
+    repairs_left: usize,
+}
+
+impl Recovery<'_, '_> {
+    /// What the container at a depth of the path must be.
+    fn bracket(&self, depth: usize) -> Bracket {
+        match self.steps.get(depth) {
+            Some(Step::Name(_)) => Bracket::Object,
+            _ => Bracket::Array,
+        }
+    }
+
+    /// The whole document: its edits, and where it ends.
+    fn root(&mut self, first: usize) -> Option<(Vec<Edit>, usize)> {
+        if !self.output[first..].starts_with(['{', '[']) {
+            return None;
+        }
+        let open = self.lexer.peek();
+        if open.token == Token::Open(self.bracket(0)) {
+            self.lexer.next();
+            return self.container(0, open.end);
+        }
+        // Documents in a row, where a list of them is asked for.
+        let is_row = self.steps.is_empty() && matches!(open.token, Token::Open(_));
+        is_row.then(|| self.row(first)).flatten()
+    }
+
+    /// A container on the way to the items, or their array, of which the bracket was read: its edits, and where it ends.
+    fn container(&mut self, depth: usize, open: usize) -> Option<(Vec<Edit>, usize)> {
+        let bracket = self.bracket(depth);
+        let (units, end) = match bracket {
+            Bracket::Object => self.members(depth)?,
+            Bracket::Array => self.elements(depth)?,
+        };
+        let is_items = depth == self.steps.len();
+        if is_items && units.is_empty() && matches!(end, End::Missing(_)) {
+            // The text ends before the first item does: there may have been any number.
+            self.give_up = true;
+            return None;
+        }
+        let mut edits = self.assemble(&units, open, &end, if is_items { "item_removed" } else { "member_removed" });
+        if is_items {
+            self.malformed = Some(left_out(units));
+        }
+        let after = match end {
+            End::Bracket(at) => at + 1,
+            End::Missing(at) => {
+                let bracket = if bracket == Bracket::Object { "}" } else { "]" };
+                edits.push(Edit::new("closed", (at, at), bracket));
+                at
+            }
+        };
+        Some((edits, after))
+    }
+
+    /// Items in a row without a bracket around them.
+    fn row(&mut self, start: usize) -> Option<(Vec<Edit>, usize)> {
+        let (units, _) = self.elements(0)?;
+        if units.len() < 2 {
+            return None;
+        }
+        let end = units.last()?.end;
+        let mut edits = vec![Edit::new("wrapped", (start, start), "[")];
+        edits.extend(self.assemble(&units, start, &End::Missing(end), "item_removed"));
+        edits.push(Edit::new("wrapped", (end, end), "]"));
+        self.malformed = Some(left_out(units));
+        Some((edits, end))
+    }
+
+    /// The edits that leave just those units of a container that are JSON, with a comma between each two.
+    fn assemble(&self, units: &[Unit], open: usize, end: &End, removed: &'static str) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let (mut from, mut comma, mut left_out) = (open, "", false);
+        for unit in units {
+            match &unit.read {
+                Ok(inside) => {
+                    self.gap((from, unit.start), comma, left_out.then_some(removed), &mut edits);
+                    edits.extend(inside.iter().cloned());
+                    (from, comma, left_out) = (unit.end, ",", false);
+                }
+                Err(_) => left_out = true,
+            }
+        }
+        let (End::Bracket(to) | End::Missing(to)) = *end;
+        self.gap((from, to), "", left_out.then_some(removed), &mut edits);
+        edits
+    }
+
+    /// Leave nothing but `comma` between two units.
+    fn gap(&self, (from, to): (usize, usize), comma: &str, removed: Option<&'static str>, edits: &mut Vec<Edit>) {
+        let text = &self.output[from..to];
+        let front = text.len() - text.trim_ascii_start().len();
+        let text = text.trim_ascii();
+        if text == comma {
+            return;
+        }
+        let kind = match removed {
+            Some(removed) => removed,
+            None if text.is_empty() => "comma_added",
+            None if text.bytes().all(|byte| byte == b',' || byte.is_ascii_whitespace()) => "comma_removed",
+            None if self.repairs && (text.contains("/*") || text.contains("//") || text.contains('#')) => "comment",
+            None => "stray",
+        };
+        let (start, end) = if text.is_empty() { (from, from) } else { (from + front, from + front + text.len()) };
+        edits.push(Edit::new(kind, (start, end), comma));
+    }
+
+    /// The members of an object on the way to the items.
+    fn members(&mut self, depth: usize) -> Option<(Vec<Unit>, End)> {
+        let mut units = Vec::new();
+        let mut found = false;
+        loop {
+            let lexeme = self.lexer.peek();
+            match lexeme.token {
+                Token::End => return found.then_some((units, End::Missing(self.end))),
+                Token::Close(Bracket::Object) => {
+                    self.lexer.next();
+                    return found.then_some((units, End::Bracket(lexeme.start)));
+                }
+                Token::Close(Bracket::Array) if self.parents.contains(&Bracket::Array) => {
+                    return found.then_some((units, End::Missing(lexeme.start)));
+                }
+                Token::String(_) | Token::Word if self.is_member() => {
+                    self.lexer.next();
+                    let name = (lexeme.start, lexeme.end);
+                    if !found && self.is_on_the_way(depth, name) {
+                        found = true;
+                        let (inside, end) = self.descend(depth, name)?;
+                        units.push(Unit { start: lexeme.start, end, read: Ok(inside) });
+                    } else {
+                        self.blanks_and_colon();
+                        let end = self.extent(false).end;
+                        units.push(self.member(lexeme.start, end));
+                    }
+                }
+                Token::String(_) | Token::Word | Token::Open(_) => {
+                    let end = self.extent(false).end;
+                    units.push(self.member(lexeme.start, end));
+                }
+                _ => {
+                    self.lexer.next();
+                }
+            }
+        }
+    }
+
+    /// Whether a name stands here: a colon comes after what comes first.
+    fn is_member(&self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        ahead.peek_past_blanks().token == Token::Colon
+    }
+
+    /// Whether a member is the next step to the items, by its name and the bracket that its value begins with.
+    fn is_on_the_way(&self, depth: usize, name: (usize, usize)) -> bool {
+        let Some(Step::Name(step)) = self.steps.get(depth) else {
+            return false;
+        };
+        let mut ahead = self.lexer;
+        while ahead.next().token != Token::Colon {}
+        ahead.peek_past_blanks().token == Token::Open(self.bracket(depth + 1)) && self.is_name(name, step)
+    }
+
+    /// Whether a name, as it is written, is this one.
+    fn is_name(&self, (start, end): (usize, usize), name: &str) -> bool {
+        let span = Span::new(start, end);
+        let is = |text: &str, span| {
+            parse(text, span, self.caps).is_ok_and(|parsed| parsed.document.is_string(Document::ROOT, name))
+        };
+        is(self.output, span)
+            || self.repairs
+                && (span.of(self.output) == name
+                    || repair_value(self.output, (start, end)).is_some_and(|edits| {
+                        let (text, _) = apply(self.output, span, &edits);
+                        is(&text, Span::new(0, text.len()))
+                    }))
+    }
+
+    /// Read the colon after a name.
+    fn blanks_and_colon(&mut self) {
+        while self.lexer.next().token != Token::Colon {}
+    }
+
+    /// Go on to the container that a member's name leads to: the edits of the member, and where it ends.
+    fn descend(&mut self, depth: usize, name: (usize, usize)) -> Option<(Vec<Edit>, usize)> {
+        let mut edits = Vec::new();
+        let span = Span::new(name.0, name.1);
+        if parse(self.output, span, self.caps).is_err() {
+            match repair_value(self.output, name) {
+                Some(quotes) if !quotes.is_empty() => edits.extend(quotes),
+                _ => edits.push(Edit::new("quoted", name, format!("\"{}\"", span.of(self.output)))),
+            }
+        }
+        let open = loop {
+            let lexeme = self.lexer.next();
+            match lexeme.token {
+                Token::Open(_) => break lexeme,
+                Token::Comment => edits.push(Edit::new("comment", (lexeme.start, lexeme.end), "")),
+                Token::Space => edits.push(Edit::new("space", (lexeme.start, lexeme.end), " ")),
+                _ => {}
+            }
+        };
+        self.parents.push(Bracket::Object);
+        let (inside, end) = self.container(depth + 1, open.end)?;
+        self.parents.pop();
+        edits.extend(inside);
+        Some((edits, end))
+    }
+
+    /// The elements of an array: the items, or those of which one is on the way to them.
+    fn elements(&mut self, depth: usize) -> Option<(Vec<Unit>, End)> {
+        let target = match self.steps.get(depth) {
+            Some(Step::Index(index)) => Some(*index),
+            _ => None,
+        };
+        let mut units: Vec<Unit> = Vec::new();
+        let end = loop {
+            // Over its cap, the list is of no use, however many of its items are.
+            if units.len() > self.caps.array_items {
+                self.give_up = true;
+                return None;
+            }
+            let lexeme = self.lexer.peek();
+            match lexeme.token {
+                Token::End => {
+                    if target.is_some() || !self.last_took_the_rest(&mut units) {
+                        break End::Missing(self.end);
+                    }
+                }
+                Token::Close(Bracket::Array) => {
+                    self.lexer.next();
+                    if self.may_end_here(lexeme.start) {
+                        break End::Bracket(lexeme.start);
+                    }
+                }
+                Token::Close(Bracket::Object) => {
+                    if self.parents.contains(&Bracket::Object) && self.is_tail(lexeme.start) {
+                        break End::Missing(lexeme.start);
+                    }
+                    self.lexer.next();
+                }
+                Token::Open(bracket) if target == Some(units.len()) && bracket == self.bracket(depth + 1) => {
+                    self.lexer.next();
+                    self.parents.push(Bracket::Array);
+                    let (inside, end) = self.container(depth + 1, lexeme.end)?;
+                    self.parents.pop();
+                    units.push(Unit { start: lexeme.start, end, read: Ok(inside) });
+                }
+                Token::String(_) | Token::Word if self.is_member() && self.is_after_items(&units) => {
+                    break End::Missing(units.last().map_or(lexeme.start, |last| last.end));
+                }
+                Token::String(_) | Token::Word | Token::Open(_) => {
+                    let extent = self.extent(true);
+                    self.element(lexeme.start, extent, &mut units);
+                }
+                _ => {
+                    self.lexer.next();
+                }
+            }
+        };
+        match target {
+            // Without one of them, the others would have other numbers.
+            Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_err()) => None,
+            _ => Some((units, end)),
+        }
+    }
+
+    /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
+    fn is_after_items(&mut self, units: &[Unit]) -> bool {
+        let last = units.last().filter(|last| last.read.is_ok()).map(|last| last.end);
+        self.parents.last() == Some(&Bracket::Object) && last.is_some_and(|end| self.is_tail(end))
+    }
+
+    /// One more element, if it is one. A fragment is what is left of an object without its first bracket.
+    fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
+        let text = &self.output[start..extent.end];
+        if !text.contains(|character: char| character.is_alphanumeric() || "\"{[".contains(character)) {
+            return;
+        }
+        if extent.fragment
+            && let Some(last) = units.last_mut()
+            && last.read.as_ref().is_ok_and(Vec::is_empty)
+            && self.continues((last.start, last.end), start)
+        {
+            *last = self.item(last.start, extent.end);
+            return;
+        }
+        let Err(broken) = self.strict(start, extent.end) else {
+            if self.first_name.is_none() {
+                self.first_name = self.first_name(start);
+            }
+            units.push(Unit { start, end: extent.end, read: Ok(Vec::new()) });
+            return;
+        };
+        units.push(match self.resync(start, &extent) {
+            Some(end) => self.item(start, end),
+            None => self.broken(start, extent.end, broken),
+        });
+    }
+}

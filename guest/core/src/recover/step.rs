@@ -1,0 +1,220 @@
+//! Where brackets and quotes are not in step, what is: an item that begins as the others do and is JSON, the bracket that
+//! ends the array, a rest that is in order to its end.
+
+use super::{Recovery, Unit, extent::Extent};
+use crate::parse::{
+    Document, Kind, Span,
+    loose::{Bracket, Lexer, Token},
+    parse, parse_prefix,
+};
+
+/// What a look at one place costs at least.
+const LOOK: usize = 16;
+
+/// The first name of a broken object is looked for in this many bytes.
+const LIKELY: usize = 256;
+
+impl Recovery<'_, '_> {
+    /// Whether the last element that is JSON, of an array that has lost its end, is broken after all: it has brackets of
+    /// the array and of what comes after it for its own, and other items inside. Those are read then.
+    pub(super) fn last_took_the_rest(&mut self, units: &mut Vec<Unit>) -> bool {
+        let Some(last) = units.iter().rposition(|unit| unit.read.as_ref().is_ok_and(Vec::is_empty)) else {
+            return false;
+        };
+        let Unit { start, end, .. } = units[last];
+        let Some(item) = self.next_item(start, self.past_first(start)).filter(|item| *item < end) else {
+            return false;
+        };
+        // A text may be cut off right after an item; one that holds others of its kind has them in a list of their own.
+        self.spend(start, Some(end));
+        if !self.is_mixed((start, end)) || self.end_of_array(item, self.end).is_none() {
+            return false;
+        }
+        let end = self.go_on_at(item);
+        units.truncate(last);
+        units.push(self.item(start, end));
+        true
+    }
+
+    /// Whether an array in a value holds both what begins as items here do and what does not.
+    fn is_mixed(&self, (start, end): (usize, usize)) -> bool {
+        let Some((name, _)) = &self.first_name else {
+            return false;
+        };
+        let Ok(parsed) = parse(self.output, Span::new(start, end), self.caps) else {
+            return false;
+        };
+        let document = &parsed.document;
+        let is_item = |at| document.members(at).next().is_some_and(|(first, _)| document.is_string(first, name));
+        let arrays = (0..document.next(Document::ROOT)).filter(|at| document.kind(*at) == Kind::Array);
+        arrays.into_iter().any(|array| {
+            let items = document.items(array).filter(|at| is_item(*at)).count();
+            items > 0 && (items < document.count(array) || array == Document::ROOT)
+        })
+    }
+
+    /// Read on with an item, or with the bracket of the array: where the item before it ends.
+    pub(super) fn go_on_at(&mut self, next: usize) -> usize {
+        self.lexer = Lexer::new(self.output, (next, self.end), self.repairs);
+        let before = self.output[..next].trim_ascii_end();
+        before.strip_suffix(',').unwrap_or(before).trim_ascii_end().len()
+    }
+
+    /// Where a broken item ends, if not where it seems to: before what is an item for certain, or before the array's own
+    /// bracket. The next token is then what comes after it.
+    pub(super) fn resync(&mut self, start: usize, extent: &Extent) -> Option<usize> {
+        if self.budget == 0 {
+            return None;
+        }
+        let next = self.lexer.peek_past_blanks();
+        let in_step = match next.token {
+            Token::Comma => {
+                let mut ahead = self.lexer;
+                while ahead.next() != next {}
+                // What comes next begins as this does, or the comma is one too many.
+                let (after, bytes) = (ahead.peek_past_blanks(), self.output.as_bytes());
+                matches!(after.token, Token::Close(Bracket::Array) | Token::End)
+                    || bytes.get(after.start) == bytes.get(start)
+            }
+            Token::Close(Bracket::Array) => true,
+            Token::Open(_) => self.value(next.start).is_some(),
+            _ => false,
+        };
+        let inside = self.past_first(start);
+        let (from, item) = match (extent.suspect, next.token) {
+            (true, _) => (inside, self.next_item(start, inside).or_else(|| self.rest_of_items(inside))),
+            // It may be cut off, and then what is inside is its own.
+            (false, Token::End) => return None,
+            (false, _) if in_step => return None,
+            (false, _) => (extent.end, self.next_item(start, extent.end).or_else(|| self.rest_of_items(extent.end))),
+        };
+        let stop = item.unwrap_or(self.end);
+        match (self.end_of_array(from, stop), item) {
+            (Some(bracket), _) => Some(self.go_on_at(bracket).max(inside)),
+            (None, Some(item)) => Some(self.go_on_at(item).max(inside)),
+            (None, None) => None,
+        }
+    }
+
+    /// The place after the first character of what stands at a place.
+    fn past_first(&self, start: usize) -> usize {
+        self.output[start..self.end].chars().next().map_or(self.end, |first| start + first.len_utf8())
+    }
+
+    /// The next item from a place on that is JSON and begins as items here do.
+    pub(super) fn next_item(&mut self, start: usize, from: usize) -> Option<usize> {
+        let known = self.first_name.clone();
+        let (name, indent) = known.or_else(|| {
+            self.spend(start, Some(start + LIKELY));
+            self.likely_name(start)
+        })?;
+        let mut at = from;
+        while self.budget > 0 {
+            let found = self.output[at..self.end].find('{').map(|found| at + found);
+            let Some(item) = self.spend(at, found) else {
+                break;
+            };
+            at = item + 1;
+            let before = self.output[..item].trim_ascii_end();
+            let plausible = before.ends_with([',', '}', ']'])
+                && (indent.is_none() || self.indent(item) == indent)
+                && self.first_name(item).is_some_and(|(own, _)| own == name);
+            if plausible && let Some(end) = self.value(item) {
+                let after = self.output[end..self.end].trim_ascii_start();
+                if after.is_empty() || after.starts_with([',', ']']) {
+                    return Some(item);
+                }
+            }
+        }
+        None
+    }
+
+    /// The next place from which on all is well: there are only items to the end of the array, and what comes after it.
+    fn rest_of_items(&mut self, from: usize) -> Option<usize> {
+        let mut at = from;
+        while self.budget > 0 {
+            let found = self.output[at..self.end].find(',').map(|found| at + found);
+            at = self.spend(at, found)? + 1;
+            let item = self.end - self.output[at..self.end].trim_ascii_start().len();
+            if let Some(end) = self.value(item) {
+                self.parents.push(Bracket::Array);
+                let is_tail = self.is_tail(end);
+                self.parents.pop();
+                if is_tail {
+                    return Some(item);
+                }
+            }
+        }
+        None
+    }
+
+    /// The bracket between two places that ends the array, as what comes after it shows.
+    fn end_of_array(&mut self, from: usize, to: usize) -> Option<usize> {
+        let mut at = from;
+        while self.budget > 0 {
+            let found = self.output[at..to].find(']').map(|found| at + found);
+            let bracket = self.spend(at, found)?;
+            at = bracket + 1;
+            if self.is_tail(at) {
+                return Some(bracket);
+            }
+        }
+        None
+    }
+
+    /// Pay for having read from one place to another, or to the end.
+    fn spend(&mut self, from: usize, to: Option<usize>) -> Option<usize> {
+        self.budget = self.budget.saturating_sub(to.unwrap_or(self.end) - from + LOOK);
+        to
+    }
+
+    /// Where the JSON value that begins at a place ends; none where it does not.
+    pub(super) fn value(&mut self, at: usize) -> Option<usize> {
+        // A hostile text has many places where much begins and nothing ends.
+        let end = (at + self.budget).min(self.end);
+        let end = self.output.floor_char_boundary(end);
+        let (to, result) = match parse_prefix(self.output, Span::new(at, end), self.caps) {
+            Ok(parsed) => (parsed.end, Some(parsed.end)),
+            Err(broken) => (broken.at, None),
+        };
+        self.spend(at, Some(to.max(at)));
+        result
+    }
+
+    /// The name of the first member of the object that begins at a place, and the white space before that if it begins
+    /// a line.
+    pub(super) fn first_name(&self, object: usize) -> Option<(String, Option<String>)> {
+        let inside = self.output[object..self.end].strip_prefix('{')?.trim_ascii_start();
+        let (name, after) = inside.strip_prefix('"')?.split_once('"')?;
+        after.trim_ascii_start().starts_with(':').then(|| (name.to_owned(), self.indent(object)))
+    }
+
+    /// The same for an object that is broken: the first name in it that is one for certain.
+    fn likely_name(&self, object: usize) -> Option<(String, Option<String>)> {
+        let end = self.output.floor_char_boundary((object + LIKELY).min(self.end));
+        let mut pieces = self.output[object..end].split('"').peekable();
+        while let Some(name) = pieces.next() {
+            let follows = pieces.peek().is_some_and(|after| after.trim_ascii_start().starts_with(':'));
+            if follows && !name.is_empty() && !name.contains(['{', '}', '[', ']', ',', ':', '\n']) {
+                let indent = self.output[object..].starts_with('{').then(|| self.indent(object)).flatten();
+                return Some((name.to_owned(), indent));
+            }
+        }
+        None
+    }
+
+    /// The white space before a place, if that is all there is on its line.
+    fn indent(&self, at: usize) -> Option<String> {
+        let before = self.output[..at].trim_end_matches([' ', '\t']);
+        before.ends_with('\n').then(|| self.output[before.len()..at].to_owned())
+    }
+
+    /// Whether members without a bracket before them belong to the object before: it has none of the first one's name.
+    pub(super) fn continues(&self, object: (usize, usize), fragment: usize) -> bool {
+        let parsed = parse(self.output, Span::new(object.0, object.1), self.caps);
+        let (Ok(object), Some((name, _))) = (parsed.map(|parsed| parsed.document), self.likely_name(fragment)) else {
+            return false;
+        };
+        object.kind(Document::ROOT) == Kind::Object && object.member(Document::ROOT, &name).is_none()
+    }
+}
