@@ -1,10 +1,12 @@
 //! One bad item costs one item: lists damaged at random places, and cut off at every byte.
 
 use seamgate_core::{Contract, Report, Request, validate};
+use seamgate_tests::changes_give_what_was_validated;
 use serde_json::{Value, json};
 
-/// How many lists are damaged.
+/// How many lists are damaged, and how many texts of pieces are judged.
 const DAMAGES: usize = 100_000;
+const TEXTS_OF_PIECES: usize = 200_000;
 
 /// A generator of numbers that are the same in each run (xorshift64).
 struct Random(u64);
@@ -207,4 +209,118 @@ fn a_text_that_is_cut_off_keeps_the_items_that_were_complete() {
             assert!(delivered.len() <= complete + more, "cut at {cut}, repair {repair}: {delivered:?}");
         }
     }
+}
+
+/// Pieces of JSON, and of what is mistaken for it.
+const PIECES: [&str; 64] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "'",
+    "\\",
+    "\n",
+    " ",
+    "\"id\"",
+    "\"list\"",
+    "\"id\":1",
+    "{\"id\":1}",
+    "{\"id\":\"é\"}",
+    "[1,2]",
+    "é",
+    "“",
+    "”",
+    "‘",
+    "’",
+    "`",
+    "```",
+    "```json\n",
+    "```\n",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    "true",
+    "None",
+    "True",
+    "nul",
+    "-",
+    "1",
+    "12.5e3",
+    "0",
+    "x",
+    "list:",
+    "a b",
+    "\u{a0}",
+    "\u{feff}",
+    "\\u00e9",
+    "\\ud83d",
+    "\\ude00",
+    "\\n",
+    "\\'",
+    "\t",
+    "\u{1}",
+    "{\"list\":[",
+    "]}",
+    "},{",
+    "\"},{\"",
+    "😀",
+    ",\n  \"",
+    "\"\n",
+    "+",
+    "(",
+    ");",
+    "$",
+    "\"x\":{\"y\":[",
+    "\"date\":\"d\"",
+    "{{",
+];
+
+#[test]
+fn any_text_has_a_verdict_and_its_changes_give_what_was_validated() {
+    let paths = [None, Some("$.list[*]"), Some("$[*]"), Some("$.list[0].x[*]"), Some("$.x.y[*]"), Some("$['é'][*]")];
+    let contracts: Vec<(Contract, Option<&str>)> = paths
+        .into_iter()
+        .flat_map(|path| [(path, "none", "strip"), (path, "syntax", "reject"), (path, "syntax", "strip")])
+        .map(|(path, repair, unknown)| {
+            let mut contract = json!({
+                "agent": "a", "repair": repair, "unknown_members": unknown, "extract": {"embedded": true},
+                "caps": {"depth": 6, "string_bytes": 40},
+                "schema": {"properties": {"date": true, "list": true, "x": true, "id": true}, "additionalProperties": false}
+            });
+            if let Some(path) = path {
+                let one = json!({
+                    "type": ["object", "integer", "string"], "properties": {"id": {"type": "integer"}},
+                    "additionalProperties": false
+                });
+                contract["items"] = json!({"path": path, "schema": one, "max": 3});
+            }
+            (Contract::compile(&contract.to_string()).expect("a contract"), path)
+        })
+        .collect();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let (mut used, mut changed) = (0, 0);
+    for round in 0..TEXTS_OF_PIECES {
+        let mut text = String::from(if random.below(3) == 0 { "{\"date\":\"d\",\"list\":[" } else { "" });
+        for _ in 0..random.below(24) {
+            let piece: &str = random.one::<&str>(&PIECES);
+            text.push_str(piece);
+        }
+        let (contract, path) = &contracts[round % contracts.len()];
+        let report = judge(contract, &text);
+        used += usize::from(report.output.is_some());
+        changed += usize::from(!report.changes.is_empty());
+        // What is JSON as it stands is not changed, but for members that the contract has taken out.
+        let is_json = serde_json::from_str::<Value>(&text).is_ok();
+        assert!(!is_json || report.changes.iter().all(|change| change.kind == "stripped"), "{text:?}");
+        let report: Value = serde_json::from_str(&report.to_json()).expect("a report");
+        if let Err(error) = changes_give_what_was_validated(&report, &text, *path) {
+            panic!("{error:#}\n{text:?}\n{report}");
+        }
+    }
+    println!("of {TEXTS_OF_PIECES} texts {used} gave a document, {changed} were changed");
+    assert!(used * 100 >= TEXTS_OF_PIECES && changed * 100 >= TEXTS_OF_PIECES, "{used} {changed}");
 }
