@@ -73,6 +73,9 @@ impl<'t> Screening<'t> {
 
     /// The same without some items or members, each given by its first node and the node after its last, in order.
     pub(crate) fn without(self, removed: &[(NodeId, NodeId)]) -> Self {
+        if removed.is_empty() {
+            return self;
+        }
         // How many nodes are gone before each piece that is removed.
         let gone: Vec<NodeId> = std::iter::once(0)
             .chain(removed.iter().scan(0, |gone, (start, end)| {

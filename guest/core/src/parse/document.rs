@@ -395,9 +395,6 @@ impl<'t> Document<'t> {
     /// The document without some items or members, each given by its first node and the node after its last one, in
     /// order. What is left has the places in the output that it had.
     pub(crate) fn without(mut self, removed: &[(NodeId, NodeId)]) -> Self {
-        if removed.is_empty() {
-            return self;
-        }
         let mut nodes: Vec<Node> = Vec::with_capacity(self.nodes.len());
         // Containers that have not ended: where they end in the old buffer, and where they stand in the new one.
         let mut open: Vec<(NodeId, usize)> = Vec::new();
