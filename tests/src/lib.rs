@@ -186,7 +186,11 @@ pub fn changes_give_what_was_validated(report: &Value, output: &str, items: Opti
     let mut document: Value = match serde_json::from_str(&text) {
         Ok(document) => document,
         // What JSON's grammar allows, and this gate as well as this parser does not.
-        Err(_) if ["number_range", "lone_surrogate", "caps.depth"].iter().any(|word| report.to_string().contains(word)) => {
+        Err(_)
+            if ["number_range", "lone_surrogate", "caps.depth"]
+                .iter()
+                .any(|word| report.to_string().contains(word)) =>
+        {
             return Ok(());
         }
         Err(error) => bail!("the changes give what is not JSON: {error}: {text}"),

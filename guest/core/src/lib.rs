@@ -91,22 +91,30 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 fn choose(contract: &Contract, request: &Request, candidates: &[Candidate]) -> Result<(usize, Judgement), Rejection> {
     let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract))?;
     let judge = |index: usize| (index, judge(contract, request, &candidates[index]));
-    let valid = |index: &usize| is_valid(contract, request.output, &candidates[*index]);
-    // Where none is valid as it is, the first of which something can be used.
-    let best = |mut order: Box<dyn DoubleEndedIterator<Item = usize>>, default: usize| {
-        let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_));
-        order.by_ref().take(MAX_TRIED).map(judge).find(usable).unwrap_or_else(|| judge(default))
-    };
     match contract.extract().select {
         Select::First => Ok(judge(0)),
         Select::Last => Ok(judge(last)),
         Select::Only if last == 0 => Ok(judge(0)),
         Select::Only => Err(several_found(candidates)),
-        Select::FirstValid => Ok((0..=last).find(valid).map_or_else(|| best(Box::new(0..=last), 0), judge)),
+        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last).unwrap_or_else(|| judge(0))),
         Select::LastValid => {
-            Ok((0..=last).rev().find(valid).map_or_else(|| best(Box::new((0..=last).rev()), last), judge))
+            Ok(choose_valid(contract, request, candidates, (0..=last).rev()).unwrap_or_else(|| judge(last)))
         }
     }
+}
+
+/// The first candidate in an order that is valid as it is, or else of which something can be used.
+fn choose_valid(
+    contract: &Contract,
+    request: &Request,
+    candidates: &[Candidate],
+    mut order: impl Iterator<Item = usize> + Clone,
+) -> Option<(usize, Judgement)> {
+    let judge = |index: usize| (index, judge(contract, request, &candidates[index]));
+    let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
+    let tried = order.clone().take(MAX_TRIED);
+    let valid = order.find(|index| is_valid(contract, request.output, &candidates[*index])).map(judge);
+    valid.filter(usable).or_else(|| tried.map(judge).find(usable))
 }
 
 /// Whether a candidate is a valid document as it is.

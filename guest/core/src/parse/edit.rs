@@ -17,11 +17,6 @@ impl Edit {
     pub(crate) fn new(kind: &'static str, (start, end): (usize, usize), after: impl Into<String>) -> Self {
         Edit { kind, span: Span::new(start, end), after: after.into() }
     }
-
-    /// Whether it takes the place of nothing.
-    pub(crate) fn inserts(&self) -> bool {
-        self.span.start == self.span.end
-    }
 }
 
 /// Where the pieces of an edited text come from.

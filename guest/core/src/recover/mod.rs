@@ -82,11 +82,7 @@ pub(crate) fn recover(
 fn joined(edits: Vec<Edit>) -> Vec<Edit> {
     edits.into_iter().fold(Vec::new(), |mut joined, edit| {
         match joined.last_mut() {
-            Some(last)
-                if edit.kind == "closed"
-                    && *last == (Edit { after: last.after.clone(), ..edit.clone() })
-                    && last.inserts() =>
-            {
+            Some(last) if last.kind == "closed" && edit.kind == "closed" && last.span == edit.span => {
                 last.after.push_str(&edit.after);
             }
             _ => joined.push(edit),
