@@ -2,6 +2,7 @@
 //! random, from seeds, so that each disagreement can be made again.
 
 use seamgate_core::{Contract, Disposition, Request, validate};
+use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
 const DIALECTS: [&str; 5] = [
@@ -15,27 +16,6 @@ const DIALECTS: [&str; 5] = [
 /// How many schemas, and how many documents for each.
 const SCHEMAS: u64 = 6_000;
 const DOCUMENTS: usize = 20;
-
-/// Numbers from a seed (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
-
-    fn one<T: Clone>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())].clone()
-    }
-
-    fn chance(&mut self, in_a_hundred: usize) -> bool {
-        self.below(100) < in_a_hundred
-    }
-}
 
 const NAMES: [&str; 6] = ["a", "b", "ab", "abc", "x-long-name", "é"];
 const STRINGS: [&str; 10] =

@@ -1,28 +1,12 @@
 //! One bad item costs one item: lists damaged at random places, and cut off at every byte.
 
 use seamgate_core::{Contract, Report, Request, validate};
-use seamgate_tests::changes_give_what_was_validated;
+use seamgate_tests::{Random, changes_give_what_was_validated};
 use serde_json::{Value, json};
 
 /// How many lists are damaged, and how many texts of pieces are judged.
 const DAMAGES: usize = 100_000;
 const TEXTS_OF_PIECES: usize = 200_000;
-
-/// A generator of numbers that are the same in each run (xorshift64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-
-    fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
-        &of[self.below(of.len())]
-    }
-}
 
 /// Texts as agents write them, marks of JSON included.
 const TEXTS: [&str; 9] = [
@@ -87,7 +71,7 @@ impl Style {
 fn damage(random: &mut Random, text: &str) -> (String, String, bool) {
     let mut bytes = text.as_bytes().to_vec();
     let at = random.below(bytes.len());
-    let new = *random.one(b"{}[],:\"\\ a1\n'");
+    let new = random.one(b"{}[],:\"\\ a1\n'");
     let is_quote = |byte: u8| matches!(byte, b'"' | b'\\');
     let (what, quotes) = match random.below(4) {
         0 => {
@@ -306,8 +290,7 @@ fn any_text_has_a_verdict_and_its_changes_give_what_was_validated() {
     for round in 0..TEXTS_OF_PIECES {
         let mut text = String::from(if random.below(3) == 0 { "{\"date\":\"d\",\"list\":[" } else { "" });
         for _ in 0..random.below(24) {
-            let piece: &str = random.one::<&str>(&PIECES);
-            text.push_str(piece);
+            text.push_str(random.one(&PIECES));
         }
         let (contract, path) = &contracts[round % contracts.len()];
         let report = judge(contract, &text);

@@ -21,8 +21,13 @@ pub struct Change {
 }
 
 /// The changes of the output: the edits that made a document's text, and the members that are taken out of it, each
-/// given by the node of its name, in document order. Applied to the output, they give what is left.
-pub(crate) fn changes(output: &str, document: &Document, edits: Vec<Edit>, stripped: &[NodeId]) -> Vec<Change> {
+/// given by its first node and the node after its last, in document order. Applied to the output, they give what is left.
+pub(crate) fn changes(
+    output: &str,
+    document: &Document,
+    edits: Vec<Edit>,
+    stripped: &[(NodeId, NodeId)],
+) -> Vec<Change> {
     let cuts = document.cuts(stripped);
     // Each with where it stands in the text, and where the value is that it concerns.
     let mut all: Vec<(Span, u32, Edit)> = Vec::with_capacity(edits.len() + cuts.len());

@@ -60,8 +60,10 @@ pub(crate) struct Malformed {
 }
 
 /// The items of a document, told apart.
-#[derive(Debug, Default)]
-pub(crate) struct Sorted {
+#[derive(Default)]
+pub(crate) struct Sorted<'c> {
+    /// Where they stand, if the contract says so.
+    items: Option<&'c Items>,
     pub(crate) quarantined: Vec<Quarantined>,
     /// Those that are in the document, listed or not, each by its first node and the node after its last.
     pub(crate) removed: Vec<(NodeId, NodeId)>,
@@ -70,19 +72,17 @@ pub(crate) struct Sorted {
     bad: usize,
     /// The numbers of the others.
     kept: Vec<usize>,
-    /// The path of all of them, as the contract writes it.
-    path: String,
     pub(crate) notes: Vec<String>,
 }
 
 /// Check the items of a document. `valid`: the document is known to be, as the contract's schema says.
-pub(crate) fn sort(
-    contract: &Contract,
+pub(crate) fn sort<'c>(
+    contract: &'c Contract,
     output: &str,
     screening: &Screening,
     malformed: Vec<Malformed>,
     (allow, valid): (&Allow, bool),
-) -> Sorted {
+) -> Sorted<'c> {
     let document = &screening.document;
     let Some((items, array)) = contract.items().and_then(|items| Some((items, items.path.array(document)?))) else {
         return Sorted::default();
@@ -93,7 +93,7 @@ pub(crate) fn sort(
         None if valid => None,
         None => Some(contract.checker().inspector(Some(&items.path), document)),
     };
-    let sorted = Sorted { path: items.path.text.clone(), ..Sorted::default() };
+    let sorted = Sorted { items: Some(items), ..Sorted::default() };
     let mut sorter = Sorter { output, items, sorted, left: MAX_ITEMS_VIOLATIONS, unlisted: 0 };
     let mut malformed = malformed.into_iter().peekable();
     let mut findings = screening.findings.as_slice();
@@ -167,16 +167,16 @@ fn over_limit(max: usize, span: Span, place: &Place) -> Violations {
     Violation::new(place, "items.max", &format!("at most {limit}"), "one more", &message).spanning(span).into()
 }
 
-struct Sorter<'s> {
+struct Sorter<'s, 'c> {
     output: &'s str,
-    items: &'s Items,
-    sorted: Sorted,
+    items: &'c Items,
+    sorted: Sorted<'c>,
     /// Violations that can still be listed, and those that are not.
     left: usize,
     unlisted: usize,
 }
 
-impl Sorter<'_> {
+impl<'c> Sorter<'_, 'c> {
     /// Whether one more item can be listed.
     fn has_room(&self) -> bool {
         self.sorted.quarantined.len() < MAX_QUARANTINED
@@ -210,7 +210,7 @@ impl Sorter<'_> {
         });
     }
 
-    fn finish(mut self) -> Sorted {
+    fn finish(mut self) -> Sorted<'c> {
         let more = self.sorted.total - self.sorted.quarantined.len();
         if more > 0 {
             self.sorted.notes.push(format!("quarantined: {more} more items are not listed"));
@@ -222,7 +222,7 @@ impl Sorter<'_> {
     }
 }
 
-impl Sorted {
+impl Sorted<'_> {
     /// Whether there were items, and none of them was any good.
     pub(crate) fn all_bad(&self) -> bool {
         self.kept.is_empty() && self.bad > 0
@@ -233,13 +233,13 @@ impl Sorted {
         let message = format!("must lead to an item that is valid: {} in quarantine", are(self.total));
         let received = text::count(self.total, "item");
         let mut violation = Violation::new(&Place::root(), "items", "an item that is valid", &received, &message);
-        violation.path = text::cut(&self.path, 256);
+        violation.path = text::cut(self.items.map_or("$", |items| &items.path.text), 256);
         violation
     }
 
     /// Those that passed, of a document from which the others were removed.
-    pub(crate) fn kept(&self, items: Option<&Items>, document: &Document) -> Vec<Item> {
-        let Some((items, array)) = items.and_then(|items| Some((items, items.path.array(document)?))) else {
+    pub(crate) fn kept(&self, document: &Document) -> Vec<Item> {
+        let Some((items, array)) = self.items.and_then(|items| Some((items, items.path.array(document)?))) else {
             return Vec::new();
         };
         let item = |(index, at): (&usize, NodeId)| {

@@ -42,9 +42,10 @@ use allow::Allow;
 use contract::Select;
 use extract::Candidate;
 use items::Malformed;
-use parse::{Edit, apply, parse, parse_edited};
+use parse::{Edit, NodeId, apply, parse, parse_edited};
 use place::Place;
 use recover::{Unrecovered, recover};
+use repair::{MAX_REPAIRS, Tail, repair};
 use report::{Found, Judgement, Outcome, Rejection};
 use screen::{Screening, screen, screen_size};
 use violation::Violations;
@@ -65,56 +66,60 @@ const MAX_TRIED: usize = 8;
 /// `bad_request` where the request contradicts the contract or itself.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
-    let declined = request.finish == Finish::Refusal;
-    if let Some(at) = request.invalid_utf8 {
-        // One replacement at the very end: the text was cut inside a character.
-        let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
-        let rejection = malformed(not_utf8(at), cut_off);
-        return Ok(match declined {
-            true => Report::refused(contract, Found::default()),
-            false => Report::of(contract, request, rejection.into(), Found::default()),
-        });
-    }
-    let candidates = extract::extract(request.output, contract.extract(), contract.repairs(), contract.caps());
-    let (chosen, judgement) = match choose(contract, request, &candidates) {
-        Ok((chosen, judgement)) => (Some(chosen), judgement),
-        Err(rejection) => (None, rejection.into()),
-    };
-    let found = Found { candidates, chosen };
-    Ok(match declined {
-        true => Report::refused(contract, found),
-        false => Report::of(contract, request, judgement, found),
-    })
-}
-
-/// Choose the candidate to judge, as the contract's `select` says, and judge it.
-fn choose(contract: &Contract, request: &Request, candidates: &[Candidate]) -> Result<(usize, Judgement), Rejection> {
-    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract))?;
-    let judge = |index: usize| (index, judge(contract, request, &candidates[index]));
-    match contract.extract().select {
-        Select::First => Ok(judge(0)),
-        Select::Last => Ok(judge(last)),
-        Select::Only if last == 0 => Ok(judge(0)),
-        Select::Only => Err(several_found(candidates)),
-        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last).unwrap_or_else(|| judge(0))),
-        Select::LastValid => {
-            Ok(choose_valid(contract, request, candidates, (0..=last).rev()).unwrap_or_else(|| judge(last)))
+    let (found, choice) = match request.invalid_utf8 {
+        Some(at) => {
+            // One replacement at the very end: the text was cut inside a character.
+            let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
+            (Found::default(), Err(malformed(not_utf8(at), cut_off)))
         }
+        None => {
+            let candidates = extract::extract(request.output, contract.extract(), contract.repairs(), contract.caps());
+            let choice = choose(contract, request, &candidates);
+            (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates }, choice)
+        }
+    };
+    if request.finish == Finish::Refusal {
+        return Ok(Report::refused(contract, found));
+    }
+    let judgement = match choice {
+        Ok((_, Some(judgement))) => judgement,
+        Ok((index, None)) => judge(contract, request, &found.candidates[index]),
+        Err(rejection) => rejection.into(),
+    };
+    Ok(Report::of(contract, request, judgement, found))
+}
+
+/// The candidate to judge, and its judgement where it was needed for the choice.
+type Choice = (usize, Option<Judgement>);
+
+/// Choose the candidate to judge, as the contract's `select` says.
+fn choose(contract: &Contract, request: &Request, candidates: &[Candidate]) -> Result<Choice, Rejection> {
+    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract))?;
+    match contract.extract().select {
+        Select::First => Ok((0, None)),
+        Select::Last => Ok((last, None)),
+        Select::Only if last == 0 => Ok((0, None)),
+        Select::Only => Err(several_found(candidates)),
+        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last)),
+        Select::LastValid => Ok(choose_valid(contract, request, candidates, (0..=last).rev())),
     }
 }
 
-/// The first candidate in an order that is valid as it is, or else of which something can be used.
+/// The first candidate in an order that is valid as it is, or else of which something can be used, or else the first.
 fn choose_valid(
     contract: &Contract,
     request: &Request,
     candidates: &[Candidate],
     mut order: impl Iterator<Item = usize> + Clone,
-) -> Option<(usize, Judgement)> {
-    let judge = |index: usize| (index, judge(contract, request, &candidates[index]));
+) -> Choice {
+    let judged = |index: usize| (index, judge(contract, request, &candidates[index]));
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
-    let tried = order.clone().take(MAX_TRIED);
-    let valid = order.find(|index| is_valid(contract, request.output, &candidates[*index])).map(judge);
-    valid.filter(usable).or_else(|| tried.map(judge).find(usable))
+    let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
+    let valid = order.find(|index| is_valid(contract, request.output, &candidates[*index])).map(judged);
+    match valid.filter(usable).or_else(|| tried.map(judged).find(usable)) {
+        Some((index, judgement)) => (index, Some(judgement)),
+        None => (first.next().unwrap_or_default(), None),
+    }
 }
 
 /// Whether a candidate is a valid document as it is.
@@ -137,8 +142,7 @@ fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judge
         Err(broken) => broken,
     };
     // A block that was closed was not cut off, however its content ends.
-    let at_end = output[candidate.span.end as usize..].trim().is_empty();
-    let cut_off = broken.cut_off && at_end;
+    let cut_off = broken.cut_off && Tail::of(output, candidate.span.end as usize) != Tail::Ended;
     let violation = screen::malformed(output, &broken);
     let Some((edits, items)) = mend(contract, output, candidate) else {
         return malformed(violation, cut_off).into();
@@ -159,7 +163,7 @@ fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judge
 fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     if let Some(items) = contract.items() {
         match recover(output, candidate.span, &items.path, contract.repairs(), contract.caps()) {
-            Ok(recovered) if recovered.edits.len() > repair::MAX_REPAIRS => return None,
+            Ok(recovered) if recovered.edits.len() > MAX_REPAIRS => return None,
             Ok(recovered) => return Some((recovered.edits, recovered.malformed)),
             Err(Unrecovered::NoItems) => return None,
             Err(Unrecovered::NoArray) => {}
@@ -168,7 +172,7 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec
     if !contract.repairs() {
         return None;
     }
-    repair::repair(output, candidate.span).map(|edits| (edits, Vec::new()))
+    repair(output, candidate.span).map(|edits| (edits, Vec::new()))
 }
 
 /// Judge a document. `edits` made its text, and took the `malformed` items out of it.
@@ -191,14 +195,14 @@ fn judge_document(
         return Outcome::Document(document.minified()).into();
     }
     // A valid document has no member that is forbidden. Member names stand right before their values.
-    let stripped = match contract.strips() && !valid {
+    let stripped: Vec<NodeId> = match contract.strips() && !valid {
         true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
         false => Vec::new(),
     };
+    let stripped = document.pieces(&stripped);
     let changes = change::changes(output, document, edits, &stripped);
-    let pieces = document.pieces(&stripped);
-    let screening = screening.without(&pieces);
-    if !pieces.is_empty() {
+    let screening = screening.without(&stripped);
+    if !stripped.is_empty() {
         valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
     }
     let allow = Allow::of(contract.allow(), contract.items(), request);
@@ -218,7 +222,7 @@ fn judge_document(
     }
     let (outcome, items) = match violations.total {
         0 => (Outcome::Document(screening.document.minified()), Vec::new()),
-        _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(contract.items(), &screening.document)),
+        _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
     };
     let notes = [allow.notes, sorted.notes].concat();
     Judgement { outcome, broken: None, items, quarantined: sorted.quarantined, changes, notes }

@@ -6,7 +6,7 @@
 use crate::{
     parse::{
         Edit, Span, is_plain_scalar,
-        loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, Token},
+        loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, State, Token},
     },
     text::push_json_string,
 };
@@ -145,18 +145,6 @@ struct Frame {
     comma: Option<(usize, usize)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Right after the bracket.
-    First,
-    /// After a comma: a name, or an item.
-    Next,
-    Colon,
-    Value,
-    /// After a value.
-    After,
-}
-
 struct Repairer<'t> {
     text: &'t str,
     lexer: Lexer<'t>,
@@ -164,12 +152,14 @@ struct Repairer<'t> {
     tail: Tail,
     edits: Vec<Edit>,
     stack: Vec<Frame>,
+    /// Where the token ends that was read last.
+    at: usize,
 }
 
 impl<'t> Repairer<'t> {
     fn new(text: &'t str, (start, end): (usize, usize), tail: Tail) -> Self {
         let lexer = Lexer::new(text, (start, end), true);
-        Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new() }
+        Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new(), at: start }
     }
 
     fn edit(&mut self, kind: &'static str, place: (usize, usize), after: impl Into<String>) {
@@ -183,7 +173,10 @@ impl<'t> Repairer<'t> {
             let (kind, after) = match lexeme.token {
                 Token::Comment => ("comment", ""),
                 Token::Space => ("space", " "),
-                _ => return lexeme,
+                _ => {
+                    self.at = lexeme.end;
+                    return lexeme;
+                }
             };
             self.edit(kind, (lexeme.start, lexeme.end), after);
         }
@@ -192,15 +185,13 @@ impl<'t> Repairer<'t> {
     /// One value: where it stands. None where it cannot be put right.
     fn value(&mut self) -> Option<(usize, usize)> {
         let first = self.next();
-        let end = self.begin(first)?;
-        let end = self.run(0)?.unwrap_or(end);
-        Some((first.start, end))
+        self.begin(first)?;
+        self.run(0)?;
+        Some((first.start, self.at))
     }
 
-    /// Read on until the containers below a depth have ended, or the one at it holds a value: where that is, if it is
-    /// not here.
-    fn run(&mut self, depth: usize) -> Option<Option<usize>> {
-        let mut end = None;
+    /// Read on until the containers below a depth have ended, or the one at it holds a value.
+    fn run(&mut self, depth: usize) -> Option<()> {
         while let Some(frame) = self.stack.last() {
             let (bracket, state) = (frame.bracket, frame.state);
             if self.stack.len() == depth && state == State::After {
@@ -210,12 +201,8 @@ impl<'t> Repairer<'t> {
                 return None;
             }
             let lexeme = self.next();
-            end = Some(lexeme.end);
             match (bracket, state) {
-                _ if lexeme.token == Token::End => {
-                    self.cut_off(depth)?;
-                    return Some(Some(self.end));
-                }
+                _ if lexeme.token == Token::End => return self.cut_off(depth),
                 (_, State::First | State::Next | State::After) if matches!(lexeme.token, Token::Close(_)) => {
                     self.close(lexeme);
                 }
@@ -236,7 +223,7 @@ impl<'t> Repairer<'t> {
                 (_, State::After) => self.after(lexeme)?,
             }
         }
-        Some(end)
+        Some(())
     }
 
     fn set(&mut self, state: State) {
@@ -256,7 +243,7 @@ impl<'t> Repairer<'t> {
     }
 
     /// The first token of a value, and the whole of it where it is no container.
-    fn begin(&mut self, lexeme: Lexeme) -> Option<usize> {
+    fn begin(&mut self, lexeme: Lexeme) -> Option<()> {
         match lexeme.token {
             Token::Open(bracket) => {
                 if self.stack.len() >= MAX_DEPTH {
@@ -292,7 +279,7 @@ impl<'t> Repairer<'t> {
             }
             _ => return None,
         }
-        Some(lexeme.end)
+        Some(())
     }
 
     fn name(&mut self, lexeme: Lexeme) -> Option<()> {
@@ -349,16 +336,15 @@ impl<'t> Repairer<'t> {
                 self.set(State::Next);
                 self.name(lexeme)
             }
-            (Bracket::Object, Token::Open(Bracket::Object)) => {
-                self.close_to(Bracket::Array)?;
+            (Bracket::Array, Token::String(_) | Token::Word | Token::Open(_))
+            | (Bracket::Object, Token::Open(Bracket::Object)) => {
+                // In an object, none can begin here: the ones around have lost their brackets.
+                if bracket == Bracket::Object {
+                    self.close_to(Bracket::Array)?;
+                }
                 self.edit("comma_added", (whole, whole), ",");
                 self.set(State::Next);
-                self.begin(lexeme).map(drop)
-            }
-            (Bracket::Array, Token::String(_) | Token::Word | Token::Open(_)) => {
-                self.edit("comma_added", (whole, whole), ",");
-                self.set(State::Next);
-                self.begin(lexeme).map(drop)
+                self.begin(lexeme)
             }
             _ => None,
         }
@@ -438,8 +424,8 @@ impl<'t> Repairer<'t> {
         }
         let content = &source[open..source.len() - close];
         // Rather a quote that is missing than a text that was cut off: the brackets after it are there.
-        let bracket = self.stack.last().map_or('\0', |frame| if frame.bracket == Bracket::Object { '}' } else { ']' });
-        if close == 0 && content.trim_end().ends_with(bracket) {
+        let has_bracket = |frame: &Frame| content.trim_end().ends_with(frame.bracket.closing());
+        if close == 0 && self.stack.last().is_some_and(has_bracket) {
             return None;
         }
         let cut = if close == 0 { whole_escapes(content) } else { content.len() };
@@ -502,7 +488,7 @@ impl<'t> Repairer<'t> {
                 if brackets.any(|(at, _)| looks_like_json(&rest[at..])) {
                     return None;
                 }
-                self.edit(if is_marks(rest) { "stray" } else { "around" }, (from, self.end), "");
+                self.edits.push(beyond(self.text, (from, self.end)));
                 self.lexer = Lexer::new(self.text, (self.end, self.end), true);
                 Some(None)
             }
@@ -512,11 +498,7 @@ impl<'t> Repairer<'t> {
 
 /// The brackets that end containers, the innermost first.
 fn closing(frames: &[Frame]) -> String {
-    let bracket = |frame: &Frame| match frame.bracket {
-        Bracket::Object => '}',
-        Bracket::Array => ']',
-    };
-    frames.iter().rev().map(bracket).collect()
+    frames.iter().rev().map(|frame| frame.bracket.closing()).collect()
 }
 
 /// How much of a text that was cut off is whole: it may end in the middle of an escape.
@@ -592,8 +574,13 @@ fn may_be_another(content: &str, quote: usize) -> bool {
     matches!(before, Some('{' | '[' | ',' | ':' | '+' | '/')) || after == Some('+')
 }
 
+/// The edit that takes out what comes after a document.
+pub(crate) fn beyond(output: &str, (start, end): (usize, usize)) -> Edit {
+    Edit::new(if is_marks(&output[start..end]) { "stray" } else { "around" }, (start, end), "")
+}
+
 /// Whether a text holds nothing but brackets, commas and white space.
-pub(crate) fn is_marks(text: &str) -> bool {
+fn is_marks(text: &str) -> bool {
     text.chars().all(|character| ",]} \t\r\n".contains(character))
 }
 

@@ -75,23 +75,17 @@ fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let first = item.violations.first();
     let mut elements: Vec<Element> = Vec::new();
     if let Some(span) = first.and_then(|violation| violation.span).or(item.span) {
-        let window = Window::around(text, span);
         let label = first.map(|violation| {
             let inside = violation.path.strip_prefix(item.path.as_str()).unwrap_or(&violation.path);
             format!("{inside} {}", violation.message).trim_start().to_owned()
         });
-        let annotation =
-            AnnotationKind::Primary.span(window.mark.clone()).label(safe(label.as_deref().unwrap_or_default()));
-        elements.push(
-            Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into(),
-        );
+        elements.push(marked(text, name, span, &label.unwrap_or_default()));
     }
     if item.violations.len() > 1 {
         let more = format!("and {} more in this item; --json has them", item.violations.len() - 1);
         elements.push(Level::NOTE.message(more).into());
     }
-    let group: Group = title.elements(elements);
-    Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
+    rendered(title.elements(elements))
 }
 
 /// What was changed before the output was judged, a line each.
@@ -183,12 +177,7 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
     let title = Level::ERROR.primary_title(safe(&title)).id(safe(&violation.keyword));
     let mut elements: Vec<Element> = Vec::new();
     if let Some(span) = violation.span {
-        let window = Window::around(text, span);
-        let label = format!("expected {}", violation.expected);
-        let annotation = AnnotationKind::Primary.span(window.mark.clone()).label(safe(&label));
-        elements.push(
-            Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into(),
-        );
+        elements.push(marked(text, name, span, &format!("expected {}", violation.expected)));
     } else {
         elements.push(Level::NOTE.message(format!("expected {}", safe(&violation.expected))).into());
         elements.push(Level::NOTE.message(format!("received {}", safe(&violation.received))).into());
@@ -197,7 +186,17 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
         let says = format!("the schema says so at {}", violation.schema_path);
         elements.push(Level::NOTE.message(safe(&says)).into());
     }
-    let group: Group = title.elements(elements);
+    rendered(title.elements(elements))
+}
+
+/// The text around a span, with the span marked.
+fn marked(text: &str, name: &str, span: Span, label: &str) -> Element<'static> {
+    let window = Window::around(text, span);
+    let annotation = AnnotationKind::Primary.span(window.mark).label(safe(label));
+    Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into()
+}
+
+fn rendered(group: Group) -> String {
     Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
 }
 

@@ -142,9 +142,7 @@ impl Schema {
 
     /// What is wrong with a document, at most `limit` violations.
     pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<(NodeId, Violation)> {
-        let mut run = Run::new(self, document, Place::root(), limit);
-        run.check(&self.root, Document::ROOT, None);
-        run.found
+        self.violations_by(&self.root, document, (Document::ROOT, Place::root()), limit)
     }
 
     /// What is wrong with a value at a place by one of the forms, at most `limit` violations.

@@ -339,17 +339,27 @@ impl Reader<'_, '_> {
 
     /// The compiled schema, and the schema.
     fn checker(&self, draft: referencing::Draft) -> Result<(Checker, Value), Vec<Violation>> {
-        if let Some(at) = self.member("jtd") {
-            let here = Place::root().name("jtd");
-            let checker = Checker::jtd(self.value(at).0).map_err(|violation| vec![violation.under(&here)])?;
+        let name = if self.member("jtd").is_some() { "jtd" } else { "schema" };
+        let at = self.member(name).unwrap_or(Document::ROOT);
+        self.compiled(at, &Place::root().name(name), draft, self.resources())
+    }
+
+    /// Compile the schema at a place, or, in a contract with a definition, the definition; it is null for the latter.
+    fn compiled(
+        &self,
+        at: NodeId,
+        here: &Place,
+        draft: referencing::Draft,
+        resources: Vec<(String, Value)>,
+    ) -> Result<(Checker, Value), Vec<Violation>> {
+        let (source, schema) = self.value(at);
+        if self.member("jtd").is_some() {
+            let checker = Checker::jtd(source).map_err(|violation| vec![violation.under(here)])?;
             return Ok((checker, Value::Null));
         }
-        let at = self.member("schema").unwrap_or(Document::ROOT);
-        let (source, schema) = self.value(at);
-        let resources = self.resources();
         self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
-        let here = Place::root().name("schema");
-        Checker::json_schema(source, &here, &resources, self.dialect(draft)).map(|checker| (checker, schema))
+        let checker = Checker::json_schema(source, here, &resources, self.dialect(draft))?;
+        Ok((checker, schema))
     }
 
     /// The units of work, with what one must be.
@@ -385,13 +395,7 @@ impl Reader<'_, '_> {
     }
 
     fn item_schema(&self, at: NodeId, draft: referencing::Draft) -> Result<Checker, Vec<Violation>> {
-        let here = Place::root().name("items").name("schema");
-        let (source, _) = self.value(at);
-        if self.member("jtd").is_some() {
-            return Checker::jtd(source).map_err(|violation| vec![violation.under(&here)]);
-        }
         let mut resources = self.resources();
-        self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
         // By its URI, the contract's schema can be referred to.
         if let Some((_, schema)) = self.member("schema").map(|at| self.value(at))
             && let id = check::id(&schema, draft)
@@ -399,7 +403,8 @@ impl Reader<'_, '_> {
         {
             resources.push((id.to_owned(), schema));
         }
-        Checker::json_schema(source, &here, &resources, self.dialect(draft))
+        let here = Place::root().name("items").name("schema");
+        self.compiled(at, &here, draft, resources).map(|(checker, _)| checker)
     }
 
     fn allow(&self) -> Result<Vec<Rule>, Violation> {

@@ -146,17 +146,14 @@ impl<'t> Document<'t> {
     }
 
     /// The pieces of the text to cut out so that members are gone, each with a comma beside it, and where the member's
-    /// name begins. `names` are those of the members, in document order; one inside another goes with it.
-    pub(crate) fn cuts(&self, names: &[NodeId]) -> Vec<(Span, u32)> {
+    /// name begins. `pieces` are the members, as `pieces` gives them.
+    pub(crate) fn cuts(&self, pieces: &[(NodeId, NodeId)]) -> Vec<(Span, u32)> {
         let bytes = self.text.as_bytes();
-        let mut cuts: Vec<(Span, u32)> = Vec::with_capacity(names.len());
+        let mut cuts: Vec<(Span, u32)> = Vec::with_capacity(pieces.len());
         // Whether the last one was cut out with the comma after it, being the first of its object.
         let mut leading = false;
-        for &name in names {
+        for &(name, _) in pieces {
             let (start, end) = (self.node(name).span.start as usize, self.node(name + 1).span.end as usize);
-            if cuts.last().is_some_and(|(cut, _)| start < cut.end as usize) {
-                continue;
-            }
             let before = bytes[..start].trim_ascii_end();
             leading = before.last() == Some(&b'{')
                 || (leading && cuts.last().is_some_and(|(cut, _)| cut.end as usize == start));

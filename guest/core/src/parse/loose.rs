@@ -14,6 +14,31 @@ pub(crate) enum Bracket {
     Array,
 }
 
+impl Bracket {
+    /// The one that ends it.
+    pub(crate) fn closing(self) -> char {
+        match self {
+            Bracket::Object => '}',
+            Bracket::Array => ']',
+        }
+    }
+}
+
+/// How far a container has been read. An array knows no names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Right after the bracket.
+    First,
+    /// After a comma: a name, or an item.
+    Next,
+    /// After a name.
+    Colon,
+    /// After the colon.
+    Value,
+    /// After a value.
+    After,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
     Open(Bracket),
@@ -124,15 +149,19 @@ impl<'t> Lexer<'t> {
         self.peeked = None;
     }
 
-    /// The next token that is neither a comment nor space, without taking anything.
-    pub(crate) fn peek_past_blanks(&self) -> Lexeme {
-        let mut ahead = *self;
+    /// The next token that is neither a comment nor space.
+    pub(crate) fn next_past_blanks(&mut self) -> Lexeme {
         loop {
-            let lexeme = ahead.next();
+            let lexeme = self.next();
             if !matches!(lexeme.token, Token::Comment | Token::Space) {
                 return lexeme;
             }
         }
+    }
+
+    /// The same, without taking anything.
+    pub(crate) fn peek_past_blanks(mut self) -> Lexeme {
+        self.next_past_blanks()
     }
 
     /// Where the next token begins that is neither a comment nor space.

@@ -1,23 +1,12 @@
 //! How far a unit goes, as its brackets and quotes tell, and whether an array ends.
 
 use super::Recovery;
-use crate::parse::loose::{Bracket, Ends, Token};
-
-/// What comes next in a container; of an array, only `After` says something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
-    First,
-    /// After a comma.
-    Name,
-    Colon,
-    Value,
-    After,
-}
+use crate::parse::loose::{Bracket, Ends, State, Token};
 
 /// The containers of a unit that have not ended.
 #[derive(Default)]
 struct Containers {
-    stack: Vec<(Bracket, Next)>,
+    stack: Vec<(Bracket, State)>,
     objects: usize,
     arrays: usize,
 }
@@ -31,7 +20,7 @@ impl Containers {
     }
 
     fn push(&mut self, bracket: Bracket) {
-        self.stack.push((bracket, Next::First));
+        self.stack.push((bracket, State::First));
         *self.count(bracket) += 1;
     }
 
@@ -102,12 +91,12 @@ impl Recovery<'_, '_> {
             }
             match (lexeme.token, open.stack.last_mut()) {
                 (Token::End, _) => return Extent { end, fragment, suspect },
-                (Token::Open(bracket), Some((Bracket::Object, next @ (Next::Name | Next::After))))
+                (Token::Open(bracket), Some((Bracket::Object, state @ (State::Next | State::After))))
                     if bracket == Bracket::Object =>
                 {
                     // An object where none can stand: brackets are missing before it.
                     suspect = true;
-                    let before = if *next == Next::Name { before_comma } else { end };
+                    let before = if *state == State::Next { before_comma } else { end };
                     match open.innermost(Bracket::Array) {
                         Some(array) => open.truncate(array + 1),
                         None if in_array => return Extent { end: before, fragment, suspect },
@@ -116,8 +105,8 @@ impl Recovery<'_, '_> {
                     open.push(bracket);
                 }
                 (Token::Open(bracket), top) => {
-                    if let Some((_, next)) = top {
-                        *next = Next::After;
+                    if let Some((_, state)) = top {
+                        *state = State::After;
                     }
                     open.push(bracket);
                 }
@@ -132,13 +121,13 @@ impl Recovery<'_, '_> {
                     }
                     None => suspect = true,
                 },
-                (Token::Comma, Some((_, next))) => {
+                (Token::Comma, Some((_, state))) => {
                     before_comma = end;
-                    *next = Next::Name;
+                    *state = State::Next;
                 }
-                (Token::Colon, Some((_, next))) => *next = Next::Value,
-                (_, Some((_, next))) => {
-                    *next = if matches!(next, Next::Name | Next::First) { Next::Colon } else { Next::After };
+                (Token::Colon, Some((_, state))) => *state = State::Value,
+                (_, Some((_, state))) => {
+                    *state = if matches!(state, State::Next | State::First) { State::Colon } else { State::After };
                 }
                 _ => {}
             }
@@ -152,33 +141,26 @@ impl Recovery<'_, '_> {
     }
 
     /// Whether a member comes after the comma that stands here.
-    pub(super) fn comma_of_member(&self) -> bool {
+    fn comma_of_member(&self) -> bool {
         let mut ahead = self.lexer;
         ahead.next();
-        let next = ahead.peek_past_blanks();
-        matches!(next.token, Token::String(_) | Token::Word) && {
-            while ahead.next() != next {}
-            ahead.peek_past_blanks().token == Token::Colon
-        }
+        matches!(ahead.next_past_blanks().token, Token::String(_) | Token::Word)
+            && ahead.next_past_blanks().token == Token::Colon
     }
 
     /// Whether the bracket before this place can end the array, by what comes next.
     pub(super) fn may_end_here(&mut self, bracket: usize) -> bool {
         let mut ahead = self.lexer;
-        let next = ahead.peek_past_blanks();
-        match next.token {
+        match ahead.next_past_blanks().token {
             Token::Comma => {}
             Token::End | Token::Close(_) => return true,
             // A comma is missing here, or something else.
             _ => return self.next_item(bracket, bracket).is_none(),
         }
-        while ahead.next() != next {}
-        let after = ahead.peek_past_blanks();
-        match (after.token, self.parents.last()) {
+        match (ahead.next_past_blanks().token, self.parents.last()) {
             (Token::Open(_), Some(Bracket::Object) | None) => false,
             (Token::String(_) | Token::Word, Some(Bracket::Object)) => {
-                while ahead.next() != after {}
-                matches!(ahead.peek_past_blanks().token, Token::Colon | Token::End)
+                matches!(ahead.next_past_blanks().token, Token::Colon | Token::End)
             }
             (Token::String(_) | Token::Word, None) => false,
             _ => true,
@@ -186,7 +168,7 @@ impl Recovery<'_, '_> {
     }
 
     /// Whether a bracket inside an item that has lost some of its own ends the array, or what is around it.
-    pub(super) fn is_end_of_items(&mut self, bracket: Bracket, at: usize) -> bool {
+    fn is_end_of_items(&mut self, bracket: Bracket, at: usize) -> bool {
         match bracket {
             Bracket::Array => self.is_tail(at + 1),
             Bracket::Object => self.parents.contains(&Bracket::Object) && self.is_tail(at),
@@ -198,7 +180,7 @@ impl Recovery<'_, '_> {
         let bytes = &self.output.as_bytes()[..self.end];
         let skip = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         for parent in self.parents.clone().iter().rev() {
-            let closing = if *parent == Bracket::Object { b'}' } else { b']' };
+            let closing = parent.closing() as u8;
             loop {
                 at = skip(at);
                 match bytes.get(at) {

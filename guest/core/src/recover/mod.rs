@@ -18,9 +18,10 @@ use crate::{
     },
     path::ItemsPath,
     place::Step,
-    repair::{MAX_REPAIRS, first_value, is_marks, repair_value},
+    repair::{MAX_REPAIRS, beyond, first_value, repair_value},
 };
 use extent::Extent;
+use step::Beginning;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
 const BYTES_PER_BYTE: usize = 4;
@@ -57,9 +58,8 @@ pub(crate) fn recover(
         repairs,
         caps,
         parents: Vec::new(),
-        malformed: None,
-        give_up: false,
-        first_name: None,
+        malformed: Vec::new(),
+        beginning: None,
         budget: BYTES_PER_BYTE * (end - start),
         repairs_left: MAX_REPAIRS,
     };
@@ -67,15 +67,13 @@ pub(crate) fn recover(
     if first > start {
         edits.push(Edit::new("around", (start, first), ""));
     }
-    let (Some((inside, after)), Some(malformed)) = (recovery.root(first), recovery.malformed) else {
-        return Err(if recovery.give_up { Unrecovered::NoItems } else { Unrecovered::NoArray });
-    };
+    let (inside, after) = recovery.root(first)?;
     edits.extend(inside);
     let rest = output[after..end].trim_end();
-    if !rest.trim().is_empty() {
-        edits.push(Edit::new(if is_marks(rest) { "stray" } else { "around" }, (after, after + rest.len()), ""));
+    if !rest.is_empty() {
+        edits.push(beyond(output, (after, after + rest.len())));
     }
-    Ok(Recovered { edits: joined(edits), malformed })
+    Ok(Recovered { edits: joined(edits), malformed: recovery.malformed })
 }
 
 /// Brackets that were added at one place are one edit.
@@ -107,14 +105,6 @@ enum End {
     Missing(usize),
 }
 
-/// The units that are no JSON.
-fn left_out(units: Vec<Unit>) -> Vec<Malformed> {
-    let malformed = |(index, unit): (usize, Unit)| {
-        Some(Malformed { index, span: Span::new(unit.start, unit.end), broken: unit.read.err()? })
-    };
-    units.into_iter().enumerate().filter_map(malformed).collect()
-}
-
 struct Recovery<'t, 'c> {
     output: &'t str,
     lexer: Lexer<'t>,
@@ -124,12 +114,10 @@ struct Recovery<'t, 'c> {
     caps: &'c Caps,
     /// The containers around the one that is being read, the outermost first.
     parents: Vec<Bracket>,
-    /// The items that are left out, once the array was found.
-    malformed: Option<Vec<Malformed>>,
-    /// Their array was found, and there is no use in it.
-    give_up: bool,
-    /// The name that the items begin with, once one was read, and the white space before one that begins a line.
-    first_name: Option<(String, Option<String>)>,
+    /// The items that are left out.
+    malformed: Vec<Malformed>,
+    /// How the items begin, once one was read.
+    beginning: Option<Beginning<'t>>,
     /// How many bytes may still be read to find what is in step.
     budget: usize,
     repairs_left: usize,
@@ -145,22 +133,21 @@ impl Recovery<'_, '_> {
     }
 
     /// The whole document: its edits, and where it ends.
-    fn root(&mut self, first: usize) -> Option<(Vec<Edit>, usize)> {
+    fn root(&mut self, first: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         if !self.output[first..].starts_with(['{', '[']) {
-            return None;
+            return Err(Unrecovered::NoArray);
         }
         let open = self.lexer.peek();
         if open.token == Token::Open(self.bracket(0)) {
-            self.lexer.next();
+            self.lexer.skip();
             return self.container(0, open.end);
         }
         // Documents in a row, where a list of them is asked for.
-        let is_row = self.steps.is_empty() && matches!(open.token, Token::Open(_));
-        is_row.then(|| self.row(first)).flatten()
+        if self.steps.is_empty() { self.row(first) } else { Err(Unrecovered::NoArray) }
     }
 
     /// A container on the way to the items, or their array, of which the bracket was read: its edits, and where it ends.
-    fn container(&mut self, depth: usize, open: usize) -> Option<(Vec<Edit>, usize)> {
+    fn container(&mut self, depth: usize, open: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let bracket = self.bracket(depth);
         let (units, end) = match bracket {
             Bracket::Object => self.members(depth)?,
@@ -168,51 +155,51 @@ impl Recovery<'_, '_> {
         };
         let is_items = depth == self.steps.len();
         if is_items && units.is_empty() && matches!(end, End::Missing(_)) {
-            // The text ends before the first item does: there may have been any number.
-            self.give_up = true;
-            return None;
+            return Err(Unrecovered::NoItems);
         }
-        let mut edits = self.assemble(&units, open, &end, if is_items { "item_removed" } else { "member_removed" });
-        if is_items {
-            self.malformed = Some(left_out(units));
-        }
+        let mut edits = self.assemble(units, open, &end, is_items);
         let after = match end {
             End::Bracket(at) => at + 1,
             End::Missing(at) => {
-                let bracket = if bracket == Bracket::Object { "}" } else { "]" };
-                edits.push(Edit::new("closed", (at, at), bracket));
+                edits.push(Edit::new("closed", (at, at), bracket.closing()));
                 at
             }
         };
-        Some((edits, after))
+        Ok((edits, after))
     }
 
     /// Items in a row without a bracket around them.
-    fn row(&mut self, start: usize) -> Option<(Vec<Edit>, usize)> {
+    fn row(&mut self, start: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let (units, _) = self.elements(0)?;
-        if units.len() < 2 {
-            return None;
-        }
-        let end = units.last()?.end;
+        let [_, .., last] = &units[..] else {
+            return Err(Unrecovered::NoArray);
+        };
+        let end = last.end;
         let mut edits = vec![Edit::new("wrapped", (start, start), "[")];
-        edits.extend(self.assemble(&units, start, &End::Missing(end), "item_removed"));
+        edits.extend(self.assemble(units, start, &End::Missing(end), true));
         edits.push(Edit::new("wrapped", (end, end), "]"));
-        self.malformed = Some(left_out(units));
-        Some((edits, end))
+        Ok((edits, end))
     }
 
-    /// The edits that leave just those units of a container that are JSON, with a comma between each two.
-    fn assemble(&self, units: &[Unit], open: usize, end: &End, removed: &'static str) -> Vec<Edit> {
+    /// The edits that leave just those units of a container that are JSON, with a comma between each two. Items that are
+    /// left out are noted.
+    fn assemble(&mut self, units: Vec<Unit>, open: usize, end: &End, is_items: bool) -> Vec<Edit> {
+        let removed = if is_items { "item_removed" } else { "member_removed" };
         let mut edits = Vec::new();
         let (mut from, mut comma, mut left_out) = (open, "", false);
-        for unit in units {
-            match &unit.read {
+        for (index, unit) in units.into_iter().enumerate() {
+            match unit.read {
                 Ok(inside) => {
                     self.gap((from, unit.start), comma, left_out.then_some(removed), &mut edits);
-                    edits.extend(inside.iter().cloned());
+                    edits.extend(inside);
                     (from, comma, left_out) = (unit.end, ",", false);
                 }
-                Err(_) => left_out = true,
+                Err(broken) => {
+                    left_out = true;
+                    if is_items {
+                        self.malformed.push(Malformed { index, span: Span::new(unit.start, unit.end), broken });
+                    }
+                }
             }
         }
         let (End::Bracket(to) | End::Missing(to)) = *end;
@@ -240,42 +227,45 @@ impl Recovery<'_, '_> {
     }
 
     /// The members of an object on the way to the items.
-    fn members(&mut self, depth: usize) -> Option<(Vec<Unit>, End)> {
+    fn members(&mut self, depth: usize) -> Result<(Vec<Unit>, End), Unrecovered> {
         let mut units = Vec::new();
         let mut found = false;
-        loop {
+        let end = loop {
             let lexeme = self.lexer.peek();
             match lexeme.token {
-                Token::End => return found.then_some((units, End::Missing(self.end))),
+                Token::End => break End::Missing(self.end),
                 Token::Close(Bracket::Object) => {
-                    self.lexer.next();
-                    return found.then_some((units, End::Bracket(lexeme.start)));
+                    self.lexer.skip();
+                    break End::Bracket(lexeme.start);
                 }
                 Token::Close(Bracket::Array) if self.parents.contains(&Bracket::Array) => {
-                    return found.then_some((units, End::Missing(lexeme.start)));
+                    break End::Missing(lexeme.start);
                 }
                 Token::String(_) | Token::Word if self.is_member() => {
-                    self.lexer.next();
                     let name = (lexeme.start, lexeme.end);
-                    if !found && self.is_on_the_way(depth, name) {
-                        found = true;
-                        let (inside, end) = self.descend(depth, name)?;
-                        units.push(Unit { start: lexeme.start, end, read: Ok(inside) });
-                    } else {
-                        self.blanks_and_colon();
-                        let end = self.extent(false).end;
-                        units.push(self.member(lexeme.start, end));
-                    }
+                    self.lexer.skip();
+                    let on_the_way = if found { None } else { self.on_the_way(depth, name) };
+                    units.push(match on_the_way {
+                        Some(edits) => {
+                            found = true;
+                            let (inside, end) = self.descend(depth, edits)?;
+                            Unit { start: name.0, end, read: Ok(inside) }
+                        }
+                        None => {
+                            while self.lexer.next().token != Token::Colon {}
+                            let end = self.extent(false).end;
+                            self.member(name.0, end)
+                        }
+                    });
                 }
                 Token::String(_) | Token::Word | Token::Open(_) => {
                     let end = self.extent(false).end;
                     units.push(self.member(lexeme.start, end));
                 }
-                _ => {
-                    self.lexer.next();
-                }
+                _ => self.lexer.skip(),
             }
-        }
+        };
+        if found { Ok((units, end)) } else { Err(Unrecovered::NoArray) }
     }
 
     /// Whether a name stands here: a colon comes after what comes first.
@@ -285,46 +275,40 @@ impl Recovery<'_, '_> {
         ahead.peek_past_blanks().token == Token::Colon
     }
 
-    /// Whether a member is the next step to the items, by its name and the bracket that its value begins with.
-    fn is_on_the_way(&self, depth: usize, name: (usize, usize)) -> bool {
+    /// The edits of a member's name, where the member is the next step to the items: by its name, and by the bracket that
+    /// its value begins with.
+    fn on_the_way(&self, depth: usize, name: (usize, usize)) -> Option<Vec<Edit>> {
         let Some(Step::Name(step)) = self.steps.get(depth) else {
-            return false;
+            return None;
         };
         let mut ahead = self.lexer;
-        while ahead.next().token != Token::Colon {}
-        ahead.peek_past_blanks().token == Token::Open(self.bracket(depth + 1)) && self.is_name(name, step)
+        ahead.next_past_blanks();
+        let is_container = ahead.peek_past_blanks().token == Token::Open(self.bracket(depth + 1));
+        is_container.then(|| self.named(name, step)).flatten()
     }
 
-    /// Whether a name, as it is written, is this one.
-    fn is_name(&self, (start, end): (usize, usize), name: &str) -> bool {
+    /// The edits that make a string of a name as it is written, where it is this one.
+    fn named(&self, (start, end): (usize, usize), name: &str) -> Option<Vec<Edit>> {
         let span = Span::new(start, end);
         let is = |text: &str, span| {
             parse(text, span, self.caps).is_ok_and(|parsed| parsed.document.is_string(Document::ROOT, name))
         };
-        is(self.output, span)
-            || self.repairs
-                && (span.of(self.output) == name
-                    || repair_value(self.output, (start, end)).is_some_and(|edits| {
-                        let (text, _) = apply(self.output, span, &edits);
-                        is(&text, Span::new(0, text.len()))
-                    }))
-    }
-
-    /// Read the colon after a name.
-    fn blanks_and_colon(&mut self) {
-        while self.lexer.next().token != Token::Colon {}
+        if is(self.output, span) {
+            return Some(Vec::new());
+        }
+        if !self.repairs {
+            return None;
+        }
+        if span.of(self.output) == name {
+            return Some(vec![Edit::new("quoted", (start, end), format!("\"{name}\""))]);
+        }
+        let edits = repair_value(self.output, (start, end))?;
+        let (text, _) = apply(self.output, span, &edits);
+        is(&text, Span::new(0, text.len())).then_some(edits)
     }
 
     /// Go on to the container that a member's name leads to: the edits of the member, and where it ends.
-    fn descend(&mut self, depth: usize, name: (usize, usize)) -> Option<(Vec<Edit>, usize)> {
-        let mut edits = Vec::new();
-        let span = Span::new(name.0, name.1);
-        if parse(self.output, span, self.caps).is_err() {
-            match repair_value(self.output, name) {
-                Some(quotes) if !quotes.is_empty() => edits.extend(quotes),
-                _ => edits.push(Edit::new("quoted", name, format!("\"{}\"", span.of(self.output)))),
-            }
-        }
+    fn descend(&mut self, depth: usize, mut edits: Vec<Edit>) -> Result<(Vec<Edit>, usize), Unrecovered> {
         let open = loop {
             let lexeme = self.lexer.next();
             match lexeme.token {
@@ -334,15 +318,21 @@ impl Recovery<'_, '_> {
                 _ => {}
             }
         };
-        self.parents.push(Bracket::Object);
-        let (inside, end) = self.container(depth + 1, open.end)?;
-        self.parents.pop();
+        let (inside, end) = self.inside(Bracket::Object, depth + 1, open.end)?;
         edits.extend(inside);
-        Some((edits, end))
+        Ok((edits, end))
+    }
+
+    /// A container inside another one.
+    fn inside(&mut self, parent: Bracket, depth: usize, open: usize) -> Result<(Vec<Edit>, usize), Unrecovered> {
+        self.parents.push(parent);
+        let read = self.container(depth, open)?;
+        self.parents.pop();
+        Ok(read)
     }
 
     /// The elements of an array: the items, or those of which one is on the way to them.
-    fn elements(&mut self, depth: usize) -> Option<(Vec<Unit>, End)> {
+    fn elements(&mut self, depth: usize) -> Result<(Vec<Unit>, End), Unrecovered> {
         let target = match self.steps.get(depth) {
             Some(Step::Index(index)) => Some(*index),
             _ => None,
@@ -351,8 +341,7 @@ impl Recovery<'_, '_> {
         let end = loop {
             // Over its cap, the list is of no use, however many of its items are.
             if units.len() > self.caps.array_items {
-                self.give_up = true;
-                return None;
+                return Err(Unrecovered::NoItems);
             }
             let lexeme = self.lexer.peek();
             match lexeme.token {
@@ -362,7 +351,7 @@ impl Recovery<'_, '_> {
                     }
                 }
                 Token::Close(Bracket::Array) => {
-                    self.lexer.next();
+                    self.lexer.skip();
                     if self.may_end_here(lexeme.start) {
                         break End::Bracket(lexeme.start);
                     }
@@ -371,13 +360,11 @@ impl Recovery<'_, '_> {
                     if self.parents.contains(&Bracket::Object) && self.is_tail(lexeme.start) {
                         break End::Missing(lexeme.start);
                     }
-                    self.lexer.next();
+                    self.lexer.skip();
                 }
                 Token::Open(bracket) if target == Some(units.len()) && bracket == self.bracket(depth + 1) => {
-                    self.lexer.next();
-                    self.parents.push(Bracket::Array);
-                    let (inside, end) = self.container(depth + 1, lexeme.end)?;
-                    self.parents.pop();
+                    self.lexer.skip();
+                    let (inside, end) = self.inside(Bracket::Array, depth + 1, lexeme.end)?;
                     units.push(Unit { start: lexeme.start, end, read: Ok(inside) });
                 }
                 Token::String(_) | Token::Word if self.is_member() && self.is_after_items(&units) => {
@@ -387,15 +374,15 @@ impl Recovery<'_, '_> {
                     let extent = self.extent(true);
                     self.element(lexeme.start, extent, &mut units);
                 }
-                _ => {
-                    self.lexer.next();
-                }
+                _ => self.lexer.skip(),
             }
         };
         match target {
             // Without one of them, the others would have other numbers.
-            Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_err()) => None,
-            _ => Some((units, end)),
+            Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_err()) => {
+                Err(Unrecovered::NoArray)
+            }
+            _ => Ok((units, end)),
         }
     }
 
@@ -420,8 +407,8 @@ impl Recovery<'_, '_> {
             return;
         }
         let Err(broken) = self.strict(start, extent.end) else {
-            if self.first_name.is_none() {
-                self.first_name = self.first_name(start);
+            if self.beginning.is_none() {
+                self.beginning = self.beginning_of(start);
             }
             units.push(Unit { start, end: extent.end, read: Ok(Vec::new()) });
             return;

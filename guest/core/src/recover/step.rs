@@ -14,7 +14,14 @@ const LOOK: usize = 16;
 /// The first name of a broken object is looked for in this many bytes.
 const LIKELY: usize = 256;
 
-impl Recovery<'_, '_> {
+/// How an object begins: with this name, and, where it begins a line, with this white space before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Beginning<'t> {
+    name: &'t str,
+    indent: Option<&'t str>,
+}
+
+impl<'t> Recovery<'t, '_> {
     /// Whether the last element that is JSON, of an array that has lost its end, is broken after all: it has brackets of
     /// the array and of what comes after it for its own, and other items inside. Those are read then.
     pub(super) fn last_took_the_rest(&mut self, units: &mut Vec<Unit>) -> bool {
@@ -38,7 +45,7 @@ impl Recovery<'_, '_> {
 
     /// Whether an array in a value holds both what begins as items here do and what does not.
     fn is_mixed(&self, (start, end): (usize, usize)) -> bool {
-        let Some((name, _)) = &self.first_name else {
+        let Some(Beginning { name, .. }) = self.beginning else {
             return false;
         };
         let Ok(parsed) = parse(self.output, Span::new(start, end), self.caps) else {
@@ -54,7 +61,7 @@ impl Recovery<'_, '_> {
     }
 
     /// Read on with an item, or with the bracket of the array: where the item before it ends.
-    pub(super) fn go_on_at(&mut self, next: usize) -> usize {
+    fn go_on_at(&mut self, next: usize) -> usize {
         self.lexer = Lexer::new(self.output, (next, self.end), self.repairs);
         let before = self.output[..next].trim_ascii_end();
         before.strip_suffix(',').unwrap_or(before).trim_ascii_end().len()
@@ -66,11 +73,10 @@ impl Recovery<'_, '_> {
         if self.budget == 0 {
             return None;
         }
-        let next = self.lexer.peek_past_blanks();
+        let mut ahead = self.lexer;
+        let next = ahead.next_past_blanks();
         let in_step = match next.token {
             Token::Comma => {
-                let mut ahead = self.lexer;
-                while ahead.next() != next {}
                 // What comes next begins as this does, or the comma is one too many.
                 let (after, bytes) = (ahead.peek_past_blanks(), self.output.as_bytes());
                 matches!(after.token, Token::Close(Bracket::Array) | Token::End)
@@ -89,11 +95,8 @@ impl Recovery<'_, '_> {
             (false, _) => (extent.end, self.next_item(start, extent.end).or_else(|| self.rest_of_items(extent.end))),
         };
         let stop = item.unwrap_or(self.end);
-        match (self.end_of_array(from, stop), item) {
-            (Some(bracket), _) => Some(self.go_on_at(bracket).max(inside)),
-            (None, Some(item)) => Some(self.go_on_at(item).max(inside)),
-            (None, None) => None,
-        }
+        let next = self.end_of_array(from, stop).or(item)?;
+        Some(self.go_on_at(next).max(inside))
     }
 
     /// The place after the first character of what stands at a place.
@@ -103,11 +106,13 @@ impl Recovery<'_, '_> {
 
     /// The next item from a place on that is JSON and begins as items here do.
     pub(super) fn next_item(&mut self, start: usize, from: usize) -> Option<usize> {
-        let known = self.first_name.clone();
-        let (name, indent) = known.or_else(|| {
-            self.spend(start, Some(start + LIKELY));
-            self.likely_name(start)
-        })?;
+        let Beginning { name, indent } = match self.beginning {
+            Some(beginning) => beginning,
+            None => {
+                self.spend(start, Some(start + LIKELY));
+                self.likely_beginning(start)?
+            }
+        };
         let mut at = from;
         while self.budget > 0 {
             let found = self.output[at..self.end].find('{').map(|found| at + found);
@@ -117,8 +122,9 @@ impl Recovery<'_, '_> {
             at = item + 1;
             let before = self.output[..item].trim_ascii_end();
             let plausible = before.ends_with([',', '}', ']'])
-                && (indent.is_none() || self.indent(item) == indent)
-                && self.first_name(item).is_some_and(|(own, _)| own == name);
+                && self
+                    .beginning_of(item)
+                    .is_some_and(|own| own.name == name && (indent.is_none() || own.indent == indent));
             if plausible && let Some(end) = self.value(item) {
                 let after = self.output[end..self.end].trim_ascii_start();
                 if after.is_empty() || after.starts_with([',', ']']) {
@@ -181,40 +187,42 @@ impl Recovery<'_, '_> {
         result
     }
 
-    /// The name of the first member of the object that begins at a place, and the white space before that if it begins
-    /// a line.
-    pub(super) fn first_name(&self, object: usize) -> Option<(String, Option<String>)> {
+    /// How the object begins that begins at a place.
+    pub(super) fn beginning_of(&self, object: usize) -> Option<Beginning<'t>> {
         let inside = self.output[object..self.end].strip_prefix('{')?.trim_ascii_start();
         let (name, after) = inside.strip_prefix('"')?.split_once('"')?;
-        after.trim_ascii_start().starts_with(':').then(|| (name.to_owned(), self.indent(object)))
+        after.trim_ascii_start().starts_with(':').then(|| Beginning { name, indent: self.indent(object) })
     }
 
-    /// The same for an object that is broken: the first name in it that is one for certain.
-    fn likely_name(&self, object: usize) -> Option<(String, Option<String>)> {
-        let end = self.output.floor_char_boundary((object + LIKELY).min(self.end));
-        let mut pieces = self.output[object..end].split('"').peekable();
+    /// How an object that is broken does, likely: with the first name in it that is one for certain.
+    fn likely_beginning(&self, object: usize) -> Option<Beginning<'t>> {
+        let output = self.output;
+        let end = output.floor_char_boundary((object + LIKELY).min(self.end));
+        let mut pieces = output[object..end].split('"').peekable();
         while let Some(name) = pieces.next() {
             let follows = pieces.peek().is_some_and(|after| after.trim_ascii_start().starts_with(':'));
             if follows && !name.is_empty() && !name.contains(['{', '}', '[', ']', ',', ':', '\n']) {
-                let indent = self.output[object..].starts_with('{').then(|| self.indent(object)).flatten();
-                return Some((name.to_owned(), indent));
+                let indent = if output[object..].starts_with('{') { self.indent(object) } else { None };
+                return Some(Beginning { name, indent });
             }
         }
         None
     }
 
     /// The white space before a place, if that is all there is on its line.
-    fn indent(&self, at: usize) -> Option<String> {
-        let before = self.output[..at].trim_end_matches([' ', '\t']);
-        before.ends_with('\n').then(|| self.output[before.len()..at].to_owned())
+    fn indent(&self, at: usize) -> Option<&'t str> {
+        let output = self.output;
+        let before = output[..at].trim_end_matches([' ', '\t']);
+        before.ends_with('\n').then(|| &output[before.len()..at])
     }
 
     /// Whether members without a bracket before them belong to the object before: it has none of the first one's name.
     pub(super) fn continues(&self, object: (usize, usize), fragment: usize) -> bool {
         let parsed = parse(self.output, Span::new(object.0, object.1), self.caps);
-        let (Ok(object), Some((name, _))) = (parsed.map(|parsed| parsed.document), self.likely_name(fragment)) else {
+        let (Ok(parsed), Some(Beginning { name, .. })) = (parsed, self.likely_beginning(fragment)) else {
             return false;
         };
-        object.kind(Document::ROOT) == Kind::Object && object.member(Document::ROOT, &name).is_none()
+        let object = &parsed.document;
+        object.kind(Document::ROOT) == Kind::Object && object.member(Document::ROOT, name).is_none()
     }
 }

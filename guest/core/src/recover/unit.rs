@@ -11,12 +11,15 @@ impl Recovery<'_, '_> {
     /// Whether a piece is JSON as it is.
     pub(super) fn strict(&self, start: usize, end: usize) -> Result<(), Broken> {
         let parsed = parse(self.output, Span::new(start, end), self.caps)?;
-        // A number that the output ends with may have been longer.
-        let is_number = parsed.document.kind(Document::ROOT) == Kind::Number;
-        if is_number && Tail::of(self.output, end) == Tail::Open {
+        if self.may_be_longer(parsed.document.kind(Document::ROOT), end) {
             return Err(Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() });
         }
         Ok(())
+    }
+
+    /// Whether a value that ends here may have been longer: a number that the output ends with.
+    fn may_be_longer(&self, kind: Kind, end: usize) -> bool {
+        kind == Kind::Number && Tail::of(self.output, end) == Tail::Open
     }
 
     pub(super) fn item(&mut self, start: usize, end: usize) -> Unit {
@@ -35,11 +38,11 @@ impl Recovery<'_, '_> {
         let text = format!("{{{}}}", &self.output[start..end]);
         let read = match parse(&text, Span::new(0, text.len()), self.caps) {
             Ok(parsed) => {
-                let value = self.output[..end].trim_end_matches(|character: char| character.is_ascii_digit());
-                let may_be_longer = value.len() < end && Tail::of(self.output, end) == Tail::Open;
-                match parsed.document.count(Document::ROOT) == 1 && !may_be_longer {
-                    true => Ok(Vec::new()),
-                    false => Err(()),
+                let document = &parsed.document;
+                let mut members = document.members(Document::ROOT);
+                match (members.next(), members.next()) {
+                    (Some((_, value)), None) if !self.may_be_longer(document.kind(value), end) => Ok(Vec::new()),
+                    _ => Err(()),
                 }
             }
             Err(_) => self.repaired(repair_member, (start, end)).ok_or(()),
