@@ -2,25 +2,54 @@
 
 use seamgate_core as core;
 
-use super::bindings::exports::seamgate::validator::types;
+use super::bindings::exports::seamgate::validator::{stream, types};
 
 pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
     core::Request {
         agent: request.agent.clone(),
         output: &request.output,
-        finish: match request.finish {
-            types::Finish::Stop => core::Finish::Stop,
-            types::Finish::Length => core::Finish::Length,
-            types::Finish::Refusal => core::Finish::Refusal,
-            types::Finish::ContentFilter => core::Finish::ContentFilter,
-            types::Finish::Unknown => core::Finish::Unknown,
-        },
-        lists: request
-            .lists
-            .iter()
-            .map(|list| core::NamedList { name: list.name.clone(), values: list.values.clone() })
-            .collect(),
+        finish: finish(request.finish),
+        lists: lists(request.lists.clone()),
         invalid_utf8: request.invalid_utf8,
+    }
+}
+
+pub(crate) fn finish(finish: types::Finish) -> core::Finish {
+    match finish {
+        types::Finish::Stop => core::Finish::Stop,
+        types::Finish::Length => core::Finish::Length,
+        types::Finish::Refusal => core::Finish::Refusal,
+        types::Finish::ContentFilter => core::Finish::ContentFilter,
+        types::Finish::Unknown => core::Finish::Unknown,
+    }
+}
+
+pub(crate) fn lists(lists: Vec<types::NamedList>) -> Vec<core::NamedList> {
+    lists.into_iter().map(|list| core::NamedList { name: list.name, values: list.values }).collect()
+}
+
+pub(crate) fn progress(progress: core::Progress) -> stream::Progress {
+    let item = |item: core::Completed| stream::Completed {
+        candidate: item.candidate,
+        index: item.index,
+        span: span(item.span),
+    };
+    stream::Progress {
+        completeness: completeness(progress.completeness),
+        items: progress.items.into_iter().map(item).collect(),
+        dead_end: progress.dead_end.map(|end| stream::DeadEnd {
+            keyword: end.keyword,
+            message: end.message,
+            at: end.at,
+        }),
+    }
+}
+
+pub(crate) fn completeness(completeness: core::Completeness) -> stream::Completeness {
+    match completeness {
+        core::Completeness::InFlight => stream::Completeness::InFlight,
+        core::Completeness::SoftComplete => stream::Completeness::SoftComplete,
+        core::Completeness::HardComplete => stream::Completeness::HardComplete,
     }
 }
 
@@ -98,7 +127,7 @@ fn quarantined(item: core::Quarantined) -> types::Quarantined {
 
 fn change(change: core::Change) -> types::Change {
     types::Change {
-        kind: change.kind.to_owned(),
+        kind: change.kind.into_owned(),
         path: change.path,
         span: change.span.map(span),
         before: change.before,
@@ -138,9 +167,64 @@ pub(crate) fn fault(fault: core::Fault) -> types::Fault {
 }
 
 pub(crate) fn info(info: core::ContractInfo) -> types::ContractInfo {
-    types::ContractInfo { agent: info.agent, version: info.version, schema_id: info.schema_id, contract: info.contract }
+    types::ContractInfo {
+        agent: info.agent,
+        version: info.version,
+        schema_id: info.schema_id,
+        contract: info.contract,
+        retry_limit: info.retry_limit,
+    }
 }
 
 pub(crate) fn warning(warning: core::Warning) -> types::Warning {
     types::Warning { path: warning.path, code: warning.code, message: warning.message, pointer: warning.pointer }
+}
+
+/// A report that comes back, as far as it is merged.
+pub(crate) fn attempt(report: &types::Report) -> core::Attempt {
+    core::Attempt {
+        agent: report.agent.clone(),
+        contract: report.contract.clone(),
+        is_accepted: report.disposition == types::Disposition::Accepted,
+        output: report.output.clone(),
+        items: report.items.iter().map(|item| (item.index, item.value.clone())).collect(),
+        quarantined: report.quarantined.iter().cloned().map(quarantined_back).collect(),
+        changes: report.changes.iter().cloned().map(change_back).collect(),
+        notes: report.notes.clone(),
+        feedback: report.feedback.clone(),
+    }
+}
+
+fn violation_back(violation: types::Violation) -> core::Violation {
+    core::Violation {
+        path: violation.path,
+        keyword: violation.keyword,
+        expected: violation.expected,
+        received: violation.received,
+        message: violation.message,
+        pointer: violation.pointer,
+        schema_path: violation.schema_path,
+        span: None,
+    }
+}
+
+fn quarantined_back(item: types::Quarantined) -> core::Quarantined {
+    core::Quarantined {
+        index: item.index,
+        path: item.path,
+        reason: match item.reason {
+            types::QuarantineReason::Malformed => core::Reason::Malformed,
+            types::QuarantineReason::Schema => core::Reason::Schema,
+            types::QuarantineReason::Guardrail => core::Reason::Guardrail,
+            types::QuarantineReason::AllowList => core::Reason::AllowList,
+            types::QuarantineReason::OverLimit => core::Reason::OverLimit,
+        },
+        span: None,
+        snippet: item.snippet,
+        violations: item.violations.into_iter().map(violation_back).collect(),
+    }
+}
+
+fn change_back(change: types::Change) -> core::Change {
+    core::Change { kind: change.kind.into(), path: change.path, span: None, before: change.before, after: change.after }
 }

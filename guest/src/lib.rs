@@ -18,7 +18,7 @@ mod bindings {
     wit_bindgen::generate!({ path: "../wit", world: "validator" });
 }
 
-use bindings::exports::seamgate::validator::{registry, types, validate, wire};
+use bindings::exports::seamgate::validator::{merge, registry, stream, types, validate, wire};
 
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.
@@ -83,6 +83,47 @@ impl registry::Guest for Validator {
 
     fn seal() {
         lasting(|| REGISTRY.with_borrow_mut(core::Registry::seal));
+    }
+}
+
+impl merge::Guest for Validator {
+    fn merge(mut reports: Vec<types::Report>, lists: Vec<types::NamedList>) -> Result<types::Report, types::Fault> {
+        let agent = reports.first().map(|report| report.agent.clone()).unwrap_or_default();
+        let attempts: Vec<core::Attempt> = reports.iter().map(convert::attempt).collect();
+        let merged = REGISTRY.with_borrow(|registry| registry.merge(&agent, &attempts, convert::lists(lists)));
+        match merged.map_err(convert::fault)? {
+            core::Merged::Same(index) => Ok(reports.swap_remove(index)),
+            core::Merged::New(report) => Ok(convert::report(report)),
+        }
+    }
+}
+
+/// An output that is still coming. It outlasts the calls that it is made of.
+struct Session(RefCell<core::Session>);
+
+impl stream::Guest for Validator {
+    type Session = Session;
+}
+
+impl stream::GuestSession for Session {
+    fn open(agent: String, lists: Vec<types::NamedList>) -> Result<stream::Session, types::Fault> {
+        let session = lasting(|| REGISTRY.with_borrow(|registry| registry.session(&agent, convert::lists(lists))));
+        session.map(|session| stream::Session::new(Session(RefCell::new(session)))).map_err(convert::fault)
+    }
+
+    fn push(&self, chunk: String) -> Result<stream::Progress, types::Fault> {
+        let progress = lasting(|| REGISTRY.with_borrow(|registry| registry.push(&mut self.0.borrow_mut(), &chunk)));
+        progress.map(convert::progress).map_err(convert::fault)
+    }
+
+    fn completeness(&self) -> stream::Completeness {
+        convert::completeness(self.0.borrow().completeness())
+    }
+
+    fn finish(&self, finish: types::Finish, invalid_utf8: Option<u32>) -> Result<types::Report, types::Fault> {
+        let finish = convert::finish(finish);
+        let verdict = REGISTRY.with_borrow(|registry| registry.finish(&mut self.0.borrow_mut(), finish, invalid_utf8));
+        verdict.map(convert::report).map_err(convert::fault)
     }
 }
 

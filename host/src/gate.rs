@@ -4,18 +4,22 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use wasmtime::{
     Engine, ResourceLimiter, Store, Trap,
-    component::{ComponentNamedList, Instance as WasmInstance, Lift, Linker},
+    component::{ComponentNamedList, Instance as WasmInstance, Lift, Linker, ResourceAny},
 };
 
 use crate::{
-    bindings::{Validator, ValidatorPre, exports::seamgate::validator::types},
+    bindings::{
+        Validator, ValidatorPre,
+        exports::seamgate::validator::{stream, types},
+    },
     cache::Cache,
     component::{Component, Inspection},
     engine::{self, Clock, LOOK, STACK, Slot, Slots, TimedOut},
     fault::{Fault, LoadError},
     limits::{Limits, Usage},
-    report::{ContractInfo, Disposition, Report, Warning},
+    report::{ContractInfo, Disposition, Finish, NamedList, Report, Warning},
     request::Request,
+    session::Session,
 };
 
 /// How a gate is set up; every setting has a default.
@@ -171,6 +175,35 @@ impl Gate {
         verdict(request.agent(), judged)
     }
 
+    /// Begin an output that is still coming, in a fresh instance: what `request` has of it may be empty.
+    ///
+    /// # Errors
+    ///
+    /// As for [`validate`](Gate::validate).
+    pub fn session(&self, request: &Request) -> Result<Session<'_>, Fault> {
+        Session::open(self, self.limits.output_bytes, request)
+    }
+
+    /// Put together what several attempts gave, in their order, and judge the result as a whole. What a producer sends
+    /// when it was asked for some items alone ([`Report::feedback`]) takes their places. All reports are of one agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::BadRequest`] where there is no report, or one of another contract; as for [`validate`](Gate::validate).
+    pub fn merge(&self, reports: &[Report], lists: &[NamedList]) -> Result<Verdict, Fault> {
+        let agent = reports.first().map_or("", |report| report.agent.as_str());
+        let size = |report: &Report| {
+            let items: usize = report.items.iter().map(|item| item.value.len()).sum();
+            report.output.as_ref().map_or(items, |output| output.len() + items)
+        };
+        let bytes = reports.iter().map(size).sum();
+        let merged = self.instance().with_contracts(&[agent], bytes, |validator, store, clock| {
+            let report = clock.run(validator.seamgate_validator_merge().call_merge(store, reports, lists))?;
+            Ok(report.map_err(Fault::from))
+        });
+        verdict(agent, merged)
+    }
+
     /// Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. `request` counts as
     /// the output does for its size.
     ///
@@ -293,6 +326,45 @@ impl<'g> Instance<'g> {
             clock.run(validator.seamgate_validator_wire().call_call(store, request)).map(Ok)
         })?;
         Ok(Answer { json, usage })
+    }
+
+    pub(crate) fn open(&mut self, request: &Request) -> Result<(ResourceAny, Usage), Fault> {
+        let (agent, lists) = (request.agent(), request.lists());
+        self.with_contracts(&[agent], 0, |validator, store, clock| {
+            let session = validator.seamgate_validator_stream().session();
+            Ok(clock.run(session.call_open(store, agent, lists))?.map_err(Fault::from))
+        })
+    }
+
+    pub(crate) fn push(&mut self, session: ResourceAny, text: &str) -> Result<(stream::Progress, Usage), Fault> {
+        self.ongoing(text.len(), |validator, store, clock| {
+            let stream = validator.seamgate_validator_stream().session();
+            Ok(clock.run(stream.call_push(store, session, text))?.map_err(Fault::from))
+        })
+    }
+
+    pub(crate) fn finish(
+        &mut self,
+        session: ResourceAny,
+        bytes: usize,
+        (finish, invalid_utf8): (Finish, Option<u32>),
+    ) -> Result<(Report, Usage), Fault> {
+        self.ongoing(bytes, |validator, store, clock| {
+            let stream = validator.seamgate_validator_stream().session();
+            Ok(clock.run(stream.call_finish(store, session, finish, invalid_utf8))?.map_err(Fault::from))
+        })
+    }
+
+    /// Call an instance that holds a session: there is no other to go on with.
+    fn ongoing<T>(
+        &mut self,
+        bytes: usize,
+        call: impl FnOnce(&Validator, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        if self.live.is_none() {
+            return Err(Fault::Trap { message: "the session ended with an earlier fault".to_owned() });
+        }
+        self.call(bytes, call)
     }
 
     fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
@@ -514,7 +586,7 @@ impl Gate {
 }
 
 /// What was judged, told as events.
-fn verdict(agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
+pub(crate) fn verdict(agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
     match judged {
         Ok((report, usage)) => {
             told(&report, &usage);

@@ -32,6 +32,7 @@ mod gate;
 mod limits;
 mod report;
 mod request;
+mod session;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
@@ -44,7 +45,8 @@ pub use fault::{BakeError, Fault, LoadError};
 pub use gate::{Answer, Gate, Instance, Options, Verdict};
 pub use limits::{Limits, Usage};
 pub use report::{
-    Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, Item, NamedList, OutputError, QuarantineReason,
-    Quarantined, Report, Source, Span, Violation, Warning,
+    Candidate, Change, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish, Item, NamedList,
+    OutputError, Progress, QuarantineReason, Quarantined, Report, Source, Span, Violation, Warning,
 };
 pub use request::Request;
+pub use session::Session;

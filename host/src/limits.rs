@@ -39,6 +39,17 @@ impl Limits {
     }
 }
 
+impl Usage {
+    /// What this and another call in the same instance used.
+    pub(crate) fn and(self, other: Usage) -> Usage {
+        Usage {
+            fuel: self.fuel.saturating_add(other.fuel),
+            memory: self.memory.max(other.memory),
+            elapsed: self.elapsed + other.elapsed,
+        }
+    }
+}
+
 /// What one call used. Beside the report, never inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {

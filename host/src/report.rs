@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
+pub use crate::bindings::exports::seamgate::validator::stream::{Completed, Completeness, DeadEnd, Progress};
 pub use crate::bindings::exports::seamgate::validator::types::{
     Candidate, Change, ContractInfo, Disposition, ErrorKind, Finish, Item, NamedList, OutputError, QuarantineReason,
     Quarantined, Report, Source, Span, Violation, Warning,
@@ -77,7 +78,10 @@ records! {
     Quarantined { index, path, reason, span, snippet, violations }
     Change { kind, path, span, before, after }
     Candidate { source, marker, span, chosen }
-    ContractInfo { agent, version, schema_id, contract }
+    ContractInfo { agent, version, schema_id, contract, retry_limit }
+    Completed { candidate, index, span }
+    DeadEnd { keyword, message, at }
+    Progress { completeness, items, dead_end }
     Warning { path, code, message, pointer }
 }
 
@@ -116,6 +120,7 @@ words! {
         OverLimit => "over_limit"
     }
     Source { Block => "block", Raw => "raw", Embedded => "embedded" }
+    Completeness { InFlight => "in_flight", SoftComplete => "soft_complete", HardComplete => "hard_complete" }
     Finish {
         Stop => "stop",
         Length => "length",

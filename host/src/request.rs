@@ -65,6 +65,10 @@ impl<'t> Request<'t> {
         &self.output
     }
 
+    pub(crate) fn lists(&self) -> &[NamedList] {
+        &self.lists
+    }
+
     pub(crate) fn to_wit(&self) -> types::Request {
         types::Request {
             agent: self.agent.clone().into_owned(),

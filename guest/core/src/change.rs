@@ -1,5 +1,7 @@
 //! What was changed before an output was validated, for the report: nothing is changed without a trace.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::{
@@ -13,7 +15,7 @@ const MAX_BEFORE: usize = 256;
 /// A piece of the output that was replaced. See `change` in `wit/types.wit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     pub path: String,
     pub span: Option<Span>,
     pub before: String,
@@ -48,7 +50,7 @@ pub(crate) fn changes(
     all.sort_by_key(|(is, ..)| is.start);
     let paths = document.paths_at(all.iter().map(|(_, at, _)| *at));
     let change = |((.., edit), path): ((Span, u32, Edit), String)| Change {
-        kind: edit.kind,
+        kind: edit.kind.into(),
         path,
         span: Some(edit.span),
         before: text::cut(edit.span.of(output), MAX_BEFORE),

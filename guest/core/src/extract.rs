@@ -5,6 +5,7 @@
 //! each search that can fail is bounded in how often it may.
 
 use memchr::memchr2;
+use serde::Serialize;
 
 use crate::{
     contract::{Caps, Extract},
@@ -19,7 +20,8 @@ const SEARCHES_IN_VAIN: usize = 4;
 const MAX_FENCE: usize = 16;
 
 /// How a candidate was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source {
     Block,
     Raw,

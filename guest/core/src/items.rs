@@ -228,6 +228,11 @@ impl Sorted<'_> {
         self.kept.is_empty() && self.bad > 0
     }
 
+    /// Whether those that are bad are still wanted.
+    pub(crate) fn wanting(&self) -> bool {
+        self.bad > 0 && self.items.is_some_and(|items| items.has_room(self.kept.len()))
+    }
+
     /// What is wrong where no item is left.
     pub(crate) fn nothing_kept(&self) -> Violation {
         let message = format!("must lead to an item that is valid: {} in quarantine", are(self.total));

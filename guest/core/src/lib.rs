@@ -13,6 +13,7 @@ mod extract;
 mod fault;
 mod feedback;
 mod items;
+mod merge;
 mod parse;
 mod path;
 mod place;
@@ -22,6 +23,7 @@ mod repair;
 mod report;
 mod request;
 mod screen;
+mod stream;
 mod text;
 mod violation;
 mod wire;
@@ -31,10 +33,12 @@ pub use contract::{Contract, Warning};
 pub use extract::Source;
 pub use fault::{Fault, FaultCode};
 pub use items::{Item, Quarantined, Reason};
+pub use merge::{Attempt, Merged, merge};
 pub use parse::Span;
 pub use registry::{ContractInfo, Registry};
 pub use report::{Disposition, ErrorKind, Judged, OutputError, Report};
 pub use request::{Finish, NamedList, Request};
+pub use stream::{Completed, Completeness, DeadEnd, Progress, Session};
 pub use violation::Violation;
 pub use wire::call;
 
@@ -224,8 +228,9 @@ fn judge_document(
         0 => (Outcome::Document(screening.document.minified()), Vec::new()),
         _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
     };
+    let wanting = sorted.wanting();
     let notes = [allow.notes, sorted.notes].concat();
-    Judgement { outcome, broken: None, items, quarantined: sorted.quarantined, changes, notes }
+    Judgement { outcome, broken: None, items, quarantined: sorted.quarantined, wanting, changes, notes }
 }
 
 fn refused_by_gate(violations: Violations) -> Rejection {

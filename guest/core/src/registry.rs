@@ -7,8 +7,10 @@ use serde::Serialize;
 use crate::{
     contract::{Contract, Warning},
     fault::{Fault, FaultCode},
+    merge::{Attempt, Merged},
     report::Report,
-    request::Request,
+    request::{Finish, NamedList, Request},
+    stream::{Progress, Scan, Session},
     text,
 };
 
@@ -19,6 +21,7 @@ pub struct ContractInfo {
     pub version: String,
     pub schema_id: Option<String>,
     pub contract: String,
+    pub retry_limit: u32,
 }
 
 impl From<&Contract> for ContractInfo {
@@ -28,6 +31,7 @@ impl From<&Contract> for ContractInfo {
             version: contract.version().to_owned(),
             schema_id: contract.schema_id().map(str::to_owned),
             contract: contract.digest().to_owned(),
+            retry_limit: contract.retry_limit(),
         }
     }
 }
@@ -101,6 +105,33 @@ impl Registry {
     /// Judge an output by the contract of `request.agent`.
     pub fn validate(&self, request: &Request) -> Result<Report, Fault> {
         crate::validate(self.find(&request.agent)?, request)
+    }
+
+    /// Begin an output of an agent that is still coming.
+    pub fn session(&self, agent: &str, lists: Vec<NamedList>) -> Result<Session, Fault> {
+        self.find(agent).map(|contract| Session::new(contract.agent().to_owned(), lists))
+    }
+
+    /// Take what came next of it.
+    pub fn push(&self, session: &mut Session, chunk: &str) -> Result<Progress, Fault> {
+        let contract = self.find(session.agent())?;
+        session.push(contract, chunk)
+    }
+
+    /// The verdict on all of it.
+    pub fn finish(&self, session: &mut Session, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
+        let contract = self.find(session.agent())?;
+        session.finish(contract, finish, invalid_utf8)
+    }
+
+    /// Put the reports of several attempts together.
+    pub fn merge(&self, agent: &str, reports: &[Attempt], lists: Vec<NamedList>) -> Result<Merged, Fault> {
+        crate::merge(self.find(agent)?, reports, lists)
+    }
+
+    /// Take what came next of an output of which the caller keeps what is known of it.
+    pub(crate) fn advance(&self, agent: &str, scan: &mut Scan, chunk: &str) -> Result<Progress, Fault> {
+        Ok(scan.advance(self.find(agent)?, chunk))
     }
 
     fn find(&self, agent: &str) -> Result<&Contract, Fault> {

@@ -104,6 +104,8 @@ pub(crate) struct Judgement {
     pub(crate) broken: Option<Violation>,
     pub(crate) items: Vec<Item>,
     pub(crate) quarantined: Vec<Quarantined>,
+    /// Whether the items that are bad are asked for again, and nothing else.
+    pub(crate) wanting: bool,
     pub(crate) changes: Vec<Change>,
     pub(crate) notes: Vec<String>,
 }
@@ -115,6 +117,7 @@ impl From<Outcome> for Judgement {
             broken: None,
             items: Vec::new(),
             quarantined: Vec::new(),
+            wanting: false,
             changes: Vec::new(),
             notes: Vec::new(),
         }
@@ -136,7 +139,7 @@ impl Report {
     }
 
     pub(crate) fn of(contract: &Contract, request: &Request, judgement: Judgement, found: Found) -> Self {
-        let Judgement { outcome, broken, items, quarantined, changes, notes } = judgement;
+        let Judgement { outcome, broken, items, quarantined, wanting, changes, notes } = judgement;
         let mut report = match outcome {
             Outcome::Refusal => return Report::refused(contract, found),
             Outcome::Document(output) => {
@@ -146,7 +149,8 @@ impl Report {
                 report.output = Some(output);
                 if !whole {
                     report.review_required = true;
-                    report.feedback = feedback::partial(request.output, broken.as_ref(), &quarantined);
+                    let wanted = contract.items().filter(|_| wanting).map(|items| &items.path);
+                    report.feedback = feedback::partial(request.output, broken.as_ref(), &quarantined, wanted);
                 }
                 report
             }
@@ -270,15 +274,5 @@ impl Serialize for Span {
     /// `[start,end]`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (self.start, self.end).serialize(serializer)
-    }
-}
-
-impl Serialize for Source {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Source::Block => "block",
-            Source::Raw => "raw",
-            Source::Embedded => "embedded",
-        })
     }
 }

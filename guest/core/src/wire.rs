@@ -1,13 +1,17 @@
 //! Everything as JSON text: one request in, one answer out.
 
 use crate::{
+    change::Change,
     contract::{CONTRACT_CAPS, Caps, Contract},
     fault::{Fault, FaultCode},
+    items::{Quarantined, Reason},
+    merge::{Attempt, Merged},
     parse::{self, Document, Kind, NodeId, Number, Span},
     registry::Registry,
-    report::json,
+    report::{Report, json},
     request::{Finish, NamedList, Request},
     screen,
+    stream::Scan,
     text::quote,
     violation::Violation,
 };
@@ -92,6 +96,25 @@ impl Call<'_, '_> {
                 self.only(&["agent"])?;
                 result(json(&registry.describe(self.agent()?)?))
             }
+            "merge" => {
+                self.only(&["agent", "lists", "reports"])?;
+                let report = match registry.merge(self.agent()?, &self.reports()?, self.named_lists()?)? {
+                    Merged::Same(index) => {
+                        let at = self.list(self.required("reports")?)?.nth(index).unwrap_or(Document::ROOT);
+                        let mut report = String::new();
+                        document.write(at, &mut report);
+                        report
+                    }
+                    Merged::New(report) => report.to_json(),
+                };
+                Ok(format!("\"report\":{report}"))
+            }
+            "push" => {
+                self.only(&["agent", "chunk", "state"])?;
+                let mut scan = self.state()?;
+                let progress = registry.advance(self.agent()?, &mut scan, self.string(self.required("chunk")?)?)?;
+                result(format!("{{\"state\":{},\"progress\":{}}}", json(&scan.to_text()), json(&progress)))
+            }
             "lint" => {
                 self.only(&["contract"])?;
                 result(json(&registry.lint(&self.contract()?)?))
@@ -102,14 +125,14 @@ impl Call<'_, '_> {
                 result("null".to_owned())
             }
             _ => {
-                let known = "validate, register, has, names, contract, describe, lint or seal";
+                let known = "validate, merge, push, register, has, names, contract, describe, lint or seal";
                 let at = document.member(Document::ROOT, "op").unwrap_or(Document::ROOT);
                 Err(self.wrong(at, known, &format!("must be {known}")))
             }
         }
     }
 
-    fn validate(&self, registry: &Registry) -> Result<crate::Report, Fault> {
+    fn validate(&self, registry: &Registry) -> Result<Report, Fault> {
         let document = self.document;
         self.only(&["agent", "contract", "output", "finish", "lists", "invalid_utf8"])?;
         let member = |name: &str| document.member(Document::ROOT, name);
@@ -121,17 +144,12 @@ impl Call<'_, '_> {
         if let Some(at) = member("finish") {
             request.finish = self.finish(at)?;
         }
-        if let Some(at) = member("lists") {
-            request.lists = self.lists(at)?;
-        }
+        request.lists = self.named_lists()?;
         if let Some(at) = member("invalid_utf8").filter(|&at| document.kind(at) != Kind::Null) {
-            let offset = (document.kind(at) == Kind::Number)
-                .then(|| Number(document.source(at)).as_u64())
-                .flatten()
-                .and_then(|offset| u32::try_from(offset).ok());
             let expected = "a byte offset";
-            request.invalid_utf8 =
-                Some(offset.ok_or_else(|| self.wrong(at, expected, "must be a byte offset, an integer from 0"))?);
+            request.invalid_utf8 = Some(
+                self.offset(at).ok_or_else(|| self.wrong(at, expected, "must be a byte offset, an integer from 0"))?,
+            );
         }
         match (member("agent"), member("contract")) {
             (None, None) => {
@@ -169,10 +187,7 @@ impl Call<'_, '_> {
     }
 
     fn required(&self, name: &str) -> Result<NodeId, Fault> {
-        self.document.member(Document::ROOT, name).ok_or_else(|| {
-            let message = format!("must have member {}", quote(name, 64));
-            self.wrong(Document::ROOT, &format!("member {}", quote(name, 64)), &message)
-        })
+        self.part(Document::ROOT, name)
     }
 
     fn string(&self, at: NodeId) -> Result<&str, Fault> {
@@ -202,8 +217,124 @@ impl Call<'_, '_> {
         })
     }
 
-    fn lists(&self, at: NodeId) -> Result<Vec<NamedList>, Fault> {
+    /// What is known of an output that is still coming: nothing, before its first chunk.
+    fn state(&self) -> Result<Scan, Fault> {
         let document = self.document;
+        let state = document.member(Document::ROOT, "state").filter(|&at| document.kind(at) != Kind::Null);
+        let Some(at) = state else {
+            return Ok(Scan::default());
+        };
+        Scan::of_text(self.string(at)?)
+            .ok_or_else(|| self.wrong(at, "a state", "must be the state that the answer to the chunk before gave"))
+    }
+
+    fn reports(&self) -> Result<Vec<Attempt>, Fault> {
+        self.list(self.required("reports")?)?.map(|at| self.report(at)).collect()
+    }
+
+    /// What a report says, as far as it is merged.
+    fn report(&self, at: NodeId) -> Result<Attempt, Fault> {
+        let disposition = self.text(at, "disposition")?;
+        let has_output = matches!(disposition.as_str(), "accepted" | "partial");
+        Ok(Attempt {
+            agent: self.text(at, "agent")?,
+            contract: self.text(at, "contract")?,
+            is_accepted: disposition == "accepted",
+            output: if has_output { Some(self.source(at, "output")?) } else { None },
+            items: self.each(at, "items", |item| Ok((self.number(item, "index")?, self.source(item, "value")?)))?,
+            quarantined: self.each(at, "quarantined", |item| self.quarantined(item))?,
+            changes: self.each(at, "changes", |change| self.change(change))?,
+            notes: self.each(at, "notes", |note| Ok(self.string(note)?.to_owned()))?,
+            feedback: self.text(at, "feedback")?,
+        })
+    }
+
+    fn quarantined(&self, at: NodeId) -> Result<Quarantined, Fault> {
+        let reasons = [Reason::Malformed, Reason::Schema, Reason::Guardrail, Reason::AllowList, Reason::OverLimit];
+        let reason = json(&self.text(at, "reason")?);
+        Ok(Quarantined {
+            index: self.number(at, "index")?,
+            path: self.text(at, "path")?,
+            reason: reasons
+                .into_iter()
+                .find(|known| json(known) == reason)
+                .ok_or_else(|| self.wrong(at, "a reason", "must have a reason that there is"))?,
+            span: None,
+            snippet: self.text(at, "snippet")?,
+            violations: self.each(at, "violations", |violation| self.violation(violation))?,
+        })
+    }
+
+    fn violation(&self, at: NodeId) -> Result<Violation, Fault> {
+        Ok(Violation {
+            path: self.text(at, "path")?,
+            keyword: self.text(at, "keyword")?,
+            expected: self.text(at, "expected")?,
+            received: self.text(at, "received")?,
+            message: self.text(at, "message")?,
+            pointer: self.text(at, "pointer")?,
+            schema_path: self.text(at, "schema_path")?,
+            span: None,
+        })
+    }
+
+    fn change(&self, at: NodeId) -> Result<Change, Fault> {
+        Ok(Change {
+            kind: self.text(at, "kind")?.into(),
+            path: self.text(at, "path")?,
+            span: None,
+            before: self.text(at, "before")?,
+            after: self.text(at, "after")?,
+        })
+    }
+
+    /// A member that must be there.
+    fn part(&self, at: NodeId, name: &str) -> Result<NodeId, Fault> {
+        self.document.member(at, name).ok_or_else(|| {
+            let message = format!("must have member {}", quote(name, 64));
+            self.wrong(at, &format!("member {}", quote(name, 64)), &message)
+        })
+    }
+
+    fn text(&self, at: NodeId, name: &str) -> Result<String, Fault> {
+        self.string(self.part(at, name)?).map(str::to_owned)
+    }
+
+    /// A member as JSON text.
+    fn source(&self, at: NodeId, name: &str) -> Result<String, Fault> {
+        let mut text = String::new();
+        self.document.write(self.part(at, name)?, &mut text);
+        Ok(text)
+    }
+
+    fn number(&self, at: NodeId, name: &str) -> Result<u32, Fault> {
+        let at = self.part(at, name)?;
+        self.offset(at).ok_or_else(|| self.wrong(at, "an index", "must be an index, an integer from 0"))
+    }
+
+    /// An integer from 0 that 32 bits hold.
+    fn offset(&self, at: NodeId) -> Option<u32> {
+        let is_number = self.document.kind(at) == Kind::Number;
+        is_number.then(|| Number(self.document.source(at)).as_u64()).flatten()?.try_into().ok()
+    }
+
+    fn list(&self, at: NodeId) -> Result<impl Iterator<Item = NodeId>, Fault> {
+        match self.document.kind(at) {
+            Kind::Array => Ok(self.document.items(at)),
+            _ => Err(self.wrong(at, "array", "must be a list")),
+        }
+    }
+
+    /// The items of a list that must be there.
+    fn each<T>(&self, at: NodeId, name: &str, read: impl Fn(NodeId) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+        self.list(self.part(at, name)?)?.map(read).collect()
+    }
+
+    fn named_lists(&self) -> Result<Vec<NamedList>, Fault> {
+        let document = self.document;
+        let Some(at) = document.member(Document::ROOT, "lists") else {
+            return Ok(Vec::new());
+        };
         if document.kind(at) != Kind::Object {
             return Err(self.wrong(at, "object", "must be an object of lists by their names"));
         }

@@ -49,10 +49,11 @@ pub(crate) fn compiler() -> wasmtime::Result<Engine> {
 pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
-        .total_core_instances(slots.saturating_mul(2))
+        // Its module, and those by which the canonical ABI ties a resource to its destructor.
+        .total_core_instances(slots.saturating_mul(4))
         .total_memories(slots)
         .total_stacks(slots)
-        .total_tables(slots.saturating_mul(2))
+        .total_tables(slots.saturating_mul(3))
         .max_memory_size(limits.memory)
         .linear_memory_keep_resident(KEEP_RESIDENT)
         .table_keep_resident(KEEP_TABLES)

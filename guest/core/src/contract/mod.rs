@@ -88,6 +88,7 @@ pub struct Contract {
     items: Option<Items>,
     allow: Vec<Rule>,
     refusal: Option<Place>,
+    retry_limit: u32,
     unsatisfiable: bool,
     checker: Checker,
 }
@@ -113,6 +114,13 @@ pub(crate) enum List {
     Named(String),
     /// In ascending order.
     Values(Vec<String>),
+}
+
+impl Items {
+    /// Whether one more is kept, beside so many.
+    pub(crate) fn has_room(&self, kept: usize) -> bool {
+        self.max.is_none_or(|max| kept < max)
+    }
 }
 
 impl Contract {
@@ -152,6 +160,11 @@ impl Contract {
     /// `sha256:` and the digest of the contract without optional white space.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// How often the producer may be asked again.
+    pub fn retry_limit(&self) -> u32 {
+        self.retry_limit
     }
 
     pub(crate) fn extract(&self) -> &Extract {
@@ -305,6 +318,7 @@ impl Reader<'_, '_> {
             items,
             allow,
             refusal,
+            retry_limit: self.retry_limit(),
             unsatisfiable: check::is_never(&schema),
             checker,
             source,
@@ -461,6 +475,12 @@ impl Reader<'_, '_> {
             return Ok(());
         }
         Err(unknown_dialect(self.document.place(at), uri))
+    }
+
+    fn retry_limit(&self) -> u32 {
+        let limit = self.member("retry").and_then(|at| self.document.member(at, "limit"));
+        // The format bounds it.
+        limit.and_then(|at| Number(self.document.source(at)).as_f64()).map_or(1, |limit| limit as u32)
     }
 
     fn extract(&self) -> Extract {

@@ -1,0 +1,286 @@
+//! The reports of several attempts -> one: the items that were missing are put in their places, and the whole is judged.
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use crate::{
+    change::Change,
+    contract::{Contract, Items},
+    extract::{Candidate, Source},
+    fault::{Fault, FaultCode},
+    items::{Quarantined, Reason},
+    judge,
+    parse::{Document, Span, parse},
+    place::{Place, Step},
+    report::{Disposition, Found, Report},
+    request::{NamedList, Request},
+    violation::Violation,
+};
+
+/// A note names this many items.
+const MAX_NAMED: usize = 20;
+
+/// What a report says of an attempt, as far as it matters here.
+#[derive(Debug)]
+pub struct Attempt {
+    pub agent: String,
+    pub contract: String,
+    pub is_accepted: bool,
+    pub output: Option<String>,
+    /// The numbers and values of the items that are valid, where there is no output.
+    pub items: Vec<(u32, String)>,
+    pub quarantined: Vec<Quarantined>,
+    pub changes: Vec<Change>,
+    pub notes: Vec<String>,
+    pub feedback: String,
+}
+
+/// What becomes of several reports.
+#[derive(Debug)]
+pub enum Merged {
+    /// The one with this number, as it is: there is nothing to put together.
+    Same(usize),
+    New(Report),
+}
+
+/// Put together what several attempts gave, in their order, and judge the result by the contract they were judged by.
+///
+/// The first report with a document is what is built on. An attempt after it that brings as many items as were bad, or
+/// fewer, brings them corrected, in the order of those in quarantine; items that are there already are passed over. One
+/// that brings more was meant as a whole answer, and takes the place of what was there if it is as good. The report is
+/// about the document that was put together; what is still in quarantine has no span, for it stands in another text.
+///
+/// # Errors
+///
+/// `bad_request` where there is no report, or one is not of this contract.
+pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) -> Result<Merged, Fault> {
+    for (index, report) in reports.iter().enumerate() {
+        if report.agent != contract.agent() || report.contract != contract.digest() {
+            return Err(wrong(index, contract.digest(), &report.contract, "must be of the contract that applies"));
+        }
+    }
+    let Some(last) = reports.len().checked_sub(1) else {
+        return Err(bad(&Place::root().name("reports"), "a report", "none", "must hold at least one report"));
+    };
+    let Some(first) = reports.iter().position(|report| report.output.is_some()).filter(|_| last > 0) else {
+        return Ok(Merged::Same(last));
+    };
+    let mut merged = Whole::of(contract, first, &reports[first])?;
+    let mut notes = Vec::new();
+    for (index, report) in reports.iter().enumerate().skip(first + 1) {
+        notes.push(merged.add(contract, index, report)?);
+    }
+    Ok(Merged::New(merged.judged(contract, lists, notes)))
+}
+
+fn bad(place: &Place, expected: &str, received: &str, message: &str) -> Fault {
+    let violation = Violation::new(place, "request", expected, received, message);
+    Fault::wrong(FaultCode::BadRequest, "request", vec![violation])
+}
+
+fn wrong(report: usize, expected: &str, received: &str, message: &str) -> Fault {
+    let place = [Step::Name("reports".to_owned()), Step::Index(report)].into_iter().collect();
+    bad(&place, expected, received, message)
+}
+
+/// An item of an attempt.
+enum Entry<'r> {
+    Kept(Cow<'r, str>),
+    Quarantined(Cow<'r, Quarantined>),
+}
+
+impl Entry<'_> {
+    fn kept(&self) -> Option<&str> {
+        match self {
+            Entry::Kept(value) => Some(value),
+            Entry::Quarantined(_) => None,
+        }
+    }
+
+    /// Whether it is in quarantine for what it is, not for being one too many.
+    fn is_bad(&self) -> bool {
+        matches!(self, Entry::Quarantined(item) if item.reason != Reason::OverLimit)
+    }
+}
+
+/// The items of an attempt by their numbers.
+type Entries<'r> = BTreeMap<u32, Entry<'r>>;
+
+fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result<Entries<'r>, Fault> {
+    let quarantined = report.quarantined.iter().map(|item| (item.index, Entry::Quarantined(Cow::Borrowed(item))));
+    let mut entries: Entries = quarantined.collect();
+    match (&report.output, contract.items()) {
+        (Some(output), Some(items)) => {
+            let document = document(contract, index, output)?;
+            let mut number = 0;
+            for at in items.path.array(&document).into_iter().flat_map(|array| document.items(array)) {
+                // Those that are left have the numbers that those in quarantine do not have.
+                while entries.contains_key(&number) {
+                    number += 1;
+                }
+                let mut value = String::new();
+                document.write(at, &mut value);
+                entries.insert(number, Entry::Kept(value.into()));
+            }
+        }
+        (Some(_), None) => {}
+        (None, _) => {
+            entries.extend(report.items.iter().map(|(number, value)| (*number, Entry::Kept(value.into()))));
+        }
+    }
+    Ok(entries)
+}
+
+fn document<'r>(contract: &Contract, index: usize, output: &'r str) -> Result<Document<'r>, Fault> {
+    let parsed = parse(output, Span::new(0, output.len()), contract.caps());
+    let not_json =
+        |_| wrong(index, "a document that was validated", "something else", "must hold the output it came with");
+    parsed.map(|parsed| parsed.document).map_err(not_json)
+}
+
+/// What is built of the attempts.
+struct Whole<'r> {
+    /// The attempt that it is built on.
+    base: &'r Attempt,
+    entries: Entries<'r>,
+    /// Of all attempts of which something is used.
+    changes: Vec<&'r Change>,
+}
+
+impl<'r> Whole<'r> {
+    fn of(contract: &Contract, index: usize, base: &'r Attempt) -> Result<Self, Fault> {
+        Ok(Whole { base, entries: entries(contract, index, base)?, changes: base.changes.iter().collect() })
+    }
+
+    fn kept(&self) -> Vec<&str> {
+        self.entries.values().filter_map(Entry::kept).collect()
+    }
+
+    /// The numbers of the items that are wanted: those that are bad, as long as there is room for one.
+    fn wanted(&self, contract: &Contract) -> Vec<u32> {
+        let room = contract.items().is_some_and(|items| items.has_room(self.kept().len()));
+        let bad = self.entries.iter().filter(|(_, entry)| room && entry.is_bad());
+        bad.map(|(number, _)| *number).collect()
+    }
+
+    /// Take what the next attempt brought; what was done, in words.
+    fn add(&mut self, contract: &Contract, index: usize, report: &'r Attempt) -> Result<String, Fault> {
+        let number = index + 1;
+        let wanted = self.wanted(contract);
+        let brought = entries(contract, index, report)?;
+        let total = brought.values().filter_map(Entry::kept).count();
+        let mut known = self.kept();
+        known.sort_unstable();
+        let is_new = |entry: &Entry| match entry.kept() {
+            Some(value) => known.binary_search(&value).is_err(),
+            None => entry.is_bad(),
+        };
+        let new: Vec<Entry> = brought.into_values().filter(is_new).collect();
+        if new.is_empty() || new.len() > wanted.len() {
+            let is_as_good = match wanted.is_empty() {
+                true => report.is_accepted && !self.base.is_accepted,
+                false => report.output.is_some() && total >= known.len(),
+            };
+            if !is_as_good {
+                return Ok(format!("merge: report {number} is not used"));
+            }
+            *self = Whole::of(contract, index, report)?;
+            return Ok(format!("merge: report {number} takes the place of what was before it"));
+        }
+        let mut given = Vec::new();
+        for (to, entry) in wanted.into_iter().zip(new) {
+            let entry = match (entry, contract.items()) {
+                (Entry::Quarantined(item), Some(items)) => {
+                    Entry::Quarantined(Cow::Owned(moved(item.into_owned(), items, to)))
+                }
+                (entry, _) => {
+                    given.push(to.to_string());
+                    entry
+                }
+            };
+            self.entries.insert(to, entry);
+        }
+        if given.is_empty() {
+            return Ok(format!("merge: report {number} gives no item"));
+        }
+        self.changes.extend(&report.changes);
+        let more = given.len().saturating_sub(MAX_NAMED);
+        given.truncate(MAX_NAMED);
+        if more > 0 {
+            given.push(format!("and {more} more"));
+        }
+        Ok(format!("merge: report {number} gives the items {}", given.join(", ")))
+    }
+
+    /// The document with all that was kept.
+    fn text(&self, contract: &Contract) -> String {
+        let base = self.base.output.as_deref().unwrap_or("null");
+        let array = contract.items().and_then(|items| {
+            let document = document(contract, 0, base).ok()?;
+            items.path.array(&document).map(|array| document.span(array))
+        });
+        match array {
+            None => base.to_owned(),
+            Some(Span { start, end }) => {
+                format!("{}[{}]{}", &base[..start as usize], self.kept().join(","), &base[end as usize..])
+            }
+        }
+    }
+
+    fn judged(self, contract: &Contract, lists: Vec<NamedList>, notes: Vec<String>) -> Report {
+        let text = self.text(contract);
+        let request = Request { agent: contract.agent().to_owned(), output: &text, lists, ..Request::default() };
+        let span = Span::new(0, text.len());
+        let mut judgement = judge(contract, &request, &Candidate { source: Source::Raw, marker: None, span });
+
+        // In the numbers of the attempt that it is built on.
+        judgement.wanting |= !self.wanted(contract).is_empty();
+        let (mut numbers, mut quarantined) = (Vec::new(), Vec::new());
+        for (number, entry) in self.entries {
+            match entry {
+                Entry::Kept(_) => numbers.push(number),
+                Entry::Quarantined(item) => quarantined.push(item.into_owned()),
+            }
+        }
+        if let Some(items) = contract.items() {
+            let number = |position: u32| numbers.get(position as usize).copied().unwrap_or(position);
+            for item in std::mem::take(&mut judgement.quarantined) {
+                let number = number(item.index);
+                quarantined.push(moved(item, items, number));
+            }
+            for item in &mut judgement.items {
+                item.index = number(item.index);
+                item.path = items.path.item(item.index as usize).path();
+            }
+        }
+        quarantined.sort_by_key(|item| item.index);
+        judgement.quarantined = quarantined;
+        judgement.changes = self.changes.into_iter().cloned().chain(judgement.changes).collect();
+        judgement.notes = [&self.base.notes[..], &notes, &judgement.notes].concat();
+        let repaired = judgement.changes.iter().any(|change| !matches!(&*change.kind, "item_removed" | "stripped"));
+
+        let mut report = Report::of(contract, &request, judgement, Found::default());
+        if repaired && report.disposition == Disposition::Accepted {
+            report.disposition = Disposition::Partial;
+            report.review_required = true;
+            report.feedback.clone_from(&self.base.feedback);
+        }
+        report
+    }
+}
+
+/// An item under another number.
+fn moved(mut item: Quarantined, items: &Items, number: u32) -> Quarantined {
+    let (from, to) = (items.path.item(item.index as usize), items.path.item(number as usize));
+    for violation in &mut item.violations {
+        let renamed = |text: &str, from: &str, to: &str| text.strip_prefix(from).map(|rest| format!("{to}{rest}"));
+        if let Some(path) = renamed(&violation.path, &from.path(), &to.path()) {
+            violation.path = path;
+        }
+        if let Some(pointer) = renamed(&violation.pointer, &from.pointer(), &to.pointer()) {
+            violation.pointer = pointer;
+        }
+    }
+    item.path = to.path();
+    item.index = number;
+    item
+}

@@ -1,0 +1,378 @@
+//! A JSON text that is still coming, followed byte by byte (RFC 8259): what has ended in it, and where it is no JSON.
+//!
+//! It keeps no text, so that what it knows is small whatever has come: a few bytes for each container that is open, and
+//! those are no more than the contract's cap on depth.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    contract::Caps,
+    parse::{Span, plain},
+    place::Step,
+};
+
+/// A container that has not ended.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Level {
+    object: bool,
+    /// How many items or members have begun.
+    count: u32,
+}
+
+/// What may come next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Next {
+    Value,
+    /// The first item of an array, or its end.
+    Item,
+    Name,
+    /// The first member of an object, or its end.
+    Member,
+    Colon,
+    CommaOrEnd,
+    /// Nothing but white space: the document has ended.
+    Nothing,
+}
+
+/// What has begun and not ended, beside containers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Token {
+    None,
+    String {
+        is_name: bool,
+        escape: Escape,
+        /// Of its value, at the least.
+        bytes: u32,
+    },
+    Number(Digits),
+    /// One of `LITERALS`, and how much of it was read.
+    Literal(u8, u8),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Escape {
+    None,
+    Begun,
+    /// So many digits are missing.
+    Hex(u8),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Digits {
+    Minus,
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    Exponent,
+    Sign,
+    Power,
+}
+
+impl Digits {
+    /// With one more byte, if it is a part of the number.
+    fn with(self, byte: u8) -> Option<Self> {
+        use Digits::{Exponent, Fraction, Integer, Minus, Point, Power, Sign, Zero};
+        match (self, byte) {
+            (Minus, b'0') => Some(Zero),
+            (Minus | Integer, b'0'..=b'9') => Some(Integer),
+            (Zero | Integer, b'.') => Some(Point),
+            (Point | Fraction, b'0'..=b'9') => Some(Fraction),
+            (Zero | Integer | Fraction, b'e' | b'E') => Some(Exponent),
+            (Exponent, b'+' | b'-') => Some(Sign),
+            (Exponent | Sign | Power, b'0'..=b'9') => Some(Power),
+            _ => None,
+        }
+    }
+
+    fn may_end(self) -> bool {
+        matches!(self, Digits::Zero | Digits::Integer | Digits::Fraction | Digits::Power)
+    }
+}
+
+const LITERALS: [&[u8]; 3] = [b"true", b"false", b"null"];
+
+/// The text up to here, as far as what comes next depends on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Json {
+    levels: Vec<Level>,
+    next: Next,
+    token: Token,
+    /// So many of the containers, from the root, are on the way to the items, or are their array.
+    on_the_way: usize,
+    /// What was read of the name of a member that may be on the way, as it is written.
+    name: Option<String>,
+    /// The last name is the next step.
+    is_step: bool,
+    /// Where the item begins that has not ended.
+    item: Option<u32>,
+}
+
+/// What came to light with a byte.
+pub(super) enum Event {
+    /// An item has ended, before this byte or with it.
+    Item { index: u32, span: Span },
+    /// A cap was passed outside of any item.
+    Over(&'static str, String),
+    /// This is no JSON.
+    Broken,
+    /// It nests deeper than its cap, and is not followed any further.
+    TooDeep,
+}
+
+impl Json {
+    pub(super) fn new() -> Self {
+        Json {
+            levels: Vec::new(),
+            next: Next::Value,
+            token: Token::None,
+            on_the_way: 0,
+            name: None,
+            is_step: false,
+            item: None,
+        }
+    }
+
+    /// Whether what has come is a whole document.
+    pub(super) fn is_complete(&self) -> bool {
+        match self.token {
+            Token::Number(digits) => self.levels.is_empty() && digits.may_end(),
+            _ => self.next == Next::Nothing,
+        }
+    }
+
+    pub(super) fn is_in_string(&self) -> bool {
+        matches!(self.token, Token::String { .. })
+    }
+
+    /// Inside a string, how many bytes stand for themselves.
+    pub(super) fn skip(&mut self, bytes: &[u8]) -> usize {
+        match &mut self.token {
+            Token::String { escape: Escape::None, is_name, bytes: length } if !(*is_name && self.name.is_some()) => {
+                let plain = plain(bytes);
+                *length = length.saturating_add(plain as u32);
+                plain
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether the innermost container is the array of the items.
+    fn is_items(&self, steps: Option<&[Step]>) -> bool {
+        let depth = steps.map(|steps| steps.len() + 1);
+        depth == Some(self.levels.len())
+            && self.on_the_way == self.levels.len()
+            && self.levels.last().is_some_and(|level| !level.object)
+    }
+
+    /// Read one byte, which stands at an offset of the output. Of two events, which only a number has, one is of the
+    /// byte before.
+    pub(super) fn read(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> [Option<Event>; 2] {
+        let mut before = None;
+        if let Token::Number(digits) = self.token {
+            match digits.with(byte) {
+                Some(digits) => {
+                    self.token = Token::Number(digits);
+                    return [None, None];
+                }
+                None if digits.may_end() => before = self.ended(at, steps),
+                None => return [Some(Event::Broken), None],
+            }
+        }
+        [before, self.token_or_mark(at, byte, steps, caps)]
+    }
+
+    fn token_or_mark(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> Option<Event> {
+        match self.token {
+            Token::String { is_name, escape, bytes } => self.in_string(at, byte, (is_name, escape, bytes), steps, caps),
+            Token::Literal(which, read) => {
+                let word = LITERALS.get(usize::from(which)).copied().unwrap_or_default();
+                if word.get(usize::from(read)) != Some(&byte) {
+                    return Some(Event::Broken);
+                }
+                self.token = Token::Literal(which, read.saturating_add(1));
+                if usize::from(read) + 1 == word.len() { self.ended(at.saturating_add(1), steps) } else { None }
+            }
+            Token::Number(_) | Token::None => self.between(at, byte, steps, caps),
+        }
+    }
+
+    fn in_string(
+        &mut self,
+        at: u32,
+        byte: u8,
+        (is_name, escape, bytes): (bool, Escape, u32),
+        steps: Option<&[Step]>,
+        caps: &Caps,
+    ) -> Option<Event> {
+        if escape != Escape::None || byte != b'"' {
+            self.push_to_name(byte, steps);
+        }
+        let (escape, bytes) = match (escape, byte) {
+            (Escape::None, b'"') => {
+                let over = bytes as usize > caps.string_bytes && self.item.is_none();
+                let ended = match is_name {
+                    true => {
+                        self.token = Token::None;
+                        self.next = Next::Colon;
+                        self.is_step = self.name.take().is_some_and(|name| self.leads(&name, steps));
+                        None
+                    }
+                    false => self.ended(at.saturating_add(1), steps),
+                };
+                let words =
+                    || Event::Over("caps.string_bytes", format!("a string has more than {} bytes", caps.string_bytes));
+                return if over { Some(words()) } else { ended };
+            }
+            (Escape::None, b'\\') => (Escape::Begun, bytes),
+            (Escape::None, 0x20..) => (Escape::None, bytes.saturating_add(1)),
+            (Escape::Begun, b'u') => (Escape::Hex(4), bytes),
+            (Escape::Begun, b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                (Escape::None, bytes.saturating_add(1))
+            }
+            (Escape::Hex(1), _) if byte.is_ascii_hexdigit() => (Escape::None, bytes.saturating_add(1)),
+            (Escape::Hex(left), _) if byte.is_ascii_hexdigit() => (Escape::Hex(left.saturating_sub(1)), bytes),
+            _ => return Some(Event::Broken),
+        };
+        self.token = Token::String { is_name, escape, bytes };
+        None
+    }
+
+    /// The name that leads on from the innermost container, if one does.
+    fn step<'s>(&self, steps: Option<&'s [Step]>) -> Option<&'s str> {
+        match steps?.get(self.levels.len().checked_sub(1)?)? {
+            Step::Name(name) if self.on_the_way == self.levels.len() && self.item.is_none() => Some(name),
+            _ => None,
+        }
+    }
+
+    /// One more byte of a name that may lead on. Nobody else's is kept: a producer may write it as long as it likes.
+    fn push_to_name(&mut self, byte: u8, steps: Option<&[Step]>) {
+        // Each byte of a name is written as six at the most, and here as a character of two.
+        let longest = self.step(steps).map_or(0, |step| 12 * step.len());
+        if let Some(name) = &mut self.name {
+            name.push(byte as char);
+        }
+        self.name.take_if(|name| name.len() > longest);
+    }
+
+    /// Whether a name, as it is written, is the one that leads on.
+    fn leads(&self, name: &str, steps: Option<&[Step]>) -> bool {
+        // Each of its bytes was taken for a character.
+        let bytes: Vec<u8> = name.chars().map(|byte| byte as u8).collect();
+        let json = format!("\"{}\"", String::from_utf8_lossy(&bytes));
+        self.step(steps).is_some_and(|step| serde_json::from_str::<String>(&json).is_ok_and(|name| name == step))
+    }
+
+    /// A byte outside of tokens.
+    fn between(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> Option<Event> {
+        self.token = Token::None;
+        if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            return None;
+        }
+        match (self.next, byte) {
+            (Next::Value | Next::Item, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+                self.value(at, byte, steps, caps)
+            }
+            (Next::Name | Next::Member, b'"') => {
+                let over = self.count(caps);
+                self.token = Token::String { is_name: true, escape: Escape::None, bytes: 0 };
+                self.name = self.step(steps).map(|_| String::new());
+                over
+            }
+            (Next::Colon, b':') => {
+                self.next = Next::Value;
+                None
+            }
+            (Next::CommaOrEnd, b',') => {
+                let object = self.levels.last().is_some_and(|level| level.object);
+                self.next = if object { Next::Name } else { Next::Value };
+                None
+            }
+            (Next::CommaOrEnd | Next::Member, b'}') if self.levels.last().is_some_and(|level| level.object) => {
+                self.close(at, steps)
+            }
+            (Next::CommaOrEnd | Next::Item, b']') if self.levels.last().is_some_and(|level| !level.object) => {
+                self.close(at, steps)
+            }
+            _ => Some(Event::Broken),
+        }
+    }
+
+    /// One more item or member of the innermost container.
+    fn count(&mut self, caps: &Caps) -> Option<Event> {
+        let level = self.levels.last_mut()?;
+        level.count = level.count.saturating_add(1);
+        let (keyword, cap, noun) = match level.object {
+            true => ("caps.object_members", caps.object_members, "an object has more than"),
+            false => ("caps.array_items", caps.array_items, "an array has more than"),
+        };
+        let over = level.count as usize == cap.saturating_add(1) && self.item.is_none();
+        over.then(|| Event::Over(keyword, format!("{noun} {cap}")))
+    }
+
+    fn value(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> Option<Event> {
+        let in_array = self.levels.last().is_some_and(|level| !level.object);
+        let over = if in_array { self.count(caps) } else { None };
+        if self.is_items(steps) {
+            self.item = Some(at);
+        }
+        self.next = Next::CommaOrEnd;
+        match byte {
+            b'{' | b'[' => {
+                if self.levels.len() >= caps.depth {
+                    let message = format!("it is nested deeper than {} levels", caps.depth);
+                    return Some(if self.item.is_some() { Event::TooDeep } else { Event::Over("caps.depth", message) });
+                }
+                let depth = self.levels.len();
+                if self.on_the_way == depth && self.item.is_none() && self.leads_on(depth, steps) {
+                    self.on_the_way = depth + 1;
+                }
+                self.levels.push(Level { object: byte == b'{', count: 0 });
+                self.next = if byte == b'{' { Next::Member } else { Next::Item };
+            }
+            b'"' => self.token = Token::String { is_name: false, escape: Escape::None, bytes: 0 },
+            b'-' => self.token = Token::Number(Digits::Minus),
+            b'0' => self.token = Token::Number(Digits::Zero),
+            b'1'..=b'9' => self.token = Token::Number(Digits::Integer),
+            b't' => self.token = Token::Literal(0, 1),
+            b'f' => self.token = Token::Literal(1, 1),
+            _ => self.token = Token::Literal(2, 1),
+        }
+        over
+    }
+
+    /// Whether the value that begins here is on the way to the items, its parent being so.
+    fn leads_on(&self, depth: usize, steps: Option<&[Step]>) -> bool {
+        let Some(steps) = steps else {
+            return false;
+        };
+        match (depth.checked_sub(1).map(|step| steps.get(step)), self.levels.last()) {
+            (None, _) => true,
+            (Some(Some(Step::Name(_))), Some(Level { object: true, .. })) => self.is_step,
+            (Some(Some(Step::Index(index))), Some(Level { object: false, count })) => {
+                count.checked_sub(1).map(|last| last as usize) == Some(*index)
+            }
+            _ => false,
+        }
+    }
+
+    fn close(&mut self, at: u32, steps: Option<&[Step]>) -> Option<Event> {
+        self.levels.pop();
+        self.on_the_way = self.on_the_way.min(self.levels.len());
+        self.ended(at.saturating_add(1), steps)
+    }
+
+    /// A value has ended before an offset.
+    fn ended(&mut self, end: u32, steps: Option<&[Step]>) -> Option<Event> {
+        self.token = Token::None;
+        self.is_step = false;
+        self.next = if self.levels.is_empty() { Next::Nothing } else { Next::CommaOrEnd };
+        if !self.is_items(steps) {
+            return None;
+        }
+        let start = self.item.take()?;
+        let index = self.levels.last()?.count.checked_sub(1)?;
+        Some(Event::Item { index, span: Span { start, end } })
+    }
+}

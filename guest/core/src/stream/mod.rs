@@ -1,0 +1,472 @@
+//! An output that is still coming. In flight nothing is judged but what can no longer become right; each item is told as
+//! soon as it is complete. The verdict is `validate`'s, on the whole text, when the producer has stopped.
+//!
+//! What is told in flight follows the text as `extract` and the strict parser read it, as far as that can be known before
+//! the end: blocks, the whole output, or JSON in prose; not what recovery and repair make of it.
+
+mod json;
+#[cfg(test)]
+mod tests;
+
+use data_encoding::BASE64URL_NOPAD;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    MAX_TEXT,
+    contract::Contract,
+    fault::{Fault, FaultCode},
+    parse::Span,
+    place::Place,
+    report::Report,
+    request::{Finish, NamedList, Request},
+    text,
+    violation::Violation,
+};
+use json::{Event, Json};
+
+/// How far a document has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completeness {
+    InFlight,
+    SoftComplete,
+    HardComplete,
+}
+
+/// An item that is complete. See `completed` in `wit/stream.wit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Completed {
+    pub candidate: u32,
+    pub index: u32,
+    pub span: Span,
+}
+
+/// What can no longer become right. See `dead-end` in `wit/stream.wit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadEnd {
+    pub keyword: String,
+    pub message: String,
+    pub at: u32,
+}
+
+/// What is known so far. See `progress` in `wit/stream.wit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    pub completeness: Completeness,
+    pub items: Vec<Completed>,
+    pub dead_end: Option<DeadEnd>,
+}
+
+/// One output that is still coming.
+#[derive(Debug)]
+pub struct Session {
+    agent: String,
+    lists: Vec<NamedList>,
+    output: String,
+    scan: Scan,
+    /// The producer has stopped.
+    finished: bool,
+}
+
+impl Session {
+    /// For an output of this agent, with the lists that its contract's `allow` refers to.
+    pub fn new(agent: String, lists: Vec<NamedList>) -> Self {
+        Session { agent, lists, output: String::new(), scan: Scan::default(), finished: false }
+    }
+
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Take what came next.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request` after the end, or where the output is longer than offsets tell.
+    pub fn push(&mut self, contract: &Contract, chunk: &str) -> Result<Progress, Fault> {
+        if self.finished {
+            return Err(wrong("chunk", "nothing", "must not come after the producer has stopped"));
+        }
+        if self.output.len().saturating_add(chunk.len()) > MAX_TEXT {
+            return Err(wrong("chunk", "a shorter output", "must not make the output longer than offsets tell"));
+        }
+        self.output.push_str(chunk);
+        Ok(self.scan.advance(contract, chunk))
+    }
+
+    /// The verdict on all that came, as `validate` gives it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`validate`](crate::validate).
+    pub fn finish(&mut self, contract: &Contract, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
+        self.finished = true;
+        let (agent, lists) = (self.agent.clone(), self.lists.clone());
+        crate::validate(contract, &Request { agent, output: &self.output, finish, lists, invalid_utf8 })
+    }
+
+    pub fn completeness(&self) -> Completeness {
+        if self.finished { Completeness::HardComplete } else { self.scan.completeness() }
+    }
+}
+
+fn wrong(name: &str, expected: &str, message: &str) -> Fault {
+    let violation = Violation::new(&Place::root().name(name), "request", expected, "more", message);
+    Fault::wrong(FaultCode::BadRequest, "request", vec![violation])
+}
+
+/// A fence: its mark, and how many of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Fence {
+    mark: u8,
+    length: u32,
+    /// Nothing but blanks before it on its line.
+    first: bool,
+}
+
+/// Where in the output the next byte is.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Where {
+    /// Nothing but white space has come.
+    Beginning,
+    Prose,
+    /// Behind a fence, in the word that says what it holds.
+    Marker(Fence, String),
+    /// Behind a marker, on its line.
+    Behind(Fence),
+    /// On the rest of the line behind a marker.
+    Line(Fence),
+    /// In a block of another kind.
+    Other(Fence),
+    /// Behind a bracket in prose, which may begin an object or array.
+    Bracket(u8, u32),
+    Candidate(Candidate),
+}
+
+/// A piece of the output that may be the JSON asked for.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Candidate {
+    start: u32,
+    kind: Kind,
+    /// None where it is no JSON, or is not followed any further.
+    json: Option<Json>,
+    /// After that: inside quotes, and behind a backslash there.
+    quoted: bool,
+    escaped: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Kind {
+    Block(Fence),
+    Raw,
+    Embedded,
+}
+
+/// A run of one mark that has not ended.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Run {
+    mark: u8,
+    length: u32,
+    first: bool,
+}
+
+/// How far an output was read. It holds none of its text, and can be kept between one chunk and the next.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Scan {
+    at: u32,
+    place: Where,
+    /// Nothing but blanks has come on this line.
+    blank: bool,
+    run: Option<Run>,
+    /// The candidate before the one that is being read was a whole document.
+    complete: bool,
+    dead_end: Option<DeadEnd>,
+}
+
+impl Default for Scan {
+    fn default() -> Self {
+        Scan { at: 0, place: Where::Beginning, blank: true, run: None, complete: false, dead_end: None }
+    }
+}
+
+impl Scan {
+    /// As a text that is short and says nothing to anybody else.
+    pub(crate) fn to_text(&self) -> String {
+        // Numbers, words and lists: nothing in them can fail to be written.
+        BASE64URL_NOPAD.encode(&postcard::to_allocvec(self).unwrap_or_default())
+    }
+
+    /// What `to_text` gave.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
+        postcard::from_bytes(&bytes).ok()
+    }
+
+    /// Read what came next.
+    pub(crate) fn advance(&mut self, contract: &Contract, chunk: &str) -> Progress {
+        let bytes = chunk.as_bytes();
+        let mut items = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            at += match &mut self.place {
+                Where::Candidate(candidate) => candidate.skip(&bytes[at..]),
+                Where::Prose | Where::Other(_) | Where::Line(_) if self.run.is_none() => {
+                    let plain = |byte: &&u8| !matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b' ' | b'\t' | b'\r');
+                    let skipped = bytes[at..].iter().take_while(plain).count();
+                    self.blank &= skipped == 0;
+                    skipped
+                }
+                _ => 0,
+            };
+            if let Some(byte) = bytes.get(at) {
+                self.byte(contract, start_of(self.at, at), *byte, &mut items);
+                at += 1;
+            }
+        }
+        self.at = start_of(self.at, at);
+        Progress { completeness: self.completeness(), items, dead_end: self.dead_end.clone() }
+    }
+
+    pub(crate) fn completeness(&self) -> Completeness {
+        let complete = match &self.place {
+            Where::Candidate(candidate) => candidate.json.as_ref().is_some_and(Json::is_complete),
+            _ => self.complete,
+        };
+        if complete { Completeness::SoftComplete } else { Completeness::InFlight }
+    }
+
+    fn byte(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
+        // Runs of marks first: what a fence means is known when it has ended.
+        if let Some(run) = self.run.take() {
+            if byte == run.mark {
+                self.run = Some(Run { length: run.length.saturating_add(1), ..run });
+                return;
+            }
+            self.fence(Fence { mark: run.mark, length: run.length, first: run.first }, byte);
+        }
+        let is_mark = matches!(byte, b'`' | b'~');
+        let starts_run = match &self.place {
+            Where::Beginning | Where::Prose | Where::Other(_) => is_mark,
+            Where::Candidate(Candidate { kind: Kind::Block(open), json, quoted, .. }) => {
+                let in_string = json.as_ref().map_or(*quoted, Json::is_in_string);
+                byte == open.mark && (!in_string || (json.is_none() && self.blank))
+            }
+            _ => false,
+        };
+        if starts_run {
+            self.run = Some(Run { mark: byte, length: 1, first: self.blank });
+            self.blank = false;
+            if matches!(self.place, Where::Beginning) {
+                self.place = Where::Prose;
+            }
+            return;
+        }
+        self.read(contract, at, byte, items);
+        self.blank = byte == b'\n' || (self.blank && matches!(byte, b' ' | b'\t' | b'\r'));
+    }
+
+    /// A run of marks has ended before a byte.
+    fn fence(&mut self, fence: Fence, byte: u8) {
+        let last = matches!(byte, b'\n' | b' ' | b'\t' | b'\r');
+        match &mut self.place {
+            Where::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
+                self.place = Where::Marker(fence, String::new());
+            }
+            Where::Other(open) => {
+                if fence.first && last && fence.mark == open.mark && fence.length >= open.length {
+                    self.place = Where::Prose;
+                }
+            }
+            Where::Candidate(candidate) => {
+                let Kind::Block(open) = candidate.kind else {
+                    return;
+                };
+                if fence.length >= open.length {
+                    self.complete = candidate.json.as_ref().is_some_and(Json::is_complete);
+                    self.place = Where::Prose;
+                } else {
+                    candidate.json = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A byte that is no part of a fence.
+    fn read(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
+        let white = matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        match &mut self.place {
+            Where::Beginning => {
+                // A byte order mark is three bytes.
+                let mark = at < 3 && [0xef, 0xbb, 0xbf].get(at as usize) == Some(&byte);
+                if white || mark {
+                    return;
+                }
+                if contract.extract().raw_json && begins_json(byte) {
+                    self.begin(at, Kind::Raw);
+                    return self.read(contract, at, byte, items);
+                }
+                self.place = Where::Prose;
+                let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
+                if only_raw && !contract.repairs() {
+                    self.stuck(
+                        "extract",
+                        format!("it must be JSON and nothing else, and begins at byte {at} with something else"),
+                        at,
+                    );
+                }
+                self.read(contract, at, byte, items);
+            }
+            Where::Prose => {
+                if contract.extract().embedded && matches!(byte, b'{' | b'[') {
+                    self.place = Where::Bracket(byte, at);
+                }
+            }
+            Where::Marker(fence, word) => {
+                let fence = *fence;
+                if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'{' | b'[') {
+                    // One byte more than the longest marker tells that it is none.
+                    if word.len() <= 64 {
+                        word.push(byte as char);
+                    }
+                    return;
+                }
+                if matches!(byte, b' ' | b'\t') && word.is_empty() {
+                    return;
+                }
+                let known = contract.extract().markers.iter().any(|marker| marker.eq_ignore_ascii_case(word));
+                if known {
+                    self.place = Where::Behind(fence);
+                    self.read(contract, at, byte, items);
+                } else {
+                    self.place = if fence.first { Where::Other(fence) } else { Where::Prose };
+                }
+            }
+            Where::Behind(fence) => {
+                let fence = *fence;
+                match byte {
+                    b'\n' => self.begin(start_of(at, 1), Kind::Block(fence)),
+                    b'{' | b'[' => {
+                        self.begin(at, Kind::Block(fence));
+                        self.read(contract, at, byte, items);
+                    }
+                    b' ' | b'\t' | b'\r' => {}
+                    _ if fence.first => self.place = Where::Line(fence),
+                    _ => self.place = Where::Prose,
+                }
+            }
+            Where::Line(fence) => {
+                let fence = *fence;
+                if byte == b'\n' {
+                    self.begin(start_of(at, 1), Kind::Block(fence));
+                }
+            }
+            Where::Other(_) => {}
+            Where::Bracket(bracket, start) => {
+                let (bracket, start) = (*bracket, *start);
+                if white {
+                    return;
+                }
+                self.place = Where::Prose;
+                if looks_like_json(bracket, byte) {
+                    self.begin(start, Kind::Embedded);
+                    self.read(contract, start, bracket, items);
+                }
+                self.read(contract, at, byte, items);
+            }
+            Where::Candidate(_) => self.in_candidate(contract, at, byte, items),
+        }
+    }
+
+    fn in_candidate(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
+        let Where::Candidate(candidate) = &mut self.place else {
+            return;
+        };
+        let caps = contract.caps();
+        let steps = contract.items().map(|items| items.path.steps.as_slice());
+        let Some(json) = &mut candidate.json else {
+            return candidate.quote(byte);
+        };
+        let mut dead_end = None;
+        let mut broken = false;
+        for event in json.read(at, byte, steps, caps).into_iter().flatten() {
+            match event {
+                Event::Item { index, span } => items.push(Completed { candidate: candidate.start, index, span }),
+                Event::Over(keyword, message) => {
+                    broken |= keyword == "caps.depth";
+                    dead_end = Some((keyword, message));
+                }
+                Event::TooDeep => broken = true,
+                Event::Broken => {
+                    broken = true;
+                    if !contract.repairs() && steps.is_none() {
+                        dead_end = Some(("json", format!("it is no JSON: the byte at {at} cannot stand there")));
+                    }
+                }
+            }
+        }
+        let size = at.saturating_sub(candidate.start) as usize;
+        if size >= caps.bytes && !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            dead_end = Some(("caps.bytes", format!("it has more than {} bytes of JSON", caps.bytes)));
+        }
+        let done = candidate.kind == Kind::Embedded && json.is_complete();
+        if broken {
+            candidate.quoted = json.is_in_string();
+            candidate.json = None;
+            candidate.quote(byte);
+        }
+        let is_block = matches!(candidate.kind, Kind::Block(_));
+        if let Some((keyword, message)) = dead_end {
+            self.stuck(keyword, message, at);
+        }
+        // Prose again, in which another candidate may come. A block goes on to its fence.
+        if done || (broken && !is_block) {
+            self.complete = done;
+            self.place = Where::Prose;
+        }
+    }
+
+    fn begin(&mut self, start: u32, kind: Kind) {
+        self.complete = false;
+        self.dead_end = None;
+        self.place =
+            Where::Candidate(Candidate { start, kind, json: Some(Json::new()), quoted: false, escaped: false });
+    }
+
+    fn stuck(&mut self, keyword: &str, message: String, at: u32) {
+        self.dead_end.get_or_insert(DeadEnd { keyword: keyword.to_owned(), message: text::cut(&message, 256), at });
+    }
+}
+
+impl Candidate {
+    /// Bytes that tell nothing.
+    fn skip(&mut self, bytes: &[u8]) -> usize {
+        self.json.as_mut().map_or(0, |json| json.skip(bytes))
+    }
+
+    /// Quotes of a text that is no JSON.
+    fn quote(&mut self, byte: u8) {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.quoted => self.escaped = true,
+            b'"' => self.quoted = !self.quoted,
+            _ => {}
+        }
+    }
+}
+
+fn start_of(at: u32, more: usize) -> u32 {
+    at.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+}
+
+fn begins_json(byte: u8) -> bool {
+    matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+}
+
+/// Whether an object or array begins, by its bracket and what follows it.
+fn looks_like_json(bracket: u8, byte: u8) -> bool {
+    match bracket {
+        b'{' => matches!(byte, b'"' | b'}'),
+        _ => matches!(byte, b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),
+    }
+}
