@@ -19,6 +19,15 @@ static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"))
 static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
 
+/// `sha256:` and the digest of some bytes, as reports and journals have it.
+pub fn digest(bytes: &[u8]) -> String {
+    let mut digest = String::from("sha256:");
+    for byte in Sha256::digest(bytes) {
+        digest.push_str(&format!("{byte:02x}"));
+    }
+    digest
+}
+
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
 #[derive(Clone)]
 pub struct Component {
@@ -77,13 +86,7 @@ impl Component {
 
     /// `sha256:` and the digest of the bytes.
     pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| {
-            let mut digest = String::from("sha256:");
-            for byte in Sha256::digest(&self.wasm) {
-                digest.push_str(&format!("{byte:02x}"));
-            }
-            digest
-        })
+        self.digest.get_or_init(|| digest(&self.wasm))
     }
 
     /// The component for an engine, from code made ahead where there is some that fits this machine.

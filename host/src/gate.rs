@@ -223,6 +223,22 @@ impl Gate {
         self.instance().lint(contract)
     }
 
+    /// Which contract applies to an agent's outputs, registered here or baked into the component.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`], or a limit was passed.
+    pub fn contract(&self, agent: &str) -> Result<ContractInfo, Fault> {
+        if let Some(registered) = self.contracts.get(agent) {
+            return Ok(registered.info.clone());
+        }
+        let (info, _) = self.instance().with_contracts(&[], 0, |validator, store, clock| {
+            let info = clock.run(validator.seamgate_validator_registry().call_contract(store, agent))?;
+            Ok(info.map_err(Fault::from))
+        })?;
+        Ok(info)
+    }
+
     /// Text for an agent's prompt: what its output must be.
     ///
     /// # Errors

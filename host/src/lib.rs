@@ -29,6 +29,7 @@ mod contract;
 mod engine;
 mod fault;
 mod gate;
+mod harness;
 mod limits;
 mod report;
 mod request;
@@ -39,10 +40,11 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "validator", exports: { default: async } });
 }
 
-pub use component::{Component, Inspection};
+pub use component::{Component, Inspection, digest};
 pub use contract::{ContractError, read_contract, read_contracts};
 pub use fault::{BakeError, Fault, LoadError};
 pub use gate::{Answer, Gate, Instance, Options, Verdict};
+pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop};
 pub use limits::{Limits, Usage};
 pub use report::{
     Candidate, Change, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish, Item, NamedList,

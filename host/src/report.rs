@@ -1,6 +1,13 @@
 //! The words of the WIT package as Rust types, and as the JSON that is the same everywhere.
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use std::collections::BTreeMap;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeOwned, Error as _},
+    ser::SerializeStruct,
+};
+use serde_json::value::RawValue;
 
 pub use crate::bindings::exports::seamgate::validator::stream::{Completed, Completeness, DeadEnd, Progress};
 pub use crate::bindings::exports::seamgate::validator::types::{
@@ -38,9 +45,25 @@ impl Report {
         out
     }
 
+    /// Read what [`to_json`](Report::to_json) wrote.
+    ///
+    /// # Errors
+    ///
+    /// It is no report.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
     /// What is wrong with a rejected output; empty for others.
     pub fn violations(&self) -> &[Violation] {
         self.error.as_ref().map_or(&[], |error| &error.violations)
+    }
+}
+
+impl Progress {
+    /// What is known as JSON text, members in the order of the WIT record.
+    pub fn to_json(&self) -> String {
+        json(self)
     }
 }
 
@@ -69,7 +92,61 @@ macro_rules! records {
                 record.end()
             }
         }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let mut members = Members::deserialize(deserializer)?;
+                Ok($name { $($field: members.take(stringify!($field))?),* })
+            }
+        }
     )*};
+}
+
+/// The members of a record, each as its text, until they are taken.
+#[derive(Deserialize)]
+struct Members(BTreeMap<String, Box<RawValue>>);
+
+impl Members {
+    fn take<T: DeserializeOwned, E: serde::de::Error>(&mut self, name: &'static str) -> Result<T, E> {
+        let member = self.0.remove(name).ok_or_else(|| E::missing_field(name))?;
+        serde_json::from_str(member.get()).map_err(|error| E::custom(format!("{name}: {error}")))
+    }
+
+    /// A member as JSON text.
+    fn source<E: serde::de::Error>(&mut self, name: &'static str) -> Result<String, E> {
+        self.0.remove(name).map(|member| member.get().to_owned()).ok_or_else(|| E::missing_field(name))
+    }
+}
+
+impl<'de> Deserialize<'de> for Report {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::deserialize(deserializer)?;
+        let disposition = members.take("disposition")?;
+        let has_output = matches!(disposition, Disposition::Accepted | Disposition::Partial);
+        Ok(Report {
+            disposition,
+            agent: members.take("agent")?,
+            schema_id: members.take("schema_id")?,
+            contract: members.take("contract")?,
+            output: if has_output { Some(members.source("output")?) } else { None },
+            error: members.take("error")?,
+            items: members.take("items")?,
+            quarantined: members.take("quarantined")?,
+            changes: members.take("changes")?,
+            candidates: members.take("candidates")?,
+            notes: members.take("notes")?,
+            review_required: members.take("review_required")?,
+            feedback: members.take("feedback")?,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut members = Members::deserialize(deserializer)?;
+        let (index, path, span) = (members.take("index")?, members.take("path")?, members.take("span")?);
+        Ok(Item { index, path, span, value: members.source("value")? })
+    }
 }
 
 records! {
@@ -100,6 +177,14 @@ macro_rules! words {
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.word())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = String::deserialize(deserializer)?;
+                let known = [$($name::$variant),*].into_iter().find(|known| known.word() == word);
+                known.ok_or_else(|| D::Error::unknown_variant(&word, &[$($word),*]))
             }
         }
     )*};
@@ -134,5 +219,12 @@ impl Serialize for Span {
     /// `[start,end]`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (self.start, self.end).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (start, end) = Deserialize::deserialize(deserializer)?;
+        Ok(Span { start, end })
     }
 }

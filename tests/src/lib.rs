@@ -1,6 +1,7 @@
 //! Cases: a test is a folder with an output, a contract, and the verdict expected.
 //!
-//! `tests/cases/GROUP/NAME/` holds `output.txt` (bytes, UTF-8 or not); `request.json` where more than an output is
+//! `tests/cases/GROUP/NAME/` holds `output.txt` (bytes, UTF-8 or not); `output-2.txt` and so on where there were further
+//! attempts, of which the reports are put together; `request.json` where more than an output is
 //! asked (`finish`, `lists`, `agent`); `contract.json`, else the group's; and `report.json` or `fault.json`, which
 //! `cargo xtask bless` writes.
 
@@ -37,11 +38,14 @@ impl Random {
 }
 
 /// One case, read from its folder.
+#[derive(Clone)]
 pub struct Case {
     /// `GROUP/NAME`.
     pub name: String,
     /// What the agent produced.
     pub output: Vec<u8>,
+    /// What it produced in attempts after the first.
+    pub more: Vec<Vec<u8>>,
     /// The contract as text.
     pub contract: String,
     /// Members of the request beside the output.
@@ -91,9 +95,11 @@ fn case(folder: PathBuf) -> Result<Case> {
     };
     let request = folder.join("request.json");
     let name: Vec<_> = folder.iter().rev().take(2).map(|part| part.to_string_lossy()).collect();
+    let more = (2..).map(|number| folder.join(format!("output-{number}.txt"))).take_while(|path| path.exists());
     Ok(Case {
         name: format!("{}/{}", name[1], name[0]),
         output: read(folder.join("output.txt"))?,
+        more: more.map(read).collect::<Result<_>>()?,
         contract: String::from_utf8(read(contract)?)?,
         members: match request.exists() {
             true => serde_json::from_slice(&read(request)?)?,
@@ -108,6 +114,12 @@ impl Case {
     pub fn text(&self) -> (String, Option<u32>) {
         let invalid = std::str::from_utf8(&self.output).err().map(|error| error.valid_up_to() as u32);
         (String::from_utf8_lossy(&self.output).into_owned(), invalid)
+    }
+
+    /// Each attempt as a case of its own.
+    pub fn attempts(&self) -> impl Iterator<Item = Case> {
+        let outputs = std::iter::once(&self.output).chain(&self.more);
+        outputs.map(|output| Case { output: output.clone(), more: Vec::new(), ..self.clone() })
     }
 
     /// The agent that the request names, if it does.

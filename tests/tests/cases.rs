@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use seamgate::{Component, Gate, Options};
+use seamgate::{Component, Gate, Options, Report};
 use seamgate_tests::{Case, cases, changes_give_what_was_validated, indented};
 use serde_json::Value;
 
@@ -11,19 +11,36 @@ use serde_json::Value;
 type Verdict = Result<String, String>;
 
 fn natively(case: &Case) -> Verdict {
+    let judged = seamgate_core::Contract::compile(&case.contract).and_then(|contract| {
+        let reports: Vec<_> =
+            case.attempts().map(|attempt| report_natively(&contract, &attempt)).collect::<Result<_, _>>()?;
+        let attempts: Vec<_> = reports.iter().map(seamgate_core::Attempt::from).collect();
+        Ok(match seamgate_core::merge(&contract, &attempts, lists(case))? {
+            seamgate_core::Merged::Same(index) => reports[index].to_json(),
+            seamgate_core::Merged::New(report) => report.to_json(),
+        })
+    });
+    judged.map_err(|fault| fault.to_json())
+}
+
+fn report_natively(
+    contract: &seamgate_core::Contract,
+    case: &Case,
+) -> Result<seamgate_core::Report, seamgate_core::Fault> {
     let (output, invalid_utf8) = case.text();
     let finish = seamgate_core::Finish::NAMES.iter().find(|(name, _)| *name == case.finish());
     let request = seamgate_core::Request {
         agent: case.agent().to_owned(),
         output: &output,
         finish: finish.expect("a finish of the format").1,
-        lists: case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect(),
+        lists: lists(case),
         invalid_utf8,
     };
-    seamgate_core::Contract::compile(&case.contract)
-        .and_then(|contract| seamgate_core::validate(&contract, &request))
-        .map(|report| report.to_json())
-        .map_err(|fault| fault.to_json())
+    seamgate_core::validate(contract, &request)
+}
+
+fn lists(case: &Case) -> Vec<seamgate_core::NamedList> {
+    case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect()
 }
 
 /// A gate of the component under test: the built-in one, or another build of it.
@@ -36,15 +53,42 @@ fn gate() -> Gate {
 }
 
 fn through_component(gate: &Gate, case: &Case) -> Verdict {
+    if !case.more.is_empty() {
+        return merged_through_component(case);
+    }
     gate.validate_with(&case.contract, &case.request(case.agent()))
         .map(|verdict| verdict.report.to_json())
         .map_err(|fault| fault.to_json())
 }
 
+/// The reports of all attempts, put together by a gate that has the contract, and by its `wire`.
+fn merged_through_component(case: &Case) -> Verdict {
+    let mut gate = gate();
+    let agent = gate.register(&case.contract).map_err(|fault| fault.to_json())?.agent;
+    let judged = |attempt: Case| gate.validate(&attempt.request(&agent)).map(|verdict| verdict.report);
+    let reports: Vec<Report> =
+        case.attempts().map(judged).collect::<Result<_, _>>().map_err(|fault| fault.to_json())?;
+    let read = |report: &Report| Report::from_json(&report.to_json()).expect("what to_json wrote");
+    let read: Vec<Report> = reports.iter().map(read).collect();
+    let lists: Vec<_> = case.lists().into_iter().map(|(name, values)| seamgate::NamedList { name, values }).collect();
+    let merged = gate.merge(&read, &lists).map_err(|fault| fault.to_json())?.report.to_json();
+
+    let reports: Vec<String> = reports.iter().map(Report::to_json).collect();
+    let request = format!(
+        "{{\"op\":\"merge\",\"agent\":{},\"lists\":{},\"reports\":[{}]}}",
+        Value::from(agent.as_str()),
+        case.members.get("lists").unwrap_or(&serde_json::json!({})),
+        reports.join(",")
+    );
+    let answer = gate.call(&request).expect("an answer within the limits").json;
+    assert_eq!(answer, format!("{{\"id\":null,\"report\":{merged}}}"), "{}", case.name);
+    Ok(merged)
+}
+
 /// The answer without its envelope. A contract that is not JSON cannot be sent inside a request: for such a case there
 /// is no answer.
 fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
-    if serde_json::from_str::<&serde_json::value::RawValue>(&case.contract).is_err() {
+    if serde_json::from_str::<&serde_json::value::RawValue>(&case.contract).is_err() || !case.more.is_empty() {
         return None;
     }
     let (output, invalid_utf8) = case.text();
@@ -104,8 +148,12 @@ fn check(gate: &Gate, schema: &jsonschema::Validator, case: &Case) -> Result<()>
         ensure!(errors.is_empty(), "the report does not match report.schema.json: {errors:?}");
         let feedback = value["feedback"].as_str().unwrap_or_default();
         ensure!(feedback.len() <= 2048, "the feedback has {} bytes", feedback.len());
-        spans(&value, case)?;
+        ensure!(Report::from_json(json)?.to_json() == *json, "the report reads otherwise than it was written");
+    }
+    // What was put together is a text of its own.
+    if native.is_ok() && case.more.is_empty() {
         let path = serde_json::from_str::<Value>(&case.contract)?["items"]["path"].as_str().map(str::to_owned);
+        spans(&value, case)?;
         changes_give_what_was_validated(&value, &case.text().0, path.as_deref())?;
     }
     let json = indented(json);
@@ -174,7 +222,7 @@ fn a_warm_instance_gives_the_same_verdicts() {
         }
     }
     let mut instance = gate.instance();
-    for (info, case) in &registered {
+    for (info, case) in registered.iter().filter(|(_, case)| case.more.is_empty()) {
         let request = seamgate::Request::from_bytes(&info.agent, &case.output);
         let fresh = gate.validate(&request).expect("a verdict").report;
         let warm = instance.validate(&request).expect("a verdict").report;

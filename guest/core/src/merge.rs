@@ -34,6 +34,28 @@ pub struct Attempt {
     pub feedback: String,
 }
 
+impl From<&Report> for Attempt {
+    fn from(report: &Report) -> Self {
+        Attempt {
+            agent: report.agent.clone(),
+            contract: report.contract.clone(),
+            is_accepted: report.disposition == Disposition::Accepted,
+            output: report.output.clone(),
+            items: report.items.iter().map(|item| (item.index, item.value.clone())).collect(),
+            quarantined: report.quarantined.iter().map(elsewhere).collect(),
+            changes: report.changes.iter().map(|change| Change { span: None, ..change.clone() }).collect(),
+            notes: report.notes.clone(),
+            feedback: report.feedback.clone(),
+        }
+    }
+}
+
+/// An item without its span: it stands in another text.
+fn elsewhere(item: &Quarantined) -> Quarantined {
+    let violations = item.violations.iter().map(|violation| Violation { span: None, ..violation.clone() });
+    Quarantined { span: None, violations: violations.collect(), ..item.clone() }
+}
+
 /// What becomes of several reports.
 #[derive(Debug)]
 pub enum Merged {
@@ -178,9 +200,10 @@ impl<'r> Whole<'r> {
         if new.is_empty() || new.len() > wanted.len() {
             let is_as_good = match wanted.is_empty() {
                 true => report.is_accepted && !self.base.is_accepted,
-                false => report.output.is_some() && total >= known.len(),
+                false => report.output.is_some(),
             };
-            if !is_as_good {
+            // No item is lost for an answer that has fewer.
+            if !is_as_good || total < known.len() {
                 return Ok(format!("merge: report {number} is not used"));
             }
             *self = Whole::of(contract, index, report)?;

@@ -13,6 +13,7 @@ use seamgate::{Limits, Request};
 use crate::{
     gate, ndjson, picture,
     status::{Status, Unwritten},
+    stream,
 };
 
 #[derive(clap::Args)]
@@ -38,6 +39,9 @@ pub(crate) struct Arguments {
     /// A partial verdict exits with 0
     #[arg(long)]
     allow_partial: bool,
+    /// Tell what is known while the output is still coming; as JSON, lines {"progress":…} and then {"report":…}
+    #[arg(long, conflicts_with = "ndjson")]
+    stream: bool,
     /// One request a line in, one answer a line out, in order. Exits as the worst answer would
     #[arg(long)]
     ndjson: bool,
@@ -50,7 +54,7 @@ pub(crate) struct Arguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 #[value(rename_all = "snake_case")]
-enum Finish {
+pub(crate) enum Finish {
     Stop,
     Length,
     Refusal,
@@ -88,33 +92,50 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
     let contracts = arguments.contract.as_deref().unwrap_or(Path::new("."));
     let gate = gate::open(contracts)?;
     let agent = gate::agent(arguments.agent.as_deref(), &gate, contracts)?;
-    let output = read(file)?;
-    let mut request = Request::from_bytes(&agent, &output).finish(arguments.finish.into());
-    for (name, file) in &arguments.list {
-        let values = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
-        request = request.list(name, values.lines());
-    }
-    let verdict = match gate.validate(&request) {
+    let words = arguments.picture || (io::stdout().is_terminal() && !arguments.json);
+    let finish = arguments.finish.into();
+    let mut output = Vec::new();
+    let judged = if arguments.stream {
+        let request = with_lists(Request::new(&agent, ""), &arguments.list)?;
+        stream::judge(&gate, &request, (file, finish, words), &mut output)?
+    } else {
+        output = read(file)?;
+        gate.validate(&with_lists(Request::from_bytes(&agent, &output).finish(finish), &arguments.list)?)
+    };
+    // A line among others says what it is.
+    let line = |what: &str, json: String| match arguments.stream {
+        true => print(&format!("{{\"{what}\":{json}}}")),
+        false => print(&json),
+    };
+    let verdict = match judged {
         Ok(verdict) => verdict,
         Err(fault) => {
             // No verdict is an answer too, for those who read answers.
-            if arguments.json || !(arguments.picture || io::stdout().is_terminal()) {
-                print(&fault.to_json())?;
+            if !words {
+                line("fault", fault.to_json())?;
             }
             return Err(gate::Told(fault).into());
         }
     };
-    if arguments.picture || (io::stdout().is_terminal() && !arguments.json) {
+    if words {
         let name = file.map_or_else(|| "standard input".to_owned(), |file| file.display().to_string());
         print(&picture::verdict(&verdict, &output, &name))?;
     } else {
-        print(&verdict.report.to_json())?;
+        line("report", verdict.report.to_json())?;
     }
     Ok(verdict.report.disposition.into())
 }
 
+/// A request with the lists that files hold.
+pub(crate) fn with_lists<'t>(request: Request<'t>, lists: &[(String, PathBuf)]) -> Result<Request<'t>> {
+    lists.iter().try_fold(request, |request, (name, file)| {
+        let values = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+        Ok(request.list(name, values.lines()))
+    })
+}
+
 /// `NAME=FILE`.
-fn list(argument: &str) -> Result<(String, PathBuf), String> {
+pub(crate) fn list(argument: &str) -> Result<(String, PathBuf), String> {
     let (name, file) = argument.split_once('=').ok_or("must be NAME=FILE")?;
     Ok((name.to_owned(), file.into()))
 }
@@ -135,7 +156,7 @@ fn read(file: Option<&Path>) -> Result<Vec<u8>> {
     Ok(output)
 }
 
-fn print(text: &str) -> Result<()> {
+pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).map_err(Unwritten::from)?;
     Ok(())

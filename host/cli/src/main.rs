@@ -1,14 +1,18 @@
 //! `seamgate`: check what an agent wrote before strict code reads it.
 
+mod agent;
 mod bake;
 mod check;
 mod describe;
 mod gate;
 mod inspect;
+mod journal;
 mod lint;
 mod ndjson;
 mod picture;
+mod run;
 mod status;
+mod stream;
 
 use std::process::ExitCode;
 
@@ -29,6 +33,9 @@ struct Arguments {
 enum Command {
     /// Judge one output, or with --ndjson one request a line
     Check(check::Arguments),
+    /// Run an agent, judge its output, and ask again with what was wrong; print what was validated, and nothing else
+    #[command(after_long_help = run::HELP)]
+    Run(run::Arguments),
     /// Look for likely mistakes in contracts
     Lint(lint::Arguments),
     /// Make a component with contracts inside, compiled
@@ -46,6 +53,7 @@ fn main() -> ExitCode {
     }
     let status = match Arguments::parse().command {
         Command::Check(arguments) => check::run(arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
@@ -55,7 +63,7 @@ fn main() -> ExitCode {
         .unwrap_or_else(|error| {
             let status = Status::of(&error);
             // A reader that has gone away wants no message.
-            if status != Status::BrokenPipe {
+            if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
                 eprintln!("seamgate: {}", picture::safe(&format!("{error:#}")));
             }
             status

@@ -20,11 +20,20 @@ pub(crate) enum Status {
     Fault,
     /// Standard output was closed by its reader.
     BrokenPipe,
+    /// A signal asked for the end.
+    Signal(u8),
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
-        ExitCode::from(match status {
+        ExitCode::from(status.code())
+    }
+}
+
+impl Status {
+    /// What a script sees.
+    pub(crate) fn code(self) -> u8 {
+        match self {
             Status::Accepted => 0,
             Status::Rejected => 1,
             Status::Usage => 2,
@@ -33,7 +42,8 @@ impl From<Status> for ExitCode {
             Status::Fault => 5,
             // As a shell says it of a program that the signal SIGPIPE ended.
             Status::BrokenPipe => 141,
-        })
+            Status::Signal(signal) => 128_u8.saturating_add(signal),
+        }
     }
 }
 
@@ -60,6 +70,9 @@ impl Status {
                 _ => Status::Fault,
             };
         }
+        if error.is::<NoVerdict>() {
+            return Status::Fault;
+        }
         match error.downcast_ref() {
             Some(Unwritten(error)) if error.kind() == io::ErrorKind::BrokenPipe => Status::BrokenPipe,
             Some(Unwritten(_)) => Status::Fault,
@@ -85,3 +98,15 @@ impl fmt::Display for Unwritten {
 }
 
 impl std::error::Error for Unwritten {}
+
+/// There is nothing to judge, or no record of it can be kept.
+#[derive(Debug)]
+pub(crate) struct NoVerdict(pub(crate) String);
+
+impl fmt::Display for NoVerdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NoVerdict {}

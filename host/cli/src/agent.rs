@@ -1,0 +1,376 @@
+//! Runs one child process that is not trusted to behave, and ends it in every case.
+//!
+//! On Unix the child leads a session of its own, so that its helpers are ended with it, and no terminal can stop it. A
+//! helper that leaves the session's group (a daemon) is out of reach. If we die by SIGKILL, Linux kills the child, but no
+//! helpers.
+
+use std::{
+    ffi::OsString,
+    io::{self, ErrorKind, Read, Write},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
+    time::{Duration, Instant},
+};
+
+pub(crate) use os::Signals;
+
+/// How long the group may take to end by itself after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long we wait for the end of output once the child has exited and its group was killed.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How long the kernel may take to remove the child after SIGKILL. It is long, as freeing much memory takes time.
+const REMOVAL: Duration = Duration::from_secs(10);
+/// The longest time between two calls of `progress`.
+const TICK: Duration = Duration::from_millis(100);
+
+/// One run of the agent.
+pub(crate) struct Run<'a> {
+    /// The program and its arguments. Not empty.
+    pub(crate) command: &'a [OsString],
+    /// Variables that are added to our own environment for the child.
+    pub(crate) environment: &'a [(&'a str, OsString)],
+    /// All bytes that the child gets on standard input. It need not read them.
+    pub(crate) input: &'a [u8],
+    /// How long the child may run.
+    pub(crate) timeout: Duration,
+    /// How many bytes of output are taken. If it writes one more, it is ended.
+    pub(crate) limit: usize,
+}
+
+/// How a run ended. If several fit, `Interrupted` goes first, then `TooLong`, then `TimedOut`.
+pub(crate) enum Ended {
+    /// The child exited with status 0. Gives the bytes that it wrote.
+    Exited { output: Vec<u8> },
+    /// The child exited with another status or by a signal that was not ours. Gives the bytes that it wrote.
+    Failed { status: ExitStatus, output: Vec<u8> },
+    /// The child ran for too long. Gives the bytes that it wrote, and whether it had closed its output and lived on.
+    TimedOut { closed: bool, output: Vec<u8> },
+    /// The child wrote more bytes than the limit.
+    TooLong,
+    /// The child could not be started.
+    NotStarted(io::Error),
+    /// We got this signal: SIGINT, SIGTERM or SIGHUP. The caller should exit with 128 plus its number.
+    Interrupted(i32),
+}
+
+/// What other threads tell the main thread.
+#[cfg_attr(not(unix), expect(dead_code, reason = "only output is watched on a thread there"))]
+enum Event {
+    /// The child wrote these bytes. No bytes mean the end of output.
+    Output(io::Result<Vec<u8>>),
+    /// The child has exited. It is not reaped yet.
+    Exited(io::Result<()>),
+    /// We got this signal.
+    Signal(i32),
+}
+
+/// Runs the child until it exits or has to be ended, and gives how it ended.
+///
+/// `progress` gets the bytes of output so far, at each chunk and at least every 100 ms. It must not block.
+/// An error means that the child could not be watched or, as another user's process, could not be ended.
+/// Call this on the main thread, because Linux kills the child when the thread that started it ends.
+pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io::Result<Ended> {
+    let Some((program, arguments)) = run.command.split_first() else {
+        return Ok(Ended::NotStarted(ErrorKind::InvalidInput.into()));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.envs(run.environment.iter().map(|(name, value)| (name, value)));
+    os::prepare(&mut command);
+
+    let (sender, events) = mpsc::channel();
+    // Before the start, so that no signal ends us by default while there is a child.
+    signals.listen(Some(sender.clone()));
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Ok(Ended::NotStarted(error)),
+    };
+    let mut agent = Agent {
+        child,
+        events,
+        progress,
+        output: Vec::new(),
+        closed: false,
+        exited: false,
+        signal: None,
+        reaped: false,
+    };
+    agent.start_threads(run, &sender)?;
+
+    let too_long = |agent: &Agent| agent.output.len() > run.limit;
+    let stop = |agent: &Agent| agent.signal.is_some() || too_long(agent);
+    agent.wait(run.timeout, |agent| agent.exited || stop(agent))?;
+    let (by_itself, closed) = (agent.exited, agent.closed);
+    if !by_itself {
+        os::terminate(&agent.child);
+        agent.wait(GRACE, |agent| agent.exited)?;
+    }
+    os::kill(&mut agent.child);
+    if by_itself {
+        // The group is dead. What still holds the output open is out of reach and may do so for ever.
+        agent.wait(DRAIN, |agent| agent.closed || stop(agent))?;
+    } else {
+        agent.wait(REMOVAL, |agent| agent.exited)?;
+    }
+    if !agent.exited {
+        return Err(io::Error::other("the process could not be ended"));
+    }
+    agent.reaped = true;
+    let status = agent.child.wait()?;
+
+    // From here on a signal ends us by default. One that was told before is in the channel.
+    signals.listen(None);
+    while let Ok(event) = agent.events.try_recv() {
+        agent.take(event)?;
+    }
+    let too_long = too_long(&agent);
+    let output = std::mem::take(&mut agent.output);
+    Ok(match agent.signal {
+        Some(signal) => Ended::Interrupted(signal),
+        None if too_long => Ended::TooLong,
+        None if !by_itself => Ended::TimedOut { closed, output },
+        None if status.success() => Ended::Exited { output },
+        None => Ended::Failed { status, output },
+    })
+}
+
+/// A started child and what is known of it.
+struct Agent<'a> {
+    child: Child,
+    events: Receiver<Event>,
+    progress: &'a mut dyn FnMut(usize),
+    output: Vec<u8>,
+    /// The end of output was read.
+    closed: bool,
+    exited: bool,
+    /// The first signal that we got.
+    signal: Option<i32>,
+    /// The number of the child may belong to another process now.
+    reaped: bool,
+}
+
+impl Agent<'_> {
+    /// Starts the threads that write the input, read the output and wait for the exit.
+    ///
+    /// Nobody joins them, because a pipe that something holds open for ever must not block us.
+    fn start_threads(&mut self, run: &Run, sender: &Sender<Event>) -> io::Result<()> {
+        if let Some(mut stdin) = self.child.stdin.take() {
+            let input = run.input.to_vec();
+            // The child need not read all of it, so an error is no matter. The end of the thread closes the pipe.
+            spawn(move || drop(stdin.write_all(&input)))?;
+        }
+        if let Some(stdout) = self.child.stdout.take() {
+            let most = u64::try_from(run.limit).unwrap_or(u64::MAX).saturating_add(1);
+            let sender = sender.clone();
+            spawn(move || read(stdout.take(most), &sender))?;
+        }
+        os::watch(&self.child, sender)
+    }
+
+    /// Takes events until `done`, or until this time has passed.
+    fn wait(&mut self, time: Duration, done: impl Fn(&Self) -> bool) -> io::Result<()> {
+        let start = Instant::now();
+        while !done(self) {
+            let left = time.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            // An error is the end of a tick: `run` holds a sender, so the channel stays open.
+            if let Ok(event) = self.events.recv_timeout(left.min(TICK)) {
+                self.take(event)?;
+            }
+            #[cfg(not(unix))]
+            {
+                self.exited = self.child.try_wait()?.is_some();
+            }
+            (self.progress)(self.output.len());
+        }
+        Ok(())
+    }
+
+    /// Takes one event.
+    fn take(&mut self, event: Event) -> io::Result<()> {
+        match event {
+            Event::Output(bytes) => {
+                let bytes = bytes?;
+                self.closed = bytes.is_empty();
+                self.output.extend(bytes);
+            }
+            Event::Exited(result) => {
+                result?;
+                self.exited = true;
+            }
+            Event::Signal(signal) => self.signal = self.signal.or(Some(signal)),
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Agent<'_> {
+    /// Ends the child if `run` is left by an error or a panic.
+    fn drop(&mut self) {
+        if !self.reaped {
+            os::kill(&mut self.child);
+        }
+    }
+}
+
+/// Sends all that can be read, in chunks, then an empty chunk or an error.
+fn read(mut source: impl Read, sender: &Sender<Event>) {
+    let mut chunk = vec![0; 64 * 1024];
+    loop {
+        let bytes = match source.read(&mut chunk) {
+            Ok(count) => Ok(chunk[..count].to_vec()),
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let last = bytes.as_ref().map_or(true, Vec::is_empty);
+        // Nobody listens any more once the run is over.
+        if sender.send(Event::Output(bytes)).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Starts a thread. Unlike `thread::spawn` it gives an error, not a panic, if there can be no more threads.
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
+}
+
+#[cfg(unix)]
+mod os {
+    use std::{
+        io,
+        os::unix::process::CommandExt,
+        process::{Child, Command},
+        sync::{Arc, Mutex, PoisonError, mpsc::Sender},
+    };
+
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, setsid, waitid};
+    use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+
+    use super::{Event, spawn};
+
+    /// Gives SIGINT, SIGTERM and SIGHUP to the run that is under way. If there is none, they end us as by default.
+    #[derive(Clone)]
+    pub(crate) struct Signals(Arc<Mutex<Option<Sender<Event>>>>);
+
+    impl Signals {
+        /// Catches the signals from now on. Call this once, at start.
+        pub(crate) fn install() -> io::Result<Self> {
+            // A parent can make us ignore SIGCHLD. Then the kernel reaps the child itself: its status is lost, and its
+            // number may go to another process. To catch the signal undoes that.
+            let ends = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored() >> (signal - 1) & 1 == 0);
+            let mut caught = signal_hook::iterator::Signals::new(ends.chain([SIGCHLD]))?;
+            let signals = Self(Arc::default());
+            let listener = signals.clone();
+            spawn(move || {
+                for signal in caught.forever().filter(|signal| *signal != SIGCHLD) {
+                    if !listener.tell(signal) {
+                        // This ends the process.
+                        drop(signal_hook::low_level::emulate_default_handler(signal));
+                    }
+                }
+            })?;
+            Ok(signals)
+        }
+
+        /// Tells later signals to this run, or to none.
+        pub(super) fn listen(&self, sender: Option<Sender<Event>>) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = sender;
+        }
+
+        /// Tells the run, and gives whether there is one.
+        fn tell(&self, signal: i32) -> bool {
+            let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            sender.as_ref().is_some_and(|sender| sender.send(Event::Signal(signal)).is_ok())
+        }
+    }
+
+    /// The signals that we ignored at start, as bits: they stay ignored, as `nohup` wants it of SIGHUP. None elsewhere
+    /// than on Linux, where that is not told.
+    fn ignored() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    }
+
+    /// Makes the child the leader of a new session and, on Linux, ties its life to ours.
+    pub(super) fn prepare(command: &mut Command) {
+        #[cfg(target_os = "linux")]
+        let parent = rustix::process::getpid();
+        let lead = move || {
+            setsid()?;
+            #[cfg(target_os = "linux")]
+            {
+                rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+                // If we died before that call, no signal will come, so the child must not start.
+                if rustix::process::getppid() != Some(parent) {
+                    return Err(rustix::io::Errno::SRCH.into());
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: Another thread may have held any lock at the fork, so until the exec the child may only do what is
+        // async-signal-safe. `lead` makes three system calls and compares two numbers. It takes no lock, allocates
+        // nothing (an `io::Error` of an error number is a plain value), cannot panic, and uses no memory but its own
+        // copy of `parent`.
+        unsafe { command.pre_exec(lead) };
+    }
+
+    /// Waits on a thread for the exit. It does not reap, so that the number of the group stays taken.
+    pub(super) fn watch(child: &Child, sender: &Sender<Event>) -> io::Result<()> {
+        let (pid, sender) = (Pid::from_child(child), sender.clone());
+        spawn(move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let result = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            // Nobody listens any more if the child could not be ended.
+            drop(sender.send(Event::Exited(result.map(drop).map_err(io::Error::from))));
+        })
+    }
+
+    /// Asks the group to end. An error is no matter, because `kill` follows.
+    pub(super) fn terminate(child: &Child) {
+        let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
+    }
+
+    /// Kills the group. The child must not be reaped yet. An error is no matter: who lives on is noticed.
+    pub(super) fn kill(child: &mut Child) {
+        let pid = Pid::from_child(child);
+        let _ = kill_process_group(pid, Signal::KILL);
+        // The child may have moved to another group.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+mod os {
+    use super::{Child, Command, Event, Sender, io};
+
+    /// No signals are caught here.
+    pub(crate) struct Signals;
+
+    impl Signals {
+        /// Does nothing.
+        pub(crate) fn install() -> io::Result<Self> {
+            Ok(Self)
+        }
+
+        pub(super) fn listen(&self, _: Option<Sender<Event>>) {}
+    }
+
+    pub(super) fn prepare(_: &mut Command) {}
+
+    /// Does nothing: `Agent::wait` looks for the exit at each tick.
+    pub(super) fn watch(_: &Child, _: &Sender<Event>) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn terminate(_: &Child) {}
+
+    /// Kills the child. An error is no matter: if it lives on, that is noticed.
+    pub(super) fn kill(child: &mut Child) {
+        let _ = child.kill();
+    }
+}

@@ -1,0 +1,313 @@
+//! `seamgate run`: the harness step around an agent that is a program.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, IsTerminal, Read},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anstream::eprintln;
+use anyhow::{Context, Result, bail};
+use clap::{ValueEnum, builder::NonEmptyStringValueParser};
+use indicatif::ProgressBar;
+use seamgate::{Attempts, Disposition, Limits, Next, Produced, Report, Request, Stop, Verdict, digest};
+
+use crate::{
+    agent::{self, Ended, Signals},
+    check, gate,
+    journal::{About, Decision, Journal},
+    picture,
+    status::{NoVerdict, Status},
+};
+
+/// Violations that are told for an attempt; the journal has more.
+const MAX_TOLD: usize = 5;
+
+pub(crate) const HELP: &str = "\
+The agent, any program, gets on standard input what this command gets (nothing, if that is a terminal), and writes its
+output to standard output. In attempts after the first, what was wrong with the one before comes after the prompt, and:
+
+  SEAMGATE_FEEDBACK       holds it too; empty in the first attempt
+  SEAMGATE_FEEDBACK_FILE  is a file that holds it
+  SEAMGATE_ATTEMPT        is the number of the attempt, from 1
+  SEAMGATE_FINISH_FILE    is a file into which the agent may write why its model stopped: stop, length, refusal,
+                          content_filter or unknown
+
+It is asked again as often as the contract's 'retry.limit' says, and no more once it says that it declines, cannot do
+better, or the same is wrong twice in a row. Where some items are good, the feedback asks for the others alone, and the
+answers are put together. Nothing but the document that was validated in the end is printed.
+
+Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 no verdict: the agent failed or a
+limit was passed";
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A contract, a folder of contracts, or a baked component
+    #[arg(short, long, value_name = "CONTRACT")]
+    contract: PathBuf,
+    /// Whose contract applies, where -c has several
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    agent: Option<String>,
+    /// The values of a list that the contract's 'allow' names, one a line
+    #[arg(long, value_name = "NAME=FILE", value_parser = check::list)]
+    list: Vec<(String, PathBuf)>,
+    /// Where to note each attempt and decision, a JSON line each
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+    /// Go on with the journal's last run, if it has one: attempts that it has are not made again
+    #[arg(long, requires = "journal")]
+    resume: bool,
+    /// Keep each raw output in a file beside the journal
+    #[arg(long, requires = "journal")]
+    keep_outputs: bool,
+    /// Print a partial result in the end, and exit with 0
+    #[arg(long)]
+    allow_partial: bool,
+    /// How long one attempt may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+    /// The agent and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let gate = gate::open(&arguments.contract)?;
+    let agent = gate::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
+    let request = check::with_lists(Request::new(&agent, ""), &arguments.list)?;
+    let mut attempts = gate.attempts(&request).map_err(gate::Told)?.allow_partial(arguments.allow_partial);
+    let prompt = prompt()?;
+    let mut journal = match &arguments.journal {
+        Some(path) => {
+            let about = About {
+                agent: agent.clone(),
+                contract: attempts.contract().contract.clone(),
+                command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+                prompt: digest(&prompt),
+            };
+            let (journal, reports) = Journal::open(path, &about, arguments.resume, arguments.keep_outputs)?;
+            for report in reports {
+                attempts.replay(report).map_err(gate::Told)?;
+            }
+            Some(journal)
+        }
+        None => None,
+    };
+    let agent = Agent { arguments, prompt, folder: tempfile::tempdir()?, signals: Signals::install()? };
+    loop {
+        let next = attempts.next();
+        let (decision, status) = match &next {
+            Next::Ask(_) => ("ask_again", None),
+            Next::Stop(stop) => (stop.word(), Some(status(*stop, attempts.report()))),
+        };
+        if let Some(journal) = journal.as_mut().filter(|_| attempts.count() > 0) {
+            let status = status.map(Status::code);
+            journal.decided(attempts.count(), &Decision { decision, status })?;
+        }
+        match next {
+            Next::Ask(feedback) => {
+                if let Some(status) = attempt(&agent, &mut attempts, &mut journal, feedback.as_deref().unwrap_or(""))? {
+                    return Ok(status);
+                }
+            }
+            Next::Stop(stop) => return end(stop, &attempts),
+        }
+    }
+}
+
+/// What the agent is asked: standard input to its end, where that is no terminal.
+fn prompt() -> Result<Vec<u8>> {
+    let mut prompt = Vec::new();
+    let stdin = io::stdin();
+    if !stdin.is_terminal() {
+        let limit = Limits::default().output_bytes;
+        stdin.lock().take(limit as u64 + 1).read_to_end(&mut prompt).context("standard input")?;
+        if prompt.len() > limit {
+            bail!("standard input: a prompt has at most {limit} bytes");
+        }
+    }
+    Ok(prompt)
+}
+
+/// The agent, and what all attempts have alike.
+struct Agent<'a> {
+    arguments: &'a Arguments,
+    prompt: Vec<u8>,
+    /// For the files by which the agent and this program speak with each other.
+    folder: tempfile::TempDir,
+    signals: Signals,
+}
+
+/// One attempt: run the agent, judge what it wrote. A status, where a signal asked for the end.
+fn attempt(
+    agent: &Agent,
+    attempts: &mut Attempts,
+    journal: &mut Option<Journal>,
+    feedback: &str,
+) -> Result<Option<Status>> {
+    let (number, most) = (attempts.count() + 1, attempts.most());
+    if let Some(journal) = journal {
+        journal.start(number)?;
+    }
+    let start = Instant::now();
+    let ended = agent.run(number, most, feedback)?;
+    let elapsed_ms = start.elapsed().as_millis();
+    let (output, message, fault) = match ended {
+        Ended::Interrupted(signal) => return Ok(Some(Status::Signal(u8::try_from(signal).unwrap_or(127)))),
+        Ended::Exited { output } => match agent.finish() {
+            Ok(finish) => {
+                let produced = Produced { output, finish };
+                match attempts.judge(&produced) {
+                    Ok(verdict) => {
+                        if let Some(journal) = journal {
+                            journal.judged(number, &produced, elapsed_ms, &verdict)?;
+                        }
+                        tell(&verdict, number, most);
+                        return Ok(None);
+                    }
+                    Err(fault) => (produced.output, fault.to_string(), Some(fault)),
+                }
+            }
+            Err(message) => (output, message, None),
+        },
+        Ended::Failed { status, output } => (output, format!("the agent failed: {status}"), None),
+        Ended::TimedOut { closed, output } => {
+            let how = if closed { "closed its output and did not end" } else { "did not end" };
+            (output, format!("the agent {how} within {} s", agent.arguments.timeout), None)
+        }
+        Ended::TooLong => {
+            let limit = Limits::default().output_bytes;
+            (Vec::new(), format!("the agent wrote more than {limit} bytes, and was ended"), None)
+        }
+        Ended::NotStarted(error) => {
+            let program = agent.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+            let message = format!("cannot run {program}: {error}");
+            if let Some(journal) = journal {
+                journal.failed(number, b"", elapsed_ms, &message)?;
+            }
+            bail!(message);
+        }
+    };
+    if let Some(journal) = journal {
+        journal.failed(number, &output, elapsed_ms, &message)?;
+    }
+    match fault {
+        Some(fault) => Err(gate::Told(fault).into()),
+        None => Err(NoVerdict(format!("attempt {number} of {most}: {message}")).into()),
+    }
+}
+
+impl Agent<'_> {
+    fn run(&self, number: u32, most: u32, feedback: &str) -> Result<Ended> {
+        let [feedback_file, finish_file] = ["feedback.txt", "finish.txt"].map(|name| self.folder.path().join(name));
+        fs::write(&feedback_file, feedback).with_context(|| format!("{}", feedback_file.display()))?;
+        fs::write(&finish_file, "").with_context(|| format!("{}", finish_file.display()))?;
+        let mut input = self.prompt.clone();
+        if !feedback.is_empty() {
+            if !input.is_empty() {
+                input.extend_from_slice(b"\n\n");
+            }
+            input.extend_from_slice(feedback.as_bytes());
+            input.push(b'\n');
+        }
+        let bar = if io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        let run = agent::Run {
+            command: &self.arguments.command,
+            environment: &[
+                ("SEAMGATE_ATTEMPT", number.to_string().into()),
+                ("SEAMGATE_FEEDBACK", feedback.into()),
+                ("SEAMGATE_FEEDBACK_FILE", feedback_file.into()),
+                ("SEAMGATE_FINISH_FILE", finish_file.into()),
+            ],
+            input: &input,
+            timeout: Duration::from_secs(self.arguments.timeout),
+            limit: Limits::default().output_bytes,
+        };
+        let start = Instant::now();
+        let ended = agent::run(&run, &self.signals, &mut |bytes| {
+            let seconds = start.elapsed().as_secs();
+            bar.set_message(format!("attempt {number} of {most}: {seconds} s, {bytes} bytes"));
+            bar.tick();
+        });
+        bar.finish_and_clear();
+        ended.map_err(|error| NoVerdict(format!("the agent cannot be run: {error}")).into())
+    }
+
+    /// Why the agent's model stopped, as the agent says.
+    fn finish(&self) -> Result<seamgate::Finish, String> {
+        let mut word = String::new();
+        let file = fs::File::open(self.folder.path().join("finish.txt"));
+        let read = file.and_then(|file| file.take(64).read_to_string(&mut word));
+        match (read, word.trim()) {
+            (Ok(_), "") => Ok(seamgate::Finish::Unknown),
+            (Ok(_), word) => check::Finish::from_str(word, false).map(Into::into).map_err(|_| {
+                let known = "stop, length, refusal, content_filter or unknown";
+                format!("SEAMGATE_FINISH_FILE must hold one of {known}, not {:?}", picture::safe(word))
+            }),
+            (Err(error), _) => Err(format!("SEAMGATE_FINISH_FILE: {error}")),
+        }
+    }
+}
+
+/// Tell of an attempt that was not all that was asked for.
+fn tell(verdict: &Verdict, number: u32, most: u32) {
+    let report = &verdict.report;
+    if report.disposition == Disposition::Accepted {
+        return;
+    }
+    let what = match (report.violations().len(), report.quarantined.len()) {
+        (0, 0) => String::new(),
+        (0, 1) => ", 1 item in quarantine".to_owned(),
+        (0, items) => format!(", {items} items in quarantine"),
+        (1, _) => ", 1 violation".to_owned(),
+        (violations, _) => format!(", {violations} violations"),
+    };
+    eprintln!("seamgate: attempt {number} of {most}: {}{what}", report.disposition.word());
+    let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
+    let all: Vec<_> = report.violations().iter().chain(of_items).collect();
+    for violation in all.iter().take(MAX_TOLD) {
+        eprintln!("  {}", picture::safe(&format!("{} {}", violation.path, violation.message)));
+    }
+    if all.len() > MAX_TOLD {
+        eprintln!("  … and {} more", all.len() - MAX_TOLD);
+    }
+}
+
+fn status(stop: Stop, report: Option<&Report>) -> Status {
+    match stop {
+        Stop::Accepted | Stop::Partial => Status::Accepted,
+        Stop::Refused => Status::Refused,
+        Stop::NotRetryable | Stop::Repeated | Stop::Limit => {
+            report.map_or(Status::Fault, |report| report.disposition.into())
+        }
+    }
+}
+
+/// Print what was validated, or say why there is nothing to print.
+fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
+    let report = attempts.report();
+    let status = status(stop, report);
+    let count = match attempts.count() {
+        1 => "1 attempt".to_owned(),
+        count => format!("{count} attempts"),
+    };
+    match (stop, report.and_then(|report| report.output.as_deref())) {
+        (Stop::Accepted | Stop::Partial, Some(output)) => check::print(output)?,
+        (Stop::Refused, _) => eprintln!("seamgate: the agent declined; nothing is printed"),
+        (_, output) => {
+            let why = match stop {
+                Stop::NotRetryable => "another one cannot help",
+                Stop::Repeated => "the same was wrong twice in a row",
+                _ => "the contract allows no more",
+            };
+            let what = match output {
+                Some(_) => "a part is valid, which --allow-partial prints",
+                None => "nothing is printed",
+            };
+            eprintln!("seamgate: given up after {count}: {why}; {what}");
+        }
+    }
+    Ok(status)
+}
