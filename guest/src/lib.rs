@@ -93,7 +93,7 @@ impl merge::Guest for Validator {
         let merged = REGISTRY.with_borrow(|registry| registry.merge(&agent, &attempts, convert::lists(lists)));
         match merged.map_err(convert::fault)? {
             core::Merged::Same(index) => Ok(reports.swap_remove(index)),
-            core::Merged::New(report) => Ok(convert::report(report)),
+            core::Merged::New(report) => Ok(convert::report(*report)),
         }
     }
 }

@@ -21,6 +21,10 @@ fn schema(name: &str) -> jsonschema::Validator {
 fn requests_are_read_as_their_schema_says() {
     let schema = schema("request.schema.json");
     let contract = json!({"agent": "a", "schema": true});
+    let mut gate = Gate::new().expect("a gate");
+    gate.register(&contract.to_string()).expect("a contract");
+    let report = gate.validate(&Request::new("a", "1")).expect("a verdict").report.to_json();
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let good = [
         json!({"contract": contract, "output": ""}),
         json!({"contract": contract, "output": "", "agent": "a"}),
@@ -33,6 +37,10 @@ fn requests_are_read_as_their_schema_says() {
         json!({"op": "seal", "id": 1}),
         json!({"op": "register", "contract": contract}),
         json!({"op": "lint", "contract": contract}),
+        json!({"op": "merge", "agent": "a", "reports": [report]}),
+        json!({"op": "merge", "agent": "a", "reports": [report, report], "lists": {"l": ["x"]}}),
+        json!({"op": "push", "agent": "a", "chunk": "{"}),
+        json!({"op": "push", "agent": "a", "chunk": "", "state": null}),
     ];
     let bad = [
         json!([]),
@@ -55,8 +63,15 @@ fn requests_are_read_as_their_schema_says() {
         json!({"op": "has", "agent": "a", "contract": contract}),
         json!({"op": "names", "agent": "a"}),
         json!({"op": "register"}),
+        json!({"op": "merge", "agent": "a"}),
+        json!({"op": "merge", "agent": "a", "reports": []}),
+        json!({"op": "merge", "agent": "a", "reports": [1]}),
+        json!({"op": "merge", "reports": [report]}),
+        json!({"op": "push", "agent": "a"}),
+        json!({"op": "push", "agent": "a", "chunk": 1}),
+        json!({"op": "push", "agent": "a", "chunk": "", "state": 1}),
+        json!({"op": "push", "agent": "a", "chunk": "", "output": ""}),
     ];
-    let gate = Gate::new().expect("a gate");
     for (requests, is_good) in [(&good[..], true), (&bad[..], false)] {
         for request in requests {
             assert_eq!(schema.is_valid(request), is_good, "the schema on {request}");

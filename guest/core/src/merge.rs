@@ -61,7 +61,7 @@ fn elsewhere(item: &Quarantined) -> Quarantined {
 pub enum Merged {
     /// The one with this number, as it is: there is nothing to put together.
     Same(usize),
-    New(Report),
+    New(Box<Report>),
 }
 
 /// Put together what several attempts gave, in their order, and judge the result by the contract they were judged by.
@@ -91,7 +91,7 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
     for (index, report) in reports.iter().enumerate().skip(first + 1) {
         notes.push(merged.add(contract, index, report)?);
     }
-    Ok(Merged::New(merged.judged(contract, lists, notes)))
+    Ok(Merged::New(Box::new(merged.judged(contract, lists, notes))))
 }
 
 fn bad(place: &Place, expected: &str, received: &str, message: &str) -> Fault {

@@ -13,8 +13,8 @@ mod scan;
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
-pub(crate) use number::Number;
-pub(crate) use scan::{hash, plain, same};
+pub(crate) use number::{Number, length as number_length};
+pub(crate) use scan::{hash, plain, same, white_space};
 
 use document::Node;
 

@@ -50,6 +50,12 @@ pub(super) fn scan(bytes: &[u8], at: &mut usize) -> Result<Shape, &'static str> 
     Ok(Shape { integer, short: !exponent && *at - start <= 18 })
 }
 
+/// How long the number is that begins with the first byte, if it is one.
+pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    scan(bytes, &mut at).is_ok().then_some(at)
+}
+
 impl Shape {
     /// Whether a 64-bit type holds the number: integers an `i64` or `u64`; others an `f64`, rounded, but neither
     /// made infinite nor made zero by it.

@@ -34,7 +34,7 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
 
 /// How many bytes are white space, before the first that is not.
 #[inline(always)]
-pub(super) fn white_space(bytes: &[u8]) -> usize {
+pub(crate) fn white_space(bytes: &[u8]) -> usize {
     // Mostly there is none, or one, or the indentation of a line.
     let mut at = 0;
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {

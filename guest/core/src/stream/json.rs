@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::Caps,
-    parse::{Span, plain},
+    parse::{Span, number_length, plain, white_space},
     place::Step,
 };
 
@@ -32,6 +32,12 @@ enum Next {
     CommaOrEnd,
     /// Nothing but white space: the document has ended.
     Nothing,
+}
+
+impl Next {
+    fn is_name(self) -> bool {
+        matches!(self, Next::Name | Next::Member)
+    }
 }
 
 /// What has begun and not ended, beside containers.
@@ -106,12 +112,16 @@ pub(super) struct Json {
     is_step: bool,
     /// Where the item begins that has not ended.
     item: Option<u32>,
+    /// Where what was read ends, white space behind it left out.
+    end: u32,
 }
 
-/// What came to light with a byte.
+/// What came to light.
 pub(super) enum Event {
-    /// An item has ended, before this byte or with it.
+    /// An item has ended.
     Item { index: u32, span: Span },
+    /// The document has ended.
+    End,
     /// A cap was passed outside of any item.
     Over(&'static str, String),
     /// This is no JSON.
@@ -130,6 +140,7 @@ impl Json {
             name: None,
             is_step: false,
             item: None,
+            end: 0,
         }
     }
 
@@ -145,18 +156,6 @@ impl Json {
         matches!(self.token, Token::String { .. })
     }
 
-    /// Inside a string, how many bytes stand for themselves.
-    pub(super) fn skip(&mut self, bytes: &[u8]) -> usize {
-        match &mut self.token {
-            Token::String { escape: Escape::None, is_name, bytes: length } if !(*is_name && self.name.is_some()) => {
-                let plain = plain(bytes);
-                *length = length.saturating_add(plain as u32);
-                plain
-            }
-            _ => 0,
-        }
-    }
-
     /// Whether the innermost container is the array of the items.
     fn is_items(&self, steps: Option<&[Step]>) -> bool {
         let depth = steps.map(|steps| steps.len() + 1);
@@ -165,36 +164,138 @@ impl Json {
             && self.levels.last().is_some_and(|level| !level.object)
     }
 
-    /// Read one byte, which stands at an offset of the output. Of two events, which only a number has, one is of the
-    /// byte before.
-    pub(super) fn read(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> [Option<Event>; 2] {
-        let mut before = None;
-        if let Token::Number(digits) = self.token {
-            match digits.with(byte) {
-                Some(digits) => {
-                    self.token = Token::Number(digits);
-                    return [None, None];
-                }
-                None if digits.may_end() => before = self.ended(at, steps),
-                None => return [Some(Event::Broken), None],
-            }
-        }
-        [before, self.token_or_mark(at, byte, steps, caps)]
+    /// Where what was read ends, white space behind it left out.
+    pub(super) fn end(&self) -> u32 {
+        self.end
     }
 
-    fn token_or_mark(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> Option<Event> {
-        match self.token {
-            Token::String { is_name, escape, bytes } => self.in_string(at, byte, (is_name, escape, bytes), steps, caps),
-            Token::Literal(which, read) => {
-                let word = LITERALS.get(usize::from(which)).copied().unwrap_or_default();
-                if word.get(usize::from(read)) != Some(&byte) {
-                    return Some(Event::Broken);
-                }
-                self.token = Token::Literal(which, read.saturating_add(1));
-                if usize::from(read) + 1 == word.len() { self.ended(at.saturating_add(1), steps) } else { None }
-            }
-            Token::Number(_) | Token::None => self.between(at, byte, steps, caps),
+    /// Read on, up to the first event, to a byte at which to `stop` where it stands outside of strings, or to the end. How
+    /// many bytes were read, and the event, which a byte that cannot be read is too. `at` is where the bytes stand in the
+    /// output.
+    pub(super) fn read(
+        &mut self,
+        at: u32,
+        bytes: &[u8],
+        stop: Option<u8>,
+        steps: Option<&[Step]>,
+        caps: &Caps,
+    ) -> (usize, Option<Event>) {
+        let (read, event) = self.read_on(at, bytes, stop, steps, caps);
+        let text = bytes[..read].trim_ascii_end().len();
+        if text > 0 {
+            self.end = at.saturating_add(text as u32);
         }
+        (read, event)
+    }
+
+    fn read_on(
+        &mut self,
+        at: u32,
+        bytes: &[u8],
+        stop: Option<u8>,
+        steps: Option<&[Step]>,
+        caps: &Caps,
+    ) -> (usize, Option<Event>) {
+        let mut read = 0;
+        loop {
+            if let Token::None = self.token {
+                read += white_space(&bytes[read..]);
+            } else if let Token::String { escape: Escape::None, bytes: length, .. } = &mut self.token
+                && self.name.is_none()
+            {
+                let plain = plain(&bytes[read..]);
+                *length = length.saturating_add(plain as u32);
+                read += plain;
+            }
+            let Some(&byte) = bytes.get(read) else {
+                return (read, None);
+            };
+            let here = at.saturating_add(read as u32);
+            let event = match self.token {
+                Token::None if Some(byte) == stop => return (read, None),
+                Token::None if byte == b'"' && self.next.is_name() => match self.members(&bytes[read..], steps, caps) {
+                    0 => self.between(here, byte, steps, caps),
+                    length => {
+                        read += length;
+                        continue;
+                    }
+                },
+                Token::None => self.between(here, byte, steps, caps),
+                Token::String { is_name, escape, bytes } => {
+                    self.in_string(here, byte, (is_name, escape, bytes), steps, caps)
+                }
+                Token::Number(digits) => match digits.with(byte) {
+                    Some(digits) => {
+                        self.token = Token::Number(digits);
+                        None
+                    }
+                    None if digits.may_end() => {
+                        // It ended with the byte before; this one is read next.
+                        let event = self.ended(here, steps);
+                        if event.is_some() {
+                            return (read, event);
+                        }
+                        continue;
+                    }
+                    None => Some(Event::Broken),
+                },
+                Token::Literal(which, known) => self.in_literal(here, byte, (which, known), steps),
+            };
+            if let Some(Event::Broken) = event {
+                return (read, event);
+            }
+            read += 1;
+            if event.is_some() {
+                return (read, event);
+            }
+        }
+    }
+
+    /// Most members have come whole and hold a scalar without escapes: how many bytes of such ones come next. What may be
+    /// an event, the end of a container or one member too many, is left to those who tell it.
+    fn members(&mut self, bytes: &[u8], steps: Option<&[Step]>, caps: &Caps) -> usize {
+        let step = self.step(steps).map(str::as_bytes);
+        let Some(level) = self.levels.last_mut().filter(|level| level.object) else {
+            return 0;
+        };
+        let mut read = 0;
+        loop {
+            let at = read + white_space(&bytes[read..]);
+            let Some(name) = self.next.is_name().then(|| name(&bytes[at..])).flatten() else {
+                return read;
+            };
+            if level.count as usize >= caps.object_members || name.len() > caps.string_bytes {
+                return read;
+            }
+            let colon = at + name.len() + 2;
+            if bytes.get(colon) != Some(&b':') {
+                return read;
+            }
+            level.count += 1;
+            self.is_step = step == Some(name);
+            self.next = Next::Value;
+            let at = colon + 1 + white_space(&bytes[colon + 1..]);
+            let Some(length) = scalar(&bytes[at..], caps) else {
+                return at;
+            };
+            self.is_step = false;
+            self.next = Next::CommaOrEnd;
+            read = at + length + white_space(&bytes[at + length..]);
+            if bytes.get(read) != Some(&b',') {
+                return read;
+            }
+            self.next = Next::Name;
+            read += 1;
+        }
+    }
+
+    fn in_literal(&mut self, at: u32, byte: u8, (which, known): (u8, u8), steps: Option<&[Step]>) -> Option<Event> {
+        let word = LITERALS.get(usize::from(which)).copied().unwrap_or_default();
+        if word.get(usize::from(known)) != Some(&byte) {
+            return Some(Event::Broken);
+        }
+        self.token = Token::Literal(which, known.saturating_add(1));
+        if usize::from(known) + 1 == word.len() { self.ended(at.saturating_add(1), steps) } else { None }
     }
 
     fn in_string(
@@ -368,11 +469,47 @@ impl Json {
         self.token = Token::None;
         self.is_step = false;
         self.next = if self.levels.is_empty() { Next::Nothing } else { Next::CommaOrEnd };
+        if self.levels.is_empty() {
+            return Some(Event::End);
+        }
         if !self.is_items(steps) {
             return None;
         }
         let start = self.item.take()?;
         let index = self.levels.last()?.count.checked_sub(1)?;
         Some(Event::Item { index, span: Span { start, end } })
+    }
+}
+
+/// The name that begins here, if it has come whole and holds no escapes: what stands between its quotes.
+#[inline(always)]
+fn name(bytes: &[u8]) -> Option<&[u8]> {
+    let text = bytes.strip_prefix(b"\"")?;
+    let length = plain(text);
+    (text.get(length) == Some(&b'"')).then(|| &text[..length])
+}
+
+/// How long the string is that begins here, if it has come whole and its escapes are of one character.
+#[inline(always)]
+fn string_length(bytes: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += plain(&bytes[at..]);
+        match (bytes.get(at)?, bytes.get(at + 1)) {
+            (b'"', _) => return Some(at + 1),
+            (b'\\', Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => at += 2,
+            _ => return None,
+        }
+    }
+}
+
+/// How long the scalar is that begins here, if it has come whole.
+#[inline(always)]
+fn scalar(bytes: &[u8], caps: &Caps) -> Option<usize> {
+    match bytes.first()? {
+        b'"' => string_length(bytes).filter(|length| *length <= caps.string_bytes),
+        b'-' | b'0'..=b'9' => number_length(bytes).filter(|length| *length < bytes.len()),
+        b't' | b'f' | b'n' => LITERALS.iter().find(|word| bytes.starts_with(word)).map(|word| word.len()),
+        _ => None,
     }
 }

@@ -208,23 +208,41 @@ impl Scan {
         let mut items = Vec::new();
         let mut at = 0;
         while at < bytes.len() {
-            at += match &mut self.place {
-                Where::Candidate(candidate) => candidate.skip(&bytes[at..]),
-                Where::Prose | Where::Other(_) | Where::Line(_) if self.run.is_none() => {
-                    let plain = |byte: &&u8| !matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b' ' | b'\t' | b'\r');
-                    let skipped = bytes[at..].iter().take_while(plain).count();
-                    self.blank &= skipped == 0;
-                    skipped
-                }
-                _ => 0,
-            };
-            if let Some(byte) = bytes.get(at) {
-                self.byte(contract, start_of(self.at, at), *byte, &mut items);
-                at += 1;
+            let read = self.quickly(contract, start_of(self.at, at), &bytes[at..], &mut items);
+            self.note_line(&bytes[at..at + read]);
+            at += read;
+            if read > 0 {
+                continue;
             }
+            self.byte(contract, start_of(self.at, at), bytes[at], &mut items);
+            at += 1;
         }
         self.at = start_of(self.at, at);
         Progress { completeness: self.completeness(), items, dead_end: self.dead_end.clone() }
+    }
+
+    /// Read what tells nothing about where a candidate begins or ends: how many bytes.
+    fn quickly(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) -> usize {
+        if self.run.is_some() {
+            return 0;
+        }
+        let is_mark = |byte: u8| matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[') || (self.blank && is_white(byte));
+        match &self.place {
+            Where::Candidate(Candidate { json: Some(_), .. }) => self.json(contract, at, bytes, items),
+            Where::Candidate(_) => {
+                let is_mark = |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\\');
+                bytes.iter().take_while(|byte| !is_mark(**byte)).count()
+            }
+            Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
+            _ => 0,
+        }
+    }
+
+    /// Whether nothing but blanks has come on the line, after these bytes.
+    fn note_line(&mut self, bytes: &[u8]) {
+        if let Some(last) = bytes.iter().rev().find(|byte| !is_white(**byte) || **byte == b'\n') {
+            self.blank = *last == b'\n';
+        }
     }
 
     pub(crate) fn completeness(&self) -> Completeness {
@@ -262,20 +280,18 @@ impl Scan {
             return;
         }
         self.read(contract, at, byte, items);
-        self.blank = byte == b'\n' || (self.blank && matches!(byte, b' ' | b'\t' | b'\r'));
+        self.note_line(&[byte]);
     }
 
     /// A run of marks has ended before a byte.
     fn fence(&mut self, fence: Fence, byte: u8) {
-        let last = matches!(byte, b'\n' | b' ' | b'\t' | b'\r');
+        let alone = fence.first && is_white(byte);
         match &mut self.place {
             Where::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
                 self.place = Where::Marker(fence, String::new());
             }
-            Where::Other(open) => {
-                if fence.first && last && fence.mark == open.mark && fence.length >= open.length {
-                    self.place = Where::Prose;
-                }
+            Where::Other(open) if alone && fence.mark == open.mark && fence.length >= open.length => {
+                self.place = Where::Prose;
             }
             Where::Candidate(candidate) => {
                 let Kind::Block(open) = candidate.kind else {
@@ -294,7 +310,7 @@ impl Scan {
 
     /// A byte that is no part of a fence.
     fn read(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
-        let white = matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        let white = is_white(byte);
         match &mut self.place {
             Where::Beginning => {
                 // A byte order mark is three bytes.
@@ -374,56 +390,66 @@ impl Scan {
                 }
                 self.read(contract, at, byte, items);
             }
-            Where::Candidate(_) => self.in_candidate(contract, at, byte, items),
+            Where::Candidate(candidate) => match &candidate.json {
+                Some(_) => {
+                    if self.json(contract, at, &[byte], items) == 0 {
+                        self.read(contract, at, byte, items);
+                    }
+                }
+                None => candidate.quote(byte),
+            },
         }
     }
 
-    fn in_candidate(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
-        let Where::Candidate(candidate) = &mut self.place else {
-            return;
+    /// Read on in a candidate that is JSON so far: how many bytes.
+    fn json(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) -> usize {
+        let Where::Candidate(Candidate { start, kind, json: Some(json), .. }) = &mut self.place else {
+            return 0;
         };
-        let caps = contract.caps();
+        let (start, kind, caps) = (*start, *kind, contract.caps());
         let steps = contract.items().map(|items| items.path.steps.as_slice());
-        let Some(json) = &mut candidate.json else {
-            return candidate.quote(byte);
+        let stop = match kind {
+            Kind::Block(open) => Some(open.mark),
+            _ => None,
         };
-        let mut dead_end = None;
-        let mut broken = false;
-        for event in json.read(at, byte, steps, caps).into_iter().flatten() {
-            match event {
-                Event::Item { index, span } => items.push(Completed { candidate: candidate.start, index, span }),
-                Event::Over(keyword, message) => {
-                    broken |= keyword == "caps.depth";
-                    dead_end = Some((keyword, message));
-                }
-                Event::TooDeep => broken = true,
-                Event::Broken => {
-                    broken = true;
-                    if !contract.repairs() && steps.is_none() {
-                        dead_end = Some(("json", format!("it is no JSON: the byte at {at} cannot stand there")));
-                    }
+        let (read, event) = json.read(at, bytes, stop, steps, caps);
+        let (quoted, end) = (json.is_in_string(), json.end());
+        let here = start_of(at, read);
+        let mut is_over = false;
+        match event {
+            Some(Event::Item { index, span }) => items.push(Completed { candidate: start, index, span }),
+            Some(Event::Over(keyword, message)) => {
+                is_over = keyword == "caps.depth";
+                self.stuck(keyword, message, here.saturating_sub(1));
+            }
+            Some(Event::TooDeep) => is_over = true,
+            Some(Event::Broken) => {
+                is_over = true;
+                if !contract.repairs() && steps.is_none() {
+                    self.stuck("json", format!("it is no JSON: the byte at {here} cannot stand there"), here);
                 }
             }
+            Some(Event::End) if kind == Kind::Embedded => {
+                self.complete = true;
+                self.place = Where::Prose;
+            }
+            Some(Event::End) | None => {}
         }
-        let size = at.saturating_sub(candidate.start) as usize;
-        if size >= caps.bytes && !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-            dead_end = Some(("caps.bytes", format!("it has more than {} bytes of JSON", caps.bytes)));
+        let most = start_of(start, caps.bytes);
+        if end > most {
+            self.stuck("caps.bytes", format!("it has more than {} bytes of JSON", caps.bytes), most);
         }
-        let done = candidate.kind == Kind::Embedded && json.is_complete();
-        if broken {
-            candidate.quoted = json.is_in_string();
-            candidate.json = None;
-            candidate.quote(byte);
+        if is_over {
+            match &mut self.place {
+                // A block goes on to its fence.
+                Where::Candidate(candidate) if matches!(kind, Kind::Block(_)) => {
+                    (candidate.json, candidate.quoted) = (None, quoted);
+                }
+                // Prose again, in which another candidate may come.
+                place => *place = Where::Prose,
+            }
         }
-        let is_block = matches!(candidate.kind, Kind::Block(_));
-        if let Some((keyword, message)) = dead_end {
-            self.stuck(keyword, message, at);
-        }
-        // Prose again, in which another candidate may come. A block goes on to its fence.
-        if done || (broken && !is_block) {
-            self.complete = done;
-            self.place = Where::Prose;
-        }
+        read
     }
 
     fn begin(&mut self, start: u32, kind: Kind) {
@@ -439,11 +465,6 @@ impl Scan {
 }
 
 impl Candidate {
-    /// Bytes that tell nothing.
-    fn skip(&mut self, bytes: &[u8]) -> usize {
-        self.json.as_mut().map_or(0, |json| json.skip(bytes))
-    }
-
     /// Quotes of a text that is no JSON.
     fn quote(&mut self, byte: u8) {
         match byte {
@@ -457,6 +478,10 @@ impl Candidate {
 
 fn start_of(at: u32, more: usize) -> u32 {
     at.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+}
+
+fn is_white(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
 }
 
 fn begins_json(byte: u8) -> bool {
