@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
@@ -353,4 +353,47 @@ fn lint_and_describe_speak_of_contracts() {
     assert!(out(&output).ends_with("5 contracts, 0 errors, 7 warnings\n"), "{}", out(&output));
     let output = run(&["describe", "-c", "triage.contract.json"], b"");
     assert!(out(&output).contains("\"severity\": one of"), "{}", out(&output));
+}
+
+#[test]
+fn what_is_known_of_a_stream_is_told_while_it_comes() {
+    let mut child = seamgate()
+        .args(["check", "--stream", "-c", "triage.contract.json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("seamgate");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
+    let mut line = || {
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        line
+    };
+    let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.good.txt")).expect("it");
+    let (first, rest) = output.split_at(output.find("},").expect("two items") + 1);
+    stdin.write_all(first.as_bytes()).expect("taken");
+    // The input is still open.
+    assert!(
+        line().starts_with("{\"progress\":{\"completeness\":\"in_flight\",\"items\":[{\"candidate\":138,\"index\":0,")
+    );
+    stdin.write_all(rest.as_bytes()).expect("taken");
+    let told = line();
+    assert!(told.contains("\"completeness\":\"soft_complete\"") && told.contains("\"index\":2"), "{told}");
+    drop(stdin);
+    let whole = out(&run(&["check", "-c", "triage.contract.json", "outputs/triage.good.txt"], b""));
+    assert_eq!(line(), format!("{{\"report\":{}}}\n", whole.trim_end()));
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+
+    let words = out(&run(&["check", "--stream", "--picture", "-c", "triage.contract.json"], output.as_bytes()));
+    assert!(words.starts_with("item 0 at bytes 290 to 534: { \"id\": \"WEB-4312\""), "{words}");
+    assert!(
+        words.contains("\nsoft-complete: this is a whole document\nhard-complete: the producer has stopped\n"),
+        "{words}"
+    );
+    let stuck = out(&run(&["check", "--stream", "--picture", "-c", "tool-result.contract.json"], b"```json\n{\"a\":}"));
+    assert!(stuck.starts_with("dead end at byte 0: it must be JSON and nothing else, and begins"), "{stuck}");
+    let long = run(&["check", "--stream", "-c", "tool-result.contract.json"], &vec![b' '; 9 * 1024 * 1024]);
+    assert_eq!(long.status.code(), Some(5));
+    assert!(out(&long).starts_with("{\"fault\":{\"fault\":\"input_too_large\""), "{}", out(&long));
 }

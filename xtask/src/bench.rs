@@ -3,12 +3,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::{cargo, command, output, run, say};
+use crate::{
+    install::{done, environment, installed, pip, remove},
+    run::{cargo, command, output, run, say},
+};
 
 /// Everything that is installed goes here.
 const FOLDER: &str = "target/bench";
@@ -38,12 +40,7 @@ fn install_python() -> Result<()> {
         say("there is no python3 with its module venv: Python's validators are skipped");
         return remove(&python);
     }
-    if !installed(&python, &[&requirements])? {
-        say(&format!("Python's validators are compared with: installing them into {}", python.display()));
-        run(command("python3").args(["-m", "venv"]).arg(&python))?;
-        run(pip(&python).args(["install", "--quiet", "--require-hashes", "--requirement"]).arg(&requirements))?;
-        done(&python, &[&requirements])?;
-    }
+    environment("python3", &python, &requirements, &[], "Python's validators are compared with: installing them")?;
     if !installed(&schemas, &[&source])? {
         say(&format!("SchemaStore's schemas are what is validated by: loading them into {}", schemas.display()));
         // The source distribution, which has the documents. pip asks it for its metadata, for which it is not built.
@@ -65,12 +62,6 @@ fn install_python() -> Result<()> {
     Ok(())
 }
 
-fn pip(python: &Path) -> Command {
-    let mut pip = command(python.join("bin/python"));
-    pip.args(["-m", "pip", "--disable-pip-version-check"]);
-    pip
-}
-
 fn install_node() -> Result<()> {
     let node = Path::new(FOLDER).join("node");
     if ["node", "npm"].iter().any(|program| output(command(program).arg("--version")).is_none()) {
@@ -87,35 +78,6 @@ fn install_node() -> Result<()> {
         }
         run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&node))?;
         done(&node, &pinned)?;
-    }
-    Ok(())
-}
-
-/// Whether what these files pin was installed to its end. What was installed of others is removed.
-fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
-    if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
-        return Ok(true);
-    }
-    remove(folder)?;
-    Ok(false)
-}
-
-/// Says that a folder is whole, and of what.
-const DONE: &str = "installed";
-
-fn done(folder: &Path, pinned: &[&Path]) -> Result<()> {
-    Ok(fs::write(folder.join(DONE), read(pinned)?)?)
-}
-
-fn read(paths: &[&Path]) -> Result<Vec<u8>> {
-    let texts: Result<Vec<Vec<u8>>> =
-        paths.iter().map(|path| fs::read(path).with_context(|| path.display().to_string())).collect();
-    Ok(texts?.concat())
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
     Ok(())
 }

@@ -1,8 +1,13 @@
 //! The main job, shown: outputs, and what becomes of each.
 
-use std::{path::Path, process::Command};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use crate::run::{command, say};
 
@@ -22,6 +27,20 @@ pub(crate) fn demo() -> Result<()> {
         "A list of ten in which one is no JSON and one is not valid: each costs itself. Of the eight others, the contract keeps seven. Exit 3.",
     );
     show(check("triage", "triage.partial-one-broken.txt"), 3)?;
+
+    step(
+        "The harness step around an agent that is wrong in a different way each time. Items that were good are kept, and it is asked for the others alone; only the whole is printed.",
+    );
+    let folder = Path::new("target/demo");
+    fs::create_dir_all(folder)?;
+    let journal = fresh_journal(folder)?;
+    let contract = format!("{EXAMPLES}/triage.contract.json");
+    let agent = format!("{EXAMPLES}/agents/triage.sh");
+    let mut run = seamgate(["run", "-c", &contract, "--journal", &journal, "--", "sh", &agent]);
+    run.stdin(Stdio::null());
+    show(run, 0)?;
+    println!("\nThe journal of it, which a run that was ended can go on from:\n");
+    show_journal(&journal)?;
 
     step(
         "A hostile contract: its references double with each step, and what each evaluates is asked for. The sandbox runs out of fuel; no verdict, exit 5.",
@@ -51,7 +70,7 @@ pub(crate) fn demo() -> Result<()> {
     Ok(())
 }
 
-fn step(what: &str) {
+pub(crate) fn step(what: &str) {
     println!("\n== {what}\n");
 }
 
@@ -65,14 +84,14 @@ fn check(contract: &str, output: &str) -> Command {
     ])
 }
 
-fn seamgate<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
+pub(crate) fn seamgate<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Command {
     let mut seamgate = command(SEAMGATE);
     seamgate.args(arguments);
     seamgate
 }
 
 /// Run a command whose exit status is part of what is shown.
-fn show(mut command: Command, expected: i32) -> Result<()> {
+pub(crate) fn show(mut command: Command, expected: i32) -> Result<()> {
     let words: Vec<_> =
         std::iter::once("seamgate".into()).chain(command.get_args().map(|word| word.to_string_lossy())).collect();
     println!("$ {}", words.join(" "));
@@ -80,5 +99,28 @@ fn show(mut command: Command, expected: i32) -> Result<()> {
     println!("(exit status {})", status.code().unwrap_or(-1));
     ensure!(status.code() == Some(expected), "the exit status should have been {expected}");
     say("as it should be");
+    Ok(())
+}
+
+/// A journal in a folder, which an earlier demo may have left one in.
+pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
+    let journal = folder.join("journal.ndjson");
+    if journal.exists() {
+        fs::remove_file(&journal)?;
+    }
+    Ok(journal.display().to_string())
+}
+
+/// Print a line for each of a journal's, without the reports.
+pub(crate) fn show_journal(journal: &str) -> Result<()> {
+    for line in fs::read_to_string(journal).context("the journal")?.lines() {
+        let line: Value = serde_json::from_str(line)?;
+        let text = |name: &str| line[name].as_str().unwrap_or_default();
+        let attempt = line["attempt"].as_u64().map_or(String::new(), |attempt| format!("attempt {attempt}"));
+        let verdict = [text("disposition"), text("decision")].concat();
+        let output = text("output").get(..15).map_or(String::new(), |digest| format!("output {digest}…"));
+        let shown = format!("{}  {:8}  {attempt:9}  {verdict:9}  {output}", text("time"), text("event"));
+        println!("{}", shown.trim_end());
+    }
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 mod bench;
 mod demo;
+mod demo_llm;
 mod guest;
+mod install;
 mod run;
 mod toolchain;
 
@@ -16,7 +18,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   build            build the component (host/component/validator.wasm) and the command line
-  demo             build, then show an accepted output, a rejected one, and a fault that leaves the host working
+  demo             build, then show outputs and their verdicts, a harness step, and a fault that leaves the host working
+  demo-llm         build, then show `seamgate run` around a program of another project, llm, which it installs
   test [ARG…]      build, then run all tests; further arguments go to `cargo test`
   bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
@@ -47,6 +50,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "demo" => {
             guest::build()?;
             demo::demo()?;
+        }
+        "demo-llm" => {
+            guest::build()?;
+            demo_llm::demo()?;
         }
         "test" => {
             guest::build()?;

@@ -2,7 +2,6 @@
 # An agent that is wrong in a different way each time, and does what it is told: first it breaks one item and invents a
 # severity in another; asked for those two alone, it leaves out a member; asked for that one, it gets it right.
 cat >/dev/null
-printf 'agent: %s\n' "${SEAMGATE_FEEDBACK:-no feedback yet}" >&2
 case $SEAMGATE_ATTEMPT in
 1) cat <<'OUTPUT' ;;
 Here is today's list.

@@ -275,7 +275,7 @@ impl Scan {
             self.run = Some(Run { mark: byte, length: 1, first: self.blank });
             self.blank = false;
             if matches!(self.place, Where::Beginning) {
-                self.place = Where::Prose;
+                self.begin_prose(contract, at);
             }
             return;
         }
@@ -322,15 +322,7 @@ impl Scan {
                     self.begin(at, Kind::Raw);
                     return self.read(contract, at, byte, items);
                 }
-                self.place = Where::Prose;
-                let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
-                if only_raw && !contract.repairs() {
-                    self.stuck(
-                        "extract",
-                        format!("it must be JSON and nothing else, and begins at byte {at} with something else"),
-                        at,
-                    );
-                }
+                self.begin_prose(contract, at);
                 self.read(contract, at, byte, items);
             }
             Where::Prose => {
@@ -450,6 +442,16 @@ impl Scan {
             }
         }
         read
+    }
+
+    /// The output begins with something else than JSON.
+    fn begin_prose(&mut self, contract: &Contract, at: u32) {
+        self.place = Where::Prose;
+        let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
+        if only_raw && !contract.repairs() {
+            let message = format!("it must be JSON and nothing else, and begins with something else at byte {at}");
+            self.stuck("extract", message, at);
+        }
     }
 
     fn begin(&mut self, start: u32, kind: Kind) {

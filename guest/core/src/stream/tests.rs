@@ -74,6 +74,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
         (caps, "{\"a\":1,\"b\":1,\"c", "caps.object_members", 13),
         (caps, &format!("[{}", " 1".repeat(1) + &" ".repeat(60) + ",2"), "caps.bytes", 40),
         (",\"extract\":{\"markers\":[]}", "Sure!", "extract", 0),
+        (",\"extract\":{\"markers\":[]}", " ```json\n{}\n```", "extract", 1),
     ] {
         let (_, last) = told(&contract(rest), output);
         let dead_end = last.dead_end.unwrap_or_else(|| panic!("{output} is a dead end"));

@@ -1,0 +1,61 @@
+//! Installing what is pinned by version and digest, each into a folder of its own, once.
+
+use std::{fs, path::Path, process::Command};
+
+use anyhow::{Context, Result};
+
+use crate::run::{command, run, say};
+
+/// A virtual environment of `python` with what a file pins, unless it is there; `what` says what that is and why.
+pub(crate) fn environment(
+    python: &str,
+    folder: &Path,
+    requirements: &Path,
+    options: &[&str],
+    what: &str,
+) -> Result<()> {
+    if installed(folder, &[requirements])? {
+        return Ok(());
+    }
+    say(&format!("{what} into {}", folder.display()));
+    run(command(python).args(["-m", "venv"]).arg(folder))?;
+    let install = ["install", "--quiet", "--require-hashes"];
+    run(pip(folder).args(install).args(options).arg("--requirement").arg(requirements))?;
+    done(folder, &[requirements])
+}
+
+/// The installer of a virtual environment.
+pub(crate) fn pip(folder: &Path) -> Command {
+    let mut pip = command(folder.join("bin/python"));
+    pip.args(["-m", "pip", "--disable-pip-version-check"]);
+    pip
+}
+
+/// Whether what these files pin was installed to its end. What was installed of others is removed.
+pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
+    if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
+        return Ok(true);
+    }
+    remove(folder)?;
+    Ok(false)
+}
+
+/// Says that a folder is whole, and of what.
+const DONE: &str = "installed";
+
+pub(crate) fn done(folder: &Path, pinned: &[&Path]) -> Result<()> {
+    Ok(fs::write(folder.join(DONE), read(pinned)?)?)
+}
+
+fn read(paths: &[&Path]) -> Result<Vec<u8>> {
+    let texts: Result<Vec<Vec<u8>>> =
+        paths.iter().map(|path| fs::read(path).with_context(|| path.display().to_string())).collect();
+    Ok(texts?.concat())
+}
+
+pub(crate) fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    Ok(())
+}
