@@ -186,6 +186,11 @@ impl Attempts<'_> {
         &self.contract
     }
 
+    /// The lists that values are held to.
+    pub fn lists(&self) -> &[NamedList] {
+        &self.lists
+    }
+
     /// How many there were.
     pub fn count(&self) -> u32 {
         u32::try_from(self.reports.len()).unwrap_or(u32::MAX)
@@ -220,8 +225,19 @@ impl Attempts<'_> {
     ///
     /// # Errors
     ///
-    /// It cannot be put together with those before; see [`Gate::merge`].
+    /// Its output is not valid, or it cannot be put together with those before; see [`Gate::merge`].
     pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
+        if report.output.is_some() {
+            // Put together with itself, it is judged again, and stays what it is: what a record says is believed of no
+            // output.
+            let again = self.gate.merge(&[report.clone(), report.clone()], &self.lists)?;
+            if again.report.output != report.output {
+                return Err(Fault::BadRequest {
+                    message: "the record of an earlier attempt holds an output that is not valid".to_owned(),
+                    violations: again.report.violations().to_vec(),
+                });
+            }
+        }
         self.take(report).map(drop)
     }
 

@@ -244,7 +244,7 @@ fn wire_takes_pieces_with_their_state() {
     let mut state = Value::Null;
     let mut spans = Vec::new();
     let mut last = Value::Null;
-    for chunk in output.split_inclusive(|character| matches!(character, 'a' | '}' | ' ' | '2')) {
+    for chunk in output.split_inclusive(['a', '}', ' ', '2']) {
         let request = serde_json::json!({"op": "push", "agent": "a", "state": state, "chunk": chunk});
         let answer: Value =
             serde_json::from_str(&gate.call(&request.to_string()).expect("an answer").json).expect("JSON");

@@ -46,8 +46,8 @@ pub(crate) enum Ended {
     Failed { status: ExitStatus, output: Vec<u8> },
     /// The child ran for too long. Gives the bytes that it wrote, and whether it had closed its output and lived on.
     TimedOut { closed: bool, output: Vec<u8> },
-    /// The child wrote more bytes than the limit.
-    TooLong,
+    /// The child wrote more bytes than the limit. Gives those up to it.
+    TooLong { output: Vec<u8> },
     /// The child could not be started.
     NotStarted(io::Error),
     /// We got this signal: SIGINT, SIGTERM or SIGHUP. The caller should exit with 128 plus its number.
@@ -125,10 +125,13 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
         agent.take(event)?;
     }
     let too_long = too_long(&agent);
-    let output = std::mem::take(&mut agent.output);
+    let mut output = std::mem::take(&mut agent.output);
     Ok(match agent.signal {
         Some(signal) => Ended::Interrupted(signal),
-        None if too_long => Ended::TooLong,
+        None if too_long => {
+            output.truncate(run.limit);
+            Ended::TooLong { output }
+        }
         None if !by_itself => Ended::TimedOut { closed, output },
         None if status.success() => Ended::Exited { output },
         None => Ended::Failed { status, output },
@@ -305,15 +308,16 @@ mod os {
             #[cfg(target_os = "linux")]
             {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-                // If we died before that call, no signal will come, so the child must not start.
+                // If we died before that call, no signal will come, so the child ends itself. To return an error would
+                // not do: there is nobody left who takes it.
                 if rustix::process::getppid() != Some(parent) {
-                    return Err(rustix::io::Errno::SRCH.into());
+                    kill_process(rustix::process::getpid(), Signal::KILL)?;
                 }
             }
             Ok(())
         };
         // SAFETY: Another thread may have held any lock at the fork, so until the exec the child may only do what is
-        // async-signal-safe. `lead` makes three system calls and compares two numbers. It takes no lock, allocates
+        // async-signal-safe. `lead` makes a few system calls and compares two numbers. It takes no lock, allocates
         // nothing (an `io::Error` of an error number is a plain value), cannot panic, and uses no memory but its own
         // copy of `parent`.
         unsafe { command.pre_exec(lead) };

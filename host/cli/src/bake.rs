@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, Result};
 use seamgate::{BakeError, Component, Gate, Limits, Options, read_contracts};
 
-use crate::{gate::Told, status::Status};
+use crate::{
+    gate::Told,
+    status::{Status, say},
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -31,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
     }
     if io::stderr().is_terminal() {
-        anstream::eprintln!("baking {}: this takes some seconds", count(contracts.len()));
+        say(&format!("baking {}: this takes some seconds", count(contracts.len())));
     }
     let baked = match Component::builtin().bake(&contracts, &Limits::default()) {
         Ok(baked) => baked,
@@ -47,13 +50,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     write(&arguments.output, baked.as_bytes()).with_context(|| arguments.output.display().to_string())?;
     let agents: Vec<&str> = inspection.agents.iter().map(|info| info.agent.as_str()).collect();
     let name = arguments.output.display().to_string();
-    anstream::eprintln!(
+    say(&format!(
         "{}: {} bytes, {} ({})",
         crate::picture::safe(&name),
         inspection.bytes,
         count(agents.len()),
         crate::picture::safe(&agents.join(", ")),
-    );
+    ));
     Ok(Status::Accepted)
 }
 

@@ -2,7 +2,7 @@
 //! that it can be read, and the run be gone on with, after an end at any point.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
     time::SystemTime,
@@ -24,6 +24,8 @@ pub(crate) struct About {
     pub(crate) command: Vec<String>,
     /// The digest of what the agent was given on standard input.
     pub(crate) prompt: String,
+    /// The digest of the lists that values are held to.
+    pub(crate) lists: String,
 }
 
 /// A line, as far as all are alike.
@@ -33,6 +35,8 @@ struct Head {
     run: u32,
     #[serde(default)]
     attempt: u32,
+    #[serde(default)]
+    decision: String,
 }
 
 #[derive(Serialize)]
@@ -98,8 +102,8 @@ pub(crate) struct Journal {
     path: PathBuf,
     run: u32,
     keeps_outputs: bool,
-    /// The attempt that the last decision was about.
-    decided: u32,
+    /// The last decision, and the attempt that it was about.
+    decided: Option<(u32, String)>,
 }
 
 impl Journal {
@@ -107,24 +111,21 @@ impl Journal {
     /// it has of it.
     pub(crate) fn open(path: &Path, about: &About, resume: bool, keeps_outputs: bool) -> Result<(Self, Vec<Report>)> {
         let name = || format!("the journal {}", path.display());
-        let mut options = File::options();
-        options.read(true).append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).with_context(name)?;
+        let mut file = open_file(File::options().read(true).append(true).create(true), path).with_context(name)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => bail!("{} is being written by another run", name()),
             Err(TryLockError::Error(error)) => return Err(error).with_context(name),
         }
-        let mut text = String::new();
-        file.read_to_string(&mut text).with_context(name)?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).with_context(name)?;
         // A line that was not written to its end says nothing: what it was about is done again.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         if whole < text.len() {
             file.set_len(whole as u64).with_context(name)?;
             text.truncate(whole);
         }
+        let text = String::from_utf8(text).with_context(name)?;
         let last = Last::read(&text).with_context(name)?;
         let mut journal = Journal { file, path: path.to_owned(), run: last.run, keeps_outputs, decided: last.decided };
         match last.about {
@@ -134,15 +135,16 @@ impl Journal {
                     ("contract", was.contract != about.contract),
                     ("command", was.command != about.command),
                     ("standard input", was.prompt != about.prompt),
+                    ("lists", was.lists != about.lists),
                 ];
                 if let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) {
-                    bail!("{}: its last run has another {what}; without --resume a new one begins", name());
+                    bail!("{}: its last run had not the same {what}; without --resume a new one begins", name());
                 }
                 Ok((journal, last.reports))
             }
             _ => {
                 journal.run += 1;
-                journal.decided = 0;
+                journal.decided = None;
                 journal.write("begin", None, about)?;
                 Ok((journal, Vec::new()))
             }
@@ -203,10 +205,11 @@ impl Journal {
 
     /// Note a decision, once.
     pub(crate) fn decided(&mut self, attempt: u32, decision: &Decision) -> Result<()> {
-        if self.decided >= attempt {
+        let this = Some((attempt, decision.decision.to_owned()));
+        if self.decided == this {
             return Ok(());
         }
-        self.decided = attempt;
+        self.decided = this;
         self.write("decision", Some(attempt), decision)
     }
 
@@ -232,7 +235,7 @@ struct Last {
     run: u32,
     about: Option<About>,
     reports: Vec<Report>,
-    decided: u32,
+    decided: Option<(u32, String)>,
 }
 
 impl Last {
@@ -251,7 +254,7 @@ impl Last {
                     last = Last { run: head.run, about, ..Last::default() };
                 }
                 "attempt" => last.reports.push(serde_json::from_str::<Verdict>(line).with_context(read)?.report),
-                "decision" => last.decided = head.attempt,
+                "decision" => last.decided = Some((head.attempt, head.decision)),
                 _ => {}
             }
         }
@@ -260,11 +263,22 @@ impl Last {
 }
 
 fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::File::options();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = open_file(File::options().write(true).create(true).truncate(true), path)?;
     file.write_all(bytes)?;
     file.sync_all()
+}
+
+/// Open a file that is its owner's alone if it is made. What is none, a pipe or a device, is refused, and not waited for.
+pub(crate) fn open_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        options.mode(0o600).custom_flags(flags);
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "must be a file")),
+    }
 }

@@ -16,7 +16,6 @@ mod stream;
 
 use std::process::ExitCode;
 
-use anstream::eprintln;
 use clap::{Parser, Subcommand};
 
 use status::Status;
@@ -64,7 +63,7 @@ fn main() -> ExitCode {
             let status = Status::of(&error);
             // A reader that has gone away wants no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                eprintln!("seamgate: {}", picture::safe(&format!("{error:#}")));
+                status::say(&format!("seamgate: {}", picture::safe(&format!("{error:#}"))));
             }
             status
         })

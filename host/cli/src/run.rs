@@ -4,11 +4,10 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, IsTerminal, Read},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use anstream::eprintln;
 use anyhow::{Context, Result, bail};
 use clap::{ValueEnum, builder::NonEmptyStringValueParser};
 use indicatif::ProgressBar;
@@ -17,13 +16,16 @@ use seamgate::{Attempts, Disposition, Limits, Next, Produced, Report, Request, S
 use crate::{
     agent::{self, Ended, Signals},
     check, gate,
-    journal::{About, Decision, Journal},
+    journal::{self, About, Decision, Journal},
     picture,
-    status::{NoVerdict, Status},
+    status::{NoVerdict, Status, say},
 };
 
 /// Violations that are told for an attempt; the journal has more.
 const MAX_TOLD: usize = 5;
+
+/// So much is read of what the agent says of its model: any word that there is, and more.
+const MAX_FINISH: u64 = 64;
 
 pub(crate) const HELP: &str = "\
 The agent, any program, gets on standard input what this command gets (nothing, if that is a terminal), and writes its
@@ -86,6 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 contract: attempts.contract().contract.clone(),
                 command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
                 prompt: digest(&prompt),
+                lists: digest(format!("{:?}", attempts.lists()).as_bytes()),
             };
             let (journal, reports) = Journal::open(path, &about, arguments.resume, arguments.keep_outputs)?;
             for report in reports {
@@ -95,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
         None => None,
     };
-    let agent = Agent { arguments, prompt, folder: tempfile::tempdir()?, signals: Signals::install()? };
+    let agent = Agent { arguments, prompt, signals: Signals::install()? };
     loop {
         let next = attempts.next();
         let (decision, status) = match &next {
@@ -135,8 +138,6 @@ fn prompt() -> Result<Vec<u8>> {
 struct Agent<'a> {
     arguments: &'a Arguments,
     prompt: Vec<u8>,
-    /// For the files by which the agent and this program speak with each other.
-    folder: tempfile::TempDir,
     signals: Signals,
 }
 
@@ -152,11 +153,13 @@ fn attempt(
         journal.start(number)?;
     }
     let start = Instant::now();
-    let ended = agent.run(number, most, feedback)?;
+    // For the files by which the agent and this program speak with each other. What the agent makes of it is gone with it.
+    let folder = tempfile::tempdir().map_err(|error| NoVerdict(format!("a temporary folder: {error}")))?;
+    let ended = agent.run(number, most, feedback, folder.path())?;
     let elapsed_ms = start.elapsed().as_millis();
     let (output, message, fault) = match ended {
         Ended::Interrupted(signal) => return Ok(Some(Status::Signal(u8::try_from(signal).unwrap_or(127)))),
-        Ended::Exited { output } => match agent.finish() {
+        Ended::Exited { output } => match finish(folder.path()) {
             Ok(finish) => {
                 let produced = Produced { output, finish };
                 match attempts.judge(&produced) {
@@ -177,9 +180,9 @@ fn attempt(
             let how = if closed { "closed its output and did not end" } else { "did not end" };
             (output, format!("the agent {how} within {} s", agent.arguments.timeout), None)
         }
-        Ended::TooLong => {
+        Ended::TooLong { output } => {
             let limit = Limits::default().output_bytes;
-            (Vec::new(), format!("the agent wrote more than {limit} bytes, and was ended"), None)
+            (output, format!("the agent wrote more than {limit} bytes, and was ended"), None)
         }
         Ended::NotStarted(error) => {
             let program = agent.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
@@ -200,15 +203,18 @@ fn attempt(
 }
 
 impl Agent<'_> {
-    fn run(&self, number: u32, most: u32, feedback: &str) -> Result<Ended> {
-        let [feedback_file, finish_file] = ["feedback.txt", "finish.txt"].map(|name| self.folder.path().join(name));
+    fn run(&self, number: u32, most: u32, feedback: &str, folder: &Path) -> Result<Ended> {
+        let [feedback_file, finish_file] = ["feedback.txt", FINISH].map(|name| folder.join(name));
         fs::write(&feedback_file, feedback).with_context(|| format!("{}", feedback_file.display()))?;
         fs::write(&finish_file, "").with_context(|| format!("{}", finish_file.display()))?;
         let mut input = self.prompt.clone();
         if !feedback.is_empty() {
-            if !input.is_empty() {
-                input.extend_from_slice(b"\n\n");
-            }
+            // A blank line between them, whether or not the prompt ends its last line.
+            input.extend_from_slice(match input.last() {
+                None => b"",
+                Some(b'\n') => b"\n",
+                Some(_) => b"\n\n",
+            });
             input.extend_from_slice(feedback.as_bytes());
             input.push(b'\n');
         }
@@ -234,20 +240,23 @@ impl Agent<'_> {
         bar.finish_and_clear();
         ended.map_err(|error| NoVerdict(format!("the agent cannot be run: {error}")).into())
     }
+}
 
-    /// Why the agent's model stopped, as the agent says.
-    fn finish(&self) -> Result<seamgate::Finish, String> {
-        let mut word = String::new();
-        let file = fs::File::open(self.folder.path().join("finish.txt"));
-        let read = file.and_then(|file| file.take(64).read_to_string(&mut word));
-        match (read, word.trim()) {
-            (Ok(_), "") => Ok(seamgate::Finish::Unknown),
-            (Ok(_), word) => check::Finish::from_str(word, false).map(Into::into).map_err(|_| {
-                let known = "stop, length, refusal, content_filter or unknown";
-                format!("SEAMGATE_FINISH_FILE must hold one of {known}, not {:?}", picture::safe(word))
-            }),
-            (Err(error), _) => Err(format!("SEAMGATE_FINISH_FILE: {error}")),
-        }
+/// The file into which the agent may write why its model stopped.
+const FINISH: &str = "finish.txt";
+
+/// Why the agent's model stopped, as the agent says.
+fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
+    let mut word = String::new();
+    let file = journal::open_file(fs::File::options().read(true), &folder.join(FINISH));
+    file.and_then(|file| file.take(MAX_FINISH).read_to_string(&mut word))
+        .map_err(|error| format!("SEAMGATE_FINISH_FILE: {error}"))?;
+    match word.trim() {
+        "" if word.len() < MAX_FINISH as usize => Ok(seamgate::Finish::Unknown),
+        word => check::Finish::from_str(word, false).map(Into::into).map_err(|_| {
+            let known = "stop, length, refusal, content_filter or unknown";
+            format!("SEAMGATE_FINISH_FILE must hold one of {known}, not {:?}", picture::safe(word))
+        }),
     }
 }
 
@@ -264,14 +273,14 @@ fn tell(verdict: &Verdict, number: u32, most: u32) {
         (1, _) => ", 1 violation".to_owned(),
         (violations, _) => format!(", {violations} violations"),
     };
-    eprintln!("seamgate: attempt {number} of {most}: {}{what}", report.disposition.word());
+    say(&format!("seamgate: attempt {number} of {most}: {}{what}", report.disposition.word()));
     let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
     let all: Vec<_> = report.violations().iter().chain(of_items).collect();
     for violation in all.iter().take(MAX_TOLD) {
-        eprintln!("  {}", picture::safe(&format!("{} {}", violation.path, violation.message)));
+        say(&format!("  {}", picture::safe(&format!("{} {}", violation.path, violation.message))));
     }
     if all.len() > MAX_TOLD {
-        eprintln!("  … and {} more", all.len() - MAX_TOLD);
+        say(&format!("  … and {} more", all.len() - MAX_TOLD));
     }
 }
 
@@ -306,7 +315,7 @@ fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
                 Some(_) => "a part is valid, which --allow-partial prints",
                 None => "nothing is printed",
             };
-            eprintln!("seamgate: given up after {count}: {why}; {what}");
+            say(&format!("seamgate: given up after {count}: {why}; {what}"));
         }
     }
     Ok(status)

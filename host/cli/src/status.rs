@@ -1,6 +1,10 @@
 //! Exit statuses: promises to scripts.
 
-use std::{fmt, io, process::ExitCode};
+use std::{
+    fmt,
+    io::{self, Write},
+    process::ExitCode,
+};
 
 use seamgate::{Disposition, Fault};
 
@@ -110,3 +114,8 @@ impl fmt::Display for NoVerdict {
 }
 
 impl std::error::Error for NoVerdict {}
+
+/// Tell a person something on standard error. Where that cannot be written, there is nobody to tell.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

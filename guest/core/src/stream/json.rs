@@ -116,6 +116,16 @@ pub(super) struct Json {
     end: u32,
 }
 
+/// By what a text is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules<'c> {
+    /// The way to the array of the items, where there are any.
+    pub(super) steps: Option<&'c [Step]>,
+    pub(super) caps: &'c Caps,
+    /// A byte at which to stop, where it stands outside of strings.
+    pub(super) stop: Option<u8>,
+}
+
 /// What came to light.
 pub(super) enum Event {
     /// An item has ended.
@@ -157,8 +167,8 @@ impl Json {
     }
 
     /// Whether the innermost container is the array of the items.
-    fn is_items(&self, steps: Option<&[Step]>) -> bool {
-        let depth = steps.map(|steps| steps.len() + 1);
+    fn is_items(&self, rules: Rules) -> bool {
+        let depth = rules.steps.map(|steps| steps.len() + 1);
         depth == Some(self.levels.len())
             && self.on_the_way == self.levels.len()
             && self.levels.last().is_some_and(|level| !level.object)
@@ -169,18 +179,10 @@ impl Json {
         self.end
     }
 
-    /// Read on, up to the first event, to a byte at which to `stop` where it stands outside of strings, or to the end. How
-    /// many bytes were read, and the event, which a byte that cannot be read is too. `at` is where the bytes stand in the
-    /// output.
-    pub(super) fn read(
-        &mut self,
-        at: u32,
-        bytes: &[u8],
-        stop: Option<u8>,
-        steps: Option<&[Step]>,
-        caps: &Caps,
-    ) -> (usize, Option<Event>) {
-        let (read, event) = self.read_on(at, bytes, stop, steps, caps);
+    /// Read on, up to the first event, to the byte at which to stop, or to the end. How many bytes were read, and the event,
+    /// which a byte that cannot be read is too. `at` is where the bytes stand in the output.
+    pub(super) fn read(&mut self, at: u32, bytes: &[u8], rules: Rules) -> (usize, Option<Event>) {
+        let (read, event) = self.read_on(at, bytes, rules);
         let text = bytes[..read].trim_ascii_end().len();
         if text > 0 {
             self.end = at.saturating_add(text as u32);
@@ -188,14 +190,7 @@ impl Json {
         (read, event)
     }
 
-    fn read_on(
-        &mut self,
-        at: u32,
-        bytes: &[u8],
-        stop: Option<u8>,
-        steps: Option<&[Step]>,
-        caps: &Caps,
-    ) -> (usize, Option<Event>) {
+    fn read_on(&mut self, at: u32, bytes: &[u8], rules: Rules) -> (usize, Option<Event>) {
         let mut read = 0;
         loop {
             if let Token::None = self.token {
@@ -212,18 +207,16 @@ impl Json {
             };
             let here = at.saturating_add(read as u32);
             let event = match self.token {
-                Token::None if Some(byte) == stop => return (read, None),
-                Token::None if byte == b'"' && self.next.is_name() => match self.members(&bytes[read..], steps, caps) {
-                    0 => self.between(here, byte, steps, caps),
+                Token::None if Some(byte) == rules.stop => return (read, None),
+                Token::None if byte == b'"' && self.next.is_name() => match self.members(&bytes[read..], rules) {
+                    0 => self.between(here, byte, rules),
                     length => {
                         read += length;
                         continue;
                     }
                 },
-                Token::None => self.between(here, byte, steps, caps),
-                Token::String { is_name, escape, bytes } => {
-                    self.in_string(here, byte, (is_name, escape, bytes), steps, caps)
-                }
+                Token::None => self.between(here, byte, rules),
+                Token::String { is_name, escape, bytes } => self.in_string(here, byte, (is_name, escape, bytes), rules),
                 Token::Number(digits) => match digits.with(byte) {
                     Some(digits) => {
                         self.token = Token::Number(digits);
@@ -231,7 +224,7 @@ impl Json {
                     }
                     None if digits.may_end() => {
                         // It ended with the byte before; this one is read next.
-                        let event = self.ended(here, steps);
+                        let event = self.ended(here, rules);
                         if event.is_some() {
                             return (read, event);
                         }
@@ -239,7 +232,7 @@ impl Json {
                     }
                     None => Some(Event::Broken),
                 },
-                Token::Literal(which, known) => self.in_literal(here, byte, (which, known), steps),
+                Token::Literal(which, known) => self.in_literal(here, byte, (which, known), rules),
             };
             if let Some(Event::Broken) = event {
                 return (read, event);
@@ -253,8 +246,8 @@ impl Json {
 
     /// Most members have come whole and hold a scalar without escapes: how many bytes of such ones come next. What may be
     /// an event, the end of a container or one member too many, is left to those who tell it.
-    fn members(&mut self, bytes: &[u8], steps: Option<&[Step]>, caps: &Caps) -> usize {
-        let step = self.step(steps).map(str::as_bytes);
+    fn members(&mut self, bytes: &[u8], rules: Rules) -> usize {
+        let step = self.step(rules).map(str::as_bytes);
         let Some(level) = self.levels.last_mut().filter(|level| level.object) else {
             return 0;
         };
@@ -264,7 +257,7 @@ impl Json {
             let Some(name) = self.next.is_name().then(|| name(&bytes[at..])).flatten() else {
                 return read;
             };
-            if level.count as usize >= caps.object_members || name.len() > caps.string_bytes {
+            if level.count as usize >= rules.caps.object_members || name.len() > rules.caps.string_bytes {
                 return read;
             }
             let colon = at + name.len() + 2;
@@ -275,7 +268,7 @@ impl Json {
             self.is_step = step == Some(name);
             self.next = Next::Value;
             let at = colon + 1 + white_space(&bytes[colon + 1..]);
-            let Some(length) = scalar(&bytes[at..], caps) else {
+            let Some(length) = scalar(&bytes[at..], rules) else {
                 return at;
             };
             self.is_step = false;
@@ -289,13 +282,13 @@ impl Json {
         }
     }
 
-    fn in_literal(&mut self, at: u32, byte: u8, (which, known): (u8, u8), steps: Option<&[Step]>) -> Option<Event> {
+    fn in_literal(&mut self, at: u32, byte: u8, (which, known): (u8, u8), rules: Rules) -> Option<Event> {
         let word = LITERALS.get(usize::from(which)).copied().unwrap_or_default();
         if word.get(usize::from(known)) != Some(&byte) {
             return Some(Event::Broken);
         }
         self.token = Token::Literal(which, known.saturating_add(1));
-        if usize::from(known) + 1 == word.len() { self.ended(at.saturating_add(1), steps) } else { None }
+        if usize::from(known) + 1 == word.len() { self.ended(at.saturating_add(1), rules) } else { None }
     }
 
     fn in_string(
@@ -303,26 +296,29 @@ impl Json {
         at: u32,
         byte: u8,
         (is_name, escape, bytes): (bool, Escape, u32),
-        steps: Option<&[Step]>,
-        caps: &Caps,
+        rules: Rules,
     ) -> Option<Event> {
         if escape != Escape::None || byte != b'"' {
-            self.push_to_name(byte, steps);
+            self.push_to_name(byte, rules);
         }
         let (escape, bytes) = match (escape, byte) {
             (Escape::None, b'"') => {
-                let over = bytes as usize > caps.string_bytes && self.item.is_none();
+                let over = bytes as usize > rules.caps.string_bytes && self.item.is_none();
                 let ended = match is_name {
                     true => {
                         self.token = Token::None;
                         self.next = Next::Colon;
-                        self.is_step = self.name.take().is_some_and(|name| self.leads(&name, steps));
+                        self.is_step = self.name.take().is_some_and(|name| self.leads(&name, rules));
                         None
                     }
-                    false => self.ended(at.saturating_add(1), steps),
+                    false => self.ended(at.saturating_add(1), rules),
                 };
-                let words =
-                    || Event::Over("caps.string_bytes", format!("a string has more than {} bytes", caps.string_bytes));
+                let words = || {
+                    Event::Over(
+                        "caps.string_bytes",
+                        format!("a string has more than {} bytes", rules.caps.string_bytes),
+                    )
+                };
                 return if over { Some(words()) } else { ended };
             }
             (Escape::None, b'\\') => (Escape::Begun, bytes),
@@ -340,17 +336,17 @@ impl Json {
     }
 
     /// The name that leads on from the innermost container, if one does.
-    fn step<'s>(&self, steps: Option<&'s [Step]>) -> Option<&'s str> {
-        match steps?.get(self.levels.len().checked_sub(1)?)? {
+    fn step<'s>(&self, rules: Rules<'s>) -> Option<&'s str> {
+        match rules.steps?.get(self.levels.len().checked_sub(1)?)? {
             Step::Name(name) if self.on_the_way == self.levels.len() && self.item.is_none() => Some(name),
             _ => None,
         }
     }
 
     /// One more byte of a name that may lead on. Nobody else's is kept: a producer may write it as long as it likes.
-    fn push_to_name(&mut self, byte: u8, steps: Option<&[Step]>) {
+    fn push_to_name(&mut self, byte: u8, rules: Rules) {
         // Each byte of a name is written as six at the most, and here as a character of two.
-        let longest = self.step(steps).map_or(0, |step| 12 * step.len());
+        let longest = self.step(rules).map_or(0, |step| 12 * step.len());
         if let Some(name) = &mut self.name {
             name.push(byte as char);
         }
@@ -358,27 +354,27 @@ impl Json {
     }
 
     /// Whether a name, as it is written, is the one that leads on.
-    fn leads(&self, name: &str, steps: Option<&[Step]>) -> bool {
+    fn leads(&self, name: &str, rules: Rules) -> bool {
         // Each of its bytes was taken for a character.
         let bytes: Vec<u8> = name.chars().map(|byte| byte as u8).collect();
         let json = format!("\"{}\"", String::from_utf8_lossy(&bytes));
-        self.step(steps).is_some_and(|step| serde_json::from_str::<String>(&json).is_ok_and(|name| name == step))
+        self.step(rules).is_some_and(|step| serde_json::from_str::<String>(&json).is_ok_and(|name| name == step))
     }
 
     /// A byte outside of tokens.
-    fn between(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> Option<Event> {
+    fn between(&mut self, at: u32, byte: u8, rules: Rules) -> Option<Event> {
         self.token = Token::None;
         if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
             return None;
         }
         match (self.next, byte) {
             (Next::Value | Next::Item, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
-                self.value(at, byte, steps, caps)
+                self.value(at, byte, rules)
             }
             (Next::Name | Next::Member, b'"') => {
-                let over = self.count(caps);
+                let over = self.count(rules);
                 self.token = Token::String { is_name: true, escape: Escape::None, bytes: 0 };
-                self.name = self.step(steps).map(|_| String::new());
+                self.name = self.step(rules).map(|_| String::new());
                 over
             }
             (Next::Colon, b':') => {
@@ -391,42 +387,42 @@ impl Json {
                 None
             }
             (Next::CommaOrEnd | Next::Member, b'}') if self.levels.last().is_some_and(|level| level.object) => {
-                self.close(at, steps)
+                self.close(at, rules)
             }
             (Next::CommaOrEnd | Next::Item, b']') if self.levels.last().is_some_and(|level| !level.object) => {
-                self.close(at, steps)
+                self.close(at, rules)
             }
             _ => Some(Event::Broken),
         }
     }
 
     /// One more item or member of the innermost container.
-    fn count(&mut self, caps: &Caps) -> Option<Event> {
+    fn count(&mut self, rules: Rules) -> Option<Event> {
         let level = self.levels.last_mut()?;
         level.count = level.count.saturating_add(1);
         let (keyword, cap, noun) = match level.object {
-            true => ("caps.object_members", caps.object_members, "an object has more than"),
-            false => ("caps.array_items", caps.array_items, "an array has more than"),
+            true => ("caps.object_members", rules.caps.object_members, "an object has more than"),
+            false => ("caps.array_items", rules.caps.array_items, "an array has more than"),
         };
         let over = level.count as usize == cap.saturating_add(1) && self.item.is_none();
         over.then(|| Event::Over(keyword, format!("{noun} {cap}")))
     }
 
-    fn value(&mut self, at: u32, byte: u8, steps: Option<&[Step]>, caps: &Caps) -> Option<Event> {
+    fn value(&mut self, at: u32, byte: u8, rules: Rules) -> Option<Event> {
         let in_array = self.levels.last().is_some_and(|level| !level.object);
-        let over = if in_array { self.count(caps) } else { None };
-        if self.is_items(steps) {
+        let over = if in_array { self.count(rules) } else { None };
+        if self.is_items(rules) {
             self.item = Some(at);
         }
         self.next = Next::CommaOrEnd;
         match byte {
             b'{' | b'[' => {
-                if self.levels.len() >= caps.depth {
-                    let message = format!("it is nested deeper than {} levels", caps.depth);
+                if self.levels.len() >= rules.caps.depth {
+                    let message = format!("it is nested deeper than {} levels", rules.caps.depth);
                     return Some(if self.item.is_some() { Event::TooDeep } else { Event::Over("caps.depth", message) });
                 }
                 let depth = self.levels.len();
-                if self.on_the_way == depth && self.item.is_none() && self.leads_on(depth, steps) {
+                if self.on_the_way == depth && self.item.is_none() && self.leads_on(depth, rules) {
                     self.on_the_way = depth + 1;
                 }
                 self.levels.push(Level { object: byte == b'{', count: 0 });
@@ -444,8 +440,8 @@ impl Json {
     }
 
     /// Whether the value that begins here is on the way to the items, its parent being so.
-    fn leads_on(&self, depth: usize, steps: Option<&[Step]>) -> bool {
-        let Some(steps) = steps else {
+    fn leads_on(&self, depth: usize, rules: Rules) -> bool {
+        let Some(steps) = rules.steps else {
             return false;
         };
         match (depth.checked_sub(1).map(|step| steps.get(step)), self.levels.last()) {
@@ -458,21 +454,21 @@ impl Json {
         }
     }
 
-    fn close(&mut self, at: u32, steps: Option<&[Step]>) -> Option<Event> {
+    fn close(&mut self, at: u32, rules: Rules) -> Option<Event> {
         self.levels.pop();
         self.on_the_way = self.on_the_way.min(self.levels.len());
-        self.ended(at.saturating_add(1), steps)
+        self.ended(at.saturating_add(1), rules)
     }
 
     /// A value has ended before an offset.
-    fn ended(&mut self, end: u32, steps: Option<&[Step]>) -> Option<Event> {
+    fn ended(&mut self, end: u32, rules: Rules) -> Option<Event> {
         self.token = Token::None;
         self.is_step = false;
         self.next = if self.levels.is_empty() { Next::Nothing } else { Next::CommaOrEnd };
         if self.levels.is_empty() {
             return Some(Event::End);
         }
-        if !self.is_items(steps) {
+        if !self.is_items(rules) {
             return None;
         }
         let start = self.item.take()?;
@@ -505,9 +501,9 @@ fn string_length(bytes: &[u8]) -> Option<usize> {
 
 /// How long the scalar is that begins here, if it has come whole.
 #[inline(always)]
-fn scalar(bytes: &[u8], caps: &Caps) -> Option<usize> {
+fn scalar(bytes: &[u8], rules: Rules) -> Option<usize> {
     match bytes.first()? {
-        b'"' => string_length(bytes).filter(|length| *length <= caps.string_bytes),
+        b'"' => string_length(bytes).filter(|length| *length <= rules.caps.string_bytes),
         b'-' | b'0'..=b'9' => number_length(bytes).filter(|length| *length < bytes.len()),
         b't' | b'f' | b'n' => LITERALS.iter().find(|word| bytes.starts_with(word)).map(|word| word.len()),
         _ => None,

@@ -22,7 +22,7 @@ use crate::{
     text,
     violation::Violation,
 };
-use json::{Event, Json};
+use json::{Event, Json, Rules};
 
 /// How far a document has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -404,7 +404,7 @@ impl Scan {
             Kind::Block(open) => Some(open.mark),
             _ => None,
         };
-        let (read, event) = json.read(at, bytes, stop, steps, caps);
+        let (read, event) = json.read(at, bytes, Rules { steps, caps, stop });
         let (quoted, end) = (json.is_in_string(), json.end());
         let here = start_of(at, read);
         let mut is_over = false;
