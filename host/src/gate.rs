@@ -4,17 +4,15 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use wasmtime::{
     Engine, ResourceLimiter, Store, Trap,
-    component::{ComponentNamedList, Instance as WasmInstance, Lift, Linker, ResourceAny},
+    component::{ComponentNamedList, Instance as WasmInstance, InstancePre, Lift, Linker, ResourceAny},
 };
 
 use crate::{
-    bindings::{
-        Validator, ValidatorPre,
-        exports::seamgate::validator::{stream, types},
-    },
+    bindings::exports::seamgate::validator::{stream, types},
     cache::Cache,
     component::{Component, Inspection},
     engine::{self, Clock, LOOK, STACK, Slot, Slots, TimedOut},
+    exports::{Exports, Interfaces},
     fault::{Fault, LoadError},
     limits::{Limits, Usage},
     report::{ContractInfo, Disposition, Finish, NamedList, Report, Warning},
@@ -71,7 +69,8 @@ pub struct Answer {
 pub struct Gate {
     engine: Engine,
     component: Component,
-    pre: ValidatorPre<State>,
+    pre: InstancePre<State>,
+    interfaces: Interfaces,
     limits: Limits,
     slots: Slots,
     contracts: BTreeMap<String, Registered>,
@@ -106,12 +105,13 @@ impl Gate {
             return Err(LoadError::Imports { import: import.to_owned() });
         }
         let not_a_validator = |error: wasmtime::Error| LoadError::NotAValidator { message: format!("{error:#}") };
-        let pre =
-            Linker::new(&engine).instantiate_pre(&component).and_then(ValidatorPre::new).map_err(not_a_validator)?;
+        let pre = Linker::new(&engine).instantiate_pre(&component).map_err(not_a_validator)?;
+        let interfaces = Interfaces::of(&pre).map_err(not_a_validator)?;
         Ok(Gate {
             engine,
             component: options.component,
             pre,
+            interfaces,
             limits: options.limits,
             slots: Slots::new(options.slots),
             contracts: BTreeMap::new(),
@@ -167,7 +167,7 @@ impl Gate {
         let judged = self.small_enough(bytes).and_then(|()| {
             let request = request.to_wit();
             self.instance().call(bytes + contract.len(), |validator, store, clock| {
-                let validate = validator.seamgate_validator_validate();
+                let validate = validator.validate(&mut *store)?;
                 let report = clock.run(validate.call_validate_with(store, contract, &request))?;
                 Ok(report.map_err(Fault::from))
             })
@@ -198,7 +198,7 @@ impl Gate {
         };
         let bytes = reports.iter().map(size).sum();
         let merged = self.instance().with_contracts(&[agent], bytes, |validator, store, clock| {
-            let report = clock.run(validator.seamgate_validator_merge().call_merge(store, reports, lists))?;
+            let report = clock.run(validator.merge(&mut *store)?.call_merge(store, reports, lists))?;
             Ok(report.map_err(Fault::from))
         });
         verdict(agent, merged)
@@ -233,7 +233,7 @@ impl Gate {
             return Ok(registered.info.clone());
         }
         let (info, _) = self.instance().with_contracts(&[], 0, |validator, store, clock| {
-            let info = clock.run(validator.seamgate_validator_registry().call_contract(store, agent))?;
+            let info = clock.run(validator.registry(&mut *store)?.call_contract(store, agent))?;
             Ok(info.map_err(Fault::from))
         })?;
         Ok(info)
@@ -248,7 +248,7 @@ impl Gate {
         let mut instance = self.instance();
         instance
             .with_contracts(&[agent], 0, |validator, store, clock| {
-                let text = clock.run(validator.seamgate_validator_registry().call_describe(store, agent))?;
+                let text = clock.run(validator.registry(&mut *store)?.call_describe(store, agent))?;
                 Ok(text.map_err(Fault::from))
             })
             .map(|(text, _)| text)
@@ -260,9 +260,9 @@ impl Gate {
     ///
     /// The component does not answer within the limits.
     pub fn inspect(&self) -> Result<Inspection, Fault> {
-        let world = self.pre.instance_pre().component().component_type();
+        let world = self.pre.component().component_type();
         let (agents, _) = self.instance().call(0, |validator, store, clock| {
-            let registry = validator.seamgate_validator_registry();
+            let registry = validator.registry(&mut *store)?;
             let names = clock.run(registry.call_names(&mut *store))?;
             let mut agents = Vec::new();
             for name in names {
@@ -275,7 +275,7 @@ impl Gate {
         })?;
         // An empty text is no contract: only a sealed registry does not say so.
         let sealed = self.instance().call(0, |validator, store, clock| {
-            let refused = clock.run(validator.seamgate_validator_registry().call_register(store, ""))?;
+            let refused = clock.run(validator.registry(&mut *store)?.call_register(store, ""))?;
             Ok(refused.map_err(Fault::from))
         });
         Ok(Inspection {
@@ -304,7 +304,7 @@ pub struct Instance<'g> {
 /// An instance that has not trapped.
 struct Live<'g> {
     store: Store<State>,
-    validator: Validator,
+    validator: Exports<'g>,
     /// The agents whose contracts it was given.
     agents: Vec<String>,
     _slot: Slot<'g>,
@@ -322,7 +322,7 @@ impl<'g> Instance<'g> {
         let judged = self.gate.small_enough(bytes).and_then(|()| {
             let request = request.to_wit();
             self.with_contracts(&[agent], bytes, |validator, store, clock| {
-                let report = clock.run(validator.seamgate_validator_validate().call_validate(store, &request))?;
+                let report = clock.run(validator.validate(&mut *store)?.call_validate(store, &request))?;
                 Ok(report.map_err(Fault::from))
             })
         });
@@ -339,7 +339,7 @@ impl<'g> Instance<'g> {
         let agents = self.gate.agents_for(request);
         let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
         let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
-            clock.run(validator.seamgate_validator_wire().call_call(store, request)).map(Ok)
+            clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
         })?;
         Ok(Answer { json, usage })
     }
@@ -347,14 +347,14 @@ impl<'g> Instance<'g> {
     pub(crate) fn open(&mut self, request: &Request) -> Result<(ResourceAny, Usage), Fault> {
         let (agent, lists) = (request.agent(), request.lists());
         self.with_contracts(&[agent], 0, |validator, store, clock| {
-            let session = validator.seamgate_validator_stream().session();
+            let session = validator.stream(&mut *store)?.session();
             Ok(clock.run(session.call_open(store, agent, lists))?.map_err(Fault::from))
         })
     }
 
     pub(crate) fn push(&mut self, session: ResourceAny, text: &str) -> Result<(stream::Progress, Usage), Fault> {
         self.ongoing(text.len(), |validator, store, clock| {
-            let stream = validator.seamgate_validator_stream().session();
+            let stream = validator.stream(&mut *store)?.session();
             Ok(clock.run(stream.call_push(store, session, text))?.map_err(Fault::from))
         })
     }
@@ -366,7 +366,7 @@ impl<'g> Instance<'g> {
         (finish, invalid_utf8): (Finish, Option<u32>),
     ) -> Result<(Report, Usage), Fault> {
         self.ongoing(bytes, |validator, store, clock| {
-            let stream = validator.seamgate_validator_stream().session();
+            let stream = validator.stream(&mut *store)?.session();
             Ok(clock.run(stream.call_finish(store, session, finish, invalid_utf8))?.map_err(Fault::from))
         })
     }
@@ -375,7 +375,7 @@ impl<'g> Instance<'g> {
     fn ongoing<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&Validator, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&Exports, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "the session ended with an earlier fault".to_owned() });
@@ -385,7 +385,7 @@ impl<'g> Instance<'g> {
 
     fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
         let (info, _) = self.call(contract.len(), |validator, store, clock| {
-            let registered = clock.run(validator.seamgate_validator_registry().call_register(store, contract))?;
+            let registered = clock.run(validator.registry(&mut *store)?.call_register(store, contract))?;
             Ok(registered.map_err(Fault::from))
         })?;
         Ok(info)
@@ -393,7 +393,7 @@ impl<'g> Instance<'g> {
 
     fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
         let (warnings, _) = self.call(contract.len(), |validator, store, clock| {
-            let warnings = clock.run(validator.seamgate_validator_registry().call_lint(store, contract))?;
+            let warnings = clock.run(validator.registry(&mut *store)?.call_lint(store, contract))?;
             Ok(warnings.map_err(Fault::from))
         })?;
         Ok(warnings)
@@ -404,7 +404,7 @@ impl<'g> Instance<'g> {
         &mut self,
         agents: &[&str],
         bytes: usize,
-        call: impl FnOnce(&Validator, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&Exports, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
         let given = |agent: &str| {
             let live = self.live.as_ref();
@@ -414,7 +414,7 @@ impl<'g> Instance<'g> {
             agents.iter().filter(|agent| !given(agent)).filter_map(|agent| self.gate.contracts.get(*agent)).collect();
         let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
         let called = self.call(all, |validator, store, clock| {
-            let registry = validator.seamgate_validator_registry();
+            let registry = validator.registry(&mut *store)?;
             for contract in &contracts {
                 if let Err(fault) = clock.run(registry.call_register(&mut *store, &contract.text))? {
                     return Ok(Err(fault.into()));
@@ -432,7 +432,7 @@ impl<'g> Instance<'g> {
     fn call<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&Validator, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&Exports, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
         let gate = self.gate;
         let fuel = gate.limits.fuel_for(bytes);
@@ -479,7 +479,7 @@ impl Exposed<'_> {
     /// Seal contracts that have so many bytes.
     pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
         let sealed = self.instance.call(bytes, |validator, store, clock| {
-            clock.run(validator.seamgate_validator_registry().call_seal(store)).map(Ok)
+            clock.run(validator.registry(&mut *store)?.call_seal(store)).map(Ok)
         });
         sealed.map(|((), _)| ())
     }
@@ -522,37 +522,29 @@ impl Gate {
 
     /// A fresh instance, once there is a slot.
     fn enter(&self) -> Result<Live<'_>, Fault> {
-        let (validator, store, slot) = self.instantiate(|store| self.pre.instantiate(store))?;
-        Ok(Live { store, validator, agents: Vec::new(), _slot: slot })
-    }
-
-    /// A fresh instance whose state can be read, of a component that was made for it.
-    pub(crate) fn exposed(&self) -> Result<Exposed<'_>, Fault> {
-        let ((instance, validator), store, slot) = self.instantiate(|store| {
-            let instance = self.pre.instance_pre().instantiate(&mut *store)?;
-            Ok((instance, Validator::new(store, &instance)?))
-        })?;
-        let live = Live { store, validator, agents: Vec::new(), _slot: slot };
-        Ok(Exposed { instance: Instance { gate: self, live: Some(live) }, exports: instance })
-    }
-
-    fn instantiate<T>(
-        &self,
-        instantiate: impl FnOnce(&mut Store<State>) -> wasmtime::Result<T>,
-    ) -> Result<(T, Store<State>, Slot<'_>), Fault> {
         let slot = self.slots.take();
         let mut store = Store::new(&self.engine, State { limit: self.limits.memory, peak: 0, refused: false });
         store.limiter(|state| state);
         // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
-        let entered = store.set_fuel(fuel).and_then(|()| instantiate(&mut store)).and_then(|entered| {
+        let entered = store.set_fuel(fuel).and_then(|()| self.pre.instantiate(&mut store)).and_then(|entered| {
             store.fuel_async_yield_interval(Some(LOOK))?;
             Ok(entered)
         });
         match entered {
-            Ok(entered) => Ok((entered, store, slot)),
+            Ok(instance) => {
+                let validator = Exports::new(&self.interfaces, instance);
+                Ok(Live { store, validator, agents: Vec::new(), _slot: slot })
+            }
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
+    }
+
+    /// A fresh instance whose state can be read, of a component that was made for it.
+    pub(crate) fn exposed(&self) -> Result<Exposed<'_>, Fault> {
+        let live = self.enter()?;
+        let exports = live.validator.instance();
+        Ok(Exposed { instance: Instance { gate: self, live: Some(live) }, exports })
     }
 
     /// What stopped an instance.

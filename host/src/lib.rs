@@ -27,6 +27,7 @@ mod cache;
 mod component;
 mod contract;
 mod engine;
+mod exports;
 mod fault;
 mod gate;
 mod harness;
