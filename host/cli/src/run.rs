@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{ValueEnum, builder::NonEmptyStringValueParser};
 use indicatif::ProgressBar;
 use seamgate::{Attempts, Disposition, Limits, Next, Produced, Report, Request, Stop, Verdict, digest};
@@ -91,6 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 lists: digest(format!("{:?}", attempts.lists()).as_bytes()),
             };
             let (journal, reports) = Journal::open(path, &about, arguments.resume, arguments.keep_outputs)?;
+            if !reports.is_empty() {
+                say(&format!("seamgate: the journal has {} of {} attempts", reports.len(), attempts.most()));
+            }
             for report in reports {
                 attempts.replay(report).map_err(gate::Told)?;
             }
@@ -157,49 +160,34 @@ fn attempt(
     let folder = tempfile::tempdir().map_err(|error| NoVerdict(format!("a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
     let elapsed_ms = start.elapsed().as_millis();
-    let (output, message, fault) = match ended {
-        Ended::Interrupted(signal) => return Ok(Some(Status::Signal(u8::try_from(signal).unwrap_or(127)))),
-        Ended::Exited { output } => match finish(folder.path()) {
-            Ok(finish) => {
-                let produced = Produced { output, finish };
-                match attempts.judge(&produced) {
-                    Ok(verdict) => {
-                        if let Some(journal) = journal {
-                            journal.judged(number, &produced, elapsed_ms, &verdict)?;
-                        }
-                        tell(&verdict, number, most);
-                        return Ok(None);
-                    }
-                    Err(fault) => (produced.output, fault.to_string(), Some(fault)),
+    let (output, error) = match agent.came_of(ended, folder.path()) {
+        CameOf::Output(produced) => match attempts.judge(&produced) {
+            Ok(verdict) => {
+                if let Some(journal) = journal {
+                    journal.judged(number, &produced, elapsed_ms, &verdict)?;
                 }
+                tell(&verdict, number, most);
+                return Ok(None);
             }
-            Err(message) => (output, message, None),
+            Err(fault) => (produced.output, gate::Told(fault).into()),
         },
-        Ended::Failed { status, output } => (output, format!("the agent failed: {status}"), None),
-        Ended::TimedOut { closed, output } => {
-            let how = if closed { "closed its output and did not end" } else { "did not end" };
-            (output, format!("the agent {how} within {} s", agent.arguments.timeout), None)
-        }
-        Ended::TooLong { output } => {
-            let limit = Limits::default().output_bytes;
-            (output, format!("the agent wrote more than {limit} bytes, and was ended"), None)
-        }
-        Ended::NotStarted(error) => {
-            let program = agent.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-            let message = format!("cannot run {program}: {error}");
-            if let Some(journal) = journal {
-                journal.failed(number, b"", elapsed_ms, &message)?;
-            }
-            bail!(message);
-        }
+        CameOf::Signal(signal) => return Ok(Some(Status::Signal(signal))),
+        CameOf::Failure(output, error) => (output, error),
     };
     if let Some(journal) = journal {
-        journal.failed(number, &output, elapsed_ms, &message)?;
+        journal.failed(number, &output, elapsed_ms, &error.to_string())?;
     }
-    match fault {
-        Some(fault) => Err(gate::Told(fault).into()),
-        None => Err(NoVerdict(format!("attempt {number} of {most}: {message}")).into()),
-    }
+    Err(error.context(format!("attempt {number} of {most}")))
+}
+
+/// What came of running the agent.
+enum CameOf {
+    /// Something to judge.
+    Output(Produced),
+    /// This signal asked for the end.
+    Signal(u8),
+    /// What the agent wrote, and why that is not judged.
+    Failure(Vec<u8>, anyhow::Error),
 }
 
 impl Agent<'_> {
@@ -239,6 +227,28 @@ impl Agent<'_> {
         });
         bar.finish_and_clear();
         ended.map_err(|error| NoVerdict(format!("the agent cannot be run: {error}")).into())
+    }
+
+    fn came_of(&self, ended: Ended, folder: &Path) -> CameOf {
+        let limit = Limits::default().output_bytes;
+        let (output, message) = match ended {
+            Ended::Interrupted(signal) => return CameOf::Signal(u8::try_from(signal).unwrap_or(127)),
+            Ended::Exited { output } => match finish(folder) {
+                Ok(finish) => return CameOf::Output(Produced { output, finish }),
+                Err(message) => (output, message),
+            },
+            Ended::Failed { status, output } => (output, format!("the agent failed: {status}")),
+            Ended::TimedOut { closed, output } => {
+                let how = if closed { "closed its output and did not end" } else { "did not end" };
+                (output, format!("the agent {how} within {} s", self.arguments.timeout))
+            }
+            Ended::TooLong { output } => (output, format!("the agent wrote more than {limit} bytes, and was ended")),
+            Ended::NotStarted(error) => {
+                let program = self.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+                return CameOf::Failure(Vec::new(), anyhow!("cannot run {program}: {error}"));
+            }
+        };
+        CameOf::Failure(output, NoVerdict(message).into())
     }
 }
 
@@ -304,7 +314,7 @@ fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     };
     match (stop, report.and_then(|report| report.output.as_deref())) {
         (Stop::Accepted | Stop::Partial, Some(output)) => check::print(output)?,
-        (Stop::Refused, _) => eprintln!("seamgate: the agent declined; nothing is printed"),
+        (Stop::Refused, _) => say("seamgate: the agent declined; nothing is printed"),
         (_, output) => {
             let why = match stop {
                 Stop::NotRetryable => "another one cannot help",
