@@ -38,7 +38,7 @@ pub(crate) fn progress(progress: core::Progress) -> stream::Progress {
         completeness: completeness(progress.completeness),
         items: progress.items.into_iter().map(item).collect(),
         dead_end: progress.dead_end.map(|end| stream::DeadEnd {
-            keyword: end.keyword,
+            keyword: end.keyword.to_owned(),
             message: end.message,
             at: end.at,
         }),

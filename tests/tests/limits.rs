@@ -106,17 +106,24 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         "$defs":{"item":{"type":"object","required":["id"],"properties":{"id":{"type":"string","maxLength":9},
         "text":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}}},
         "items":{"path":"$.list[*]","max":100000},"unknown_members":"strip"}"##;
-    let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_secs(60), memory: 1 << 30, ..Limits::default() });
-    let cost = |output: &str| {
-        let verdict = gate.validate_with(contract, &Request::new("", output)).expect("a verdict");
-        let empty = gate.validate_with(contract, &Request::new("", "")).expect("a verdict");
-        (verdict.usage.fuel - empty.usage.fuel) as f64 / output.len() as f64
+    let mut gate =
+        gate(Limits { fuel: u64::MAX, timeout: Duration::from_secs(60), memory: 1 << 30, ..Limits::default() });
+    gate.register(contract).expect("a contract");
+    let whole = |output: &str| gate.validate(&Request::new("a", output)).expect("a verdict").usage.fuel;
+    let empty = whole("");
+    let cost = |output: &str| (whole(output) - empty) as f64 / output.len() as f64;
+    // What following it in pieces costs beside the verdict.
+    let in_pieces = |output: &str| {
+        let mut session = gate.session(&Request::new("a", "")).expect("a session");
+        output.as_bytes().chunks(4096).for_each(|piece| drop(session.push(piece).expect("taken")));
+        let fuel = session.finish(seamgate::Finish::Unknown).expect("a verdict").usage.fuel;
+        fuel.saturating_sub(whole(output)) as f64 / output.len() as f64
     };
     let repeated = |unit: &str, bytes: usize| unit.repeat(bytes / unit.len());
     let item = r#"{"id":"ID-1","text":"A sentence, as agents write them, about {this} and that.","tags":["a","b"]},"#;
     let ordinary = |bytes: usize| format!("{{\"list\":[{}{{\"id\":\"x\"}}]}}", repeated(item, bytes));
     let normal = cost(&ordinary(BYTES));
-    let mut worst = (0.0, String::new());
+    let (mut worst, mut worst_followed) = ((0.0, String::new()), (0.0, String::new()));
     for unit in [
         "{",
         "[",
@@ -200,17 +207,23 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
             ("{\"list\":[{\"id\":\"a\"},{", "},{\"id\":\"b\"}]}"),
         ] {
             let text = |bytes: usize| format!("{before}{}{after}", repeated(unit, bytes));
+            let followed = in_pieces(&text(BYTES)) / normal;
+            if followed > worst_followed.0 {
+                worst_followed = (followed, format!("{before} {unit:?} … {after}"));
+            }
             let cost = cost(&text(BYTES)) / normal;
             if cost > worst.0 {
                 worst = (cost, format!("{before} {unit:?} … {after}"));
             }
-            assert!(cost <= 5.0, "{cost:.2} times as much: {before} {unit:?} … {after}");
+            assert!(cost <= 6.0, "{cost:.2} times as much: {before} {unit:?} … {after}");
         }
     }
     println!(
         "{normal:.0} fuel for a byte of an ordinary text; the worst takes {:.2} times as much: {}",
         worst.0, worst.1
     );
+    println!("following it in pieces takes {:.2} times that at the most: {}", worst_followed.0, worst_followed.1);
+    assert!(worst_followed.0 <= 5.0, "{worst_followed:?}");
     let longer = cost(&ordinary(2 * BYTES)) / normal;
     assert!((0.9..1.1).contains(&longer), "twice the text takes {longer:.2} times as much a byte");
 }

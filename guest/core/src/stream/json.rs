@@ -98,6 +98,17 @@ impl Digits {
 
 const LITERALS: [&[u8]; 3] = [b"true", b"false", b"null"];
 
+/// A name that is being read, beside the one that leads on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum Name {
+    /// It is another, or none is read.
+    Other,
+    /// So many bytes are the same.
+    Same(usize),
+    /// It holds an escape: what was read of it, as it is written, each byte as a character.
+    Escaped(String),
+}
+
 /// The text up to here, as far as what comes next depends on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Json {
@@ -106,14 +117,23 @@ pub(super) struct Json {
     token: Token,
     /// So many of the containers, from the root, are on the way to the items, or are their array.
     on_the_way: usize,
-    /// What was read of the name of a member that may be on the way, as it is written.
-    name: Option<String>,
+    /// The name that is being read, as far as it may lead on.
+    name: Name,
     /// The last name is the next step.
     is_step: bool,
     /// Where the item begins that has not ended.
     item: Option<u32>,
     /// Where what was read ends, white space behind it left out.
     end: u32,
+}
+
+/// A cap on what a document holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Cap {
+    Depth,
+    StringBytes,
+    ArrayItems,
+    ObjectMembers,
 }
 
 /// By what a text is read.
@@ -132,8 +152,8 @@ pub(super) enum Event {
     Item { index: u32, span: Span },
     /// The document has ended.
     End,
-    /// A cap was passed outside of any item.
-    Over(&'static str, String),
+    /// This cap was passed outside of any item.
+    Over(Cap),
     /// This is no JSON.
     Broken,
     /// It nests deeper than its cap, and is not followed any further.
@@ -147,11 +167,17 @@ impl Json {
             next: Next::Value,
             token: Token::None,
             on_the_way: 0,
-            name: None,
+            name: Name::Other,
             is_step: false,
             item: None,
             end: 0,
         }
+    }
+
+    /// The beginning of another text, in the memory of this one.
+    pub(super) fn again(mut self) -> Self {
+        self.levels.clear();
+        Json { levels: self.levels, ..Json::new() }
     }
 
     /// Whether what has come is a whole document.
@@ -196,7 +222,7 @@ impl Json {
             if let Token::None = self.token {
                 read += white_space(&bytes[read..]);
             } else if let Token::String { escape: Escape::None, bytes: length, .. } = &mut self.token
-                && self.name.is_none()
+                && self.name == Name::Other
             {
                 let plain = plain(&bytes[read..]);
                 *length = length.saturating_add(plain as u32);
@@ -308,18 +334,13 @@ impl Json {
                     true => {
                         self.token = Token::None;
                         self.next = Next::Colon;
-                        self.is_step = self.name.take().is_some_and(|name| self.leads(&name, rules));
+                        self.is_step = self.leads(rules);
+                        self.name = Name::Other;
                         None
                     }
                     false => self.ended(at.saturating_add(1), rules),
                 };
-                let words = || {
-                    Event::Over(
-                        "caps.string_bytes",
-                        format!("a string has more than {} bytes", rules.caps.string_bytes),
-                    )
-                };
-                return if over { Some(words()) } else { ended };
+                return if over { Some(Event::Over(Cap::StringBytes)) } else { ended };
             }
             (Escape::None, b'\\') => (Escape::Begun, bytes),
             (Escape::None, 0x20..) => (Escape::None, bytes.saturating_add(1)),
@@ -343,22 +364,35 @@ impl Json {
         }
     }
 
-    /// One more byte of a name that may lead on. Nobody else's is kept: a producer may write it as long as it likes.
+    /// One more byte of a name. Of one that does not lead on nothing is kept: a producer may write it as long as it likes.
     fn push_to_name(&mut self, byte: u8, rules: Rules) {
-        // Each byte of a name is written as six at the most, and here as a character of two.
-        let longest = self.step(rules).map_or(0, |step| 12 * step.len());
-        if let Some(name) = &mut self.name {
-            name.push(byte as char);
+        let step = self.step(rules).unwrap_or_default().as_bytes();
+        match &mut self.name {
+            Name::Same(length) if step.get(*length) == Some(&byte) && byte != b'\\' => *length += 1,
+            Name::Same(length) if byte == b'\\' => {
+                let before = step.get(..*length).unwrap_or_default();
+                self.name = Name::Escaped(before.iter().chain([&byte]).map(|byte| *byte as char).collect());
+            }
+            // Each byte of a name is written as six at the most, and here as a character of two.
+            Name::Escaped(name) if name.len() <= 12 * step.len() => name.push(byte as char),
+            name => *name = Name::Other,
         }
-        self.name.take_if(|name| name.len() > longest);
     }
 
-    /// Whether a name, as it is written, is the one that leads on.
-    fn leads(&self, name: &str, rules: Rules) -> bool {
-        // Each of its bytes was taken for a character.
-        let bytes: Vec<u8> = name.chars().map(|byte| byte as u8).collect();
-        let json = format!("\"{}\"", String::from_utf8_lossy(&bytes));
-        self.step(rules).is_some_and(|step| serde_json::from_str::<String>(&json).is_ok_and(|name| name == step))
+    /// Whether the name that was read is the one that leads on.
+    fn leads(&self, rules: Rules) -> bool {
+        let Some(step) = self.step(rules) else {
+            return false;
+        };
+        match &self.name {
+            Name::Other => false,
+            Name::Same(length) => *length == step.len(),
+            Name::Escaped(name) => {
+                let bytes: Vec<u8> = name.chars().map(|byte| byte as u8).collect();
+                let json = format!("\"{}\"", String::from_utf8_lossy(&bytes));
+                serde_json::from_str::<String>(&json).is_ok_and(|name| name == step)
+            }
+        }
     }
 
     /// A byte outside of tokens.
@@ -374,7 +408,7 @@ impl Json {
             (Next::Name | Next::Member, b'"') => {
                 let over = self.count(rules);
                 self.token = Token::String { is_name: true, escape: Escape::None, bytes: 0 };
-                self.name = self.step(rules).map(|_| String::new());
+                self.name = if self.step(rules).is_some() { Name::Same(0) } else { Name::Other };
                 over
             }
             (Next::Colon, b':') => {
@@ -400,12 +434,12 @@ impl Json {
     fn count(&mut self, rules: Rules) -> Option<Event> {
         let level = self.levels.last_mut()?;
         level.count = level.count.saturating_add(1);
-        let (keyword, cap, noun) = match level.object {
-            true => ("caps.object_members", rules.caps.object_members, "an object has more than"),
-            false => ("caps.array_items", rules.caps.array_items, "an array has more than"),
+        let (which, cap) = match level.object {
+            true => (Cap::ObjectMembers, rules.caps.object_members),
+            false => (Cap::ArrayItems, rules.caps.array_items),
         };
         let over = level.count as usize == cap.saturating_add(1) && self.item.is_none();
-        over.then(|| Event::Over(keyword, format!("{noun} {cap}")))
+        over.then_some(Event::Over(which))
     }
 
     fn value(&mut self, at: u32, byte: u8, rules: Rules) -> Option<Event> {
@@ -418,8 +452,7 @@ impl Json {
         match byte {
             b'{' | b'[' => {
                 if self.levels.len() >= rules.caps.depth {
-                    let message = format!("it is nested deeper than {} levels", rules.caps.depth);
-                    return Some(if self.item.is_some() { Event::TooDeep } else { Event::Over("caps.depth", message) });
+                    return Some(if self.item.is_some() { Event::TooDeep } else { Event::Over(Cap::Depth) });
                 }
                 let depth = self.levels.len();
                 if self.on_the_way == depth && self.item.is_none() && self.leads_on(depth, rules) {

@@ -13,16 +13,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MAX_TEXT,
-    contract::Contract,
+    contract::{Caps, Contract},
     fault::{Fault, FaultCode},
     parse::Span,
     place::Place,
     report::Report,
     request::{Finish, NamedList, Request},
-    text,
     violation::Violation,
 };
-use json::{Event, Json, Rules};
+use json::{Cap, Event, Json, Rules};
 
 /// How far a document has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -42,9 +41,9 @@ pub struct Completed {
 }
 
 /// What can no longer become right. See `dead-end` in `wit/stream.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeadEnd {
-    pub keyword: String,
+    pub keyword: &'static str,
     pub message: String,
     pub at: u32,
 }
@@ -170,6 +169,38 @@ struct Run {
     first: bool,
 }
 
+/// Why a candidate can no longer become right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Stuck {
+    Json,
+    Extract,
+    Bytes,
+    Cap(Cap),
+}
+
+impl Stuck {
+    fn words(self, at: u32, caps: &Caps) -> DeadEnd {
+        let (keyword, message) = match self {
+            Stuck::Json => ("json", format!("it is no JSON: the byte at {at} cannot stand there")),
+            Stuck::Extract => {
+                ("extract", format!("it must be JSON and nothing else, and begins with something else at byte {at}"))
+            }
+            Stuck::Bytes => ("caps.bytes", format!("it has more than {} bytes of JSON", caps.bytes)),
+            Stuck::Cap(Cap::Depth) => ("caps.depth", format!("it is nested deeper than {} levels", caps.depth)),
+            Stuck::Cap(Cap::StringBytes) => {
+                ("caps.string_bytes", format!("a string has more than {} bytes", caps.string_bytes))
+            }
+            Stuck::Cap(Cap::ArrayItems) => {
+                ("caps.array_items", format!("an array has more than {} items", caps.array_items))
+            }
+            Stuck::Cap(Cap::ObjectMembers) => {
+                ("caps.object_members", format!("an object has more than {} members", caps.object_members))
+            }
+        };
+        DeadEnd { keyword, message, at }
+    }
+}
+
 /// How far an output was read. It holds none of its text, and can be kept between one chunk and the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scan {
@@ -180,12 +211,16 @@ pub(crate) struct Scan {
     run: Option<Run>,
     /// The candidate before the one that is being read was a whole document.
     complete: bool,
-    dead_end: Option<DeadEnd>,
+    /// And where that came to light.
+    stuck: Option<(Stuck, u32)>,
+    /// What is left of the candidate before, for the memory that it has.
+    #[serde(skip)]
+    spare: Option<Json>,
 }
 
 impl Default for Scan {
     fn default() -> Self {
-        Scan { at: 0, place: Where::Beginning, blank: true, run: None, complete: false, dead_end: None }
+        Scan { at: 0, place: Where::Beginning, blank: true, run: None, complete: false, stuck: None, spare: None }
     }
 }
 
@@ -218,7 +253,8 @@ impl Scan {
             at += 1;
         }
         self.at = start_of(self.at, at);
-        Progress { completeness: self.completeness(), items, dead_end: self.dead_end.clone() }
+        let dead_end = self.stuck.map(|(stuck, at)| stuck.words(at, contract.caps()));
+        Progress { completeness: self.completeness(), items, dead_end }
     }
 
     /// Read what tells nothing about where a candidate begins or ends: how many bytes.
@@ -299,7 +335,7 @@ impl Scan {
                 };
                 if fence.length >= open.length {
                     self.complete = candidate.json.as_ref().is_some_and(Json::is_complete);
-                    self.place = Where::Prose;
+                    self.leave();
                 } else {
                     candidate.json = None;
                 }
@@ -410,26 +446,26 @@ impl Scan {
         let mut is_over = false;
         match event {
             Some(Event::Item { index, span }) => items.push(Completed { candidate: start, index, span }),
-            Some(Event::Over(keyword, message)) => {
-                is_over = keyword == "caps.depth";
-                self.stuck(keyword, message, here.saturating_sub(1));
+            Some(Event::Over(cap)) => {
+                is_over = cap == Cap::Depth;
+                self.is_stuck(Stuck::Cap(cap), here.saturating_sub(1));
             }
             Some(Event::TooDeep) => is_over = true,
             Some(Event::Broken) => {
                 is_over = true;
                 if !contract.repairs() && steps.is_none() {
-                    self.stuck("json", format!("it is no JSON: the byte at {here} cannot stand there"), here);
+                    self.is_stuck(Stuck::Json, here);
                 }
             }
             Some(Event::End) if kind == Kind::Embedded => {
                 self.complete = true;
-                self.place = Where::Prose;
+                self.leave();
             }
             Some(Event::End) | None => {}
         }
         let most = start_of(start, caps.bytes);
         if end > most {
-            self.stuck("caps.bytes", format!("it has more than {} bytes of JSON", caps.bytes), most);
+            self.is_stuck(Stuck::Bytes, most);
         }
         if is_over {
             match &mut self.place {
@@ -437,8 +473,7 @@ impl Scan {
                 Where::Candidate(candidate) if matches!(kind, Kind::Block(_)) => {
                     (candidate.json, candidate.quoted) = (None, quoted);
                 }
-                // Prose again, in which another candidate may come.
-                place => *place = Where::Prose,
+                _ => self.leave(),
             }
         }
         read
@@ -449,20 +484,26 @@ impl Scan {
         self.place = Where::Prose;
         let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
         if only_raw && !contract.repairs() {
-            let message = format!("it must be JSON and nothing else, and begins with something else at byte {at}");
-            self.stuck("extract", message, at);
+            self.is_stuck(Stuck::Extract, at);
         }
     }
 
     fn begin(&mut self, start: u32, kind: Kind) {
         self.complete = false;
-        self.dead_end = None;
-        self.place =
-            Where::Candidate(Candidate { start, kind, json: Some(Json::new()), quoted: false, escaped: false });
+        self.stuck = None;
+        let json = self.spare.take().map_or_else(Json::new, Json::again);
+        self.place = Where::Candidate(Candidate { start, kind, json: Some(json), quoted: false, escaped: false });
     }
 
-    fn stuck(&mut self, keyword: &str, message: String, at: u32) {
-        self.dead_end.get_or_insert(DeadEnd { keyword: keyword.to_owned(), message: text::cut(&message, 256), at });
+    /// After a candidate: prose again, in which another one may come.
+    fn leave(&mut self) {
+        if let Where::Candidate(candidate) = std::mem::replace(&mut self.place, Where::Prose) {
+            self.spare = candidate.json;
+        }
+    }
+
+    fn is_stuck(&mut self, stuck: Stuck, at: u32) {
+        self.stuck.get_or_insert((stuck, at));
     }
 }
 

@@ -78,7 +78,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
     ] {
         let (_, last) = told(&contract(rest), output);
         let dead_end = last.dead_end.unwrap_or_else(|| panic!("{output} is a dead end"));
-        assert_eq!((dead_end.keyword.as_str(), dead_end.at), (keyword, at), "{output}: {}", dead_end.message);
+        assert_eq!((dead_end.keyword, dead_end.at), (keyword, at), "{output}: {}", dead_end.message);
         let session = || -> Report {
             let contract = contract(rest);
             let mut session = Session::new(String::new(), Vec::new());
@@ -96,7 +96,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
 /// The automaton takes what the parser takes, and stops where it stops.
 #[test]
 fn it_reads_as_the_parser_does() {
-    let caps = crate::contract::Caps::default();
+    let caps = Caps::default();
     let pieces = [
         "{",
         "}",
