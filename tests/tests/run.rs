@@ -7,7 +7,10 @@ use std::{
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
-    sync::mpsc::{self, RecvTimeoutError},
+    sync::{
+        LazyLock,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -157,9 +160,14 @@ impl Place {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
         let lines: Vec<Value> = lines.map(|line| serde_json::from_slice(line).expect("JSON")).collect();
-        for line in &lines {
-            let time = line["time"].as_str().expect("a time");
-            assert!(time.len() == 24 && time.starts_with("20") && time.ends_with('Z'), "{time}");
+        static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+            let schema = serde_json::from_str(include_str!("../../schemas/journal.schema.json")).expect("JSON");
+            jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema")
+        });
+        // One test fills a file with lines of its own.
+        for line in lines.iter().filter(|line| line["event"] != "pad") {
+            let errors: Vec<String> = SCHEMA.iter_errors(line).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{line}: {errors:?}");
         }
         lines
     }

@@ -83,6 +83,8 @@ struct Failed<'a> {
     /// The digest of what it wrote.
     output: String,
     bytes: usize,
+    /// The agent's exit status, null where it had none of its own.
+    exit: Option<i32>,
     elapsed_ms: u128,
 }
 
@@ -186,13 +188,16 @@ impl Journal {
     }
 
     /// Note an attempt on which there is no verdict, and keep what it wrote as for others.
-    pub(crate) fn failed(&mut self, attempt: u32, output: &[u8], elapsed_ms: u128, message: &str) -> Result<()> {
+    pub(crate) fn failed(
+        &mut self,
+        attempt: u32,
+        output: &[u8],
+        elapsed_ms: u128,
+        (exit, message): (Option<i32>, &str),
+    ) -> Result<()> {
         self.keep(attempt, output)?;
-        self.write(
-            "failure",
-            Some(attempt),
-            &Failed { message, output: digest(output), bytes: output.len(), elapsed_ms },
-        )
+        let failed = Failed { message, output: digest(output), bytes: output.len(), exit, elapsed_ms };
+        self.write("failure", Some(attempt), &failed)
     }
 
     fn keep(&self, attempt: u32, output: &[u8]) -> Result<()> {

@@ -160,7 +160,7 @@ fn attempt(
     let folder = tempfile::tempdir().map_err(|error| NoVerdict(format!("a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
     let elapsed_ms = start.elapsed().as_millis();
-    let (output, error) = match agent.came_of(ended, folder.path()) {
+    let (output, exit, error) = match agent.came_of(ended, folder.path()) {
         CameOf::Output(produced) => match attempts.judge(&produced) {
             Ok(verdict) => {
                 if let Some(journal) = journal {
@@ -169,13 +169,13 @@ fn attempt(
                 tell(&verdict, number, most);
                 return Ok(None);
             }
-            Err(fault) => (produced.output, gate::Told(fault).into()),
+            Err(fault) => (produced.output, Some(0), gate::Told(fault).into()),
         },
         CameOf::Signal(signal) => return Ok(Some(Status::Signal(signal))),
-        CameOf::Failure(output, error) => (output, error),
+        CameOf::Failure { output, exit, error } => (output, exit, error),
     };
     if let Some(journal) = journal {
-        journal.failed(number, &output, elapsed_ms, &error.to_string())?;
+        journal.failed(number, &output, elapsed_ms, (exit, &error.to_string()))?;
     }
     Err(error.context(format!("attempt {number} of {most}")))
 }
@@ -186,8 +186,8 @@ enum CameOf {
     Output(Produced),
     /// This signal asked for the end.
     Signal(u8),
-    /// What the agent wrote, and why that is not judged.
-    Failure(Vec<u8>, anyhow::Error),
+    /// What the agent wrote, its exit status if it had one, and why that is not judged.
+    Failure { output: Vec<u8>, exit: Option<i32>, error: anyhow::Error },
 }
 
 impl Agent<'_> {
@@ -231,24 +231,27 @@ impl Agent<'_> {
 
     fn came_of(&self, ended: Ended, folder: &Path) -> CameOf {
         let limit = Limits::default().output_bytes;
-        let (output, message) = match ended {
+        let (output, exit, message) = match ended {
             Ended::Interrupted(signal) => return CameOf::Signal(u8::try_from(signal).unwrap_or(127)),
             Ended::Exited { output } => match finish(folder) {
                 Ok(finish) => return CameOf::Output(Produced { output, finish }),
-                Err(message) => (output, message),
+                Err(message) => (output, Some(0), message),
             },
-            Ended::Failed { status, output } => (output, format!("the agent failed: {status}")),
+            Ended::Failed { status, output } => (output, status.code(), format!("the agent failed: {status}")),
             Ended::TimedOut { closed, output } => {
                 let how = if closed { "closed its output and did not end" } else { "did not end" };
-                (output, format!("the agent {how} within {} s", self.arguments.timeout))
+                (output, None, format!("the agent {how} within {} s", self.arguments.timeout))
             }
-            Ended::TooLong { output } => (output, format!("the agent wrote more than {limit} bytes, and was ended")),
+            Ended::TooLong { output } => {
+                (output, None, format!("the agent wrote more than {limit} bytes, and was ended"))
+            }
             Ended::NotStarted(error) => {
                 let program = self.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-                return CameOf::Failure(Vec::new(), anyhow!("cannot run {program}: {error}"));
+                let error = anyhow!("cannot run {program}: {error}");
+                return CameOf::Failure { output: Vec::new(), exit: None, error };
             }
         };
-        CameOf::Failure(output, NoVerdict(message).into())
+        CameOf::Failure { output, exit, error: NoVerdict(message).into() }
     }
 }
 
