@@ -260,10 +260,11 @@ impl Attempts<'_> {
         }
     }
 
-    /// What is wrong with the last output, and what is still missing: without spans, for texts differ where it does not
-    /// matter.
+    /// What is wrong with the last output and with all together, and what is still missing: without spans, for texts
+    /// differ where it does not matter.
     fn state(&self, merged: &Report) -> String {
-        let mut wrong = self.reports.last().map(Report::violations).unwrap_or_default().to_vec();
+        let last = self.reports.last().map(Report::violations).unwrap_or_default();
+        let mut wrong = [last, merged.violations()].concat();
         let mut missing = merged.quarantined.clone();
         missing.iter_mut().for_each(|item| {
             item.span = None;

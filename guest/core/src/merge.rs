@@ -11,7 +11,7 @@ use crate::{
     judge,
     parse::{Document, Span, parse},
     place::{Place, Step},
-    report::{Disposition, Found, Report},
+    report::{Disposition, Found, Judgement, Outcome, Report},
     request::{NamedList, Request},
     violation::Violation,
 };
@@ -89,7 +89,7 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
     let mut merged = Whole::of(contract, first, &reports[first])?;
     let mut notes = Vec::new();
     for (index, report) in reports.iter().enumerate().skip(first + 1) {
-        notes.push(merged.add(contract, index, report)?);
+        notes.push(merged.add(contract, index, report, &lists)?);
     }
     Ok(Merged::New(Box::new(merged.judged(contract, lists, notes))))
 }
@@ -166,11 +166,18 @@ struct Whole<'r> {
     entries: Entries<'r>,
     /// Of all attempts of which something is used.
     changes: Vec<&'r Change>,
+    /// Whether items were put in that it was not judged with.
+    filled: bool,
 }
 
 impl<'r> Whole<'r> {
     fn of(contract: &Contract, index: usize, base: &'r Attempt) -> Result<Self, Fault> {
-        Ok(Whole { base, entries: entries(contract, index, base)?, changes: base.changes.iter().collect() })
+        Ok(Whole {
+            base,
+            entries: entries(contract, index, base)?,
+            changes: base.changes.iter().collect(),
+            filled: false,
+        })
     }
 
     fn kept(&self) -> Vec<&str> {
@@ -184,10 +191,23 @@ impl<'r> Whole<'r> {
         bad.map(|(number, _)| *number).collect()
     }
 
+    /// Whether what is there is a valid document.
+    fn is_valid(&self, contract: &Contract, lists: &[NamedList]) -> bool {
+        !self.filled || matches!(judged(contract, &self.text(contract), lists).outcome, Outcome::Document(_))
+    }
+
     /// Take what the next attempt brought; what was done, in words.
-    fn add(&mut self, contract: &Contract, index: usize, report: &'r Attempt) -> Result<String, Fault> {
+    fn add(
+        &mut self,
+        contract: &Contract,
+        index: usize,
+        report: &'r Attempt,
+        lists: &[NamedList],
+    ) -> Result<String, Fault> {
         let number = index + 1;
-        let wanted = self.wanted(contract);
+        // Of what is not valid even with all its items, nothing is wanted: everything was asked for again.
+        let is_valid = self.is_valid(contract, lists);
+        let wanted = if is_valid { self.wanted(contract) } else { Vec::new() };
         let brought = entries(contract, index, report)?;
         let total = brought.values().filter_map(Entry::kept).count();
         let mut known = self.kept();
@@ -198,12 +218,13 @@ impl<'r> Whole<'r> {
         };
         let new: Vec<Entry> = brought.into_values().filter(is_new).collect();
         if new.is_empty() || new.len() > wanted.len() {
-            let is_as_good = match wanted.is_empty() {
+            let is_better = match wanted.is_empty() {
                 true => report.is_accepted && !self.base.is_accepted,
                 false => report.output.is_some(),
             };
-            // No item is lost for an answer that has fewer.
-            if !is_as_good || total < known.len() {
+            // No item of a valid document is lost for an answer that has fewer.
+            let replaces = if is_valid { is_better && total >= known.len() } else { report.output.is_some() };
+            if !replaces {
                 return Ok(format!("merge: report {number} is not used"));
             }
             *self = Whole::of(contract, index, report)?;
@@ -225,6 +246,7 @@ impl<'r> Whole<'r> {
         if given.is_empty() {
             return Ok(format!("merge: report {number} gives no item"));
         }
+        self.filled = true;
         self.changes.extend(&report.changes);
         let more = given.len().saturating_sub(MAX_NAMED);
         given.truncate(MAX_NAMED);
@@ -251,9 +273,7 @@ impl<'r> Whole<'r> {
 
     fn judged(self, contract: &Contract, lists: Vec<NamedList>, notes: Vec<String>) -> Report {
         let text = self.text(contract);
-        let request = Request { agent: contract.agent().to_owned(), output: &text, lists, ..Request::default() };
-        let span = Span::new(0, text.len());
-        let mut judgement = judge(contract, &request, &Candidate { source: Source::Raw, marker: None, span });
+        let mut judgement = judged(contract, &text, &lists);
 
         // In the numbers of the attempt that it is built on.
         judgement.wanting |= !self.wanted(contract).is_empty();
@@ -281,7 +301,7 @@ impl<'r> Whole<'r> {
         judgement.notes = [&self.base.notes[..], &notes, &judgement.notes].concat();
         let repaired = judgement.changes.iter().any(|change| !matches!(&*change.kind, "item_removed" | "stripped"));
 
-        let mut report = Report::of(contract, &request, judgement, Found::default());
+        let mut report = Report::of(contract, &request(contract, &text, &lists), judgement, Found::default());
         if repaired && report.disposition == Disposition::Accepted {
             report.disposition = Disposition::Partial;
             report.review_required = true;
@@ -289,6 +309,16 @@ impl<'r> Whole<'r> {
         }
         report
     }
+}
+
+fn request<'t>(contract: &Contract, text: &'t str, lists: &[NamedList]) -> Request<'t> {
+    Request { agent: contract.agent().to_owned(), output: text, lists: lists.to_vec(), ..Request::default() }
+}
+
+/// The verdict on a text that is all JSON.
+fn judged(contract: &Contract, text: &str, lists: &[NamedList]) -> Judgement {
+    let candidate = Candidate { source: Source::Raw, marker: None, span: Span::new(0, text.len()) };
+    judge(contract, &request(contract, text, lists), &candidate)
 }
 
 /// An item under another number.

@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{ValueEnum, builder::NonEmptyStringValueParser};
 use indicatif::ProgressBar;
-use seamgate::{Attempts, Disposition, Limits, Next, Produced, Report, Request, Stop, Verdict, digest};
+use seamgate::{Attempts, Disposition, Limits, Next, Produced, Report, Request, Stop, digest};
 
 use crate::{
     agent::{self, Ended, Signals},
@@ -166,7 +166,7 @@ fn attempt(
                 if let Some(journal) = journal {
                     journal.judged(number, &produced, elapsed_ms, &verdict)?;
                 }
-                tell(&verdict, number, most);
+                tell(&verdict.report, attempts);
                 return Ok(None);
             }
             Err(fault) => (produced.output, Some(0), gate::Told(fault).into()),
@@ -273,9 +273,17 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     }
 }
 
-/// Tell of an attempt that was not all that was asked for.
-fn tell(verdict: &Verdict, number: u32, most: u32) {
-    let report = &verdict.report;
+/// Tell of an attempt that was not all that was asked for, by itself or with those before.
+fn tell(report: &Report, attempts: &Attempts) {
+    let (number, most) = (attempts.count(), attempts.most());
+    tell_report(report, &format!("attempt {number} of {most}"));
+    let together = attempts.report().filter(|together| together.disposition == Disposition::Rejected);
+    if let Some(together) = together.filter(|_| report.disposition != Disposition::Rejected) {
+        tell_report(together, "with what was kept of earlier attempts");
+    }
+}
+
+fn tell_report(report: &Report, of: &str) {
     if report.disposition == Disposition::Accepted {
         return;
     }
@@ -286,7 +294,7 @@ fn tell(verdict: &Verdict, number: u32, most: u32) {
         (1, _) => ", 1 violation".to_owned(),
         (violations, _) => format!(", {violations} violations"),
     };
-    say(&format!("seamgate: attempt {number} of {most}: {}{what}", report.disposition.word()));
+    say(&format!("seamgate: {of}: {}{what}", report.disposition.word()));
     let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
     let all: Vec<_> = report.violations().iter().chain(of_items).collect();
     for violation in all.iter().take(MAX_TOLD) {
