@@ -271,7 +271,10 @@ impl Attempts<'_> {
             wrong.append(&mut item.violations);
         });
         wrong.iter_mut().for_each(|violation| violation.span = None);
-        format!("{wrong:?} {:?}", missing.iter().map(|item| (item.index, item.reason)).collect::<Vec<_>>())
+        let missing: Vec<_> = missing.iter().map(|item| (item.index, item.reason)).collect();
+        // Some items alone, or everything: the feedback's last line.
+        let asked = merged.feedback.lines().last();
+        format!("{wrong:?} {missing:?} {asked:?}")
     }
 
     /// What is to be done next.

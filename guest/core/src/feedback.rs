@@ -70,6 +70,11 @@ pub(crate) fn partial(
     feedback.end(usize::from(broken.is_some()) + quarantined.len(), &tail)
 }
 
+/// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.
+pub(crate) fn mended() -> String {
+    format!("All items could be used, but not everything around them was well-formed JSON.\n{WHOLE}")
+}
+
 /// How it ends, where so many items are asked for again.
 fn wanting(path: &ItemsPath, items: usize) -> String {
     let array = text::cut(&text::visible(path.text.trim_end_matches("[*]")), MAX_ARRAY);

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A report lists this many items in quarantine, and says how many more there were.
-const MAX_QUARANTINED: usize = 1_000;
+pub(crate) const MAX_QUARANTINED: usize = 1_000;
 
 /// `snippet` is cut to this many bytes.
 const MAX_SNIPPET: usize = 256;
@@ -230,7 +230,10 @@ impl Sorted<'_> {
 
     /// Whether those that are bad are still wanted.
     pub(crate) fn wanting(&self) -> bool {
-        self.bad > 0 && self.items.is_some_and(|items| items.has_room(self.kept.len()))
+        // Where not all of them are listed, everything is asked for again.
+        self.bad > 0
+            && self.quarantined.len() < MAX_QUARANTINED
+            && self.items.is_some_and(|items| items.has_room(self.kept.len()))
     }
 
     /// What is wrong where no item is left.

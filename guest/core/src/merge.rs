@@ -7,7 +7,8 @@ use crate::{
     contract::{Contract, Items},
     extract::{Candidate, Source},
     fault::{Fault, FaultCode},
-    items::{Quarantined, Reason},
+    feedback,
+    items::{MAX_QUARANTINED, Quarantined, Reason},
     judge,
     parse::{Document, Span, parse},
     place::{Place, Step},
@@ -166,8 +167,8 @@ struct Whole<'r> {
     entries: Entries<'r>,
     /// Of all attempts of which something is used.
     changes: Vec<&'r Change>,
-    /// Whether items were put in that it was not judged with.
-    filled: bool,
+    /// What the producer is told of the last answer, where that could not be used with what is there.
+    unusable: Option<String>,
 }
 
 impl<'r> Whole<'r> {
@@ -176,7 +177,7 @@ impl<'r> Whole<'r> {
             base,
             entries: entries(contract, index, base)?,
             changes: base.changes.iter().collect(),
-            filled: false,
+            unusable: None,
         })
     }
 
@@ -186,14 +187,11 @@ impl<'r> Whole<'r> {
 
     /// The numbers of the items that are wanted: those that are bad, as long as there is room for one.
     fn wanted(&self, contract: &Contract) -> Vec<u32> {
-        let room = contract.items().is_some_and(|items| items.has_room(self.kept().len()));
+        let room = contract.items().is_some_and(|items| items.has_room(self.kept().len()))
+            // Of some more it is not even known where they were.
+            && self.base.quarantined.len() < MAX_QUARANTINED;
         let bad = self.entries.iter().filter(|(_, entry)| room && entry.is_bad());
         bad.map(|(number, _)| *number).collect()
-    }
-
-    /// Whether what is there is a valid document.
-    fn is_valid(&self, contract: &Contract, lists: &[NamedList]) -> bool {
-        !self.filled || matches!(judged(contract, &self.text(contract), lists).outcome, Outcome::Document(_))
     }
 
     /// Take what the next attempt brought; what was done, in words.
@@ -205,9 +203,8 @@ impl<'r> Whole<'r> {
         lists: &[NamedList],
     ) -> Result<String, Fault> {
         let number = index + 1;
-        // Of what is not valid even with all its items, nothing is wanted: everything was asked for again.
-        let is_valid = self.is_valid(contract, lists);
-        let wanted = if is_valid { self.wanted(contract) } else { Vec::new() };
+        let wanted = self.wanted(contract);
+        self.unusable = None;
         let brought = entries(contract, index, report)?;
         let total = brought.values().filter_map(Entry::kept).count();
         let mut known = self.kept();
@@ -222,15 +219,14 @@ impl<'r> Whole<'r> {
                 true => report.is_accepted && !self.base.is_accepted,
                 false => report.output.is_some(),
             };
-            // No item of a valid document is lost for an answer that has fewer.
-            let replaces = if is_valid { is_better && total >= known.len() } else { report.output.is_some() };
-            if !replaces {
+            // No item is lost for an answer that has fewer.
+            if !is_better || total < known.len() {
                 return Ok(format!("merge: report {number} is not used"));
             }
             *self = Whole::of(contract, index, report)?;
             return Ok(format!("merge: report {number} takes the place of what was before it"));
         }
-        let mut given = Vec::new();
+        let (mut given, mut before) = (Vec::new(), Vec::new());
         for (to, entry) in wanted.into_iter().zip(new) {
             let entry = match (entry, contract.items()) {
                 (Entry::Quarantined(item), Some(items)) => {
@@ -241,12 +237,20 @@ impl<'r> Whole<'r> {
                     entry
                 }
             };
-            self.entries.insert(to, entry);
+            before.extend(self.entries.insert(to, entry).map(|entry| (to, entry)));
         }
         if given.is_empty() {
             return Ok(format!("merge: report {number} gives no item"));
         }
-        self.filled = true;
+        // What is there stays a valid document.
+        let text = self.text(contract);
+        let judgement = judged(contract, &text, lists);
+        if !matches!(judgement.outcome, Outcome::Document(_)) {
+            let report = Report::of(contract, &request(contract, &text, lists), judgement, Found::default());
+            self.unusable = Some(report.feedback);
+            self.entries.extend(before);
+            return Ok(format!("merge: report {number} is not used: with it the whole is not valid"));
+        }
         self.changes.extend(&report.changes);
         let more = given.len().saturating_sub(MAX_NAMED);
         given.truncate(MAX_NAMED);
@@ -305,7 +309,10 @@ impl<'r> Whole<'r> {
         if repaired && report.disposition == Disposition::Accepted {
             report.disposition = Disposition::Partial;
             report.review_required = true;
-            report.feedback.clone_from(&self.base.feedback);
+            report.feedback = feedback::mended();
+        }
+        if let Some(unusable) = self.unusable {
+            report.feedback = unusable;
         }
         report
     }

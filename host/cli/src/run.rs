@@ -277,9 +277,11 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
 fn tell(report: &Report, attempts: &Attempts) {
     let (number, most) = (attempts.count(), attempts.most());
     tell_report(report, &format!("attempt {number} of {most}"));
-    let together = attempts.report().filter(|together| together.disposition == Disposition::Rejected);
-    if let Some(together) = together.filter(|_| report.disposition != Disposition::Rejected) {
-        tell_report(together, "with what was kept of earlier attempts");
+    // What became of it beside what was kept before, where that was of no use.
+    let notes = attempts.report().map(|together| together.notes.as_slice()).unwrap_or_default();
+    let note = notes.iter().rev().find(|note| note.starts_with("merge: "));
+    if let Some(note) = note.filter(|note| number > 1 && note.contains("not used")) {
+        say(&format!("  {}", picture::safe(note)));
     }
 }
 

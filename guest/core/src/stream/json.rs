@@ -200,6 +200,11 @@ impl Json {
             && self.levels.last().is_some_and(|level| !level.object)
     }
 
+    /// How many containers are open.
+    pub(super) fn depth(&self) -> u32 {
+        self.levels.len() as u32
+    }
+
     /// Where what was read ends, white space behind it left out.
     pub(super) fn end(&self) -> u32 {
         self.end

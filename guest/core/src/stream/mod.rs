@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MAX_TEXT,
-    contract::{Caps, Contract},
+    contract::{Caps, Contract, Select},
     fault::{Fault, FaultCode},
-    parse::Span,
+    parse::{Span, white_space},
     place::Place,
     report::Report,
     request::{Finish, NamedList, Request},
@@ -114,6 +114,9 @@ fn wrong(name: &str, expected: &str, message: &str) -> Fault {
     Fault::wrong(FaultCode::BadRequest, "request", vec![violation])
 }
 
+/// Longer fences count as this long, as `extract` has it.
+const MAX_FENCE: u32 = 16;
+
 /// A fence: its mark, and how many of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Fence {
@@ -130,13 +133,15 @@ enum Where {
     Beginning,
     Prose,
     /// Behind a fence, in the word that says what it holds.
-    Marker(Fence, String),
+    Marker(Fence, Vec<u8>),
     /// Behind a marker, on its line.
     Behind(Fence),
     /// On the rest of the line behind a marker.
     Line(Fence),
     /// In a block of another kind.
     Other(Fence),
+    /// Behind a fence that ends such a block, if nothing else is on its line.
+    OtherEnd(Fence),
     /// Behind a bracket in prose, which may begin an object or array.
     Bracket(u8, u32),
     Candidate(Candidate),
@@ -145,13 +150,16 @@ enum Where {
 /// A piece of the output that may be the JSON asked for.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Candidate {
+    /// Where it begins, white space before it left out once something else has come.
     start: u32,
+    begun: bool,
     kind: Kind,
     /// None where it is no JSON, or is not followed any further.
     json: Option<Json>,
-    /// After that: inside quotes, and behind a backslash there.
+    /// After that: inside quotes, behind a backslash there, and how many brackets are open.
     quoted: bool,
     escaped: bool,
+    open: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,14 +167,6 @@ enum Kind {
     Block(Fence),
     Raw,
     Embedded,
-}
-
-/// A run of one mark that has not ended.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Run {
-    mark: u8,
-    length: u32,
-    first: bool,
 }
 
 /// Why a candidate can no longer become right.
@@ -208,10 +208,13 @@ pub(crate) struct Scan {
     place: Where,
     /// Nothing but blanks has come on this line.
     blank: bool,
-    run: Option<Run>,
+    /// A run of marks that has not ended.
+    run: Option<Fence>,
     /// The candidate before the one that is being read was a whole document.
     complete: bool,
-    /// And where that came to light.
+    /// How many blocks there were.
+    blocks: u32,
+    /// Why the candidate can no longer become right, and where that came to light.
     stuck: Option<(Stuck, u32)>,
     /// What is left of the candidate before, for the memory that it has.
     #[serde(skip)]
@@ -220,7 +223,16 @@ pub(crate) struct Scan {
 
 impl Default for Scan {
     fn default() -> Self {
-        Scan { at: 0, place: Where::Beginning, blank: true, run: None, complete: false, stuck: None, spare: None }
+        Scan {
+            at: 0,
+            place: Where::Beginning,
+            blank: true,
+            run: None,
+            complete: false,
+            blocks: 0,
+            stuck: None,
+            spare: None,
+        }
     }
 }
 
@@ -266,7 +278,7 @@ impl Scan {
         match &self.place {
             Where::Candidate(Candidate { json: Some(_), .. }) => self.json(contract, at, bytes, items),
             Where::Candidate(_) => {
-                let is_mark = |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\\');
+                let is_mark = |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\\' | b'}' | b']');
                 bytes.iter().take_while(|byte| !is_mark(**byte)).count()
             }
             Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
@@ -293,10 +305,10 @@ impl Scan {
         // Runs of marks first: what a fence means is known when it has ended.
         if let Some(run) = self.run.take() {
             if byte == run.mark {
-                self.run = Some(Run { length: run.length.saturating_add(1), ..run });
+                self.run = Some(Fence { length: run.length.saturating_add(1), ..run });
                 return;
             }
-            self.fence(Fence { mark: run.mark, length: run.length, first: run.first }, byte);
+            self.fence(Fence { length: run.length.min(MAX_FENCE), ..run });
         }
         let is_mark = matches!(byte, b'`' | b'~');
         let starts_run = match &self.place {
@@ -308,7 +320,7 @@ impl Scan {
             _ => false,
         };
         if starts_run {
-            self.run = Some(Run { mark: byte, length: 1, first: self.blank });
+            self.run = Some(Fence { mark: byte, length: 1, first: self.blank });
             self.blank = false;
             if matches!(self.place, Where::Beginning) {
                 self.begin_prose(contract, at);
@@ -319,15 +331,14 @@ impl Scan {
         self.note_line(&[byte]);
     }
 
-    /// A run of marks has ended before a byte.
-    fn fence(&mut self, fence: Fence, byte: u8) {
-        let alone = fence.first && is_white(byte);
+    /// A run of marks has ended.
+    fn fence(&mut self, fence: Fence) {
         match &mut self.place {
             Where::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
-                self.place = Where::Marker(fence, String::new());
+                self.place = Where::Marker(fence, Vec::new());
             }
-            Where::Other(open) if alone && fence.mark == open.mark && fence.length >= open.length => {
-                self.place = Where::Prose;
+            Where::Other(open) if fence.first && fence.mark == open.mark && fence.length >= open.length => {
+                self.place = Where::OtherEnd(*open);
             }
             Where::Candidate(candidate) => {
                 let Kind::Block(open) = candidate.kind else {
@@ -362,7 +373,8 @@ impl Scan {
                 self.read(contract, at, byte, items);
             }
             Where::Prose => {
-                if contract.extract().embedded && matches!(byte, b'{' | b'[') {
+                // Blocks come first: after one, nothing in prose is looked at.
+                if contract.extract().embedded && self.blocks == 0 && matches!(byte, b'{' | b'[') {
                     self.place = Where::Bracket(byte, at);
                 }
             }
@@ -371,14 +383,15 @@ impl Scan {
                 if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'{' | b'[') {
                     // One byte more than the longest marker tells that it is none.
                     if word.len() <= 64 {
-                        word.push(byte as char);
+                        word.push(byte);
                     }
                     return;
                 }
                 if matches!(byte, b' ' | b'\t') && word.is_empty() {
                     return;
                 }
-                let known = contract.extract().markers.iter().any(|marker| marker.eq_ignore_ascii_case(word));
+                let markers = &contract.extract().markers;
+                let known = markers.iter().any(|marker| marker.as_bytes().eq_ignore_ascii_case(word));
                 if known {
                     self.place = Where::Behind(fence);
                     self.read(contract, at, byte, items);
@@ -396,7 +409,10 @@ impl Scan {
                     }
                     b' ' | b'\t' | b'\r' => {}
                     _ if fence.first => self.place = Where::Line(fence),
-                    _ => self.place = Where::Prose,
+                    _ => {
+                        self.place = Where::Prose;
+                        self.byte(contract, at, byte, items);
+                    }
                 }
             }
             Where::Line(fence) => {
@@ -406,6 +422,11 @@ impl Scan {
                 }
             }
             Where::Other(_) => {}
+            Where::OtherEnd(open) => match byte {
+                b'\n' => self.place = Where::Prose,
+                b' ' | b'\t' | b'\r' => {}
+                _ => self.place = Where::Other(*open),
+            },
             Where::Bracket(bracket, start) => {
                 let (bracket, start) = (*bracket, *start);
                 if white {
@@ -416,62 +437,90 @@ impl Scan {
                     self.begin(start, Kind::Embedded);
                     self.read(contract, start, bracket, items);
                 }
-                self.read(contract, at, byte, items);
+                self.byte(contract, at, byte, items);
             }
             Where::Candidate(candidate) => match &candidate.json {
                 Some(_) => {
+                    // What was told may have ended the candidate: then the byte is another place's.
                     if self.json(contract, at, &[byte], items) == 0 {
-                        self.read(contract, at, byte, items);
+                        self.byte(contract, at, byte, items);
                     }
                 }
-                None => candidate.quote(byte),
+                None => {
+                    if candidate.pass(byte) && candidate.kind == Kind::Embedded {
+                        self.leave();
+                    }
+                }
             },
         }
     }
 
     /// Read on in a candidate that is JSON so far: how many bytes.
     fn json(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) -> usize {
-        let Where::Candidate(Candidate { start, kind, json: Some(json), .. }) = &mut self.place else {
+        let Where::Candidate(candidate) = &mut self.place else {
             return 0;
         };
-        let (start, kind, caps) = (*start, *kind, contract.caps());
+        let Some(json) = &mut candidate.json else {
+            return 0;
+        };
+        if !candidate.begun {
+            let white = white_space(bytes);
+            candidate.start = start_of(at, white);
+            if white > 0 {
+                return white;
+            }
+            candidate.begun = true;
+        }
+        let (start, kind, caps) = (candidate.start, candidate.kind, contract.caps());
         let steps = contract.items().map(|items| items.path.steps.as_slice());
         let stop = match kind {
             Kind::Block(open) => Some(open.mark),
             _ => None,
         };
         let (read, event) = json.read(at, bytes, Rules { steps, caps, stop });
-        let (quoted, end) = (json.is_in_string(), json.end());
+        let (quoted, open, end) = (json.is_in_string(), json.depth(), json.end());
         let here = start_of(at, read);
+        let most = start_of(start, caps.bytes);
         let mut is_over = false;
-        match event {
-            Some(Event::Item { index, span }) => items.push(Completed { candidate: start, index, span }),
+        let stuck = match event {
+            Some(Event::Item { index, span }) => {
+                items.push(Completed { candidate: start, index, span });
+                None
+            }
             Some(Event::Over(cap)) => {
                 is_over = cap == Cap::Depth;
-                self.is_stuck(Stuck::Cap(cap), here.saturating_sub(1));
+                Some((Stuck::Cap(cap), here.saturating_sub(1)))
             }
-            Some(Event::TooDeep) => is_over = true,
+            Some(Event::TooDeep) => {
+                is_over = true;
+                None
+            }
             Some(Event::Broken) => {
                 is_over = true;
-                if !contract.repairs() && steps.is_none() {
-                    self.is_stuck(Stuck::Json, here);
-                }
+                (!contract.repairs() && steps.is_none()).then_some((Stuck::Json, here))
             }
             Some(Event::End) if kind == Kind::Embedded => {
                 self.complete = true;
                 self.leave();
+                None
             }
-            Some(Event::End) | None => {}
+            Some(Event::End) | None => None,
+        };
+        if end > most && stuck.is_none_or(|(_, at)| most < at) {
+            self.is_stuck(contract, kind, (Stuck::Bytes, most));
         }
-        let most = start_of(start, caps.bytes);
-        if end > most {
-            self.is_stuck(Stuck::Bytes, most);
+        if let Some(stuck) = stuck {
+            self.is_stuck(contract, kind, stuck);
         }
         if is_over {
+            let embedded = contract.extract().embedded && open > 0;
             match &mut self.place {
-                // A block goes on to its fence.
-                Where::Candidate(candidate) if matches!(kind, Kind::Block(_)) => {
-                    (candidate.json, candidate.quoted) = (None, quoted);
+                // A block goes on to its fence, and what stands in prose to its last bracket.
+                Where::Candidate(candidate) if kind != Kind::Raw || embedded => {
+                    (candidate.json, candidate.quoted, candidate.open) = (None, quoted, open);
+                    if kind == Kind::Raw {
+                        candidate.kind = Kind::Embedded;
+                    }
                 }
                 _ => self.leave(),
             }
@@ -484,15 +533,17 @@ impl Scan {
         self.place = Where::Prose;
         let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
         if only_raw && !contract.repairs() {
-            self.is_stuck(Stuck::Extract, at);
+            self.stuck.get_or_insert((Stuck::Extract, at));
         }
     }
 
     fn begin(&mut self, start: u32, kind: Kind) {
         self.complete = false;
         self.stuck = None;
-        let json = self.spare.take().map_or_else(Json::new, Json::again);
-        self.place = Where::Candidate(Candidate { start, kind, json: Some(json), quoted: false, escaped: false });
+        self.blocks = self.blocks.saturating_add(u32::from(matches!(kind, Kind::Block(_))));
+        let json = Some(self.spare.take().map_or_else(Json::new, Json::again));
+        self.place =
+            Where::Candidate(Candidate { start, begun: false, kind, json, quoted: false, escaped: false, open: 0 });
     }
 
     /// After a candidate: prose again, in which another one may come.
@@ -502,20 +553,36 @@ impl Scan {
         }
     }
 
-    fn is_stuck(&mut self, stuck: Stuck, at: u32) {
-        self.stuck.get_or_insert((stuck, at));
+    /// Note why the candidate can no longer become right, if nothing but what is still to come can be taken instead.
+    fn is_stuck(&mut self, contract: &Contract, kind: Kind, stuck: (Stuck, u32)) {
+        let extract = contract.extract();
+        let is_alone = match kind {
+            Kind::Block(_) => self.blocks <= 1 || matches!(extract.select, Select::Last | Select::Only),
+            // What a raw text holds in its strings may be blocks, or JSON in prose, once it is none itself.
+            Kind::Raw => extract.markers.is_empty() && !extract.embedded,
+            Kind::Embedded => false,
+        };
+        if is_alone {
+            self.stuck.get_or_insert(stuck);
+        }
     }
 }
 
 impl Candidate {
-    /// Quotes of a text that is no JSON.
-    fn quote(&mut self, byte: u8) {
+    /// One byte of a text that is no JSON, as far as quotes and brackets go: whether its last bracket has ended.
+    fn pass(&mut self, byte: u8) -> bool {
         match byte {
             _ if self.escaped => self.escaped = false,
             b'\\' if self.quoted => self.escaped = true,
             b'"' => self.quoted = !self.quoted,
+            b'{' | b'[' if !self.quoted => self.open = self.open.saturating_add(1),
+            b'}' | b']' if !self.quoted => {
+                self.open = self.open.saturating_sub(1);
+                return self.open == 0;
+            }
             _ => {}
         }
+        false
     }
 }
 

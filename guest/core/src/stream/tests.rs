@@ -57,6 +57,16 @@ fn candidates_are_those_of_extract() {
         assert_eq!(items.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected, "{output}");
     }
     let embedded = contract(&format!("{LIST},\"extract\":{{\"embedded\":true}}"));
+    // What stands inside something broken is a part of it, and a block comes before all that stands in prose.
+    for (output, expected) in [
+        ("{\"a\": x, \"b\": {\"list\":[1,2]}} {\"list\":[3]}", &["3"][..]),
+        ("12```[1] {\"list\":[4]}", &["4"]),
+        ("```json\n{}\n``` {\"list\":[5]}", &[]),
+        ("```py\n``` foo\n```json\n{\"list\":[6]}\n```\n", &[]),
+    ] {
+        let (items, _) = told(&embedded, output);
+        assert_eq!(items.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected, "{output}");
+    }
     let (items, last) = told(&embedded, "so [ see ] {not} this: { \"list\":[1]} and {\"list\":[2]}.");
     assert_eq!(items.len(), 2);
     assert_eq!(last.completeness, Completeness::SoftComplete);
@@ -64,10 +74,12 @@ fn candidates_are_those_of_extract() {
 
 #[test]
 fn what_can_no_longer_become_right_is_told_at_once() {
-    let caps = ",\"caps\":{\"bytes\":40,\"depth\":2,\"array_items\":3,\"string_bytes\":4,\"object_members\":2}";
+    let raw = ",\"extract\":{\"markers\":[]}";
+    let caps = ",\"extract\":{\"markers\":[]},\"caps\":{\"bytes\":40,\"depth\":2,\"array_items\":3,\"string_bytes\":4,\"object_members\":2}";
     for (rest, output, keyword, at) in [
-        ("", "{\"a\":tru}", "json", 8),
-        ("", "[1,]", "json", 3),
+        (raw, "{\"a\":tru}", "json", 8),
+        (raw, "[1,]", "json", 3),
+        ("", "```json\n{\"a\":tru}", "json", 16),
         (caps, "[[[", "caps.depth", 2),
         (caps, "[1,2,3,4", "caps.array_items", 7),
         (caps, "[\"12345\"", "caps.string_bytes", 7),
@@ -87,8 +99,20 @@ fn what_can_no_longer_become_right_is_told_at_once() {
         };
         assert_eq!(session().disposition, crate::Disposition::Rejected, "{output}");
     }
-    // Where it is an item's, or may be put right, it is none.
-    for (rest, output) in [(LIST, "{\"list\":[x"), (",\"repair\":\"syntax\"", "{a"), ("", "Sure!")] {
+    // Where it is an item's, or may be put right, or something else may be taken, it is none.
+    let embedded = ",\"extract\":{\"embedded\":true}";
+    for (rest, output) in [
+        (LIST, "```json\n{\"list\":[x"),
+        (",\"repair\":\"syntax\"", "```json\n{a"),
+        ("", "Sure!"),
+        ("", "\"```json [1] ```\"x"),
+        ("", "````````````````````json\n{x\n````````````````\n```json\n{}\n```"),
+        (embedded, "{\"a\":1} Hope this helps!"),
+        (embedded, "so {\"a\":1} as in [2, p. 4]."),
+        (embedded, "```json\n{\"a\":1}\n```\nsee [\"x\" y]"),
+        (",\"extract\":{\"select\":\"first\"}", "```json\n{}\n```\n```json\n{x}\n```"),
+        (",\"caps\":{\"bytes\":10}", "```json\n            {}\n```"),
+    ] {
         assert_eq!(told(&contract(rest), output).1.dead_end, None, "{output}");
     }
 }
