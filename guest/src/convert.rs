@@ -191,7 +191,6 @@ pub(crate) fn attempt(report: &types::Report) -> core::Attempt {
         quarantined: report.quarantined.iter().cloned().map(quarantined_back).collect(),
         changes: report.changes.iter().cloned().map(change_back).collect(),
         notes: report.notes.clone(),
-        feedback: report.feedback.clone(),
     }
 }
 

@@ -181,7 +181,7 @@ impl Gate {
     ///
     /// As for [`validate`](Gate::validate).
     pub fn session(&self, request: &Request) -> Result<Session<'_>, Fault> {
-        Session::open(self, self.limits.output_bytes, request)
+        Session::open(self, request)
     }
 
     /// Put together what several attempts gave, in their order, and judge the result as a whole. What a producer sends
@@ -512,7 +512,7 @@ impl Exposed<'_> {
 }
 
 impl Gate {
-    fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
+    pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;
         if bytes > limit {
             return Err(Fault::InputTooLarge { bytes, limit });

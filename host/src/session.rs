@@ -25,12 +25,12 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Session<'g> {
+    gate: &'g Gate,
     instance: Instance<'g>,
     session: ResourceAny,
     agent: String,
-    /// Bytes that came, and the limit on them.
+    /// Bytes that came.
     bytes: usize,
-    limit: usize,
     /// The beginning of a character of which the rest has not come.
     pending: Vec<u8>,
     invalid_utf8: Option<u32>,
@@ -38,12 +38,12 @@ pub struct Session<'g> {
 }
 
 impl<'g> Session<'g> {
-    pub(crate) fn open(gate: &'g Gate, limit: usize, request: &Request) -> Result<Self, Fault> {
+    pub(crate) fn open(gate: &'g Gate, request: &Request) -> Result<Self, Fault> {
         let mut instance = gate.instance();
         let (session, usage) = instance.open(request)?;
         let agent = request.agent().to_owned();
         let mut session =
-            Session { instance, session, agent, bytes: 0, limit, pending: Vec::new(), invalid_utf8: None, usage };
+            Session { gate, instance, session, agent, bytes: 0, pending: Vec::new(), invalid_utf8: None, usage };
         session.push(request.output().as_bytes())?;
         Ok(session)
     }
@@ -84,9 +84,7 @@ impl<'g> Session<'g> {
     fn text(&mut self, chunk: &[u8]) -> Result<String, Fault> {
         let before = self.bytes - self.pending.len();
         self.bytes = self.bytes.saturating_add(chunk.len());
-        if self.bytes > self.limit {
-            return Err(Fault::InputTooLarge { bytes: self.bytes, limit: self.limit });
-        }
+        self.gate.small_enough(self.bytes)?;
         let mut bytes = std::mem::take(&mut self.pending);
         bytes.extend_from_slice(chunk);
         let mut text = String::with_capacity(bytes.len());

@@ -5,7 +5,7 @@
 //! each search that can fail is bounded in how often it may.
 
 use memchr::memchr2;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     contract::{Caps, Extract},
@@ -17,7 +17,7 @@ use crate::{
 const SEARCHES_IN_VAIN: usize = 4;
 
 /// Longer fences count as this long, which bounds how many lengths can lack an end.
-const MAX_FENCE: usize = 16;
+pub(crate) const MAX_FENCE: usize = 16;
 
 /// How a candidate was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -256,7 +256,12 @@ fn embedded(output: &str, caps: &Caps) -> Vec<Candidate> {
 fn looks_like_json(bytes: &[u8]) -> Option<bool> {
     // Only behind a bracket is white space looked over.
     let (bracket, rest) = bytes.split_first().filter(|(first, _)| matches!(first, b'{' | b'['))?;
-    match (bracket, rest.iter().find(|byte| !byte.is_ascii_whitespace())?) {
+    is_likely(*bracket, *rest.iter().find(|byte| !byte.is_ascii_whitespace())?)
+}
+
+/// The same of a bracket and the first byte behind it that is no white space.
+pub(crate) fn is_likely(bracket: u8, next: u8) -> Option<bool> {
+    match (bracket, next) {
         (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
         (b'[', b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => Some(false),
         _ => None,
@@ -265,25 +270,41 @@ fn looks_like_json(bytes: &[u8]) -> Option<bool> {
 
 /// How many bytes the first bracket encloses, itself and its counterpart included: all of them where it has none.
 fn enclosed(bytes: &[u8]) -> usize {
-    let mut depth = 0_usize;
-    let mut quoted = false;
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        at += 1;
+    let mut brackets = Brackets::default();
+    bytes.iter().position(|byte| brackets.pass(*byte)).map_or(bytes.len(), |last| last + 1)
+}
+
+/// Quotes and brackets of a text that is no JSON.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Brackets {
+    pub(crate) quoted: bool,
+    /// Behind a backslash inside quotes.
+    escaped: bool,
+    /// How many brackets have not ended.
+    open: u32,
+}
+
+impl Brackets {
+    /// Inside so many brackets, and inside quotes or not.
+    pub(crate) fn inside(open: u32, quoted: bool) -> Self {
+        Brackets { quoted, escaped: false, open }
+    }
+
+    /// Pass over a byte; whether the last bracket ends with it.
+    pub(crate) fn pass(&mut self, byte: u8) -> bool {
         match byte {
-            b'"' => quoted = !quoted,
-            b'\\' if quoted => at += 1,
-            b'{' | b'[' if !quoted => depth += 1,
-            b'}' | b']' if !quoted => {
-                depth -= 1;
-                if depth == 0 {
-                    return at;
-                }
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.quoted => self.escaped = true,
+            b'"' => self.quoted = !self.quoted,
+            b'{' | b'[' if !self.quoted => self.open = self.open.saturating_add(1),
+            b'}' | b']' if !self.quoted => {
+                self.open = self.open.saturating_sub(1);
+                return self.open == 0;
             }
             _ => {}
         }
+        false
     }
-    bytes.len()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// A report lists this many items in quarantine, and says how many more there were.
-pub(crate) const MAX_QUARANTINED: usize = 1_000;
+const MAX_QUARANTINED: usize = 1_000;
 
 /// `snippet` is cut to this many bytes.
 const MAX_SNIPPET: usize = 256;
@@ -48,6 +48,14 @@ pub struct Item {
     pub span: Option<Span>,
     /// As JSON text without optional white space.
     pub value: String,
+}
+
+impl Items {
+    /// Whether bad items are wanted beside so many that are kept: there is room for one, and all that are in quarantine are
+    /// listed. Of others it is not even known where they were, so everything is asked for again.
+    pub(crate) fn wants(&self, kept: usize, listed: usize) -> bool {
+        self.max.is_none_or(|max| kept < max) && listed < MAX_QUARANTINED
+    }
 }
 
 /// An item that is no JSON: it is not in the document.
@@ -230,10 +238,7 @@ impl Sorted<'_> {
 
     /// Whether those that are bad are still wanted.
     pub(crate) fn wanting(&self) -> bool {
-        // Where not all of them are listed, everything is asked for again.
-        self.bad > 0
-            && self.quarantined.len() < MAX_QUARANTINED
-            && self.items.is_some_and(|items| items.has_room(self.kept.len()))
+        self.bad > 0 && self.items.is_some_and(|items| items.wants(self.kept.len(), self.quarantined.len()))
     }
 
     /// What is wrong where no item is left.

@@ -8,7 +8,7 @@ use crate::{
     extract::{Candidate, Source},
     fault::{Fault, FaultCode},
     feedback,
-    items::{MAX_QUARANTINED, Quarantined, Reason},
+    items::{Quarantined, Reason},
     judge,
     parse::{Document, Span, parse},
     place::{Place, Step},
@@ -32,7 +32,6 @@ pub struct Attempt {
     pub quarantined: Vec<Quarantined>,
     pub changes: Vec<Change>,
     pub notes: Vec<String>,
-    pub feedback: String,
 }
 
 impl From<&Report> for Attempt {
@@ -46,7 +45,6 @@ impl From<&Report> for Attempt {
             quarantined: report.quarantined.iter().map(elsewhere).collect(),
             changes: report.changes.iter().map(|change| Change { span: None, ..change.clone() }).collect(),
             notes: report.notes.clone(),
-            feedback: report.feedback.clone(),
         }
     }
 }
@@ -187,10 +185,9 @@ impl<'r> Whole<'r> {
 
     /// The numbers of the items that are wanted: those that are bad, as long as there is room for one.
     fn wanted(&self, contract: &Contract) -> Vec<u32> {
-        let room = contract.items().is_some_and(|items| items.has_room(self.kept().len()))
-            // Of some more it is not even known where they were.
-            && self.base.quarantined.len() < MAX_QUARANTINED;
-        let bad = self.entries.iter().filter(|(_, entry)| room && entry.is_bad());
+        let (kept, listed) = (self.kept().len(), self.base.quarantined.len());
+        let wants = contract.items().is_some_and(|items| items.wants(kept, listed));
+        let bad = self.entries.iter().filter(|(_, entry)| wants && entry.is_bad());
         bad.map(|(number, _)| *number).collect()
     }
 

@@ -245,7 +245,6 @@ impl Call<'_, '_> {
             quarantined: self.each(at, "quarantined", |item| self.quarantined(item))?,
             changes: self.each(at, "changes", |change| self.change(change))?,
             notes: self.each(at, "notes", |note| Ok(self.string(note)?.to_owned()))?,
-            feedback: self.text(at, "feedback")?,
         })
     }
 

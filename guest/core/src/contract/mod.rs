@@ -116,13 +116,6 @@ pub(crate) enum List {
     Values(Vec<String>),
 }
 
-impl Items {
-    /// Whether one more is kept, beside so many.
-    pub(crate) fn has_room(&self, kept: usize) -> bool {
-        self.max.is_none_or(|max| kept < max)
-    }
-}
-
 impl Contract {
     /// Read, check and compile a contract.
     ///

@@ -400,12 +400,8 @@ impl Json {
         }
     }
 
-    /// A byte outside of tokens.
+    /// A byte outside of tokens that is no white space.
     fn between(&mut self, at: u32, byte: u8, rules: Rules) -> Option<Event> {
-        self.token = Token::None;
-        if matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
-            return None;
-        }
         match (self.next, byte) {
             (Next::Value | Next::Item, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
                 self.value(at, byte, rules)

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     MAX_TEXT,
     contract::{Caps, Contract, Select},
+    extract::{Brackets, MAX_FENCE, is_likely},
     fault::{Fault, FaultCode},
     parse::{Span, white_space},
     place::Place,
@@ -114,9 +115,6 @@ fn wrong(name: &str, expected: &str, message: &str) -> Fault {
     Fault::wrong(FaultCode::BadRequest, "request", vec![violation])
 }
 
-/// Longer fences count as this long, as `extract` has it.
-const MAX_FENCE: u32 = 16;
-
 /// A fence: its mark, and how many of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Fence {
@@ -156,10 +154,8 @@ struct Candidate {
     kind: Kind,
     /// None where it is no JSON, or is not followed any further.
     json: Option<Json>,
-    /// After that: inside quotes, behind a backslash there, and how many brackets are open.
-    quoted: bool,
-    escaped: bool,
-    open: u32,
+    /// After that.
+    brackets: Brackets,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -308,13 +304,13 @@ impl Scan {
                 self.run = Some(Fence { length: run.length.saturating_add(1), ..run });
                 return;
             }
-            self.fence(Fence { length: run.length.min(MAX_FENCE), ..run });
+            self.fence(Fence { length: run.length.min(MAX_FENCE as u32), ..run });
         }
         let is_mark = matches!(byte, b'`' | b'~');
         let starts_run = match &self.place {
             Where::Beginning | Where::Prose | Where::Other(_) => is_mark,
-            Where::Candidate(Candidate { kind: Kind::Block(open), json, quoted, .. }) => {
-                let in_string = json.as_ref().map_or(*quoted, Json::is_in_string);
+            Where::Candidate(Candidate { kind: Kind::Block(open), json, brackets, .. }) => {
+                let in_string = json.as_ref().map_or(brackets.quoted, Json::is_in_string);
                 byte == open.mark && (!in_string || (json.is_none() && self.blank))
             }
             _ => false,
@@ -433,7 +429,7 @@ impl Scan {
                     return;
                 }
                 self.place = Where::Prose;
-                if looks_like_json(bracket, byte) {
+                if is_likely(bracket, byte).is_some() {
                     self.begin(start, Kind::Embedded);
                     self.read(contract, start, bracket, items);
                 }
@@ -447,7 +443,7 @@ impl Scan {
                     }
                 }
                 None => {
-                    if candidate.pass(byte) && candidate.kind == Kind::Embedded {
+                    if candidate.brackets.pass(byte) && candidate.kind == Kind::Embedded {
                         self.leave();
                     }
                 }
@@ -517,7 +513,8 @@ impl Scan {
             match &mut self.place {
                 // A block goes on to its fence, and what stands in prose to its last bracket.
                 Where::Candidate(candidate) if kind != Kind::Raw || embedded => {
-                    (candidate.json, candidate.quoted, candidate.open) = (None, quoted, open);
+                    candidate.json = None;
+                    candidate.brackets = Brackets::inside(open, quoted);
                     if kind == Kind::Raw {
                         candidate.kind = Kind::Embedded;
                     }
@@ -542,8 +539,8 @@ impl Scan {
         self.stuck = None;
         self.blocks = self.blocks.saturating_add(u32::from(matches!(kind, Kind::Block(_))));
         let json = Some(self.spare.take().map_or_else(Json::new, Json::again));
-        self.place =
-            Where::Candidate(Candidate { start, begun: false, kind, json, quoted: false, escaped: false, open: 0 });
+        let brackets = Brackets::default();
+        self.place = Where::Candidate(Candidate { start, begun: false, kind, json, brackets });
     }
 
     /// After a candidate: prose again, in which another one may come.
@@ -568,24 +565,6 @@ impl Scan {
     }
 }
 
-impl Candidate {
-    /// One byte of a text that is no JSON, as far as quotes and brackets go: whether its last bracket has ended.
-    fn pass(&mut self, byte: u8) -> bool {
-        match byte {
-            _ if self.escaped => self.escaped = false,
-            b'\\' if self.quoted => self.escaped = true,
-            b'"' => self.quoted = !self.quoted,
-            b'{' | b'[' if !self.quoted => self.open = self.open.saturating_add(1),
-            b'}' | b']' if !self.quoted => {
-                self.open = self.open.saturating_sub(1);
-                return self.open == 0;
-            }
-            _ => {}
-        }
-        false
-    }
-}
-
 fn start_of(at: u32, more: usize) -> u32 {
     at.saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
 }
@@ -596,12 +575,4 @@ fn is_white(byte: u8) -> bool {
 
 fn begins_json(byte: u8) -> bool {
     matches!(byte, b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-}
-
-/// Whether an object or array begins, by its bracket and what follows it.
-fn looks_like_json(bracket: u8, byte: u8) -> bool {
-    match bracket {
-        b'{' => matches!(byte, b'"' | b'}'),
-        _ => matches!(byte, b'{' | b'[' | b'"' | b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n'),
-    }
 }
