@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod demo_llm;
+mod fuzz;
 mod guest;
 mod install;
 mod run;
@@ -22,6 +23,8 @@ usage: cargo xtask COMMAND
   demo-llm         build, then show `seamgate run` around a program of another project, llm, which it installs
   test [ARG…]      build, then run all tests; further arguments go to `cargo test`
   bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
+  fuzz [SECONDS] [TARGET…]
+                   build, then run the fuzz targets, each for so long (60)
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation and tests, warnings being errors
@@ -62,6 +65,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "bless" => {
             guest::build()?;
             run::run(run::command("cargo").args(["test", "--release", "--test", "cases"]).env("BLESS", "1"))?;
+        }
+        "fuzz" => {
+            guest::build()?;
+            fuzz::fuzz(rest)?;
         }
         "bench" => {
             guest::build()?;

@@ -72,16 +72,40 @@ pub(crate) fn visible(text: &str) -> String {
     if !text.chars().any(is_invisible) {
         return text.to_owned();
     }
-    text.chars().fold(String::new(), |mut shown, character| {
-        if is_invisible(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                shown.push_str(&format!("\\u{unit:04x}"));
+    let mut shown = String::new();
+    for character in text.chars() {
+        match character {
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            character if is_invisible(character) => {
+                for unit in character.encode_utf16(&mut [0; 2]) {
+                    shown.push_str(&format!("\\u{unit:04x}"));
+                }
             }
-        } else {
-            shown.push(character);
+            character => shown.push(character),
         }
-        shown
-    })
+    }
+    shown
+}
+
+/// Both: [`visible`], and at most `limit` bytes of it, with the number of bytes of `text` left out said at the end.
+pub(crate) fn short(text: &str, limit: usize) -> String {
+    let shown = visible(&text[..text.floor_char_boundary(limit)]);
+    if text.len() <= limit && shown.len() <= limit {
+        return shown;
+    }
+    let room = limit.saturating_sub(left_out(text.len()).len());
+    let mut out = String::new();
+    for (at, character) in text.char_indices() {
+        let shown = visible(character.encode_utf8(&mut [0; 4]));
+        if out.len() + shown.len() > room {
+            out.push_str(&left_out(text.len() - at));
+            break;
+        }
+        out.push_str(&shown);
+    }
+    out
 }
 
 /// Control characters, zero-width characters and those that turn the direction of writing: what could make a text
@@ -117,6 +141,18 @@ mod tests {
     fn what_cannot_be_seen_is_escaped() {
         assert_eq!(quote("a\u{202e}b\u{200b}\u{7f}\"\n", 99), r#""a\u202eb\u200b\u007f\"\n""#);
         assert_eq!(quote("\u{e0041}", 99), r#""\udb40\udc41""#);
+    }
+
+    #[test]
+    fn what_is_short_and_seen_says_how_much_of_the_text_is_left_out() {
+        assert_eq!(short("a\u{7f}b", 256), "a\\u007fb");
+        for text in ["\u{202e}".repeat(50), "é\u{7f}".repeat(300), format!("{}\u{200b}", "a".repeat(254))] {
+            let shown = short(&text, 256);
+            assert!(shown.len() <= 256, "{shown}");
+            let (kept, left) = shown.split_once("… [").expect("it was cut");
+            let left: usize = left.trim_end_matches(" bytes left out]").parse().expect("a number");
+            assert_eq!(visible(&text[..text.len() - left]), kept);
+        }
     }
 
     #[test]

@@ -33,14 +33,14 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation at a place; texts are cut to their limits.
+    /// A violation at a place; texts are escaped where they cannot be seen, and cut to their limits.
     pub(crate) fn new(place: &Place, keyword: &str, expected: &str, received: &str, message: &str) -> Self {
         Violation {
             path: place.path(),
             keyword: keyword.to_owned(),
-            expected: text::cut(&text::visible(expected), MAX_SHORT),
-            received: text::cut(received, MAX_SHORT),
-            message: text::cut(&text::visible(message), MAX_MESSAGE),
+            expected: text::short(expected, MAX_SHORT),
+            received: text::short(received, MAX_SHORT),
+            message: text::short(message, MAX_MESSAGE),
             pointer: place.pointer(),
             schema_path: String::new(),
             span: None,

@@ -1,0 +1,94 @@
+//! What must hold of every report.
+
+use seamgate_core::{Disposition, Report, Span};
+use serde_json::Value;
+
+use crate::{contracts::Pair, judge};
+
+// What changes give is checked for the cases too, and there first.
+#[path = "../../src/changes.rs"]
+pub mod changes;
+
+/// Hold a report to all that it promises of any text.
+///
+/// # Panics
+///
+/// It breaks a promise.
+pub fn check(pair: &Pair, output: &str, report: &Report) {
+    let json = report.to_json();
+    let value: Value = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"));
+    let has_output = matches!(report.disposition, Disposition::Accepted | Disposition::Partial);
+    assert_eq!(report.output.is_some(), has_output);
+    assert_eq!(report.error.is_some(), report.disposition == Disposition::Rejected);
+    assert!(report.error.as_ref().is_none_or(|error| !error.violations.is_empty()), "rejected without a reason");
+    assert_eq!(report.feedback.is_empty(), report.disposition == Disposition::Accepted);
+    assert!(report.feedback.len() <= 2048, "{} bytes of feedback", report.feedback.len());
+    assert!(report.candidates.iter().filter(|candidate| candidate.chosen).count() <= 1);
+    shown(report);
+    spans(output, report);
+    for item in &report.quarantined {
+        assert!(item.path.ends_with(&format!("[{}]", item.index)), "{}", item.path);
+        assert!(!item.violations.is_empty(), "in quarantine without a reason");
+    }
+    let mut numbers: Vec<u32> =
+        report.quarantined.iter().map(|item| item.index).chain(report.items.iter().map(|item| item.index)).collect();
+    let count = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), count, "an item is there twice");
+    // More than are listed is in a note, and not in what is listed.
+    let cut = report.notes.iter().any(|note| note.contains("more"));
+    if !cut && changes_are_whole(report) {
+        let path = pair.items.map(|pointer| format!("{}[*]", pointer.replace('/', ".")));
+        let given = changes::changes_give_what_was_validated(&value, output, path.as_deref());
+        given.unwrap_or_else(|error| panic!("{error:#}: {json}"));
+    }
+    if let Some(document) = &report.output {
+        let again = judge(&pair.again, document);
+        assert_eq!(again.disposition, Disposition::Accepted, "the output is not valid: {}", again.to_json());
+        assert_eq!(again.output.as_ref(), Some(document), "the output reads otherwise than it was written");
+    }
+}
+
+/// Changes are shown cut where they are long; then they cannot be applied.
+fn changes_are_whole(report: &Report) -> bool {
+    report.changes.iter().all(|change| !change.after.contains("… ["))
+}
+
+/// What is shown to a person is one line of what can be seen.
+fn shown(report: &Report) {
+    let violations = report.error.iter().flat_map(|error| &error.violations);
+    for violation in violations.chain(report.quarantined.iter().flat_map(|item| &item.violations)) {
+        for text in [&violation.message, &violation.expected, &violation.received] {
+            assert!(!text.chars().any(is_hidden), "{text:?}");
+        }
+        assert!(!violation.message.is_empty());
+        assert!(violation.received.len() <= 256, "{} bytes received", violation.received.len());
+    }
+    assert!(!report.feedback.chars().any(|character| character != '\n' && is_hidden(character)));
+}
+
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+fn spans(output: &str, report: &Report) {
+    let inside = |span: Span| {
+        let piece = output.get(span.start as usize..span.end as usize);
+        assert!(piece.is_some(), "{span:?} is no piece of the output");
+    };
+    let violations = report.error.iter().flat_map(|error| &error.violations);
+    violations.filter_map(|violation| violation.span).for_each(inside);
+    report.items.iter().filter_map(|item| item.span).for_each(inside);
+    report.changes.iter().filter_map(|change| change.span).for_each(inside);
+    for item in &report.quarantined {
+        item.span.into_iter().for_each(inside);
+        item.violations.iter().filter_map(|violation| violation.span).for_each(inside);
+    }
+    for pair in report.candidates.windows(2) {
+        assert!(pair[0].span.end <= pair[1].span.start, "candidates overlap");
+        assert_eq!(pair[0].source, pair[1].source);
+    }
+    report.candidates.iter().for_each(|candidate| inside(candidate.span));
+}

@@ -1,0 +1,25 @@
+//! Lists of items: every report is sound, and of what is JSON each item is kept or in quarantine.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seamgate_core::Source;
+use seamgate_fuzz::{contracts, judge, report, split};
+use serde_json::Value;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, text)) = split(input) else { return };
+    let pairs = contracts::items();
+    let pair = &pairs[choice % pairs.len()];
+    let judged = judge(&pair.contract, &text);
+    report::check(pair, &text, &judged);
+    let Some(pointer) = pair.items else { return };
+    let listed = |json: &str| {
+        let document: Value = serde_json::from_str(json).ok()?;
+        Some(document.pointer(pointer)?.as_array()?.len())
+    };
+    let is_raw = judged.candidates.iter().any(|candidate| candidate.chosen && candidate.source == Source::Raw);
+    if let (true, Some(output), Some(count)) = (is_raw, &judged.output, listed(text.trim_matches('\u{feff}'))) {
+        let kept = listed(output).unwrap_or_default();
+        assert_eq!(kept + judged.quarantined.len(), count, "an item is lost: {}", judged.to_json());
+    }
+});

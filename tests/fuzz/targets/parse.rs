@@ -1,0 +1,53 @@
+//! Text -> document, beside `serde_json`: the same texts are JSON, and say the same.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seamgate_core::{Disposition, ErrorKind};
+use seamgate_fuzz::{contracts, judge};
+use serde_json::Value;
+
+/// What JSON's grammar allows and `serde_json` does not; and how the gate names what it rejects of the same.
+const BEYOND: [(&str, &str); 4] = [
+    ("number out of range", "number_range"),
+    ("surrogate", "lone_surrogate"),
+    ("unexpected end of hex escape", "lone_surrogate"),
+    ("recursion limit exceeded", "caps.depth"),
+];
+
+/// What `serde_json` takes and the gate does not.
+const REFUSED: [&str; 6] =
+    ["duplicate_member", "number_range", "caps.depth", "caps.string_bytes", "caps.array_items", "caps.object_members"];
+
+fuzz_target!(|input: &[u8]| {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    // A byte order mark before a document is passed over.
+    if text.starts_with('\u{feff}') || text.contains("```") || text.contains("~~~") {
+        return;
+    }
+    let report = judge(&contracts::parse()[0].contract, text);
+    let kind = report.error.as_ref().map(|error| error.error);
+    let is_json = !matches!(kind, Some(ErrorKind::MalformedJson | ErrorKind::ExtractionFailed));
+    let keywords: Vec<&str> =
+        report.error.iter().flat_map(|error| &error.violations).map(|violation| violation.keyword.as_str()).collect();
+    match serde_json::from_str::<Value>(text) {
+        Ok(value) => {
+            assert!(is_json, "this is JSON: {}", report.to_json());
+            match &report.output {
+                Some(output) => {
+                    assert_eq!(report.disposition, Disposition::Accepted);
+                    assert_eq!(serde_json::from_str::<Value>(output).ok(), Some(value), "{output}");
+                }
+                None => assert!(keywords.iter().all(|keyword| REFUSED.contains(keyword)), "{keywords:?}"),
+            }
+        }
+        Err(error) => {
+            let message = error.to_string();
+            let beyond = BEYOND.iter().find(|(theirs, _)| message.contains(theirs));
+            match beyond {
+                // What follows may be no JSON: theirs stops at the first.
+                Some((_, ours)) => assert!(!is_json || keywords.contains(ours), "{message}: {keywords:?}"),
+                None => assert!(!is_json, "{message}: {}", report.to_json()),
+            }
+        }
+    }
+});

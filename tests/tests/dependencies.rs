@@ -1,0 +1,109 @@
+//! What this is made of: every package comes from the registry, with a licence that may be used, and the component is
+//! made of nothing but Rust.
+
+use std::process::Command;
+
+use serde_json::Value;
+use spdx::{Expression, Licensee};
+
+/// The licences under which a package may be used. All ask for no more than that their texts go with what is shipped.
+const LICENCES: [&str; 9] = [
+    "Apache-2.0",
+    "Apache-2.0 WITH LLVM-exception",
+    "BSD-3-Clause",
+    "MIT",
+    "MIT-0",
+    // Of `option-ext`, unchanged: only changes to its own files would have to be published.
+    "MPL-2.0",
+    // Of libFuzzer, which is in nothing that is shipped.
+    "NCSA",
+    "Unicode-3.0",
+    "Zlib",
+];
+
+/// The one place that packages come from: `Cargo.lock` has the digest of each.
+const REGISTRY: &str = "registry+";
+
+/// What cargo knows of the packages that are used on a target.
+fn metadata(target: &str) -> Value {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", target])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+fn host() -> String {
+    let rustc = Command::new("rustc").arg("-vV").output().expect("rustc");
+    let lines = String::from_utf8(rustc.stdout).expect("text");
+    lines.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host").to_owned()
+}
+
+fn packages(metadata: &Value) -> &[Value] {
+    metadata["packages"].as_array().map_or(&[], Vec::as_slice)
+}
+
+#[test]
+fn every_package_comes_from_the_registry_with_a_licence_that_may_be_used() {
+    let licensees: Vec<Licensee> =
+        LICENCES.iter().map(|licence| Licensee::parse(licence).expect("a licence of SPDX")).collect();
+    let mut used = vec![false; LICENCES.len()];
+    let metadata = metadata(&host());
+    let mut wrong = Vec::new();
+    for package in packages(&metadata) {
+        let name = package["name"].as_str().expect("a name");
+        let licence = package["license"].as_str().unwrap_or_default();
+        let source = package["source"].as_str();
+        if source.is_some_and(|source| !source.starts_with(REGISTRY)) {
+            wrong.push(format!("{name} comes from {source:?}"));
+        }
+        // The older form of OR.
+        let expression = Expression::parse(&licence.replace('/', " OR "));
+        let allowed = expression.is_ok_and(|expression| {
+            expression.evaluate(|asked| {
+                let found = licensees.iter().position(|licensee| licensee.satisfies(asked));
+                found.inspect(|index| used[*index] = true).is_some()
+            })
+        });
+        if !allowed {
+            wrong.push(format!("{name}: licence {licence:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let idle: Vec<_> = LICENCES.iter().zip(used).filter(|(_, used)| !used).collect();
+    assert!(idle.is_empty(), "no package has one of these licences: {idle:?}");
+}
+
+/// What is linked from elsewhere, or calls into the surroundings, has no place in a sandbox without imports.
+#[test]
+fn the_component_is_made_of_rust_alone() {
+    let metadata = metadata("wasm32-unknown-unknown");
+    let nodes = metadata["resolve"]["nodes"].as_array().expect("a graph");
+    let find = |id: &Value| packages(&metadata).iter().find(|package| package["id"] == *id).expect("a package");
+    let guest = packages(&metadata).iter().find(|package| package["name"] == "seamgate-guest").expect("the guest");
+    let mut reached = vec![&guest["id"]];
+    let mut next = 0;
+    while next < reached.len() {
+        let node = nodes.iter().find(|node| node["id"] == *reached[next]).expect("a node");
+        for dependency in node["deps"].as_array().expect("dependencies") {
+            let kinds = dependency["dep_kinds"].as_array().expect("kinds");
+            let is_linked = kinds.iter().any(|kind| kind["kind"].is_null());
+            if is_linked && !reached.contains(&&dependency["pkg"]) {
+                reached.push(&dependency["pkg"]);
+            }
+        }
+        next += 1;
+    }
+    let names: Vec<&str> = reached.iter().filter_map(|id| find(id)["name"].as_str()).collect();
+    assert!(names.contains(&"seamgate-core") && names.len() > 20, "{names:?}");
+    for id in reached {
+        let package = find(id);
+        assert!(package["links"].is_null(), "{} links {}", package["name"], package["links"]);
+    }
+    for foreign in ["wasm-bindgen", "js-sys", "web-sys", "wasi", "cc"] {
+        assert!(!names.contains(&foreign), "{foreign} is in the component");
+    }
+}

@@ -1,0 +1,151 @@
+//! The fuzz targets of `tests/fuzz`, run by libFuzzer, which is in a crate: nothing is installed, and the ordinary
+//! compiler builds them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::run::{command, output, run, say};
+
+/// Everything that is built, found or learnt goes here.
+const FOLDER: &str = "target/fuzz";
+
+/// The targets and their dictionaries.
+const TARGETS: [(&str, &str); 9] = [
+    ("extract", "text"),
+    ("parse", "text"),
+    ("repair", "text"),
+    ("items", "text"),
+    ("stream", "text"),
+    ("merge", "text"),
+    ("wire", "wire"),
+    ("contract", "contract"),
+    ("sandbox", "text"),
+];
+
+/// What `cargo fuzz --sanitizer none` builds with: counters at each edge, and what is compared; overflow is an error.
+const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
+
+/// The longest input, in bytes.
+const MAX_LENGTH: &str = "-max_len=4096";
+
+/// One input that takes longer, in seconds, is a finding.
+const TIMEOUT: &str = "-timeout=30";
+
+/// How long each target runs where nothing else is said, in seconds.
+const SECONDS: &str = "60";
+
+/// `[SECONDS] [TARGET…]`: all of them for a minute each, unless said otherwise.
+pub(crate) fn fuzz(rest: &[String]) -> Result<()> {
+    let is_number = |text: &&String| text.parse::<u32>().is_ok();
+    let seconds = rest.first().filter(is_number).map_or(SECONDS, String::as_str);
+    let named: Vec<&str> = rest.iter().skip_while(is_number).map(String::as_str).collect();
+    if let Some(unknown) = named.iter().find(|name| TARGETS.iter().all(|(target, _)| target != *name)) {
+        let known = TARGETS.map(|(target, _)| target).join(", ");
+        bail!("there is no fuzz target '{unknown}'; there are {known}");
+    }
+    let chosen = TARGETS.into_iter().filter(|(target, _)| named.is_empty() || named.contains(target));
+    let programs = build()?;
+    seeds()?;
+    let mut counts = Vec::new();
+    for (target, dictionary) in chosen {
+        counts.push(format!("  {target:<10}{:>12}", run_target(&programs, target, dictionary, seconds)?));
+    }
+    println!("inputs in {seconds} s each, none of which broke a promise:\n{}", counts.join("\n"));
+    Ok(())
+}
+
+fn build() -> Result<PathBuf> {
+    if output(command("c++").arg("--version")).is_none() {
+        bail!("libFuzzer is C++, and there is no compiler c++ for it; install one (g++ or clang)");
+    }
+    let rustc = output(command("rustc").arg("-vV")).context("rustc does not say what it is")?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    // With a target named, the flags are for what is run, and not for what builds it.
+    let build = ["build", "--release", "--locked", "--package", "seamgate-fuzz", "--bins"];
+    run(command("cargo").args(build).args(["--target", host, "--target-dir", FOLDER]).env("RUSTFLAGS", FLAGS))?;
+    Ok(Path::new(FOLDER).join(host).join("release"))
+}
+
+/// How many inputs a target took, without a finding.
+fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: &str) -> Result<String> {
+    let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
+    let [corpus, seeds, found] = ["corpus", "seeds", "found"].map(folder);
+    fs::create_dir_all(&corpus)?;
+    fs::create_dir_all(&found)?;
+    say(&format!("fuzz target {target}, {seconds} s"));
+    let log = Path::new(FOLDER).join(format!("{target}.log"));
+    let program = programs.join(target);
+    let status = command(&program)
+        .args([&corpus, &seeds])
+        .arg(format!("-dict=tests/fuzz/dictionaries/{dictionary}.dict"))
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-artifact_prefix={}/", found.display()))
+        .args(["-print_final_stats=1", MAX_LENGTH, TIMEOUT])
+        .env("SEAMGATE", "target/release/seamgate")
+        .stderr(fs::File::create(&log)?)
+        .status()
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    if !status.success() {
+        let panic = text.lines().skip_while(|line| !line.contains("panicked")).take(2).collect::<Vec<_>>().join(" ");
+        let input = text.lines().find_map(|line| line.split("Test unit written to ").nth(1));
+        let again = format!("SEAMGATE=target/release/seamgate {} {}", program.display(), input.unwrap_or("INPUT"));
+        bail!("fuzz target {target}: {panic}\n  {} has all of it; to run it again: {again}", log.display());
+    }
+    let count = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    Ok(count.with_context(|| format!("{} has no count", log.display()))?.trim().to_owned())
+}
+
+/// The inputs to start from: the project's cases, in the form of each target.
+fn seeds() -> Result<()> {
+    let mut number = 0u8;
+    for group in folders(Path::new("tests/cases"))? {
+        for case in folders(&group)? {
+            let contract = [case.join("contract.json"), group.join("contract.json")];
+            let contract = fs::read(contract.iter().find(|path| path.exists()).context("a case without a contract")?)?;
+            let mut outputs = vec![fs::read(case.join("output.txt"))?];
+            outputs.extend((2..).map_while(|attempt| fs::read(case.join(format!("output-{attempt}.txt"))).ok()));
+            let name = format!("{}-{}", file_name(&group), file_name(&case));
+            let seed = |target: &str, input: &[u8]| {
+                let folder = Path::new(FOLDER).join("seeds").join(target);
+                fs::create_dir_all(&folder)?;
+                fs::write(folder.join(&name), input).context("a seed")
+            };
+            // The byte before the text chooses a contract.
+            number = number.wrapping_add(1);
+            let chosen = |text: &[u8]| [&[number], text].concat();
+            for target in ["extract", "repair", "items", "stream", "sandbox"] {
+                seed(target, &chosen(&outputs[0]))?;
+            }
+            seed("parse", &outputs[0])?;
+            seed("merge", &chosen(&outputs.join(&0)))?;
+            if let Ok(contract) = serde_json::from_slice::<Value>(&contract) {
+                seed("contract", contract.to_string().as_bytes())?;
+                let register = json!({ "op": "register", "contract": contract });
+                let output = String::from_utf8_lossy(&outputs[0]);
+                let validate = json!({ "agent": contract["agent"], "output": output });
+                seed("wire", format!("{register}\n{validate}").as_bytes())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn folders(within: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(within).with_context(|| within.display().to_string())?;
+    let mut folders: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
