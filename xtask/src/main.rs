@@ -27,7 +27,7 @@ usage: cargo xtask COMMAND
                    build, then run the fuzz targets, each for so long (60)
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
-  ci               what CI runs: format, lints, documentation and tests, warnings being errors
+  ci               what CI runs: format, lints, documentation, tests and a short run of the fuzz targets, warnings being errors
 ";
 
 fn main() -> ExitCode {
@@ -104,5 +104,7 @@ fn ci() -> Result<()> {
             .args(["doc", "--release", "--workspace", "--no-deps", "--locked"])
             .env("RUSTDOCFLAGS", "--deny warnings"),
     )?;
-    test(&[])
+    test(&[])?;
+    // So long each: what a change broke is mostly found at once.
+    fuzz::fuzz(&["10".to_owned()])
 }
