@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use serde::de::IgnoredAny;
 use wasmtime::{
-    Engine, ResourceLimiter, Store, Trap,
+    Config, Engine, PoolingAllocationConfig, ResourceLimiter, Store, Trap,
     component::{ComponentNamedList, Instance as WasmInstance, InstancePre, Lift, Linker, ResourceAny},
 };
 
@@ -100,6 +101,19 @@ impl Gate {
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let failed = |error: wasmtime::Error| LoadError::Engine { message: format!("{error:#}") };
         let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
+        Gate::on(engine, options)
+    }
+
+    /// How the engine of a gate is set up, and its pool: for tests, which change one thing of it and see that it makes
+    /// no difference.
+    #[doc(hidden)]
+    pub fn engine(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
+        engine::config(limits, slots)
+    }
+
+    /// A gate on another engine, whose pool has the slots of the options.
+    #[doc(hidden)]
+    pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
         let component = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         if let Some((import, _)) = component.component_type().imports(&engine).next() {
             return Err(LoadError::Imports { import: import.to_owned() });
@@ -341,6 +355,9 @@ impl<'g> Instance<'g> {
         let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
             clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
         })?;
+        if !is_answer(&json) {
+            return Err(Fault::Trap { message: "what it answered is no answer: one line of JSON".to_owned() });
+        }
         Ok(Answer { json, usage })
     }
 
@@ -525,11 +542,13 @@ impl Gate {
         let slot = self.slots.take();
         let mut store = Store::new(&self.engine, State { limit: self.limits.memory, peak: 0, refused: false });
         store.limiter(|state| state);
-        // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
+        // Instantiating runs what a component starts with: the built-in one nothing, another whatever it likes, within
+        // the limits of a call. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
-        let entered = store.set_fuel(fuel).and_then(|()| self.pre.instantiate(&mut store)).and_then(|entered| {
+        let clock = Clock::start(self.limits.timeout);
+        let entered = store.set_fuel(fuel).and_then(|()| {
             store.fuel_async_yield_interval(Some(LOOK))?;
-            Ok(entered)
+            clock.run(self.pre.instantiate_async(&mut store))
         });
         match entered {
             Ok(instance) => {
@@ -593,9 +612,20 @@ impl Gate {
     }
 }
 
+/// Whether a text is what `wire` says an answer is, on one line: who writes it beside others counts on its lines.
+fn is_answer(json: &str) -> bool {
+    let members = serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(json).unwrap_or_default();
+    let names: Vec<&str> = members.into_keys().collect();
+    !json.as_bytes().contains(&b'\n') && matches!(names[..], ["fault", "id"] | ["id", "report" | "result"])
+}
+
 /// What was judged, told as events.
 pub(crate) fn verdict(agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
-    match judged {
+    let sound = |(report, usage): (Report, Usage)| match report.unsound() {
+        Some(why) => Err(Fault::Trap { message: format!("what it answered is no report: {why}") }),
+        None => Ok((report, usage)),
+    };
+    match judged.and_then(sound) {
         Ok((report, usage)) => {
             told(&report, &usage);
             Ok(Verdict { report, usage })
