@@ -83,6 +83,11 @@ impl Component {
         &self.wasm
     }
 
+    /// Whether it is the built-in one, whose types need no look.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.builtin
+    }
+
     /// The component that contracts are baked into.
     pub(crate) fn to_bake(&self) -> &[u8] {
         if self.builtin { BUILT } else { &self.wasm }

@@ -171,7 +171,7 @@ pub enum LoadError {
         import: String,
     },
     /// The component does not export the world `seamgate:validator/validator`.
-    #[error("the component is not a validator: {message}")]
+    #[error("the component is not a validator of the world seamgate:validator/validator@0.1.0: {message}")]
     NotAValidator {
         /// What is missing.
         message: String,
@@ -182,7 +182,7 @@ pub enum LoadError {
         /// What the engine said.
         message: String,
     },
-    /// The component could not say which contracts it holds.
+    /// The component does not start, or does not say which contracts it holds, within the limits.
     #[error("the component does not answer: {0}")]
     Fault(#[from] Fault),
 }

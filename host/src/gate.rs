@@ -97,7 +97,8 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// The component is none, imports anything, or is not a validator; or the engine cannot be set up.
+    /// The component is none, too large, imports anything, or is not a validator; it does not start within the limits;
+    /// or the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let failed = |error: wasmtime::Error| LoadError::Engine { message: format!("{error:#}") };
         let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
@@ -121,7 +122,7 @@ impl Gate {
         let not_a_validator = |error: wasmtime::Error| LoadError::NotAValidator { message: format!("{error:#}") };
         let pre = Linker::new(&engine).instantiate_pre(&component).map_err(not_a_validator)?;
         let interfaces = Interfaces::of(&pre).map_err(not_a_validator)?;
-        Ok(Gate {
+        let gate = Gate {
             engine,
             component: options.component,
             pre,
@@ -129,7 +130,13 @@ impl Gate {
             limits: options.limits,
             slots: Slots::new(options.slots),
             contracts: BTreeMap::new(),
-        })
+        };
+        // That its functions have the right types is seen in an instance.
+        if !gate.component.is_builtin() {
+            let mut live = gate.enter()?;
+            live.validator.look_up_all(&mut live.store).map_err(not_a_validator)?;
+        }
+        Ok(gate)
     }
 
     /// Check a contract and keep it: outputs of its agent are judged by it from now on. `contract` is one whole JSON
@@ -675,7 +682,8 @@ impl ResourceLimiter for State {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
             self.refused = true;
-            return Ok(false);
+            // It ends here: asking again and again takes time, and hardly any fuel.
+            return Err(wasmtime::Error::msg("the memory is used up"));
         }
         self.peak = self.peak.max(desired);
         Ok(true)

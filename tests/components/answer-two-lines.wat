@@ -1,5 +1,5 @@
-;; Its answer is two lines: whoever reads answers by the line would take the second for that to another request.
-;; call: trap: what it answered is no answer
+;; Its answer is two lines. Who reads answers by the line would take the second for that to another request.
+;; call: trap: the component failed: what it answered is no answer: one line of JSON
 
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 ;; It answers, and then never ends to give back what the answer was in.
-;; call: out_of_fuel: the verdict took more than 1
+;; call: out_of_fuel: the verdict took more than 100001000 units of fuel
 
 (module
   (memory (export "memory") 1)

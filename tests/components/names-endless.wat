@@ -1,5 +1,5 @@
 ;; It says that it holds ever so many contracts.
-;; inspect: trap: 
+;; inspect: trap: the component failed: too much data is being copied between the host and the guest
 
 (module
   (memory (export "memory") 900)

@@ -1,5 +1,5 @@
 ;; The room for a text that it is given is where no memory is.
-;; validate: trap: 
+;; validate: trap: the component failed: realloc return: beyond end of memory
 
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 ;; The texts of the report are few in memory, and would be 150 MB outside: they are all the same.
-;; validate: trap: 
+;; validate: trap: the component failed: too much data is being copied between the host and the guest
 
 (module
   (memory (export "memory") 900)
@@ -9,7 +9,10 @@
     ;; `notes`: a list of three.
     (i32.store (i32.const 128) (i32.const 512))
     (i32.store (i32.const 132) (i32.const 3))
+    (i32.store (i32.const 512) (i32.const 1024))
     (i32.store (i32.const 516) (i32.const 50000000))
+    (i32.store (i32.const 520) (i32.const 1024))
     (i32.store (i32.const 524) (i32.const 50000000))
+    (i32.store (i32.const 528) (i32.const 1024))
     (i32.store (i32.const 532) (i32.const 50000000))
     (i32.const 0)))

@@ -1,5 +1,5 @@
 ;; A list of the report has more entries than there is memory.
-;; validate: trap: 
+;; validate: trap: the component failed: list pointer/length out of bounds of memory
 
 (module
   (memory (export "memory") 1)

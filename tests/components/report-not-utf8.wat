@@ -1,5 +1,5 @@
 ;; A text of the report is not UTF-8.
-;; validate: trap: 
+;; validate: trap: the component failed: invalid utf-8 sequence of 1 bytes from index 0
 
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 ;; The report is where no memory is.
-;; validate: trap: 
+;; validate: trap: the component failed: pointer out of bounds of memory
 
 (module
   (memory (export "memory") 1)

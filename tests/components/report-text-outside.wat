@@ -1,5 +1,5 @@
 ;; A text of the report lies outside of the memory.
-;; validate: trap: 
+;; validate: trap: the component failed: string pointer/length out of bounds of memory
 
 (module
   (memory (export "memory") 1)

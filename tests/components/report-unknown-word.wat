@@ -1,5 +1,5 @@
 ;; The disposition of the report is none that there is.
-;; validate: trap: 
+;; validate: trap: the component failed: unexpected discriminant: 9
 
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 ;; Instantiating it never ends.
-;; validate: out_of_fuel: the verdict took more than 100000000 units of fuel
+;; load: the component does not answer: the verdict took more than 100000000 units of fuel
 
 (module
   (memory (export "memory") 1)

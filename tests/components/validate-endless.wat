@@ -1,5 +1,5 @@
 ;; A validator whose `validate` never ends.
-;; validate: out_of_fuel: the verdict took more than 100001000 units of fuel
+;; validate: out_of_fuel: the verdict took more than 100001500 units of fuel
 
 (module
   (memory (export "memory") 1)

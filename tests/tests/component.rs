@@ -74,7 +74,7 @@ fn what_is_no_validator_is_refused() {
     // The smallest module there is.
     assert!(refused(b"\0asm\x01\0\0\0").starts_with(none));
     // The smallest component there is: valid, and empty.
-    assert!(refused(b"\0asm\x0d\0\x01\0").starts_with("the component is not a validator: "));
+    assert!(refused(b"\0asm\x0d\0\x01\0").starts_with("the component is not a validator of the world"));
     let large = vec![0; Component::MAX_BYTES + 1];
     assert_eq!(refused(large), "the component has 33554433 bytes; at most 33554432 are taken");
 
@@ -96,7 +96,7 @@ fn what_is_no_validator_is_refused() {
 /// What a component does with one call, in words: `CODE: MESSAGE` of the fault.
 fn ended(gate: &Gate, what: &str) -> String {
     let fault = match what {
-        "validate" => gate.validate(&Request::new("a", "{}")).err(),
+        "validate" => gate.validate(&Request::new("a", "{}\n")).err(),
         "call" => gate.call("{}").err(),
         "inspect" => gate.inspect().err(),
         other => panic!("{other} is nothing that can be done with a component"),
@@ -182,19 +182,17 @@ fn command(arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("an end")
 }
 
-/// Bits turned at random in a component that is small, so that there can be many: whatever becomes of it, it is told.
+/// A bit turned at random in components that are small, so that there can be many: whatever becomes of them is told.
 #[test]
-fn turned_bits_end_in_a_word() {
+fn a_turned_bit_ends_in_a_word() {
     let fixtures = fixtures().expect("components");
     let mut random = Random(7);
     let (mut loaded, mut turned) = (0, 0);
     for fixture in fixtures.iter().filter(|fixture| fixture.expected[0].0 != "load") {
-        for _ in 0..20 {
+        for _ in 0..100 {
             let mut wasm = fixture.wasm.clone();
-            for _ in 0..=random.below(4) {
-                let at = random.below(wasm.len());
-                wasm[at] ^= 1 << random.below(8);
-            }
+            let at = random.below(wasm.len());
+            wasm[at] ^= 1 << random.below(8);
             turned += 1;
             if let Ok(gate) = gate(wasm) {
                 loaded += 1;
@@ -202,6 +200,6 @@ fn turned_bits_end_in_a_word() {
             }
         }
     }
-    println!("{turned} components with bits turned, {loaded} of them loaded");
+    println!("{turned} components with a bit turned, {loaded} of them loaded");
     assert!(loaded > 20 && turned - loaded > 20, "{loaded} of {turned} loaded");
 }

@@ -6,6 +6,7 @@ mod demo_llm;
 mod guest;
 mod install;
 mod run;
+mod runtimes;
 mod toolchain;
 
 use std::{process::ExitCode, time::Instant};
@@ -23,6 +24,7 @@ usage: cargo xtask COMMAND
   test [ARG…]      build, then run all tests; further arguments go to `cargo test`
   bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
+  runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation and tests, warnings being errors
 ";
@@ -66,6 +68,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "bench" => {
             guest::build()?;
             bench::bench()?;
+        }
+        "runtimes" => {
+            guest::build()?;
+            runtimes::runtimes()?;
         }
         "cargo-component" => {
             guest::build()?;
