@@ -46,6 +46,10 @@ impl fmt::Debug for Component {
 }
 
 impl Component {
+    /// The largest component that is compiled, in bytes: 32 MiB. Compiling is not within the limits of a call; this is
+    /// what bounds it.
+    pub const MAX_BYTES: usize = 32 * 1024 * 1024;
+
     /// The component of this version, compiled ahead: it loads in about a millisecond.
     pub fn builtin() -> Self {
         Component { wasm: Cow::Borrowed(WASM), builtin: true, digest: OnceLock::new() }
@@ -79,6 +83,11 @@ impl Component {
         &self.wasm
     }
 
+    /// Whether it is the built-in one, whose types need no look.
+    pub(crate) fn is_builtin(&self) -> bool {
+        self.builtin
+    }
+
     /// The component that contracts are baked into.
     pub(crate) fn to_bake(&self) -> &[u8] {
         if self.builtin { BUILT } else { &self.wasm }
@@ -91,6 +100,9 @@ impl Component {
 
     /// The component for an engine, from code made ahead where there is some that fits this machine.
     pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<wasm::Component, LoadError> {
+        if self.wasm.len() > Component::MAX_BYTES {
+            return Err(LoadError::TooLarge { bytes: self.wasm.len(), limit: Component::MAX_BYTES });
+        }
         if self.builtin && !CODE.is_empty() {
             // SAFETY: `CODE` is what `precompile` had Wasmtime make of `WASM`, put into this program by its build.
             match unsafe { wasm::Component::deserialize(engine, CODE) } {

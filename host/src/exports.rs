@@ -38,6 +38,14 @@ macro_rules! interfaces {
                 Exports { interfaces, instance, $($interface: OnceCell::new()),* }
             }
 
+            /// # Errors
+            ///
+            /// A function of theirs has another type.
+            pub(crate) fn look_up_all(&self, mut store: impl AsContextMut) -> Result<()> {
+                $(self.$interface(&mut store)?;)*
+                Ok(())
+            }
+
             pub(crate) fn instance(&self) -> Instance {
                 self.instance
             }

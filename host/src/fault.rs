@@ -74,10 +74,10 @@ pub enum Fault {
         /// The longest that is taken.
         limit: usize,
     },
-    /// The instance stopped for another reason: a mistake in the component.
-    #[error("the component trapped: {message}")]
+    /// The instance stopped for another reason, or what it answered is no answer: a mistake in the component.
+    #[error("the component failed: {message}")]
     Trap {
-        /// What the runtime said. Not for programs: it may change.
+        /// What went wrong, in the runtime's words where that stopped it. Not for programs: it may change.
         message: String,
     },
 }
@@ -156,6 +156,14 @@ pub enum LoadError {
         /// What the engine said.
         message: String,
     },
+    /// The component is larger than any that is compiled.
+    #[error("the component has {bytes} bytes; at most {limit} are taken")]
+    TooLarge {
+        /// Its length in bytes.
+        bytes: usize,
+        /// The longest that is taken.
+        limit: usize,
+    },
     /// The component wants something from its host. A validator has no imports.
     #[error("the component imports {import:?}; a validator imports nothing")]
     Imports {
@@ -163,7 +171,7 @@ pub enum LoadError {
         import: String,
     },
     /// The component does not export the world `seamgate:validator/validator`.
-    #[error("the component is not a validator: {message}")]
+    #[error("the component is not a validator of the world seamgate:validator/validator@0.1.0: {message}")]
     NotAValidator {
         /// What is missing.
         message: String,
@@ -174,7 +182,7 @@ pub enum LoadError {
         /// What the engine said.
         message: String,
     },
-    /// The component could not say which contracts it holds.
+    /// The component does not start, or does not say which contracts it holds, within the limits.
     #[error("the component does not answer: {0}")]
     Fault(#[from] Fault),
 }

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use serde::de::IgnoredAny;
 use wasmtime::{
-    Engine, ResourceLimiter, Store, Trap,
+    Config, Engine, PoolingAllocationConfig, ResourceLimiter, Store, Trap,
     component::{ComponentNamedList, Instance as WasmInstance, InstancePre, Lift, Linker, ResourceAny},
 };
 
@@ -96,10 +97,24 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// The component is none, imports anything, or is not a validator; or the engine cannot be set up.
+    /// The component is none, too large, imports anything, or is not a validator; it does not start within the limits;
+    /// or the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let failed = |error: wasmtime::Error| LoadError::Engine { message: format!("{error:#}") };
         let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
+        Gate::on(engine, options)
+    }
+
+    /// How the engine of a gate is set up, and its pool: for tests, which change one thing of it and see that it makes
+    /// no difference.
+    #[doc(hidden)]
+    pub fn engine(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
+        engine::config(limits, slots)
+    }
+
+    /// A gate on another engine, whose pool has the slots of the options.
+    #[doc(hidden)]
+    pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
         let component = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         if let Some((import, _)) = component.component_type().imports(&engine).next() {
             return Err(LoadError::Imports { import: import.to_owned() });
@@ -107,7 +122,7 @@ impl Gate {
         let not_a_validator = |error: wasmtime::Error| LoadError::NotAValidator { message: format!("{error:#}") };
         let pre = Linker::new(&engine).instantiate_pre(&component).map_err(not_a_validator)?;
         let interfaces = Interfaces::of(&pre).map_err(not_a_validator)?;
-        Ok(Gate {
+        let gate = Gate {
             engine,
             component: options.component,
             pre,
@@ -115,7 +130,13 @@ impl Gate {
             limits: options.limits,
             slots: Slots::new(options.slots),
             contracts: BTreeMap::new(),
-        })
+        };
+        // That its functions have the right types is seen in an instance.
+        if !gate.component.is_builtin() {
+            let mut live = gate.enter()?;
+            live.validator.look_up_all(&mut live.store).map_err(not_a_validator)?;
+        }
+        Ok(gate)
     }
 
     /// Check a contract and keep it: outputs of its agent are judged by it from now on. `contract` is one whole JSON
@@ -341,6 +362,9 @@ impl<'g> Instance<'g> {
         let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
             clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
         })?;
+        if !is_answer(&json) {
+            return Err(Fault::Trap { message: "what it answered is no answer: one line of JSON".to_owned() });
+        }
         Ok(Answer { json, usage })
     }
 
@@ -525,11 +549,13 @@ impl Gate {
         let slot = self.slots.take();
         let mut store = Store::new(&self.engine, State { limit: self.limits.memory, peak: 0, refused: false });
         store.limiter(|state| state);
-        // Instantiating runs nothing of the guest's to speak of. Fuel for the call is given when it begins.
+        // Instantiating runs what a component starts with: the built-in one nothing, another whatever it likes, within
+        // the limits of a call. Fuel for the call is given when it begins.
         let fuel = self.limits.fuel;
-        let entered = store.set_fuel(fuel).and_then(|()| self.pre.instantiate(&mut store)).and_then(|entered| {
+        let clock = Clock::start(self.limits.timeout);
+        let entered = store.set_fuel(fuel).and_then(|()| {
             store.fuel_async_yield_interval(Some(LOOK))?;
-            Ok(entered)
+            clock.run(self.pre.instantiate_async(&mut store))
         });
         match entered {
             Ok(instance) => {
@@ -593,9 +619,20 @@ impl Gate {
     }
 }
 
+/// Whether a text is what `wire` says an answer is, on one line: who writes it beside others counts on its lines.
+fn is_answer(json: &str) -> bool {
+    let members = serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(json).unwrap_or_default();
+    let names: Vec<&str> = members.into_keys().collect();
+    !json.as_bytes().contains(&b'\n') && matches!(names[..], ["fault", "id"] | ["id", "report" | "result"])
+}
+
 /// What was judged, told as events.
 pub(crate) fn verdict(agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
-    match judged {
+    let sound = |(report, usage): (Report, Usage)| match report.unsound() {
+        Some(why) => Err(Fault::Trap { message: format!("what it answered is no report: {why}") }),
+        None => Ok((report, usage)),
+    };
+    match judged.and_then(sound) {
         Ok((report, usage)) => {
             told(&report, &usage);
             Ok(Verdict { report, usage })
@@ -645,7 +682,8 @@ impl ResourceLimiter for State {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
             self.refused = true;
-            return Ok(false);
+            // It ends here: asking again and again takes time, and hardly any fuel.
+            return Err(wasmtime::Error::msg("the memory is used up"));
         }
         self.peak = self.peak.max(desired);
         Ok(true)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeOwned, Error as _},
+    de::{DeserializeOwned, Error as _, IgnoredAny},
     ser::SerializeStruct,
 };
 use serde_json::value::RawValue;
@@ -54,6 +54,22 @@ impl Report {
         serde_json::from_str(text)
     }
 
+    /// What is wrong with a report that a component gave, where its type does not tell: a component need not be a good
+    /// one, and who writes a report beside others counts on its lines.
+    pub(crate) fn unsound(&self) -> Option<&'static str> {
+        let emits = matches!(self.disposition, Disposition::Accepted | Disposition::Partial);
+        if self.output.is_some() != emits {
+            return Some("`output` is there where nothing is emitted, or not where something is");
+        }
+        if self.error.is_some() != (self.disposition == Disposition::Rejected) {
+            return Some("`error` is there where nothing is rejected, or not where something is");
+        }
+        if !self.output.iter().chain(self.items.iter().map(|item| &item.value)).all(|text| is_json(text)) {
+            return Some("a document in it is not JSON on one line");
+        }
+        None
+    }
+
     /// What is wrong with a rejected output; empty for others.
     pub fn violations(&self) -> &[Violation] {
         self.error.as_ref().map_or(&[], |error| &error.violations)
@@ -74,6 +90,11 @@ fn items(items: &[Item]) -> String {
         format!("{{\"index\":{},\"path\":{path},\"span\":{span},\"value\":{}}}", item.index, item.value)
     };
     format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(","))
+}
+
+/// Whether a text is one value of JSON, without line ends between its words.
+pub(crate) fn is_json(text: &str) -> bool {
+    !text.as_bytes().contains(&b'\n') && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.

@@ -5,6 +5,8 @@
 //! asked (`finish`, `lists`, `agent`); `contract.json`, else the group's; and `report.json` or `fault.json`, which
 //! `cargo xtask bless` writes.
 
+pub mod fixture;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -147,6 +149,23 @@ impl Case {
         };
         let request = seamgate::Request::from_bytes(agent, &self.output).finish(finish);
         self.lists().into_iter().fold(request, |request, (name, values)| request.list(name, values))
+    }
+
+    /// The case as one line of JSON text, with its contract. A contract that is not JSON makes a line that is none either.
+    pub fn wire_request(&self) -> String {
+        let (output, invalid_utf8) = self.text();
+        let mut rest = String::new();
+        for name in ["agent", "finish", "lists"] {
+            if !self.members[name].is_null() {
+                rest.push_str(&format!(",\"{name}\":{}", self.members[name]));
+            }
+        }
+        if let Some(at) = invalid_utf8 {
+            rest.push_str(&format!(",\"invalid_utf8\":{at}"));
+        }
+        // Between what JSON has for words, line ends are white space.
+        let contract = self.contract.replace(['\n', '\r'], " ");
+        format!("{{\"id\":[1.50],\"contract\":{contract},\"output\":{}{rest}}}", Value::from(output))
     }
 
     /// The lists that came with the request.

@@ -91,18 +91,7 @@ fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
     if serde_json::from_str::<&serde_json::value::RawValue>(&case.contract).is_err() || !case.more.is_empty() {
         return None;
     }
-    let (output, invalid_utf8) = case.text();
-    let mut rest = String::new();
-    for name in ["agent", "finish", "lists"] {
-        if !case.members[name].is_null() {
-            rest.push_str(&format!(",\"{name}\":{}", case.members[name]));
-        }
-    }
-    if let Some(at) = invalid_utf8 {
-        rest.push_str(&format!(",\"invalid_utf8\":{at}"));
-    }
-    let request = format!("{{\"id\":[1.50],\"contract\":{},\"output\":{}{rest}}}", case.contract, Value::from(output));
-    let answer = gate.call(&request).expect("an answer within the limits").json;
+    let answer = gate.call(&case.wire_request()).expect("an answer within the limits").json;
     let inner = |prefix: &str| answer.strip_prefix(prefix)?.strip_suffix('}').map(str::to_owned);
     match inner("{\"id\":[1.50],\"report\":") {
         Some(report) => Some(Ok(report)),

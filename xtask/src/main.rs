@@ -7,6 +7,7 @@ mod fuzz;
 mod guest;
 mod install;
 mod run;
+mod runtimes;
 mod toolchain;
 
 use std::{process::ExitCode, time::Instant};
@@ -26,6 +27,7 @@ usage: cargo xtask COMMAND
   fuzz [SECONDS] [TARGET…]
                    build, then run the fuzz targets, each for so long (60)
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
+  runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation, tests and a short run of the fuzz targets, warnings being errors
 ";
@@ -73,6 +75,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "bench" => {
             guest::build()?;
             bench::bench()?;
+        }
+        "runtimes" => {
+            guest::build()?;
+            runtimes::runtimes()?;
         }
         "cargo-component" => {
             guest::build()?;

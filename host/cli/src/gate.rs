@@ -1,6 +1,6 @@
 //! `-c`: a contract, a folder of contracts, or a component that has them baked in.
 
-use std::{fmt, fs, path::Path};
+use std::{fmt, fs, io::Read, path::Path};
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Component, Fault, Gate, Options, read_contract, read_contracts};
@@ -20,7 +20,7 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
         && fs::File::open(contracts)
             .and_then(|mut file| {
                 let mut magic = [0; 4];
-                std::io::Read::read_exact(&mut file, &mut magic).map(|()| magic == *b"\0asm")
+                file.read_exact(&mut magic).map(|()| magic == *b"\0asm")
             })
             .unwrap_or(false);
     if wasm {
@@ -33,7 +33,11 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
 
 /// A gate of the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
-    let wasm = fs::read(path).with_context(|| format!("{}", path.display()))?;
+    // One byte more than is taken shows that it is too large, or without end.
+    let mut wasm = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(Component::MAX_BYTES as u64 + 1).read_to_end(&mut wasm))
+        .with_context(|| format!("{}", path.display()))?;
     Gate::with(Options { component: Component::from_bytes(wasm), ..Options::default() })
         .with_context(|| format!("{}", path.display()))
 }

@@ -10,6 +10,7 @@ use seamgate::{Gate, Inspection};
 
 use crate::{
     gate::{self, Told},
+    picture::safe,
     status::{Status, Unwritten},
 };
 
@@ -32,7 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let text = if arguments.json || !std::io::stdout().is_terminal() {
         serde_json::to_string(&inspection)?
     } else {
-        text(&inspection)
+        safe(&text(&inspection))
     };
     writeln!(out, "{text}").map_err(Unwritten::from)?;
     Ok(Status::Accepted)

@@ -316,7 +316,7 @@ fn summary(verdict: &Verdict) -> String {
         Disposition::Rejected => "\x1b[1;31m",
         Disposition::Partial | Disposition::Refused => "\x1b[1;33m",
     };
-    let mut line = format!("{style}{}\x1b[0m {}", report.disposition.word(), report.agent);
+    let mut line = format!("{style}{}\x1b[0m {}", report.disposition.word(), safe(&report.agent));
     for word in [violations(report), partly(report), chosen(report)].into_iter().flatten() {
         line.push_str(", ");
         line.push_str(&word);

@@ -45,8 +45,8 @@ pub(crate) fn compiler() -> wasmtime::Result<Engine> {
     Engine::new(&codegen())
 }
 
-/// An engine whose pool has `slots` slots.
-pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
+/// How the engine of a gate is set up, and its pool, which has `slots` slots.
+pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
         // Its module, and those by which the canonical ABI ties a resource to its destructor.
@@ -60,7 +60,12 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
         // Where the kernel can say which pages were written to, only those are reset: without it, every page that an
         // instance so much as reads costs a fault.
         .pagemap_scan(Enabled::Auto);
-    let mut config = codegen();
+    (codegen(), pool)
+}
+
+/// An engine for a gate.
+pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<Engine> {
+    let (mut config, pool) = config(limits, slots);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     Engine::new(&config)
 }

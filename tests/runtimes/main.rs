@@ -1,0 +1,171 @@
+//! Every case through `wire.call` in other runtimes: the same bytes as in this host's. `cargo xtask runtimes` installs
+//! those, and runs this.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+use seamgate::{Component, Gate, Limits, Options};
+use seamgate_tests::{Case, cases, fixture::unknown};
+use wasmtime::{Engine, InstanceAllocationStrategy};
+
+/// What is installed and written goes here.
+const FOLDER: &str = "target/runtimes";
+
+/// This program's own folder.
+const HERE: &str = "tests/runtimes";
+
+/// A runtime, and what it answers to each request.
+struct Runtime {
+    name: String,
+    answers: Vec<String>,
+}
+
+fn main() -> Result<()> {
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
+    let cases: Vec<Case> = cases()?.iter().flat_map(Case::attempts).collect();
+    let requests: Vec<String> = cases.iter().map(Case::wire_request).collect();
+    let file = Path::new(FOLDER).join("requests.ndjson");
+    fs::write(&file, requests.iter().map(|request| format!("{request}\n")).collect::<String>())?;
+    let component = Path::new(FOLDER).join("validator.wasm");
+    fs::write(&component, Component::builtin().as_bytes())?;
+
+    let expected = in_gate(&Gate::new()?, &requests)?;
+    let wasmtime = locked(include_str!("../../Cargo.lock"), "name = \"wasmtime\"\nversion = \"", "\"")?;
+    let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), answers };
+    let mut runtimes =
+        vec![here("compiled", in_gate(&Gate::new()?, &requests)?), here("interpreted", interpreted(&requests)?)];
+    let mut skipped = Vec::new();
+    let python = Path::new(FOLDER).join("python/bin/python");
+    if python.exists() {
+        let pin = locked(include_str!("requirements.txt"), "\nwasmtime==", " ")?;
+        runtimes.push(Runtime {
+            name: format!("Wasmtime for Python {pin}, {}", version(&python)?),
+            answers: in_process(&python, "python.py", &component, &file)?,
+        });
+    } else {
+        skipped.push("Wasmtime for Python");
+    }
+    if Path::new(FOLDER).join("node/node_modules").exists() {
+        let node = Path::new("node");
+        let pin = locked(include_str!("package.json"), "jco-transpile\": \"", "\"")?;
+        runtimes.push(Runtime {
+            name: format!("jco-transpile {pin}, Node {}", version(node)?),
+            answers: in_process(node, "node.mjs", &component, &file)?,
+        });
+    } else {
+        skipped.push("jco in Node");
+    }
+
+    let table = table(&cases, &expected, &runtimes);
+    println!("{table}");
+    let mut differ = Vec::new();
+    for runtime in &runtimes {
+        ensure!(
+            runtime.answers.len() == requests.len(),
+            "{}: {} answers to {} requests",
+            runtime.name,
+            runtime.answers.len(),
+            requests.len()
+        );
+        let first = (0..requests.len()).find(|&at| runtime.answers[at] != expected[at]);
+        differ.extend(
+            first.map(|at| {
+                format!("{}: {}:\n  {}\n  {}", runtime.name, cases[at].name, expected[at], runtime.answers[at])
+            }),
+        );
+    }
+    ensure!(differ.is_empty(), "not the same bytes:\n{}", differ.join("\n"));
+    if skipped.is_empty() {
+        fs::write(Path::new(HERE).join("README.md"), readme(&table, requests.len()))?;
+    } else {
+        println!("{HERE}/README.md is left as it was: without {}", skipped.join(" and "));
+    }
+    Ok(())
+}
+
+fn in_gate(gate: &Gate, requests: &[String]) -> Result<Vec<String>> {
+    requests.iter().map(|request| Ok(gate.call(request)?.json)).collect()
+}
+
+/// By Wasmtime's interpreter, on an engine that is a gate's otherwise.
+fn interpreted(requests: &[String]) -> Result<Vec<String>> {
+    let options = Options {
+        component: Component::from_bytes(unknown(Component::builtin().as_bytes())),
+        slots: 1,
+        cache: None,
+        ..Options::default()
+    };
+    let (mut config, pool) = Gate::engine(&Limits::default(), options.slots);
+    config.target("pulley64").context("Pulley")?;
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    in_gate(&Gate::on(Engine::new(&config).context("an engine")?, options)?, requests)
+}
+
+/// By a program that answers lines with lines.
+fn in_process(program: &Path, driver: &str, component: &Path, requests: &Path) -> Result<Vec<String>> {
+    let mut command = Command::new(program);
+    command.arg(Path::new(HERE).join(driver)).arg(component).stdin(File::open(requests)?).stderr(Stdio::inherit());
+    let output = command.output().with_context(|| program.display().to_string())?;
+    ensure!(output.status.success(), "{driver}: {}", output.status);
+    Ok(String::from_utf8(output.stdout)?.split_terminator('\n').map(str::to_owned).collect())
+}
+
+/// What a program says that it is.
+fn version(program: &Path) -> Result<String> {
+    let output = Command::new(program).arg("--version").output().with_context(|| program.display().to_string())?;
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+/// What stands in a file between two texts.
+fn locked(file: &str, before: &str, after: &str) -> Result<String> {
+    let (_, rest) = file.split_once(before).with_context(|| format!("{before} is not there"))?;
+    Ok(rest.split(after).next().unwrap_or(rest).trim().to_owned())
+}
+
+/// How many answers are the same, by the group of the case.
+fn table(cases: &[Case], expected: &[String], runtimes: &[Runtime]) -> String {
+    let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, case) in cases.iter().enumerate() {
+        groups.entry(case.name.split('/').next().unwrap_or_default()).or_default().push(at);
+    }
+    let row = |name: &str, cells: Vec<String>| format!("| {name} | {} |\n", cells.join(" | "));
+    let same = |of: &[usize]| {
+        let count = |runtime: &Runtime| of.iter().filter(|&&at| runtime.answers.get(at) == Some(&expected[at])).count();
+        runtimes.iter().map(|runtime| format!("{} of {}", count(runtime), of.len())).collect()
+    };
+    let mut table = row("cases", runtimes.iter().map(|runtime| runtime.name.clone()).collect());
+    table.push_str(&row("---", runtimes.iter().map(|_| "---:".to_owned()).collect()));
+    for (group, of) in &groups {
+        table.push_str(&row(group, same(of)));
+    }
+    table.push_str(&row("all", same(&(0..cases.len()).collect::<Vec<_>>())));
+    table
+}
+
+fn readme(table: &str, requests: usize) -> String {
+    format!(
+        "# The same bytes in other runtimes
+
+`cargo xtask runtimes` writes this. It asks the component each case of `tests/cases` as one line of JSON text, with its
+contract, through `wire.call`: {requests} requests, each to an instance of its own. The first column is the library
+`seamgate`; the others run the same component without it. A cell says how many answers have the same bytes as the
+library's, which `tests/tests/cases.rs` holds to those expected. Run on {} with {}.
+
+{table}
+The runtimes are installed into `target/runtimes`, pinned by version and digest in `requirements.txt` and
+`package-lock.json`. Where there is no `python3` or no `node`, theirs is not run, and this file is left as it was.
+`python.py` and `node.mjs` are all that a host in those languages needs.
+",
+        match std::env::consts::OS {
+            "linux" => "Linux",
+            "macos" => "macOS",
+            other => other,
+        },
+        std::env::consts::ARCH,
+    )
+}

@@ -1,0 +1,168 @@
+//! The same bytes and the same fuel, however the engine is set up, from however many threads and processes.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use seamgate::{Component, Gate, Limits, Options};
+use seamgate_tests::{Case, cases, fixture::unknown};
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
+
+/// How an engine is set up.
+type SetUp = fn(&mut Config, PoolingAllocationConfig);
+
+fn pooling(config: &mut Config, pool: PoolingAllocationConfig) {
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+}
+
+/// The engines that must not differ from the one that is shipped.
+const ENGINES: [(&str, SetUp); 5] = [
+    ("Cranelift, without optimising", |config, pool| pooling(config.cranelift_opt_level(OptLevel::None), pool)),
+    ("Cranelift, optimising for speed", |config, pool| pooling(config.cranelift_opt_level(OptLevel::Speed), pool)),
+    ("Cranelift, and for size", |config, pool| pooling(config.cranelift_opt_level(OptLevel::SpeedAndSize), pool)),
+    ("instances made on demand, without a pool", |config, _| {
+        config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    }),
+    ("Pulley, the interpreter", |config, pool| pooling(config.target("pulley64").expect("Pulley"), pool)),
+];
+
+/// A verdict or a fault as JSON text, and the fuel that a verdict took.
+type Answer = (String, Option<u64>);
+
+/// Every attempt of every case, by the contract of the case.
+fn attempts() -> Vec<Case> {
+    cases().expect("cases").iter().flat_map(Case::attempts).collect()
+}
+
+fn answer(gate: &Gate, case: &Case) -> Answer {
+    match gate.validate_with(&case.contract, &case.request(case.agent())) {
+        Ok(verdict) => (verdict.report.to_json(), Some(verdict.usage.fuel)),
+        Err(fault) => (fault.to_json(), None),
+    }
+}
+
+fn answers(gate: &Gate, cases: &[Case]) -> Vec<Answer> {
+    cases.iter().map(|case| answer(gate, case)).collect()
+}
+
+/// Tell how many answers are the same, and the first that is not; whether all are.
+fn same(what: &str, cases: &[Case], expected: &[Answer], answers: &[Answer]) -> bool {
+    assert_eq!(expected.len(), answers.len());
+    let pairs = || expected.iter().zip(answers);
+    let bytes = pairs().filter(|(expected, answer)| expected.0 == answer.0).count();
+    let fuel = pairs().filter(|(expected, answer)| expected.1 == answer.1).count();
+    println!("{what:45} {bytes:>7} of {0} {fuel:>10} of {0}", cases.len());
+    let differs = cases.iter().zip(pairs()).find(|(_, (expected, answer))| expected != answer);
+    if let Some((case, (expected, answer))) = differs {
+        println!("{}:\n  {expected:?}\n  {answer:?}", case.name);
+    }
+    differs.is_none()
+}
+
+#[test]
+fn engines_do_not_differ() {
+    let cases = attempts();
+    let shipped = Gate::new().expect("a gate");
+    let expected = answers(&shipped, &cases);
+    let judged = expected.iter().filter(|(_, fuel)| fuel.is_some()).count();
+    println!("{} requests, {judged} of them with a verdict and so with fuel", cases.len());
+    assert!(judged >= 400, "only {judged} requests have a verdict");
+    println!("{:45} {:>14} {:>17}", "", "same bytes", "same fuel");
+    let mut differ = Vec::new();
+    let mut compare = |what, answers: &[Answer]| {
+        if !same(what, &cases, &expected, answers) {
+            differ.push(what);
+        }
+    };
+    compare("as shipped, again", &answers(&shipped, &cases));
+    compare("as shipped, 8 threads", &from_threads(&shipped, &cases, 8));
+    for (what, set_up) in ENGINES {
+        let limits = Limits::default();
+        let (mut config, pool) = Gate::engine(&limits, 8);
+        set_up(&mut config, pool);
+        let engine = Engine::new(&config).expect("an engine");
+        let component = Component::from_bytes(unknown(Component::builtin().as_bytes()));
+        let options = Options { component, limits, slots: 8, cache: None };
+        compare(what, &answers(&Gate::on(engine, options).expect("a gate"), &cases));
+    }
+    assert!(differ.is_empty(), "not the same: {differ:?}");
+}
+
+/// All answers, each from whichever thread is free.
+fn from_threads(gate: &Gate, cases: &[Case], threads: usize) -> Vec<Answer> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((case, answer(gate, case)));
+        }
+        done
+    };
+    let mut done = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("answers")).collect::<Vec<_>>()
+    });
+    done.sort_by_key(|(case, _)| std::ptr::from_ref(*case));
+    done.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// By a contract that is registered the report is the same; not the fuel, for the contract is compiled in another call.
+/// By one that is baked too: `bake.rs`.
+#[test]
+fn a_registered_contract_gives_the_same_bytes() {
+    let inline = Gate::new().expect("a gate");
+    let mut compared = 0;
+    for case in attempts() {
+        let mut gate = Gate::with(Options { slots: 1, ..Options::default() }).expect("a gate");
+        let Ok(info) = gate.register(&case.contract) else {
+            continue;
+        };
+        let request = case.request(&info.agent);
+        let json = |verdict: Result<seamgate::Verdict, seamgate::Fault>| match verdict {
+            Ok(verdict) => verdict.report.to_json(),
+            Err(fault) => fault.to_json(),
+        };
+        let expected = json(inline.validate_with(&case.contract, &request));
+        assert_eq!(json(gate.validate(&request)), expected, "{}", case.name);
+        compared += 1;
+    }
+    println!("{compared} requests have the same report by a registered contract");
+    assert!(compared >= 400, "only {compared} requests were compared");
+}
+
+/// Whole processes, one after another and with more threads: the same lines, fuel and memory in them.
+#[test]
+fn processes_do_not_differ() {
+    let test = std::env::current_exe().expect("this test");
+    let seamgate = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");
+    let requests: Vec<String> = attempts().iter().map(Case::wire_request).collect();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("determinism.ndjson");
+    fs::write(&file, requests.join("\n")).expect("written");
+    let run = |jobs: &str| {
+        let mut command = Command::new(&seamgate);
+        command.args(["check", "--ndjson", "-j", jobs]).arg(&file).env_remove("RUST_LOG");
+        let output = command.stderr(Stdio::inherit()).output().expect("seamgate, built by `cargo xtask build`");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let first = run("1");
+    let with_fuel = first.lines().filter(|line| line.contains(",\"usage\":{\"fuel\":")).count();
+    assert_eq!(first.lines().count(), requests.len());
+    assert!(with_fuel >= 400, "only {with_fuel} answers say their fuel");
+    for jobs in ["1", "1", "8"] {
+        let again = run(jobs);
+        let same = first.lines().zip(again.lines()).filter(|(first, again)| first == again).count();
+        println!("another process, -j {jobs}: {same} of {} lines are the same, {with_fuel} with fuel", requests.len());
+        assert!(again == first);
+    }
+    let gate = Gate::new().expect("a gate");
+    for (request, line) in requests.iter().zip(first.lines()) {
+        let answer = gate.call(request).expect("an answer");
+        let told = format!(",\"usage\":{{\"fuel\":{},\"memory\":{}}}}}", answer.usage.fuel, answer.usage.memory);
+        let expected = answer.json.strip_suffix('}').expect("an object").to_owned() + &told;
+        assert!(line == expected || line == answer.json, "{line}\n{expected}");
+    }
+}
