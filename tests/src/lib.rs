@@ -13,6 +13,8 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+pub mod hostile;
+
 /// Numbers from a seed (SplitMix64): the same in each run.
 pub struct Random(pub u64);
 
