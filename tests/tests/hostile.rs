@@ -6,6 +6,7 @@ use std::{
     fs,
     path::PathBuf,
     process::{Command, Output, Stdio},
+    sync::{Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -21,6 +22,9 @@ const ORDINARY: &str = r#"Here it is:
 ```json
 {"list": [{"id": "a"}, {"id": 1}, {"id": "c"}]}
 ```"#;
+
+/// One test at a time: the clock runs for each attack while others run.
+static ONE: Mutex<()> = Mutex::new(());
 
 /// Texts up to this long are asked through `wire` too.
 const SHORT: usize = 100_000;
@@ -120,8 +124,8 @@ fn hidden(text: &str) -> Option<char> {
 }
 
 /// Members that hold pieces of a text as they are, for programs.
-const AS_IT_IS: [&str; 9] =
-    ["id", "output", "raw_output", "value", "snippet", "before", "after", "pointer", "schema_path"];
+const AS_IT_IS: [&str; 10] =
+    ["id", "output", "raw_output", "value", "snippet", "before", "after", "marker", "pointer", "schema_path"];
 
 fn nothing_is_hidden(at: &Value, name: &str) -> Result<()> {
     match at {
@@ -199,6 +203,7 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<(Came, D
 
 #[test]
 fn every_attack_has_the_outcome_it_must_have() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let gate = gate();
     let before = neighbour(&gate);
     let only = std::env::var("ATTACK").unwrap_or_default();
@@ -291,6 +296,7 @@ fn same_but_for_figures(a: &str, b: &str) -> bool {
 
 #[test]
 fn attacks_at_once_do_not_touch_what_is_judged_beside_them() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let gate = gate();
     let before = neighbour(&gate);
     let attacks = attacks().expect("attacks");
@@ -311,6 +317,7 @@ fn attacks_at_once_do_not_touch_what_is_judged_beside_them() {
 /// What the command line shows, as a picture and while it runs an agent.
 #[test]
 fn nothing_that_is_shown_to_a_person_hides_or_moves() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hostile");
     fs::create_dir_all(&place).expect("a folder");
     let shown = |attack: &Attack| -> Result<()> {

@@ -39,7 +39,7 @@ impl Violation {
             path: place.path(),
             keyword: keyword.to_owned(),
             expected: text::cut(&text::visible(expected), MAX_SHORT),
-            received: text::cut(received, MAX_SHORT),
+            received: text::cut(&text::visible_in(received, text::is_layout), MAX_SHORT),
             message: text::cut(&text::visible(message), MAX_MESSAGE),
             pointer: place.pointer(),
             schema_path: String::new(),
