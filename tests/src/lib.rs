@@ -16,6 +16,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 mod changes;
+pub mod hostile;
 
 pub use changes::changes_give_what_was_validated;
 

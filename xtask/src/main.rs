@@ -23,9 +23,9 @@ usage: cargo xtask COMMAND
   demo             build, then show outputs and their verdicts, a harness step, and a fault that leaves the host working
   demo-llm         build, then show `seamgate run` around a program of another project, llm, which it installs
   test [ARG…]      build, then run all tests; further arguments go to `cargo test`
-  bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
   fuzz [SECONDS] [TARGET…]
                    build, then run the fuzz targets, each for so long (60)
+  bless            rewrite the expected reports of tests/cases and the table of tests/hostile; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
@@ -66,7 +66,8 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         }
         "bless" => {
             guest::build()?;
-            run::run(run::command("cargo").args(["test", "--release", "--test", "cases"]).env("BLESS", "1"))?;
+            let tests = ["test", "--release", "--test", "cases", "--test", "hostile"];
+            run::run(run::command("cargo").args(tests).env("BLESS", "1"))?;
         }
         "fuzz" => {
             guest::build()?;

@@ -203,7 +203,11 @@ fn judge_document(
         true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
         false => Vec::new(),
     };
-    let stripped = document.pieces(&stripped);
+    let stripped = match stripped.len() {
+        0..=MAX_REPAIRS => document.pieces(&stripped),
+        // As much as nobody will look through; they reject the document as they do elsewhere.
+        _ => Vec::new(),
+    };
     let changes = change::changes(output, document, edits, &stripped);
     let screening = screening.without(&stripped);
     if !stripped.is_empty() {

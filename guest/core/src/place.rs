@@ -128,7 +128,8 @@ fn is_word(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// RFC 9535, section 2.7: single quotes, and escapes for what cannot be seen.
+/// RFC 9535, section 2.7: single quotes, and escapes for what cannot be seen, of which there is more here than a
+/// normalised path has to escape: it leads to the same place.
 fn push_quoted(path: &mut String, name: &str) {
     path.push_str("['");
     for character in name.chars() {
@@ -140,7 +141,7 @@ fn push_quoted(path: &mut String, name: &str) {
             '\n' => path.push_str("\\n"),
             '\u{c}' => path.push_str("\\f"),
             '\r' => path.push_str("\\r"),
-            c if c < ' ' => path.push_str(&format!("\\u{:04x}", c as u32)),
+            c if text::is_invisible(c) => text::push_escaped(path, c),
             c => path.push(c),
         }
     }

@@ -78,11 +78,7 @@ pub(crate) fn visible(text: &str) -> String {
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             '\t' => shown.push_str("\\t"),
-            character if is_invisible(character) => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    shown.push_str(&format!("\\u{unit:04x}"));
-                }
-            }
+            character if is_invisible(character) => push_escaped(&mut shown, character),
             character => shown.push(character),
         }
     }
@@ -108,13 +104,22 @@ pub(crate) fn short(text: &str, limit: usize) -> String {
     out
 }
 
-/// Control characters, zero-width characters and those that turn the direction of writing: what could make a text
-/// read otherwise than it is.
-fn is_invisible(character: char) -> bool {
+/// Append a character as JSON strings escape any.
+pub(crate) fn push_escaped(out: &mut String, character: char) {
+    for unit in character.encode_utf16(&mut [0; 2]) {
+        out.push_str(&format!("\\u{unit:04x}"));
+    }
+}
+
+/// What could make a text read otherwise than it is: control characters, those that turn the direction of writing, ends
+/// of lines that only some readers know, and all that Unicode lets a display leave out (`Default_Ignorable_Code_Point`).
+pub(crate) fn is_invisible(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// `1 item`, `2 items`.

@@ -1,7 +1,7 @@
 //! A JSON Schema as JSON -> `Schemas`. References are resolved here, once and for all: nothing is looked up later.
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque, hash_map::Entry},
     sync::Arc,
 };
 
@@ -123,6 +123,8 @@ struct Compiler<'s> {
     resources: Vec<String>,
     /// Those that were compiled: schemas repeat them.
     patterns: HashMap<&'s str, Arc<Pattern>>,
+    /// Where schemas stand in those resources for which that was asked.
+    pointers: HashMap<*const Value, HashMap<*const Value, String>>,
     dynamic: bool,
 }
 
@@ -137,6 +139,7 @@ impl<'s> Compiler<'s> {
             queue: VecDeque::new(),
             resources: Vec::new(),
             patterns: HashMap::new(),
+            pointers: HashMap::new(),
             dynamic,
         }
     }
@@ -231,7 +234,10 @@ impl<'s> Compiler<'s> {
         let pointer = match resource.pointer(fragment) {
             Some(target) if std::ptr::eq(target, contents) => fragment.to_owned(),
             // An anchor, a pointer through another resource, or one with escapes.
-            _ => find(resource, contents).unwrap_or_default().pointer(),
+            _ => {
+                let pointers = self.pointers.entry(std::ptr::from_ref(resource)).or_insert_with(|| pointers(resource));
+                pointers.get(&std::ptr::from_ref(contents)).cloned().unwrap_or_default()
+            }
         };
         let context = self.enter(contents, resolver, draft, pointer);
         self.schema(contents, context)
@@ -290,19 +296,26 @@ impl<'s> Compiler<'s> {
 
     /// Take those out that are nothing but another, and find those that come back to themselves.
     fn finish(mut self, root: SchemaId) -> Schemas {
-        let targets: Vec<SchemaId> = (0..self.all.len() as SchemaId)
-            .map(|id| {
-                let mut at = id;
-                for _ in 0..self.all.len() {
-                    match self.aliases[at as usize] {
-                        Some(next) => at = next,
-                        None => return at,
+        let mut targets: Vec<Option<SchemaId>> = vec![None; self.all.len()];
+        let mut way = Vec::new();
+        for id in 0..self.all.len() as SchemaId {
+            let mut at = id;
+            let target = loop {
+                match (targets[at as usize], self.aliases[at as usize].take()) {
+                    (Some(target), _) => break target,
+                    (None, Some(next)) => {
+                        way.push(at);
+                        at = next;
                     }
+                    // References that lead to nothing but references ask nothing.
+                    (None, None) if way.contains(&at) => break ANY,
+                    (None, None) => break at,
                 }
-                // References that lead to nothing but references ask nothing.
-                ANY
-            })
-            .collect();
+            };
+            targets[at as usize] = Some(target);
+            way.drain(..).for_each(|passed| targets[passed as usize] = Some(target));
+        }
+        let targets: Vec<SchemaId> = targets.into_iter().map(Option::unwrap_or_default).collect();
         for schema in &mut self.all {
             schema.each_named(&mut |id| *id = targets[*id as usize]);
         }
@@ -579,12 +592,16 @@ impl<'s> Builder<'s, '_> {
         let mut rules = ObjectRules::default();
         // Those that are required come first, in the order in which they are.
         let mut named: Vec<(&'s str, Member)> = Vec::new();
+        let mut numbers: HashMap<&'s str, usize> = HashMap::new();
         if self.context.has(&Vocabulary::Validation) {
             rules.count = self.sizes("minProperties", "maxProperties")?;
             if let Some(names) = self.keywords.get("required") {
-                let mut known = HashSet::new();
-                let required = self.strings_in("required", names)?.into_iter().filter(|name| known.insert(*name));
-                named.extend(required.map(|name| (name, Member { schema: None, required: true })));
+                for name in self.strings_in("required", names)? {
+                    if let Entry::Vacant(number) = numbers.entry(name) {
+                        number.insert(named.len());
+                        named.push((name, Member { schema: None, required: true }));
+                    }
+                }
                 rules.required = named.len();
             }
             if self.context.since(Draft::Draft201909)
@@ -599,8 +616,8 @@ impl<'s> Builder<'s, '_> {
         if self.context.has(&Vocabulary::Applicator) {
             for (name, value) in self.members_of("properties")?.into_iter().flatten() {
                 let schema = Some(self.child(&["properties", name], value)?);
-                match named[..rules.required].iter_mut().find(|(known, _)| known == name) {
-                    Some((_, member)) => member.schema = schema,
+                match numbers.get(name.as_str()) {
+                    Some(number) => named[*number].1.schema = schema,
                     None => named.push((name, Member { schema, required: false })),
                 }
             }
@@ -629,6 +646,7 @@ impl<'s> Builder<'s, '_> {
                 rules.dependent.push(dependent);
             }
         }
+        rules.dependent.sort_by(|a, b| a.name.cmp(&b.name));
         rules.names = Names::new(named.iter().map(|(name, _)| *name));
         rules.members = named.into_iter().map(|(_, member)| member).collect();
         if !rules.is_empty() {
@@ -710,6 +728,30 @@ fn detected(around: Draft, contents: &Value) -> Draft {
     }
 }
 
+/// The places of all values in another that can be schemas, by their addresses.
+fn pointers(root: &Value) -> HashMap<*const Value, String> {
+    let mut pointers = HashMap::new();
+    let mut open = vec![(root, Place::root())];
+    while let Some((at, place)) = open.pop() {
+        match at {
+            Value::Object(members) => {
+                open.extend(members.iter().map(|(name, value)| (value, place.clone().name(name))));
+            }
+            Value::Array(items) => {
+                open.extend(items.iter().enumerate().map(|(index, value)| {
+                    let mut place = place.clone();
+                    place.push(Step::Index(index));
+                    (value, place)
+                }));
+            }
+            Value::Bool(_) => {}
+            _ => continue,
+        }
+        pointers.insert(std::ptr::from_ref(at), place.pointer());
+    }
+    pointers
+}
+
 /// The place of one value in another, by its address.
 pub(super) fn find(root: &Value, target: &Value) -> Option<Place> {
     fn search(at: &Value, target: &Value, steps: &mut Vec<Step>) -> bool {
@@ -734,12 +776,14 @@ pub(super) fn find(root: &Value, target: &Value) -> Option<Place> {
     search(root, target, &mut steps).then(|| steps.into_iter().collect())
 }
 
-/// A size, which a schema may write as `2.0`; one beyond what there can be is as good as the largest.
+/// A size, which a schema may write as `2.0`; one beyond what there can be is as good as the largest, which is the same
+/// on every machine.
 fn size(value: &Value) -> Option<usize> {
-    match (value.as_u64(), value.as_f64()) {
-        (Some(size), _) => Some(usize::try_from(size).unwrap_or(usize::MAX)),
+    let size = match (value.as_u64(), value.as_f64()) {
+        (Some(size), _) => u32::try_from(size).unwrap_or(u32::MAX),
         // A float is cut to what fits.
-        (None, Some(size)) if size >= 0.0 && size.fract() == 0.0 => Some(size as usize),
-        _ => None,
-    }
+        (None, Some(size)) if size >= 0.0 && size.fract() == 0.0 => size as u32,
+        _ => return None,
+    };
+    Some(size as usize)
 }

@@ -115,8 +115,7 @@ impl Explainer<'_> {
             }
             Why::Allowed(number) => {
                 let allowed = &schema.allowed[*number];
-                let values = allowed.values.iter().map(value).collect::<Vec<_>>().join(", ");
-                let values = text::cut(&values, 2 * MAX_VALUE);
+                let values = allowed.shown();
                 match allowed.keyword {
                     "const" => Words::new(values.clone(), format!("must be {values}")),
                     _ => Words::new(format!("one of {values}"), format!("must be one of {values}")),
@@ -252,11 +251,6 @@ fn alternatives(applied: Option<&Applied>) -> String {
         _ => 0,
     };
     count(number, "alternative")
-}
-
-/// A value of the schema, to be shown.
-fn value(value: &Value) -> String {
-    text::cut(&value.to_string(), MAX_VALUE)
 }
 
 /// A pattern that its engine does not take, in the schema at `place`.

@@ -17,8 +17,11 @@ use crate::{
 const VISITS: u32 = 20_000;
 const VISITS_PER_BYTE: u32 = 4;
 
-/// … and find this much, what alternatives lack counted. A report lists 100.
+/// … find this much, what alternatives lack counted, of which a report lists 100 …
 pub(super) const FAILURES: usize = 1_000;
+
+/// … and come to this many matches that are not decided: each takes long.
+const UNDECIDED: u32 = 3;
 
 /// Judgements after which those that were made are remembered, and further for each value of the document. Alternatives
 /// that refer to each other can ask the same of the same value exponentially often; most documents need no memory.
@@ -242,15 +245,16 @@ struct All {
     failures: Vec<Failure>,
     visits: u32,
     left: usize,
+    undecided: u32,
 }
 
 impl All {
     fn new(document: &Document) -> Self {
-        All { failures: Vec::new(), visits: visits(document), left: FAILURES }
+        All { failures: Vec::new(), visits: visits(document), left: FAILURES, undecided: UNDECIDED }
     }
 
     fn is_spent(&self) -> bool {
-        self.visits == 0 || self.left == 0
+        self.visits == 0 || self.left == 0 || self.undecided == 0
     }
 }
 
@@ -263,6 +267,9 @@ impl Findings for All {
     }
 
     fn add(&mut self, failure: Failure) {
+        if let Why::Undecided | Why::PatternProperties(_) = failure.why {
+            self.undecided = self.undecided.saturating_sub(1);
+        }
         if self.left > 0 {
             self.left -= 1;
             self.failures.push(failure);
@@ -684,17 +691,19 @@ impl<'d> Judge<'d> {
         }
         self.waiting.truncate(waiting);
         demand!(valid, judged);
-        for (number, dependent) in rules.dependent.iter().enumerate() {
-            if document.member(at, &dependent.name).is_none() {
-                continue;
-            }
-            for (index, name) in dependent.required.iter().enumerate() {
-                if document.member(at, name).is_none() {
-                    fail!(valid, found, at, id, Why::Dependent(number, index));
+        if rules.dependent.is_empty() {
+            return valid;
+        }
+        for (name, _) in document.members(at) {
+            for (number, dependent) in rules.dependents_of(document.string(name)) {
+                for (index, name) in dependent.required.iter().enumerate() {
+                    if document.member(at, name).is_none() {
+                        fail!(valid, found, at, id, Why::Dependent(number, index));
+                    }
                 }
-            }
-            if let Some(schema) = dependent.schema {
-                demand!(valid, self.judge(found, schema, at, seen.as_deref_mut()));
+                if let Some(schema) = dependent.schema {
+                    demand!(valid, self.judge(found, schema, at, seen.as_deref_mut()));
+                }
             }
         }
         valid
@@ -725,8 +734,9 @@ impl<'d> Judge<'d> {
                     demand!(valid, self.judge_soon(found, schema, value));
                 }
             }
+            let text = if rules.patterns.is_empty() { "" } else { document.string(name) };
             for (number, (pattern, schema)) in rules.patterns.iter().enumerate() {
-                match pattern.matches(document.string(name)) {
+                match pattern.matches(text) {
                     Ok(true) => {
                         covered = true;
                         demand!(valid, self.judge_soon(found, *schema, value));
@@ -751,8 +761,17 @@ impl<'d> Judge<'d> {
             }
         }
         if required < rules.required {
+            if !F::ALL {
+                return false;
+            }
+            let mut there = vec![false; rules.members.len()];
+            for (name, _) in document.members(at) {
+                if let Some(number) = rules.names.find(document.string_bytes(name), document.name_hash(name)) {
+                    there[number] = true;
+                }
+            }
             for (number, member) in rules.members.iter().enumerate() {
-                if member.required && document.member(at, rules.names.get(number)).is_none() {
+                if member.required && !there[number] {
                     fail!(valid, found, at, id, Why::Required(number));
                 }
             }

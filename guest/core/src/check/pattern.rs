@@ -24,8 +24,9 @@ const PATTERN_BYTES: usize = 1024 * 1024;
 const TABLE_BYTES: usize = 64 * 1024;
 const TABLE_MAKING_BYTES: usize = 256 * 1024;
 
-/// Steps that one match of a backtracking pattern may take.
-pub(super) const BACKTRACKING_STEPS: usize = 1_000_000;
+/// Steps that one match of a backtracking pattern may take. Two or three such matches, each of up to some hundred units of
+/// fuel a step, leave a verdict room.
+pub(super) const BACKTRACKING_STEPS: usize = 100_000;
 
 /// A compiled pattern.
 pub(super) struct Pattern {
@@ -41,7 +42,7 @@ enum Engine {
     Prefix(String),
     /// `^text$`
     Exact(String),
-    /// `^(text|text)$`
+    /// `^(text|text)$`, in ascending order.
     Alternatives(Vec<String>),
     /// A table of all states: one step for each byte, and nothing that is made while it runs.
     Table(Box<dense::DFA<Vec<u32>>>),
@@ -60,7 +61,10 @@ impl Pattern {
             _ if matches!(text, "" | "^" | ".*" | "^.*") => Engine::Any,
             Some(PatternAnalysis::Prefix(prefix)) => Engine::Prefix(prefix.into_owned()),
             Some(PatternAnalysis::Exact(exact)) => Engine::Exact(exact.into_owned()),
-            Some(PatternAnalysis::Alternation(alternatives)) => Engine::Alternatives(alternatives),
+            Some(PatternAnalysis::Alternation(mut alternatives)) => {
+                alternatives.sort_unstable();
+                Engine::Alternatives(alternatives)
+            }
             _ => {
                 let translated = to_rust_regex(text).ok()?;
                 match patterns {
@@ -83,7 +87,9 @@ impl Pattern {
             Engine::Any => true,
             Engine::Prefix(prefix) => text.starts_with(prefix.as_str()),
             Engine::Exact(exact) => text == exact,
-            Engine::Alternatives(alternatives) => alternatives.iter().any(|alternative| alternative == text),
+            Engine::Alternatives(alternatives) => {
+                alternatives.binary_search_by(|alternative| alternative.as_str().cmp(text)).is_ok()
+            }
             Engine::Table(table) => match table.try_search_fwd(&Input::new(text).earliest(true)) {
                 Ok(found) => found.is_some(),
                 // It gives up on bytes it was told to, and was told of none.

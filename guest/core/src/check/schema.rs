@@ -1,10 +1,11 @@
 //! A compiled schema: rules sorted by the kind of value they concern, so that a value meets only its own.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use serde_json::Value;
 
 use super::{
+    compile::MAX_VALUE,
     format::{Content, Format},
     pattern::Pattern,
     value::{Decimal, Numeric, equals},
@@ -13,6 +14,7 @@ use crate::{
     parse::{Document, Kind, NodeId, Number, hash, same},
     path::ItemsPath,
     place::Step,
+    text,
 };
 
 /// A schema's place in `Schemas`.
@@ -247,16 +249,34 @@ pub(super) struct Allowed {
     /// All of them, as the schema has them.
     pub(super) values: Vec<Value>,
     strings: Names,
-    /// Where those that are not strings stand among the values.
+    /// In ascending order.
+    numbers: Vec<Numeric>,
+    /// Where those that are neither strings nor numbers stand among the values.
     others: Vec<u32>,
+    /// All of them as text, where they are many: there may be many values too that are none of them.
+    shown: Option<String>,
 }
+
+/// So many values are made a text again each time that they are shown.
+const FEW_ALLOWED: usize = 64;
 
 impl Allowed {
     pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
         let strings = Names::new(values.iter().filter_map(Value::as_str));
-        let is_other = |(index, value): (usize, &Value)| (!value.is_string()).then_some(index as u32);
+        let mut numbers: Vec<Numeric> = values.iter().filter_map(Value::as_number).map(Numeric::of_schema).collect();
+        numbers.sort_unstable_by(|a, b| a.order(*b));
+        let is_other = |(index, value): (usize, &Value)| match value {
+            Value::String(_) | Value::Number(_) => None,
+            _ => Some(index as u32),
+        };
         let others = values.iter().enumerate().filter_map(is_other).collect();
-        Allowed { keyword, values, strings, others }
+        let shown = (values.len() > FEW_ALLOWED).then(|| shown(&values));
+        Allowed { keyword, values, strings, numbers, others, shown }
+    }
+
+    /// All of them as text.
+    pub(super) fn shown(&self) -> Cow<'_, str> {
+        self.shown.as_deref().map_or_else(|| shown(&self.values).into(), Cow::Borrowed)
     }
 
     pub(super) fn has(&self, document: &Document, at: NodeId, kind: Kind) -> bool {
@@ -265,9 +285,19 @@ impl Allowed {
                 let string = document.string_bytes(at);
                 self.strings.find(string, hash(string)).is_some()
             }
+            Kind::Number => {
+                let number = Numeric::of(Number(document.source(at)));
+                self.numbers.binary_search_by(|allowed| allowed.order(number)).is_ok()
+            }
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
     }
+}
+
+/// Values as text, cut to be shown.
+fn shown(values: &[Value]) -> String {
+    let each = values.iter().map(|value| text::cut(&value.to_string(), MAX_VALUE));
+    text::cut(&each.collect::<Vec<_>>().join(", "), 2 * MAX_VALUE)
 }
 
 #[derive(Default)]
@@ -354,6 +384,7 @@ pub(super) struct ObjectRules {
     pub(super) additional: Option<SchemaId>,
     /// For the names themselves.
     pub(super) property_names: Option<SchemaId>,
+    /// By ascending names.
     pub(super) dependent: Vec<Dependent>,
 }
 
@@ -424,6 +455,13 @@ impl ArrayRules {
 }
 
 impl ObjectRules {
+    /// What holds where a member of this name is there, each by its number.
+    pub(super) fn dependents_of(&self, name: &str) -> impl Iterator<Item = (usize, &Dependent)> {
+        let first = self.dependent.partition_point(|dependent| dependent.name.as_str() < name);
+        let all = self.dependent[first..].iter().take_while(move |dependent| dependent.name == name);
+        all.enumerate().map(move |(index, dependent)| (first + index, dependent))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.count.is_any()
             && self.members.is_empty()

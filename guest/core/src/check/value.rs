@@ -146,20 +146,23 @@ pub(super) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool 
     }
 }
 
-/// Up to this many items are compared with each other: mostly they differ in what comes first.
+/// Up to this many items are compared with each other, where there is not much in them: mostly they differ in what comes
+/// first.
 const FEW_ITEMS: usize = 12;
+const FEW_VALUES: u32 = 500;
 
 /// Whether no two items of an array are the same.
 pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     let mut items: Vec<NodeId> = document.items(array).collect();
-    if items.len() <= FEW_ITEMS {
+    if items.len() <= FEW_ITEMS && document.next(array) - array <= FEW_VALUES {
         let is_new =
             |(index, item): (usize, &NodeId)| items[..index].iter().all(|&other| !is_same(document, other, *item));
         return items.iter().enumerate().all(is_new);
     }
     // Sorted, then compared with the neighbour: no hash that a producer could aim at.
-    items.sort_unstable_by(|&a, &b| order(document, a, b));
-    items.windows(2).all(|pair| order(document, pair[0], pair[1]).is_ne())
+    let ordered = Ordered::new(document, array);
+    items.sort_unstable_by(|&a, &b| ordered.order(a, b));
+    items.windows(2).all(|pair| ordered.order(pair[0], pair[1]).is_ne())
 }
 
 /// JSON Schema's equality of two values of a document.
@@ -167,7 +170,7 @@ fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
     document.kind(a) == document.kind(b)
         && match document.kind(a) {
             Kind::Null | Kind::False | Kind::True => true,
-            Kind::Number => order(document, a, b).is_eq(),
+            Kind::Number => order_of_numbers(document, a, b).is_eq(),
             Kind::String => document.string_bytes(a) == document.string_bytes(b),
             Kind::Array => {
                 document.count(a) == document.count(b)
@@ -186,38 +189,62 @@ fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
         }
 }
 
-/// A total order of values in which those that JSON Schema calls equal, and only those, are equal.
-fn order(document: &Document, a: NodeId, b: NodeId) -> Ordering {
-    let rank = |id| document.kind(id) as u8;
-    rank(a).cmp(&rank(b)).then_with(|| match document.kind(a) {
-        Kind::Null | Kind::False | Kind::True => Ordering::Equal,
-        Kind::Number => {
-            let number = |id| Numeric::of(Number(document.source(id)));
-            number(a).order(number(b))
+/// The values of an array in a total order in which those that JSON Schema calls equal, and only those, are equal.
+struct Ordered<'d> {
+    document: &'d Document<'d>,
+    /// The objects inside, in the order of the document, each with where its members begin in `members`.
+    objects: Vec<(NodeId, usize)>,
+    /// Of each object its members, by ascending names: sorted once, however often it is compared.
+    members: Vec<(NodeId, NodeId)>,
+}
+
+impl<'d> Ordered<'d> {
+    fn new(document: &'d Document, array: NodeId) -> Self {
+        let mut ordered = Ordered { document, objects: Vec::new(), members: Vec::new() };
+        for at in (array..document.next(array)).filter(|at| document.kind(*at) == Kind::Object) {
+            let start = ordered.members.len();
+            ordered.objects.push((at, start));
+            ordered.members.extend(document.members(at));
+            ordered.members[start..].sort_unstable_by_key(|(name, _)| document.string(*name));
         }
-        Kind::String => document.string(a).cmp(document.string(b)),
-        Kind::Array => document.count(a).cmp(&document.count(b)).then_with(|| {
-            let mut pairs = document.items(a).zip(document.items(b));
-            pairs
-                .find_map(|(a, b)| Some(order(document, a, b)).filter(|order| order.is_ne()))
-                .unwrap_or(Ordering::Equal)
-        }),
-        Kind::Object => document.count(a).cmp(&document.count(b)).then_with(|| {
-            let sorted = |id| {
-                let mut members: Vec<_> = document.members(id).collect();
-                members.sort_unstable_by_key(|&(name, _)| document.string(name));
-                members
-            };
-            sorted(a)
-                .into_iter()
-                .zip(sorted(b))
-                .find_map(|(a, b)| {
-                    let names = document.string(a.0).cmp(document.string(b.0));
-                    Some(names.then_with(|| order(document, a.1, b.1))).filter(|order| order.is_ne())
-                })
-                .unwrap_or(Ordering::Equal)
-        }),
-    })
+        ordered
+    }
+
+    fn members(&self, object: NodeId) -> &[(NodeId, NodeId)] {
+        let start = match self.objects.binary_search_by_key(&object, |(at, _)| *at) {
+            Ok(number) => self.objects[number].1,
+            Err(_) => return &[],
+        };
+        &self.members[start..start + self.document.count(object)]
+    }
+
+    fn order(&self, a: NodeId, b: NodeId) -> Ordering {
+        let document = self.document;
+        let rank = |id| document.kind(id) as u8;
+        rank(a).cmp(&rank(b)).then_with(|| match document.kind(a) {
+            Kind::Null | Kind::False | Kind::True => Ordering::Equal,
+            Kind::Number => order_of_numbers(document, a, b),
+            Kind::String => document.string(a).cmp(document.string(b)),
+            Kind::Array => document.count(a).cmp(&document.count(b)).then_with(|| {
+                let mut pairs = document.items(a).zip(document.items(b));
+                pairs.find_map(|(a, b)| Some(self.order(a, b)).filter(|order| order.is_ne())).unwrap_or(Ordering::Equal)
+            }),
+            Kind::Object => document.count(a).cmp(&document.count(b)).then_with(|| {
+                let mut pairs = self.members(a).iter().zip(self.members(b));
+                pairs
+                    .find_map(|(a, b)| {
+                        let names = document.string(a.0).cmp(document.string(b.0));
+                        Some(names.then_with(|| self.order(a.1, b.1))).filter(|order| order.is_ne())
+                    })
+                    .unwrap_or(Ordering::Equal)
+            }),
+        })
+    }
+}
+
+fn order_of_numbers(document: &Document, a: NodeId, b: NodeId) -> Ordering {
+    let number = |id| Numeric::of(Number(document.source(id)));
+    number(a).order(number(b))
 }
 
 #[cfg(test)]
@@ -254,7 +281,8 @@ mod tests {
                 let parsed = parse(&text, Span::new(0, text.len()), &Caps::default()).expect("JSON");
                 let items: Vec<NodeId> = parsed.document.items(Document::ROOT).collect();
                 let same = is_same(&parsed.document, items[0], items[1]);
-                assert_eq!(same, order(&parsed.document, items[0], items[1]).is_eq(), "{text}");
+                let ordered = Ordered::new(&parsed.document, Document::ROOT);
+                assert_eq!(same, ordered.order(items[0], items[1]).is_eq(), "{text}");
             }
         }
     }

@@ -242,7 +242,8 @@ impl Scan {
     /// What `to_text` gave.
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
-        postcard::from_bytes(&bytes).ok()
+        let (scan, rest) = postcard::take_from_bytes(&bytes).ok()?;
+        rest.is_empty().then_some(scan)
     }
 
     /// Read what came next.

@@ -1,0 +1,146 @@
+//! Hostile cases: attacks as data, each with the outcome that it must have. `tests/hostile/README.md` says how they are
+//! written.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+/// One attack, written out.
+#[derive(Debug, Clone)]
+pub struct Attack {
+    /// `GROUP/NAME`.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// The outcome that it must have.
+    pub must: String,
+    /// What is asked.
+    pub asked: Asked,
+}
+
+/// What an attack asks of a gate.
+#[derive(Debug, Clone)]
+pub enum Asked {
+    /// A verdict on an output by a contract.
+    Verdict {
+        /// The contract as text.
+        contract: String,
+        /// The output.
+        output: String,
+    },
+    /// The answer to a request.
+    Wire {
+        /// JSON text, or what is sent in its place.
+        request: String,
+    },
+}
+
+/// The file of an attack.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    about: String,
+    must: String,
+    contract: Option<Box<RawValue>>,
+    output: Option<Value>,
+    request: Option<Value>,
+}
+
+/// The folder of all attacks.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("hostile")
+}
+
+/// All attacks, in the order of their names.
+///
+/// # Errors
+///
+/// A file cannot be read, or is not written as they are.
+pub fn attacks() -> Result<Vec<Attack>> {
+    let mut attacks = Vec::new();
+    for group in super::folders(&folder())? {
+        let mut files = fs::read_dir(&group)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        files.sort();
+        for file in files {
+            attacks.push(attack(&file).with_context(|| format!("{}", file.display()))?);
+        }
+    }
+    Ok(attacks)
+}
+
+/// The attack of this name.
+///
+/// # Errors
+///
+/// As for [`attacks`].
+pub fn named(name: &str) -> Result<Attack> {
+    let file = folder().join(format!("{name}.json"));
+    attack(&file).with_context(|| format!("{}", file.display()))
+}
+
+impl Attack {
+    /// The contract as text; empty where none is asked by.
+    pub fn contract(&self) -> &str {
+        match &self.asked {
+            Asked::Verdict { contract, .. } => contract,
+            Asked::Wire { .. } => "",
+        }
+    }
+
+    /// The output; empty where a request is asked.
+    pub fn output(&self) -> &str {
+        match &self.asked {
+            Asked::Verdict { output, .. } => output,
+            Asked::Wire { .. } => "",
+        }
+    }
+}
+
+fn attack(path: &Path) -> Result<Attack> {
+    let file: File = serde_json::from_str(&fs::read_to_string(path)?)?;
+    let asked = match (file.contract, file.output, file.request) {
+        (Some(contract), Some(output), None) => {
+            Asked::Verdict { contract: text_or_json(&contract)?, output: text(&output)? }
+        }
+        (None, None, Some(request)) => Asked::Wire { request: text(&request)? },
+        _ => bail!("either a contract and an output, or a request"),
+    };
+    let name: Vec<_> =
+        path.with_extension("").iter().rev().take(2).map(|part| part.to_string_lossy().into_owned()).collect();
+    Ok(Attack { name: format!("{}/{}", name[1], name[0]), about: file.about, must: file.must, asked })
+}
+
+/// A contract that needs no repetition stands there as it is.
+fn text_or_json(contract: &RawValue) -> Result<String> {
+    match serde_json::from_str(contract.get()) {
+        Ok(Value::Object(members)) if !members.contains_key("repeat") => Ok(contract.get().to_owned()),
+        Ok(pieces) => text(&pieces),
+        // A number that this parser does not hold.
+        Err(_) => Ok(contract.get().to_owned()),
+    }
+}
+
+/// Write out a text: a string is itself; an array is its pieces, one after the other; `{"repeat": …, "times": N}` is a
+/// text N times, where `{n}` counts from 0 and `{n+1}` from 1.
+fn text(written: &Value) -> Result<String> {
+    match written {
+        Value::String(text) => Ok(text.clone()),
+        Value::Array(pieces) => pieces.iter().map(text).collect(),
+        Value::Object(members) if members.len() == 2 => {
+            let repeated = text(members.get("repeat").context("no \"repeat\"")?)?;
+            let times = members.get("times").and_then(Value::as_u64).context("\"times\" is no number")?;
+            let counts = repeated.contains("{n");
+            let copy = |n: u64| match counts {
+                true => repeated.replace("{n}", &n.to_string()).replace("{n+1}", &(n + 1).to_string()),
+                false => repeated.clone(),
+            };
+            Ok((0..times).map(copy).collect())
+        }
+        other => bail!("no text: {other}"),
+    }
+}
