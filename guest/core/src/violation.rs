@@ -39,7 +39,7 @@ impl Violation {
             path: place.path(),
             keyword: keyword.to_owned(),
             expected: text::cut(&text::visible(expected), MAX_SHORT),
-            received: text::cut(&text::visible_in(received, text::is_layout), MAX_SHORT),
+            received: received_text(received),
             message: text::cut(&text::visible(message), MAX_MESSAGE),
             pointer: place.pointer(),
             schema_path: String::new(),
@@ -63,6 +63,12 @@ impl Violation {
         self.schema_path = text::cut(schema_path, 2 * MAX_SHORT);
         self
     }
+}
+
+/// What was received, as it is shown: it may be the whole document, so no more of it is read than that.
+fn received_text(received: &str) -> String {
+    let shown = &received[..received.floor_char_boundary(MAX_SHORT)];
+    text::cut_with(&text::visible_in(shown, text::is_layout), MAX_SHORT, received.len() - shown.len())
 }
 
 /// Violations that fit a report, and how many there are.
