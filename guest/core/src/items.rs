@@ -125,6 +125,7 @@ pub(crate) fn sort<'c>(
         // A schema has nothing to say of a value that is not known for certain.
         let certain = found.iter().all(|finding| is_size(finding.what));
         let listed = sorter.has_room();
+        let words = if listed { MAX_ITEM_VIOLATIONS } else { 0 };
         let by_schema = inspector.as_mut().filter(|_| certain).and_then(|check| match listed {
             true => check.violations(index, at, &place()),
             false => (!check.is_valid(index, at)).then(Violations::default),
@@ -132,13 +133,14 @@ pub(crate) fn sort<'c>(
         let failed = if let Some(violations) = by_schema {
             Some((Reason::Schema, violations))
         } else if !found.is_empty() {
-            Some((Reason::Guardrail, guardrail(document, found, (at, &place()), contract.caps())))
+            Some((Reason::Guardrail, guardrail(document, found, (at, &place()), contract.caps(), words)))
         } else {
-            let violations = allow.item(document, at, place, MAX_ITEM_VIOLATIONS);
+            let violations = allow.item(document, at, place, words);
             let over = items.max.filter(|max| sorter.sorted.kept.len() >= *max);
             match over {
                 _ if violations.total > 0 => Some((Reason::AllowList, violations)),
-                Some(max) => Some((Reason::OverLimit, over_limit(max, document.span(at), &place()))),
+                Some(max) if listed => Some((Reason::OverLimit, over_limit(max, document.span(at), &place()))),
+                Some(_) => Some((Reason::OverLimit, Violations::default())),
                 None => None,
             }
         };
@@ -160,12 +162,18 @@ fn is_size(what: What) -> bool {
     matches!(what, What::StringBytes | What::ArrayItems | What::ObjectMembers)
 }
 
-fn guardrail(document: &Document, found: &[Finding], (at, place): (NodeId, &Place), caps: &Caps) -> Violations {
+fn guardrail(
+    document: &Document,
+    found: &[Finding],
+    (at, place): (NodeId, &Place),
+    caps: &Caps,
+    most: usize,
+) -> Violations {
     let words = |finding: &Finding| {
         let place = document.place_within(at, place.clone(), finding.node);
         screen::violation(document, *finding, place, caps)
     };
-    let listed = found.iter().take(MAX_ITEM_VIOLATIONS).map(words).collect();
+    let listed = found.iter().take(most).map(words).collect();
     Violations { listed, total: found.len(), incomplete: false }
 }
 
