@@ -7,11 +7,13 @@ use seamgate::{Disposition, Fault, Report};
 use serde::Deserialize;
 
 use crate::{
-    Test,
+    Test, kept,
     sandbox::{Contract, Sandbox, is_json, told, with_each},
 };
 
 pub(crate) const NAME: &str = "JSONTestSuite";
+
+const DECISIONS: &str = "decisions.json";
 
 /// What is decided where the RFC leaves it free, or where what is JSON is rejected all the same.
 #[derive(Deserialize)]
@@ -24,14 +26,15 @@ struct Decision {
 }
 
 pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
-    let decisions = decisions()?;
+    let decisions: Vec<Decision> = kept(DECISIONS)?;
     let mut names: Vec<String> = Vec::new();
     for entry in fs::read_dir(suite).with_context(|| suite.display().to_string())? {
         names.push(entry?.file_name().to_string_lossy().into_owned());
     }
-    names.sort();
+    // Those that must be read come first, those that are left free last.
+    names.sort_by(|a, b| b[..1].cmp(&a[..1]).then_with(|| a.cmp(b)));
     for name in decisions.iter().flat_map(|decision| &decision.tests) {
-        ensure!(names.contains(name), "decisions.json: there is no {name}");
+        ensure!(names.contains(name), "{DECISIONS}: there is no {name}");
     }
     let tests = with_each(&names, |name| -> Result<Test> {
         let text = fs::read(suite.join(name))?;
@@ -63,14 +66,10 @@ fn word(verdict: &Result<Report, Fault>) -> &str {
     }
 }
 
-fn decisions() -> Result<Vec<Decision>> {
-    serde_json::from_str(include_str!("decisions.json")).context("decisions.json")
-}
-
 /// What is decided, as a table; the run has held it against what is.
 pub(crate) fn decided() -> Result<String> {
     let mut out = "| verdict | why | tests |\n| --- | --- | --- |\n".to_owned();
-    for Decision { verdict, why, tests } in decisions()? {
+    for Decision { verdict, why, tests } in kept::<Vec<Decision>>(DECISIONS)? {
         let tests: Vec<String> = tests.iter().map(|name| format!("`{}`", name.trim_end_matches(".json"))).collect();
         writeln!(out, "| {verdict} | {why} | {} |", tests.join(", "))?;
     }

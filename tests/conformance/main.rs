@@ -11,12 +11,14 @@ mod schemastore;
 mod table;
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     process::ExitCode,
     time::Instant,
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
 
 use sandbox::Sandbox;
 
@@ -48,6 +50,16 @@ fn main() -> Result<ExitCode> {
         timed(json::NAME, &|| json::run(&sandbox, json))?,
         timed(schemastore::NAME, &|| schemastore::run(&sandbox, schemastore))?,
     ];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
-    table::write(&folder, &suites)
+    table::write(&suites, sandbox.backtracked())
+}
+
+/// A file beside this one.
+fn beside(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance").join(name)
+}
+
+/// What is kept by hand beside this.
+fn kept<T: DeserializeOwned>(name: &str) -> Result<T> {
+    let text = fs::read(beside(name)).with_context(|| name.to_owned())?;
+    serde_json::from_slice(&text).with_context(|| name.to_owned())
 }

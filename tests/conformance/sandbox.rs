@@ -13,7 +13,11 @@ use seamgate::{Disposition, ErrorKind, Fault, Gate, Report, Request};
 use serde_json::Value;
 
 /// Judges documents with the limits that are the host's defaults.
-pub(crate) struct Sandbox(Gate);
+pub(crate) struct Sandbox {
+    gate: Gate,
+    /// How often the linear engine for patterns did not take one.
+    backtracked: AtomicUsize,
+}
 
 /// A contract around a schema.
 pub(crate) struct Contract<'s> {
@@ -54,22 +58,29 @@ impl<'s> Contract<'s> {
 
 impl Sandbox {
     pub(crate) fn new() -> Result<Self> {
-        Ok(Sandbox(Gate::new()?))
+        Ok(Sandbox { gate: Gate::new()?, backtracked: AtomicUsize::new(0) })
     }
 
     /// A verdict by a contract, in a fresh instance. Patterns that the linear engine does not take get the other one, as
     /// the fault says.
     pub(crate) fn judge(&self, contract: &Contract, document: &[u8]) -> Result<Report, Fault> {
         let request = Request::from_bytes("", document);
-        let judged = |patterns| self.0.validate_with(&contract.text(patterns), &request).map(|verdict| verdict.report);
+        let judged =
+            |patterns| self.gate.validate_with(&contract.text(patterns), &request).map(|verdict| verdict.report);
         judged("linear").or_else(|fault| match &fault {
             Fault::BadContract { violations, .. }
                 if violations.iter().any(|wrong| matches!(wrong.keyword.as_str(), "pattern" | "patternProperties")) =>
             {
+                self.backtracked.fetch_add(1, Ordering::Relaxed);
                 judged("backtracking")
             }
             _ => Err(fault),
         })
+    }
+
+    /// How many tests were judged with the engine for patterns that backtracks.
+    pub(crate) fn backtracked(&self) -> usize {
+        self.backtracked.load(Ordering::Relaxed)
     }
 }
 
