@@ -1,6 +1,7 @@
 //! What is done to this repository by command. `cargo xtask` alone lists them.
 
 mod bench;
+mod conformance;
 mod demo;
 mod demo_llm;
 mod fuzz;
@@ -8,6 +9,7 @@ mod guest;
 mod install;
 mod run;
 mod runtimes;
+mod source;
 mod toolchain;
 
 use std::{process::ExitCode, time::Instant};
@@ -28,6 +30,8 @@ usage: cargo xtask COMMAND
   bless            rewrite the expected reports of tests/cases and the table of tests/hostile; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
+  conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
+                   tests/conformance/README.md
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation, tests and a short run of the fuzz targets, warnings being errors
 ";
@@ -80,6 +84,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "runtimes" => {
             guest::build()?;
             runtimes::runtimes()?;
+        }
+        "conformance" => {
+            guest::build()?;
+            conformance::conformance()?;
         }
         "cargo-component" => {
             guest::build()?;

@@ -1,0 +1,77 @@
+//! JSONTestSuite: what is JSON (RFC 8259), what is not, and what the RFC leaves free.
+
+use std::{fmt::Write, fs, path::Path};
+
+use anyhow::{Context, Result, ensure};
+use seamgate::{Disposition, Fault, Report};
+use serde::Deserialize;
+
+use crate::{
+    Test, kept,
+    sandbox::{Contract, Sandbox, is_json, told, with_each},
+};
+
+pub(crate) const NAME: &str = "JSONTestSuite";
+
+const DECISIONS: &str = "decisions.json";
+
+/// What is decided where the RFC leaves it free, or where what is JSON is rejected all the same.
+#[derive(Deserialize)]
+struct Decision {
+    /// As `word` has it.
+    verdict: String,
+    why: String,
+    /// Names of files.
+    tests: Vec<String>,
+}
+
+pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
+    let decisions: Vec<Decision> = kept(DECISIONS)?;
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(suite).with_context(|| suite.display().to_string())? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    // Those that must be read come first, those that are left free last.
+    names.sort_by(|a, b| b[..1].cmp(&a[..1]).then_with(|| a.cmp(b)));
+    for name in decisions.iter().flat_map(|decision| &decision.tests) {
+        ensure!(names.contains(name), "{DECISIONS}: there is no {name}");
+    }
+    let tests = with_each(&names, |name| -> Result<Test> {
+        let text = fs::read(suite.join(name))?;
+        let verdict = sandbox.judge(&Contract::of("schema", "true"), &text);
+        let decided: Vec<&str> =
+            decisions.iter().filter(|decision| decision.tests.contains(name)).map(|one| one.verdict.as_str()).collect();
+        let word = word(&verdict);
+        let is_json = verdict.as_ref().is_ok_and(is_json);
+        let as_decided = if decided.is_empty() { word == ACCEPTED } else { decided == [word] };
+        let (group, as_expected) = match name.as_bytes().first() {
+            Some(b'y') => ("is JSON", is_json && as_decided),
+            Some(b'n') => ("is not JSON", verdict.is_ok() && !is_json && decided.is_empty()),
+            _ => ("is left free by RFC 8259", !decided.is_empty() && as_decided),
+        };
+        let failure = (!as_expected).then(|| format!("{}; decided: {decided:?}", told(&verdict)));
+        Ok(Test { group: group.to_owned(), name: name.clone(), failure })
+    })?;
+    tests.into_iter().collect()
+}
+
+const ACCEPTED: &str = "accepted";
+
+/// The verdict in a word: where it is a rejection, the keyword of what comes first.
+fn word(verdict: &Result<Report, Fault>) -> &str {
+    match verdict {
+        Ok(report) if report.disposition == Disposition::Accepted => ACCEPTED,
+        Ok(report) => report.violations().first().map_or("", |first| first.keyword.as_str()),
+        Err(fault) => fault.code(),
+    }
+}
+
+/// What is decided, as a table; the run has held it against what is.
+pub(crate) fn decided() -> Result<String> {
+    let mut out = "| verdict | why | tests |\n| --- | --- | --- |\n".to_owned();
+    for Decision { verdict, why, tests } in kept::<Vec<Decision>>(DECISIONS)? {
+        let tests: Vec<String> = tests.iter().map(|name| format!("`{}`", name.trim_end_matches(".json"))).collect();
+        writeln!(out, "| {verdict} | {why} | {} |", tests.join(", "))?;
+    }
+    Ok(out)
+}
