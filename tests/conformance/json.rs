@@ -1,13 +1,18 @@
 //! JSONTestSuite: what is JSON (RFC 8259), what is not, and what the RFC leaves free.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    cmp::Reverse,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use seamgate::{Disposition, Fault, Report};
 use serde::Deserialize;
 
 use crate::{
-    Test, kept,
+    Test, entries, kept,
     sandbox::{Contract, Sandbox, is_json, told, with_each},
 };
 
@@ -27,12 +32,10 @@ struct Decision {
 
 pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
     let decisions: Vec<Decision> = kept(DECISIONS)?;
-    let mut names: Vec<String> = Vec::new();
-    for entry in fs::read_dir(suite).with_context(|| suite.display().to_string())? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
+    let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries(suite)?.into_iter().map(name).collect();
     // Those that must be read come first, those that are left free last.
-    names.sort_by(|a, b| b[..1].cmp(&a[..1]).then_with(|| a.cmp(b)));
+    names.sort_by_key(|name| Reverse(name.bytes().next()));
     for name in decisions.iter().flat_map(|decision| &decision.tests) {
         ensure!(names.contains(name), "{DECISIONS}: there is no {name}");
     }

@@ -1,14 +1,11 @@
 //! The gate as the suites ask it: one contract for each schema, and the whole text as the document.
 
 use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow};
 use seamgate::{Disposition, ErrorKind, Fault, Gate, Report, Request};
 use serde_json::Value;
 
@@ -107,22 +104,25 @@ pub(crate) fn told(verdict: &Result<Report, Fault>) -> String {
 /// Do the same with each, on all processors; what comes is in their order.
 pub(crate) fn with_each<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(all.len()));
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some((index, one)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, all.get(index)?)))
-                {
-                    let result = run(one);
-                    if let Ok(mut done) = done.lock() {
-                        done.push((index, result));
-                    }
-                }
-            });
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(index) else {
+                return done;
+            };
+            done.push((index, run(one)));
         }
-    });
-    let mut done = done.into_inner().ok().context("a thread panicked")?;
+    };
+    let mut done = thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Result<Vec<_>, _>>()
+    })
+    .map_err(|_| anyhow!("a thread panicked"))?
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
     done.sort_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }

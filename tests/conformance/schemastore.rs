@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anyhow::{Context, Result, bail};
@@ -12,7 +12,7 @@ use seamgate::Disposition;
 use serde_json::Value;
 
 use crate::{
-    Test,
+    Test, entries,
     sandbox::{Contract, Sandbox, told, with_each},
 };
 
@@ -34,7 +34,7 @@ type Schemas = BTreeMap<String, Schema>;
 
 pub(crate) fn run(sandbox: &Sandbox, store: &Path) -> Result<Vec<Test>> {
     let mut schemas = Schemas::new();
-    for path in files(&store.join("schemas/json"))? {
+    for path in entries(&store.join("schemas/json"))? {
         let text = fs::read_to_string(&path)?;
         let value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         schemas.insert(name(&path), Schema { text, value });
@@ -66,7 +66,7 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
         if !folder.exists() {
             continue;
         }
-        for path in files(&folder)? {
+        for path in entries(&folder)? {
             let document = document(&path).with_context(|| path.display().to_string())?;
             let verdict = sandbox.judge(&contract, &document);
             let is = verdict.as_ref().is_ok_and(|report| report.disposition == Disposition::Accepted);
@@ -175,16 +175,6 @@ fn from_toml(toml: toml::Value) -> Value {
         toml::Value::Array(items) => items.into_iter().map(from_toml).collect(),
         toml::Value::Table(members) => members.into_iter().map(|(name, value)| (name, from_toml(value))).collect(),
     }
-}
-
-/// All files in a folder, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        files.push(entry?.path());
-    }
-    files.sort();
-    Ok(files)
 }
 
 fn name(path: &Path) -> String {
