@@ -8,12 +8,11 @@ use std::{
 };
 
 use anyhow::{Result, ensure};
-use seamgate::{Disposition, Fault, Report};
 use serde::Deserialize;
 
 use crate::{
     Test, entries, kept,
-    sandbox::{Contract, Sandbox, is_json, told, with_each},
+    sandbox::{ACCEPTED, Contract, Said, Sandbox, is_json, with_each},
 };
 
 pub(crate) const NAME: &str = "JSONTestSuite";
@@ -23,7 +22,7 @@ const DECISIONS: &str = "decisions.json";
 /// What is decided where the RFC leaves it free, or where what is JSON is rejected all the same.
 #[derive(Deserialize)]
 struct Decision {
-    /// As `word` has it.
+    /// As `Said` has the word.
     verdict: String,
     why: String,
     /// Names of files.
@@ -44,7 +43,8 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
         let verdict = sandbox.judge(&Contract::of("schema", "true"), &text);
         let decided: Vec<&str> =
             decisions.iter().filter(|decision| decision.tests.contains(name)).map(|one| one.verdict.as_str()).collect();
-        let word = word(&verdict);
+        let said = Said::by(&verdict);
+        let word = said.word.as_str();
         let is_json = verdict.as_ref().is_ok_and(is_json);
         let as_decided = if decided.is_empty() { word == ACCEPTED } else { decided == [word] };
         let (group, as_expected) = match name.as_bytes().first() {
@@ -52,21 +52,9 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
             Some(b'n') => ("is not JSON", verdict.is_ok() && !is_json && decided.is_empty()),
             _ => ("is left free by RFC 8259", !decided.is_empty() && as_decided),
         };
-        let failure = (!as_expected).then(|| format!("{}; decided: {decided:?}", told(&verdict)));
-        Ok(Test { group: group.to_owned(), name: name.clone(), failure })
+        Ok(Test { group: group.to_owned(), name: name.clone(), failure: (!as_expected).then_some(said) })
     })?;
     tests.into_iter().collect()
-}
-
-const ACCEPTED: &str = "accepted";
-
-/// The verdict in a word: where it is a rejection, the keyword of what comes first.
-fn word(verdict: &Result<Report, Fault>) -> &str {
-    match verdict {
-        Ok(report) if report.disposition == Disposition::Accepted => ACCEPTED,
-        Ok(report) => report.violations().first().map_or("", |first| first.keyword.as_str()),
-        Err(fault) => fault.code(),
-    }
 }
 
 /// What is decided, as a table; the run has held it against what is.

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Test, entries,
-    sandbox::{Contract, Sandbox, told, with_each},
+    sandbox::{Contract, Said, Sandbox, with_each},
 };
 
 pub(crate) const NAME: &str = "JSON-Schema-Test-Suite";
@@ -98,7 +98,7 @@ impl Job {
             Test {
                 group: format!("{}, {}", self.draft, self.part),
                 name: format!("{}/{}: {}: {}", self.draft, self.file, self.group.description, case.description),
-                failure: (!as_expected).then(|| told(&verdict)),
+                failure: (!as_expected).then(|| Said::by(&verdict)),
             }
         };
         self.group.tests.iter().map(test).collect()

@@ -20,7 +20,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 
-use sandbox::Sandbox;
+use sandbox::{Said, Sandbox};
 
 /// A test of a suite, and what came of it.
 struct Test {
@@ -29,7 +29,7 @@ struct Test {
     /// Unlike that of any other test.
     name: String,
     /// What seamgate says, where that is not what the suite expects.
-    failure: Option<String>,
+    failure: Option<Said>,
 }
 
 fn main() -> Result<ExitCode> {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
-use seamgate::{Disposition, ErrorKind, Fault, Gate, Report, Request};
+use seamgate::{ErrorKind, Fault, Gate, Report, Request};
 use serde_json::Value;
 
 /// Judges documents with the limits that are the host's defaults.
@@ -86,17 +86,27 @@ pub(crate) fn is_json(report: &Report) -> bool {
     report.error.as_ref().is_none_or(|error| error.error == ErrorKind::OutputValidationFailed)
 }
 
-/// What a verdict says, in a line.
-pub(crate) fn told(verdict: &Result<Report, Fault>) -> String {
-    match verdict {
-        Ok(report) if report.disposition == Disposition::Accepted => "accepted".to_owned(),
-        Ok(report) => match report.violations().first() {
-            Some(first) => format!("rejected: {} {} ({})", first.path, first.message, first.keyword),
-            None => format!("{:?}", report.disposition),
-        },
-        Err(fault) => {
-            let place = fault.violations().first().map(|first| format!(" at {}", first.path)).unwrap_or_default();
-            format!("fault {}{place}: {fault}", fault.code())
+/// What a verdict says.
+pub(crate) struct Said {
+    /// `accepted`, the keyword of the first violation, or the code of the fault.
+    pub(crate) word: String,
+    /// For a person.
+    pub(crate) line: String,
+}
+
+pub(crate) const ACCEPTED: &str = "accepted";
+
+impl Said {
+    pub(crate) fn by(verdict: &Result<Report, Fault>) -> Self {
+        match verdict {
+            Ok(report) => match report.violations().first() {
+                None => Said { word: ACCEPTED.to_owned(), line: report.disposition.word().to_owned() },
+                Some(first) => {
+                    let line = format!("rejected: {} {} ({})", first.path, first.message, first.keyword);
+                    Said { word: first.keyword.clone(), line }
+                }
+            },
+            Err(fault) => Said { word: fault.code().to_owned(), line: format!("fault {}: {fault}", fault.code()) },
         }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     Test, entries,
-    sandbox::{Contract, Sandbox, told, with_each},
+    sandbox::{Contract, Said, Sandbox, with_each},
 };
 
 pub(crate) const NAME: &str = "SchemaStore";
@@ -57,7 +57,7 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
     let mut tests = vec![Test {
         group: "schemas".to_owned(),
         name: format!("schemas/{name}"),
-        failure: (!taken).then(|| told(&verdict)),
+        failure: (!taken).then(|| Said::by(&verdict)),
     }];
     for (folder, group, valid) in
         [("test", "documents that must be accepted", true), ("negative_test", "documents that must be rejected", false)]
@@ -74,7 +74,7 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
             tests.push(Test {
                 group: group.to_owned(),
                 name: path.strip_prefix(store)?.display().to_string(),
-                failure: (!as_expected).then(|| told(&verdict)),
+                failure: (!as_expected).then(|| Said::by(&verdict)),
             });
         }
     }

@@ -83,8 +83,8 @@ fn page(table: &str, reasons: &Reasons, backtracked: usize) -> Result<String> {
     writeln!(out, "{table}")?;
     writeln!(out, "{} {backtracked} of all tests.\n", ASKED.trim_start())?;
     writeln!(out, "## What fails, and why\n")?;
-    for Reason { of, reason, tests } in &reasons.all {
-        writeln!(out, "**{of}**, {}: {reason}\n", counted_tests(tests.len()))?;
+    for Reason { of, verdict, reason, tests } in &reasons.all {
+        writeln!(out, "**{of}**, {}, `{verdict}`: {reason}\n", counted_tests(tests.len()))?;
         for (name, drafts) in by_draft(tests) {
             match &drafts[..] {
                 [] => writeln!(out, "- {name}")?,
