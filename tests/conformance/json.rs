@@ -1,14 +1,18 @@
 //! JSONTestSuite: what is JSON (RFC 8259), what is not, and what the RFC leaves free.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    cmp::Reverse,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use anyhow::{Context, Result, ensure};
-use seamgate::{Disposition, Fault, Report};
+use anyhow::{Result, ensure};
 use serde::Deserialize;
 
 use crate::{
-    Test, kept,
-    sandbox::{Contract, Sandbox, is_json, told, with_each},
+    Test, entries, kept,
+    sandbox::{ACCEPTED, Contract, Said, Sandbox, is_json, with_each},
 };
 
 pub(crate) const NAME: &str = "JSONTestSuite";
@@ -18,7 +22,7 @@ const DECISIONS: &str = "decisions.json";
 /// What is decided where the RFC leaves it free, or where what is JSON is rejected all the same.
 #[derive(Deserialize)]
 struct Decision {
-    /// As `word` has it.
+    /// As `Said` has the word.
     verdict: String,
     why: String,
     /// Names of files.
@@ -27,12 +31,10 @@ struct Decision {
 
 pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
     let decisions: Vec<Decision> = kept(DECISIONS)?;
-    let mut names: Vec<String> = Vec::new();
-    for entry in fs::read_dir(suite).with_context(|| suite.display().to_string())? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
+    let name = |path: PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries(suite)?.into_iter().map(name).collect();
     // Those that must be read come first, those that are left free last.
-    names.sort_by(|a, b| b[..1].cmp(&a[..1]).then_with(|| a.cmp(b)));
+    names.sort_by_key(|name| Reverse(name.bytes().next()));
     for name in decisions.iter().flat_map(|decision| &decision.tests) {
         ensure!(names.contains(name), "{DECISIONS}: there is no {name}");
     }
@@ -41,7 +43,8 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
         let verdict = sandbox.judge(&Contract::of("schema", "true"), &text);
         let decided: Vec<&str> =
             decisions.iter().filter(|decision| decision.tests.contains(name)).map(|one| one.verdict.as_str()).collect();
-        let word = word(&verdict);
+        let said = Said::by(&verdict);
+        let word = said.word.as_str();
         let is_json = verdict.as_ref().is_ok_and(is_json);
         let as_decided = if decided.is_empty() { word == ACCEPTED } else { decided == [word] };
         let (group, as_expected) = match name.as_bytes().first() {
@@ -49,21 +52,9 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
             Some(b'n') => ("is not JSON", verdict.is_ok() && !is_json && decided.is_empty()),
             _ => ("is left free by RFC 8259", !decided.is_empty() && as_decided),
         };
-        let failure = (!as_expected).then(|| format!("{}; decided: {decided:?}", told(&verdict)));
-        Ok(Test { group: group.to_owned(), name: name.clone(), failure })
+        Ok(Test { group: group.to_owned(), name: name.clone(), failure: (!as_expected).then_some(said) })
     })?;
     tests.into_iter().collect()
-}
-
-const ACCEPTED: &str = "accepted";
-
-/// The verdict in a word: where it is a rejection, the keyword of what comes first.
-fn word(verdict: &Result<Report, Fault>) -> &str {
-    match verdict {
-        Ok(report) if report.disposition == Disposition::Accepted => ACCEPTED,
-        Ok(report) => report.violations().first().map_or("", |first| first.keyword.as_str()),
-        Err(fault) => fault.code(),
-    }
 }
 
 /// What is decided, as a table; the run has held it against what is.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    Test,
-    sandbox::{Contract, Sandbox, told, with_each},
+    Test, entries,
+    sandbox::{Contract, Said, Sandbox, with_each},
 };
 
 pub(crate) const NAME: &str = "JSON-Schema-Test-Suite";
@@ -25,6 +25,9 @@ const DRAFTS: [(&str, &str); 5] = [
     ("draft2019-09", "https://json-schema.org/draft/2019-09/schema"),
     ("draft2020-12", "https://json-schema.org/draft/2020-12/schema"),
 ];
+
+/// The parts of a draft's tests, and the folders of those that are not the first.
+const PARTS: [(&str, &str); 3] = [("required", ""), ("optional", "optional"), ("format", "optional/format")];
 
 /// Where the suite says that its remotes are.
 const REMOTES: &str = "http://localhost:1234/";
@@ -48,7 +51,7 @@ struct Case {
 struct Job {
     draft: &'static str,
     dialect: &'static str,
-    /// `required`, `optional` or `format`.
+    /// One of `PARTS`.
     part: &'static str,
     file: String,
     group: Group,
@@ -65,16 +68,13 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
     let mut jobs = Vec::new();
     for (draft, dialect) in DRAFTS {
         let root = suite.join("tests").join(draft);
-        for path in files(&root)? {
-            let file = path.strip_prefix(&root)?.with_extension("").display().to_string();
-            let part = match () {
-                () if file.starts_with("optional/format/") => "format",
-                () if file.starts_with("optional/") => "optional",
-                () => "required",
-            };
-            let groups: Vec<Group> =
-                serde_json::from_slice(&fs::read(&path)?).with_context(|| path.display().to_string())?;
-            jobs.extend(groups.into_iter().map(|group| Job { draft, dialect, part, file: file.clone(), group }));
+        for (part, folder) in PARTS {
+            for path in files(&root.join(folder))? {
+                let file = path.strip_prefix(&root)?.with_extension("").display().to_string();
+                let groups: Vec<Group> =
+                    serde_json::from_slice(&fs::read(&path)?).with_context(|| path.display().to_string())?;
+                jobs.extend(groups.into_iter().map(|group| Job { draft, dialect, part, file: file.clone(), group }));
+            }
         }
     }
     let tests = with_each(&jobs, |job| job.run(sandbox, &remotes))?;
@@ -98,7 +98,7 @@ impl Job {
             Test {
                 group: format!("{}, {}", self.draft, self.part),
                 name: format!("{}/{}: {}: {}", self.draft, self.file, self.group.description, case.description),
-                failure: (!as_expected).then(|| told(&verdict)),
+                failure: (!as_expected).then(|| Said::by(&verdict)),
             }
         };
         self.group.tests.iter().map(test).collect()
@@ -128,25 +128,26 @@ impl Job {
     }
 }
 
-fn remotes(root: &Path) -> Result<Vec<Remote>> {
-    let remote = |path: &PathBuf| {
-        let name = path.strip_prefix(root)?.display().to_string();
-        Ok(Remote { uri: format!("{REMOTES}{name}"), text: fs::read_to_string(path)? })
-    };
-    files(root)?.iter().map(remote).collect()
+/// Whether a folder is that of one of the drafts.
+pub(crate) fn is_draft(folder: &str) -> bool {
+    DRAFTS.iter().any(|(draft, _)| *draft == folder)
 }
 
-/// All JSON files in a folder and in those inside it, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() {
-            files.extend(self::files(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            files.push(path);
+fn remotes(root: &Path) -> Result<Vec<Remote>> {
+    let mut folders = vec![root.to_owned()];
+    let mut remotes = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in files(&folder)? {
+            let name = path.strip_prefix(root)?.display().to_string();
+            remotes.push(Remote { uri: format!("{REMOTES}{name}"), text: fs::read_to_string(path)? });
         }
+        folders.extend(entries(&folder)?.into_iter().filter(|path| path.is_dir()));
     }
-    files.sort();
-    Ok(files)
+    Ok(remotes)
+}
+
+/// The JSON files in a folder, in order.
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    Ok(entries(folder)?.into_iter().filter(is_json).collect())
 }

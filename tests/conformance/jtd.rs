@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Test,
-    sandbox::{Contract, Sandbox, told, with_each},
+    sandbox::{Contract, Said, Sandbox, with_each},
 };
 
 pub(crate) const NAME: &str = "JSON Type Definition";
@@ -46,7 +46,7 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
         Test {
             group: "validation, with the places of errors".to_owned(),
             name: format!("validation: {name}"),
-            failure: (!as_expected).then(|| told(&verdict)),
+            failure: (!as_expected).then(|| Said::by(&verdict)),
         }
     })?;
     let invalid: Vec<_> = invalid.into_iter().collect();
@@ -56,7 +56,7 @@ pub(crate) fn run(sandbox: &Sandbox, suite: &Path) -> Result<Vec<Test>> {
         Test {
             group: "definitions that are none".to_owned(),
             name: format!("invalid_schemas: {name}"),
-            failure: (!is_refused).then(|| told(&verdict)),
+            failure: (!is_refused).then(|| Said::by(&verdict)),
         }
     })?);
     Ok(tests)

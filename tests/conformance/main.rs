@@ -20,7 +20,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 
-use sandbox::Sandbox;
+use sandbox::{Said, Sandbox};
 
 /// A test of a suite, and what came of it.
 struct Test {
@@ -29,7 +29,7 @@ struct Test {
     /// Unlike that of any other test.
     name: String,
     /// What seamgate says, where that is not what the suite expects.
-    failure: Option<String>,
+    failure: Option<Said>,
 }
 
 fn main() -> Result<ExitCode> {
@@ -51,6 +51,14 @@ fn main() -> Result<ExitCode> {
         timed(schemastore::NAME, &|| schemastore::run(&sandbox, schemastore))?,
     ];
     table::write(&suites, sandbox.backtracked())
+}
+
+/// All that is in a folder, in order.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// A file beside this one.

@@ -1,6 +1,6 @@
 //! Why tests fail: kept by hand, and held to be neither short of a failure nor ahead of one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use anyhow::{Result, ensure};
 use serde::Deserialize;
@@ -12,6 +12,8 @@ use crate::{Test, kept};
 pub(crate) struct Reason {
     /// Whose it is: `seamgate`, the name of a dependency, or `suite` where what it expects is not what the standard says.
     pub(crate) of: String,
+    /// What seamgate says, as `Said` has the word.
+    pub(crate) verdict: String,
     pub(crate) reason: String,
     pub(crate) tests: Vec<String>,
 }
@@ -26,21 +28,25 @@ pub(crate) struct Reasons {
 impl Reasons {
     pub(crate) fn of(tests: &[&Test]) -> Result<Self> {
         let all: Vec<Reason> = kept("reasons.json")?;
-        let mut explained = BTreeSet::new();
-        for name in all.iter().flat_map(|reason| &reason.tests) {
-            ensure!(explained.insert(name.as_str()), "reasons.json names {name} twice");
+        let mut explained = BTreeMap::new();
+        for (reason, name) in all.iter().flat_map(|reason| reason.tests.iter().map(move |name| (reason, name))) {
+            ensure!(explained.insert(name.as_str(), reason).is_none(), "reasons.json names {name} twice");
         }
         let mut wrong = Vec::new();
         for test in tests {
-            match (&test.failure, explained.remove(test.name.as_str())) {
-                (Some(failure), false) => {
-                    wrong.push(format!("{} fails, and reasons.json does not say why: {failure}", test.name))
+            let name = &test.name;
+            match (&test.failure, explained.remove(name.as_str())) {
+                (Some(said), Some(reason)) if said.word != reason.verdict => {
+                    wrong.push(format!("{name} fails otherwise than reasons.json says: {}", said.line));
                 }
-                (None, true) => wrong.push(format!("{} passes, and reasons.json says why it fails", test.name)),
-                _ => {}
+                (Some(said), None) => {
+                    wrong.push(format!("{name} fails, and reasons.json does not say why: {}", said.line))
+                }
+                (None, Some(_)) => wrong.push(format!("{name} passes, and reasons.json says why it fails")),
+                (Some(_), Some(_)) | (None, None) => {}
             }
         }
-        wrong.extend(explained.iter().map(|name| format!("there is no test {name}, which reasons.json names")));
+        wrong.extend(explained.keys().map(|name| format!("there is no test {name}, which reasons.json names")));
         Ok(Reasons { all, wrong })
     }
 }

@@ -1,15 +1,12 @@
 //! The gate as the suites ask it: one contract for each schema, and the whole text as the document.
 
 use std::{
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
-use anyhow::{Context, Result};
-use seamgate::{Disposition, ErrorKind, Fault, Gate, Report, Request};
+use anyhow::{Result, anyhow};
+use seamgate::{ErrorKind, Fault, Gate, Report, Request};
 use serde_json::Value;
 
 /// Judges documents with the limits that are the host's defaults.
@@ -89,17 +86,27 @@ pub(crate) fn is_json(report: &Report) -> bool {
     report.error.as_ref().is_none_or(|error| error.error == ErrorKind::OutputValidationFailed)
 }
 
-/// What a verdict says, in a line.
-pub(crate) fn told(verdict: &Result<Report, Fault>) -> String {
-    match verdict {
-        Ok(report) if report.disposition == Disposition::Accepted => "accepted".to_owned(),
-        Ok(report) => match report.violations().first() {
-            Some(first) => format!("rejected: {} {} ({})", first.path, first.message, first.keyword),
-            None => format!("{:?}", report.disposition),
-        },
-        Err(fault) => {
-            let place = fault.violations().first().map(|first| format!(" at {}", first.path)).unwrap_or_default();
-            format!("fault {}{place}: {fault}", fault.code())
+/// What a verdict says.
+pub(crate) struct Said {
+    /// `accepted`, the keyword of the first violation, or the code of the fault.
+    pub(crate) word: String,
+    /// For a person.
+    pub(crate) line: String,
+}
+
+pub(crate) const ACCEPTED: &str = "accepted";
+
+impl Said {
+    pub(crate) fn by(verdict: &Result<Report, Fault>) -> Self {
+        match verdict {
+            Ok(report) => match report.violations().first() {
+                None => Said { word: ACCEPTED.to_owned(), line: report.disposition.word().to_owned() },
+                Some(first) => {
+                    let line = format!("rejected: {} {} ({})", first.path, first.message, first.keyword);
+                    Said { word: first.keyword.clone(), line }
+                }
+            },
+            Err(fault) => Said { word: fault.code().to_owned(), line: format!("fault {}: {fault}", fault.code()) },
         }
     }
 }
@@ -107,22 +114,25 @@ pub(crate) fn told(verdict: &Result<Report, Fault>) -> String {
 /// Do the same with each, on all processors; what comes is in their order.
 pub(crate) fn with_each<T: Sync, R: Send>(all: &[T], run: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(all.len()));
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some((index, one)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, all.get(index)?)))
-                {
-                    let result = run(one);
-                    if let Ok(mut done) = done.lock() {
-                        done.push((index, result));
-                    }
-                }
-            });
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(index) else {
+                return done;
+            };
+            done.push((index, run(one)));
         }
-    });
-    let mut done = done.into_inner().ok().context("a thread panicked")?;
+    };
+    let mut done = thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().map(thread::ScopedJoinHandle::join).collect::<Result<Vec<_>, _>>()
+    })
+    .map_err(|_| anyhow!("a thread panicked"))?
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
     done.sort_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, result)| result).collect())
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use anyhow::{Context, Result, bail};
@@ -12,8 +12,8 @@ use seamgate::Disposition;
 use serde_json::Value;
 
 use crate::{
-    Test,
-    sandbox::{Contract, Sandbox, told, with_each},
+    Test, entries,
+    sandbox::{Contract, Said, Sandbox, with_each},
 };
 
 pub(crate) const NAME: &str = "SchemaStore";
@@ -34,7 +34,7 @@ type Schemas = BTreeMap<String, Schema>;
 
 pub(crate) fn run(sandbox: &Sandbox, store: &Path) -> Result<Vec<Test>> {
     let mut schemas = Schemas::new();
-    for path in files(&store.join("schemas/json"))? {
+    for path in entries(&store.join("schemas/json"))? {
         let text = fs::read_to_string(&path)?;
         let value = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
         schemas.insert(name(&path), Schema { text, value });
@@ -57,7 +57,7 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
     let mut tests = vec![Test {
         group: "schemas".to_owned(),
         name: format!("schemas/{name}"),
-        failure: (!taken).then(|| told(&verdict)),
+        failure: (!taken).then(|| Said::by(&verdict)),
     }];
     for (folder, group, valid) in
         [("test", "documents that must be accepted", true), ("negative_test", "documents that must be rejected", false)]
@@ -66,7 +66,7 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
         if !folder.exists() {
             continue;
         }
-        for path in files(&folder)? {
+        for path in entries(&folder)? {
             let document = document(&path).with_context(|| path.display().to_string())?;
             let verdict = sandbox.judge(&contract, &document);
             let is = verdict.as_ref().is_ok_and(|report| report.disposition == Disposition::Accepted);
@@ -74,7 +74,7 @@ fn tests(sandbox: &Sandbox, store: &Path, schemas: &Schemas, name: &str, schema:
             tests.push(Test {
                 group: group.to_owned(),
                 name: path.strip_prefix(store)?.display().to_string(),
-                failure: (!as_expected).then(|| told(&verdict)),
+                failure: (!as_expected).then(|| Said::by(&verdict)),
             });
         }
     }
@@ -175,16 +175,6 @@ fn from_toml(toml: toml::Value) -> Value {
         toml::Value::Array(items) => items.into_iter().map(from_toml).collect(),
         toml::Value::Table(members) => members.into_iter().map(|(name, value)| (name, from_toml(value))).collect(),
     }
-}
-
-/// All files in a folder, in order.
-fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        files.push(entry?.path());
-    }
-    files.sort();
-    Ok(files)
 }
 
 fn name(path: &Path) -> String {

@@ -59,7 +59,6 @@ fn table(suites: &[Vec<Test>; 4]) -> Result<String> {
                 }
             }
         }
-        groups.sort_by_key(|(group, _)| order(group));
         for (group, count) in groups {
             writeln!(out, "| {name} | {group} | {} |", counted(&count))?;
         }
@@ -67,14 +66,6 @@ fn table(suites: &[Vec<Test>; 4]) -> Result<String> {
     writeln!(out, "| all | | {} |", counted(&all))?;
     Ok(out)
 }
-
-/// The required ones of a draft come before others.
-fn order(group: &str) -> usize {
-    DRAFT_ORDER.iter().position(|draft| group.starts_with(draft)).unwrap_or(0) * 3
-        + ["required", "optional", "format"].iter().position(|part| group.ends_with(part)).unwrap_or(0)
-}
-
-const DRAFT_ORDER: [&str; 5] = ["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"];
 
 fn counted(Count { tests, passed }: &Count) -> String {
     format!("{tests} | {passed} | {}", tests - passed)
@@ -92,8 +83,8 @@ fn page(table: &str, reasons: &Reasons, backtracked: usize) -> Result<String> {
     writeln!(out, "{table}")?;
     writeln!(out, "{} {backtracked} of all tests.\n", ASKED.trim_start())?;
     writeln!(out, "## What fails, and why\n")?;
-    for Reason { of, reason, tests } in &reasons.all {
-        writeln!(out, "**{of}**, {}: {reason}\n", counted_tests(tests.len()))?;
+    for Reason { of, verdict, reason, tests } in &reasons.all {
+        writeln!(out, "**{of}**, {}, `{verdict}`: {reason}\n", counted_tests(tests.len()))?;
         for (name, drafts) in by_draft(tests) {
             match &drafts[..] {
                 [] => writeln!(out, "- {name}")?,
@@ -138,7 +129,7 @@ fn by_draft(tests: &[String]) -> Vec<(&str, Vec<&str>)> {
     let mut named: Vec<(&str, Vec<&str>)> = Vec::new();
     for test in tests {
         let (draft, name) = match test.split_once('/') {
-            Some((draft, name)) if DRAFT_ORDER.contains(&draft) => (Some(draft), name),
+            Some((draft, name)) if json_schema::is_draft(draft) => (Some(draft), name),
             _ => (None, test.as_str()),
         };
         match named.iter_mut().find(|(known, _)| *known == name) {

@@ -206,6 +206,9 @@ fn mailbox(text: &str, may_be: impl Fn(&str, &str) -> bool) -> bool {
     }
 }
 
+/// RFC 1035, section 2.3.4, without the root's dot.
+const MAX_HOSTNAME: usize = 253;
+
 /// RFC 1123, section 2.1.
 fn plain_hostname(text: &str) -> bool {
     let label = |label: &str| {
@@ -214,7 +217,7 @@ fn plain_hostname(text: &str) -> bool {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    text.len() <= 253 && text.split('.').all(label)
+    text.len() <= MAX_HOSTNAME && text.split('.').all(label)
 }
 
 /// The same, where labels that encode other characters encode ones they may (RFC 5890, section 2.3).
@@ -231,6 +234,10 @@ fn hostname(text: &str) -> bool {
 
 /// RFC 5890, section 2.3.2.3: labels as above, or the characters themselves.
 fn idn_hostname(text: &str) -> bool {
+    // Encoded, a text has at least as many characters; how long encoding takes grows with their square.
+    if text.chars().count() > MAX_HOSTNAME {
+        return false;
+    }
     // RFC 3490, section 3.1: all of these are dots.
     let labels: Vec<&str> = text.split(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).collect();
     let encoded = |label: &&str| match label.is_ascii() {
@@ -243,7 +250,7 @@ fn idn_hostname(text: &str) -> bool {
         }
     };
     let lengths: Option<Vec<usize>> = labels.iter().map(encoded).collect();
-    lengths.is_some_and(|lengths| lengths.iter().sum::<usize>() + lengths.len() - 1 <= 253)
+    lengths.is_some_and(|lengths| lengths.iter().sum::<usize>() + lengths.len() - 1 <= MAX_HOSTNAME)
 }
 
 /// RFC 5892, without its tables of exceptions that are of no script in use, and without what only normalisation tells.
