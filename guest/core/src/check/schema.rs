@@ -335,6 +335,8 @@ pub(super) struct ArrayRules {
 
 pub(super) struct Contains {
     pub(super) schema: SchemaId,
+    /// The schema as text, cut to be shown.
+    pub(super) shown: String,
     pub(super) count: Sizes,
     /// Whether items that match count as evaluated (2020-12).
     pub(super) evaluates: bool,
