@@ -289,7 +289,7 @@ fn none_found(output: &str, contract: &Contract) -> Rejection {
 fn several_found(candidates: &[Candidate]) -> Rejection {
     let found = text::count(candidates.len(), "candidate");
     let message = format!("must contain one piece of JSON, contains {}", candidates.len());
-    extraction_failed("one candidate", &found, &message, candidates.get(1).map(|candidate| candidate.span))
+    extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))
 }
 
 impl Request<'_> {

@@ -95,6 +95,10 @@ impl<'t> Screening<'t> {
     }
 }
 
+/// The numbers that there may be.
+const NUMBER_RANGE: &str = "a number that 64 bits hold: an integer from -9223372036854775808 to 18446744073709551615, or a \
+                            fraction that a double neither makes infinite nor zero";
+
 /// What the parser found, in words.
 pub(crate) fn violation(document: &Document, finding: Finding, place: Place, caps: &Caps) -> Violation {
     let node = finding.node;
@@ -121,15 +125,14 @@ pub(crate) fn violation(document: &Document, finding: Finding, place: Place, cap
             "lone_surrogate",
             "both halves of a surrogate pair",
             document.source(node),
-            "must be Unicode text: half of a surrogate pair stands alone",
+            "must be Unicode text, with both halves of a surrogate pair: one stands alone",
         ),
         What::NumberRange => Violation::new(
             &place,
             "number_range",
-            "a number that 64 bits hold: an integer from -9223372036854775808 to 18446744073709551615, or a \
-             fraction that a double neither makes infinite nor zero",
+            NUMBER_RANGE,
             &shown,
-            "must be a number that 64 bits hold; send it as a string if every digit matters",
+            &format!("must be {NUMBER_RANGE}; send it as a string if every digit matters"),
         ),
         What::Depth => Violation::new(
             &place,

@@ -60,11 +60,24 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
 }
 
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
-/// quoting, in which what cannot be seen is escaped.
+/// quoting, in which what cannot be seen is escaped. Where escapes make it more than twice as long, less of it is shown.
 pub(crate) fn quote(text: &str, limit: usize) -> String {
-    let mut out = String::new();
-    push_json_string(&mut out, &cut(text, limit));
-    visible(&out)
+    let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len()).len()) };
+    let mut inside = String::new();
+    let mut end = 0;
+    for (at, character) in text.char_indices() {
+        let next = at + character.len_utf8();
+        let mut shown = String::new();
+        push_json_string(&mut shown, &text[at..next]);
+        let shown = visible(&shown[1..shown.len() - 1]);
+        if next > keep || inside.len() + shown.len() > 2 * limit {
+            break;
+        }
+        inside.push_str(&shown);
+        end = next;
+    }
+    let more = if end < text.len() { left_out(text.len() - end) } else { String::new() };
+    format!("\"{inside}{more}\"")
 }
 
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
@@ -122,6 +135,27 @@ pub(crate) fn is_invisible(character: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// As many of some values as fit `limit` bytes, the first always, and how many more there are.
+pub(crate) fn list(values: impl ExactSizeIterator<Item = String>, limit: usize) -> String {
+    /// Room for the words, whatever the number is.
+    const MORE: usize = 32;
+    let count = values.len();
+    let mut out = String::new();
+    for (index, value) in values.enumerate() {
+        let more = count - index;
+        let end = out.len() + 2 + value.len() + if more > 1 { MORE } else { 0 };
+        if index > 0 && end > limit {
+            out.push_str(&format!(", … [{more} more left out]"));
+            break;
+        }
+        if index > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(&value);
+    }
+    out
+}
+
 /// `1 item`, `2 items`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -143,9 +177,22 @@ mod tests {
     }
 
     #[test]
+    fn a_list_that_is_cut_says_how_many_are_left_out() {
+        let values = |number: usize| (0..number).map(|_| "12345678".to_owned());
+        assert_eq!(list(values(2), 20), "12345678, 12345678");
+        let shown = list(values(40), 100);
+        assert!(shown.len() <= 100);
+        assert_eq!(shown, format!("{}, … [33 more left out]", ["12345678"; 7].join(", ")));
+        assert_eq!(list(values(2), 4), "12345678, … [1 more left out]");
+    }
+
+    #[test]
     fn what_cannot_be_seen_is_escaped() {
         assert_eq!(quote("a\u{202e}b\u{200b}\u{7f}\"\n", 99), r#""a\u202eb\u200b\u007f\"\n""#);
         assert_eq!(quote("\u{e0041}", 99), r#""\udb40\udc41""#);
+        assert_eq!(quote(&"\u{7}".repeat(6), 6), r#""\u0007\u0007… [4 bytes left out]""#);
+        assert_eq!(quote(&"x".repeat(99), 40), format!("\"{}… [82 bytes left out]\"", "x".repeat(17)));
+        assert_eq!(quote("\"\"\"\"", 4), r#""\"\"\"\"""#);
     }
 
     #[test]

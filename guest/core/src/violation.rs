@@ -16,6 +16,9 @@ pub(crate) const MAX_ITEMS_VIOLATIONS: usize = 1_000;
 /// `expected` and `received` are cut to this many bytes.
 const MAX_SHORT: usize = 256;
 
+/// A list of values is cut to this many bytes, which leaves room for the words around it.
+pub(crate) const MAX_LIST: usize = 240;
+
 /// `message` is cut to this many bytes.
 const MAX_MESSAGE: usize = 512;
 

@@ -454,6 +454,15 @@ impl<'s> Builder<'s, '_> {
         schemas.collect::<Compiled<'s, Vec<_>>>().map(Some)
     }
 
+    /// A schema as text, cut to be shown; of one that is a mere reference, what that leads to.
+    fn shown(&self, value: &Value) -> String {
+        let reference = value.as_object().filter(|keywords| keywords.len() == 1).and_then(|keywords| {
+            let resolved = self.context.resolver.lookup(keywords.get("$ref")?.as_str()?).ok()?;
+            Some(resolved.contents().to_string())
+        });
+        text::cut(&reference.unwrap_or_else(|| value.to_string()), MAX_VALUE)
+    }
+
     fn members_of(&self, keyword: &str) -> Compiled<'s, Option<&'s Map<String, Value>>> {
         self.read(keyword, Value::as_object)
     }
@@ -573,13 +582,14 @@ impl<'s> Builder<'s, '_> {
                 rules.rest = self.schema_at("items")?;
             }
             if self.context.since(Draft::Draft6)
-                && let Some(schema) = self.schema_at("contains")?
+                && let Some(value) = self.keywords.get("contains")
             {
+                let (schema, shown) = (self.child(&["contains"], value)?, self.shown(value));
                 let counted = self.context.since(Draft::Draft201909) && validation;
                 let count = if counted { self.sizes("minContains", "maxContains")? } else { Sizes::default() };
                 let min = if counted && self.keywords.contains_key("minContains") { count.min } else { 1 };
                 let evaluates = self.context.since(Draft::Draft202012);
-                rules.contains = Some(Contains { schema, count: Sizes { min, ..count }, evaluates });
+                rules.contains = Some(Contains { schema, shown, count: Sizes { min, ..count }, evaluates });
             }
         }
         if !rules.is_empty() {
@@ -666,8 +676,7 @@ impl<'s> Builder<'s, '_> {
             self.schema.applied.push(Applied::One(one));
         }
         if let Some(value) = self.keywords.get("not") {
-            let shown = text::cut(&value.to_string(), MAX_VALUE);
-            let schema = self.child(&["not"], value)?;
+            let (schema, shown) = (self.child(&["not"], value)?, self.shown(value));
             self.schema.applied.push(Applied::Not(schema, shown));
         }
         if self.context.since(Draft::Draft7)

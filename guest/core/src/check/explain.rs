@@ -10,13 +10,14 @@ use super::{
     compile::{MAX_VALUE, find},
     judge::{Failure, Nearest, Why},
     pattern::BACKTRACKING_STEPS,
-    schema::{Applied, Schemas},
+    schema::{Applied, ArrayRules, Schemas},
+    value::same_items,
 };
 use crate::{
     parse::{Document, NodeId},
     place::{Place, Step},
     text::{self, count, quote},
-    violation::{Violation, Violations},
+    violation::{MAX_LIST, Violation, Violations},
 };
 
 /// Failures as violations, of one value by one contract's schemas.
@@ -102,20 +103,24 @@ impl Explainer<'_> {
         };
         let least = |limit: Option<usize>, noun: &str, is| size("at least", limit, noun, is);
         let most = |limit: Option<usize>, noun: &str, is| size("at most", limit, noun, is);
+        let pattern = || {
+            let pattern = string.and_then(|rules| rules.pattern.as_ref());
+            quote(pattern.map_or("", |pattern| &pattern.text), MAX_VALUE)
+        };
         let characters = || document.string(at).chars().count();
         let items = document.count(at);
         let array = schema.array.as_deref();
         let object = schema.object.as_deref();
 
         match &failure.why {
-            Why::Never => Words::new("nothing", "must not be there: the schema allows no value here"),
+            Why::Never => never(),
             Why::Type => {
                 let (types, is) = (&schema.type_names, document.kind(at).name());
                 Words::new(types, format!("must be {types}, not {is}")).receiving(is)
             }
             Why::Allowed(number) => {
                 let allowed = &schema.allowed[*number];
-                let values = allowed.shown();
+                let values = text::list(allowed.values.iter().map(value), MAX_LIST);
                 match allowed.keyword {
                     "const" => Words::new(values.clone(), format!("must be {values}")),
                     _ => Words::new(format!("one of {values}"), format!("must be one of {values}")),
@@ -136,69 +141,117 @@ impl Explainer<'_> {
             Why::MinLength => least(string.map(|rules| rules.length.min), "character", characters()),
             Why::MaxLength => most(string.map(|rules| rules.length.max), "character", characters()),
             Why::Pattern => {
-                let pattern = string.and_then(|rules| rules.pattern.as_ref()).map_or("", |pattern| &pattern.text);
-                let pattern = quote(pattern, MAX_VALUE);
+                let pattern = pattern();
                 Words::new(format!("a match of {pattern}"), format!("must match the pattern {pattern}"))
             }
-            Why::Undecided | Why::PatternProperties(_) => Words::new(
-                "a match that can be decided",
-                format!("must match a pattern, and whether it does was not decided within {BACKTRACKING_STEPS} steps"),
-            ),
-            Why::Format => {
-                let format = string.and_then(|rules| rules.format.as_ref()).map_or("", |format| format.name);
-                Words::new(format, format!("must match format '{format}'"))
+            Why::Undecided => {
+                let pattern = pattern();
+                Words::new(
+                    format!("a match of {pattern}"),
+                    format!(
+                        "must match the pattern {pattern}, and be shorter: whether it matches was not decided within \
+                         {BACKTRACKING_STEPS} steps"
+                    ),
+                )
             }
+            Why::PatternProperties(number) => {
+                let pattern = object.and_then(|rules| rules.patterns.get(*number));
+                let pattern = quote(pattern.map_or("", |(pattern, _)| &pattern.text), MAX_VALUE);
+                Words::new(
+                    "shorter member names",
+                    format!(
+                        "must have shorter member names: whether one matches the pattern {pattern} was not decided within \
+                         {BACKTRACKING_STEPS} steps"
+                    ),
+                )
+            }
+            Why::Format => match string.and_then(|rules| rules.format.as_ref()) {
+                Some(format) => {
+                    Words::new(format.name, format!("must match format '{}': {}", format.name, format.form))
+                }
+                None => unexplained(),
+            },
             Why::ContentEncoding(name) => Words::new(*name, format!("must be text in the encoding '{name}'")),
-            Why::ContentMediaType(name) => Words::new(*name, format!("must be text of the media type '{name}'")),
+            Why::ContentMediaType(name) => {
+                let encoding = string.and_then(|rules| rules.content.encoding);
+                let encoded = encoding.map_or(String::new(), |encoding| format!(", in the encoding '{encoding}'"));
+                Words::new(*name, format!("must be text of the media type '{name}'{encoded}"))
+            }
             Why::MinItems => least(array.map(|rules| rules.length.min), "item", items),
             Why::MaxItems => most(array.map(|rules| rules.length.max), "item", items),
             Why::AdditionalItems => most(array.map(|rules| rules.prefix.len()), "item", items),
-            Why::UniqueItems => Words::new("items that all differ", "must not have the same item twice"),
+            Why::UniqueItems => {
+                let same = same_items(document, at);
+                let which =
+                    same.map_or(String::new(), |(first, second)| format!(": [{first}] and [{second}] are equal"));
+                Words::new("items that all differ", format!("must not have the same item twice{which}"))
+            }
             Why::Contains => {
-                Words::new("an item that matches", "must have an item that matches the schema of 'contains'")
+                let item = format!("an item that matches {}", contained(array));
+                Words::new(item.clone(), format!("must have {item}"))
             }
-            Why::MinContains => {
-                Words::new("more items that match", "must have more items that match the schema of 'contains'")
+            Why::MinContains(is) => {
+                let least = array.and_then(|rules| rules.contains.as_ref()).map_or(0, |contains| contains.count.min);
+                matching("at least", least, contained(array), *is)
             }
-            Why::MaxContains => {
-                Words::new("fewer items that match", "must have fewer items that match the schema of 'contains'")
+            Why::MaxContains(is) => {
+                let most = array.and_then(|rules| rules.contains.as_ref()).map_or(0, |contains| contains.count.max);
+                matching("at most", most, contained(array), *is)
             }
-            Why::UnevaluatedItems => {
-                Words::new("no further items", "must not have items beyond those that the schema describes")
-            }
+            Why::UnevaluatedItems(first) => Words::new(
+                "no further items",
+                format!("must not have items that the schema does not describe: [{first}] is the first of them"),
+            ),
             Why::MinProperties => least(object.map(|rules| rules.count.min), "member", items),
             Why::MaxProperties => most(object.map(|rules| rules.count.max), "member", items),
             Why::Required(number) => missing(object.map_or("", |rules| rules.names.get(*number))),
             Why::Dependent(number, index) => match object.map(|rules| &rules.dependent[*number]) {
-                Some(dependent) => missing(&dependent.required[*index]),
+                Some(dependent) => {
+                    let words = missing(&dependent.required[*index]);
+                    let message = format!("{} beside {}", words.message, quote(&dependent.name, MAX_VALUE));
+                    Words { message, ..words }
+                }
                 None => unexplained(),
             },
             Why::AdditionalProperties | Why::UnevaluatedProperties => self.undeclared(at),
             Why::PropertyName(inner) => {
-                let message = format!("must have another name: it {}", self.words(inner).message);
-                Words::new("a member name that matches", message)
+                let name = quote(document.string(at), 128);
+                match inner.why {
+                    Why::Never => Words::new("no such member", "must not be there: the schema allows no member here"),
+                    _ => {
+                        let words = self.words(inner);
+                        Words::new(
+                            format!("another name: {}", words.expected),
+                            format!("must have another name than {name}: it {}", words.message),
+                        )
+                    }
+                }
             }
             Why::Not(number) => {
                 let shown = match schema.applied.get(*number) {
                     Some(Applied::Not(_, shown)) => shown.as_str(),
                     _ => "",
                 };
+                if matches!(shown, "{}" | "true") {
+                    return never();
+                }
                 Words::new(format!("anything but {shown}"), format!("must not match the schema {shown}"))
             }
             Why::AnyOf(number, nearest) => {
-                self.no_alternative("at least one", schema.applied.get(*number), nearest.as_deref())
+                self.no_alternative("at least one", "anyOf", schema.applied.get(*number), nearest.as_deref())
             }
             Why::OneOfNone(number, nearest) => {
-                self.no_alternative("exactly one", schema.applied.get(*number), nearest.as_deref())
+                self.no_alternative("exactly one", "oneOf", schema.applied.get(*number), nearest.as_deref())
             }
             Why::OneOfSeveral(number, matching) => {
                 let schemas = alternatives(schema.applied.get(*number));
-                let matching = matching.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+                let which = matching.iter().map(|number| format!("oneOf/{number}"));
                 Words::new(
                     format!("exactly one of {schemas}"),
                     format!(
-                        "must match exactly one of {schemas}, matches several (numbers {})",
-                        text::cut(&matching, 64)
+                        "must match exactly one of {schemas}, matches {}: {}",
+                        matching.len(),
+                        text::list(which, 96)
                     ),
                 )
             }
@@ -212,13 +265,20 @@ impl Explainer<'_> {
         Words::new("no such member", format!("must not be there: member {name} is not declared"))
     }
 
-    fn no_alternative(&self, quantity: &str, applied: Option<&Applied>, nearest: Option<&Nearest>) -> Words {
+    /// Alternatives are named as their places in the schema are: `anyOf/0`.
+    fn no_alternative(
+        &self,
+        quantity: &str,
+        keyword: &str,
+        applied: Option<&Applied>,
+        nearest: Option<&Nearest>,
+    ) -> Words {
         let schemas = alternatives(applied);
         let mut message = format!("must match {quantity} of {schemas}, matches none");
         if let Some(nearest) = nearest {
             let place = text::cut(&self.place(nearest.first.at).path(), 96);
             let first = text::cut(&self.words(&nearest.first).message, 200);
-            message.push_str(&format!("; the nearest is number {}: {place} {first}", nearest.number));
+            message.push_str(&format!("; the nearest is {keyword}/{}: {place} {first}", nearest.number));
             if nearest.more > 0 {
                 message.push_str(&format!(" (and {} more)", nearest.more));
             }
@@ -235,8 +295,8 @@ fn unexplained_violation(document: &Document, at: NodeId, place: &Place) -> Viol
 
 fn unexplained() -> Words {
     Words::new(
-        "a document that matches the schema",
-        "must match the schema; its alternatives branch too often to say where it does not",
+        "a value that matches the schema",
+        "must be a value that matches the schema; its alternatives branch too often to say where it does not",
     )
 }
 
@@ -245,12 +305,34 @@ fn missing(name: &str) -> Words {
     Words::new(format!("member {name}"), format!("must have member {name}")).receiving("no such member")
 }
 
+fn never() -> Words {
+    Words::new("nothing", "must not be there: the schema allows no value here")
+}
+
+/// The schema of `contains`, to be shown.
+fn contained(array: Option<&ArrayRules>) -> &str {
+    array.and_then(|rules| rules.contains.as_ref()).map_or("", |contains| &contains.shown)
+}
+
+/// So many items must match the schema of `contains`.
+fn matching(bound: &str, limit: usize, shown: &str, is: usize) -> Words {
+    let items =
+        |number: usize| format!("{} that {}", count(number, "item"), if number == 1 { "matches" } else { "match" });
+    let limit = format!("{bound} {} {shown}", items(limit));
+    Words::new(limit.clone(), format!("must have {limit}, has {is}")).receiving(items(is))
+}
+
 fn alternatives(applied: Option<&Applied>) -> String {
     let number = match applied {
         Some(Applied::Any(schemas) | Applied::One(schemas)) => schemas.len(),
         _ => 0,
     };
     count(number, "alternative")
+}
+
+/// A value of the schema, to be shown.
+fn value(value: &Value) -> String {
+    text::cut(&text::visible(&value.to_string()), MAX_VALUE)
 }
 
 /// A pattern that its engine does not take, in the schema at `place`.

@@ -9,40 +9,72 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 /// A format that is asserted.
 pub(super) struct Format {
     pub(super) name: &'static str,
+    /// What a text in this format looks like. A form and not an example: who was told a valid text might send that.
+    pub(super) form: &'static str,
     pub(super) is_valid: fn(&str) -> bool,
 }
 
-/// A name, the first draft that has it, and what it asks.
-type Known = (&'static str, Draft, fn(&str) -> bool);
+/// A name, the first draft that has it, what a text looks like, and what it asks.
+type Known = (&'static str, Draft, &'static str, fn(&str) -> bool);
+
+const KNOWN: &[Known] = &[
+    ("date", Draft::Draft4, "a day of the calendar written YYYY-MM-DD", date),
+    (
+        "date-time",
+        Draft::Draft4,
+        "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 in place of Z",
+        date_time,
+    ),
+    ("duration", Draft::Draft201909, "written PnYnMnDTnHnMnS, of which parts may be left out, or PnW", duration),
+    ("email", Draft::Draft4, "a name, '@' and a domain", email),
+    ("hostname", Draft::Draft7, HOSTNAME, hostname),
+    ("hostname", Draft::Draft4, HOSTNAME, plain_hostname),
+    ("idn-email", Draft::Draft7, "a name, '@' and a domain, in any script", idn_email),
+    (
+        "idn-hostname",
+        Draft::Draft7,
+        "labels of letters of any script, digits and hyphens with dots between",
+        idn_hostname,
+    ),
+    ("ipv4", Draft::Draft4, "four numbers from 0 to 255 with dots between", |text| text.parse::<Ipv4Addr>().is_ok()),
+    (
+        "ipv6",
+        Draft::Draft4,
+        "eight groups of hexadecimal digits with colons between, '::' standing once for groups of zeros",
+        |text| text.parse::<Ipv6Addr>().is_ok(),
+    ),
+    ("iri", Draft::Draft7, "a scheme such as 'https:' and what follows it, with spaces as %20", |text| {
+        Iri::parse(text).is_ok()
+    }),
+    ("iri-reference", Draft::Draft7, "an IRI or a part of one, with spaces as %20", |text| IriRef::parse(text).is_ok()),
+    (
+        "json-pointer",
+        Draft::Draft6,
+        "empty, or steps that each begin with '/' and have ~0 for '~' and ~1 for '/'",
+        json_pointer,
+    ),
+    ("regex", Draft::Draft4, "a regular expression as ECMA-262 has them", jsonschema_regex::is_valid_ecma_regex),
+    ("relative-json-pointer", Draft::Draft7, "a whole number, then a JSON Pointer or '#'", relative_json_pointer),
+    ("time", Draft::Draft4, "written hh:mm:ssZ, or with an offset such as +01:00 in place of Z", time),
+    ("uri", Draft::Draft4, "a scheme such as 'https:' and what follows it, all ASCII, with spaces as %20", |text| {
+        Uri::parse(text).is_ok()
+    }),
+    ("uri-reference", Draft::Draft6, "a URI or a part of one, all ASCII, with spaces as %20", |text| {
+        UriRef::parse(text).is_ok()
+    }),
+    ("uri-template", Draft::Draft6, "a URI in which expressions such as {id} stand for values", uri_template),
+    ("uuid", Draft::Draft201909, "groups of 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between", uuid),
+];
+
+const HOSTNAME: &str = "labels of letters, digits and hyphens with dots between";
 
 impl Format {
     /// None for names that the draft does not define: those are annotations.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
         let since = |first: Draft| draft == Draft::Unknown || draft >= first;
-        let known: &[Known] = &[
-            ("date", Draft::Draft4, date),
-            ("date-time", Draft::Draft4, date_time),
-            ("duration", Draft::Draft201909, duration),
-            ("email", Draft::Draft4, email),
-            ("hostname", Draft::Draft7, hostname),
-            ("hostname", Draft::Draft4, plain_hostname),
-            ("idn-email", Draft::Draft7, idn_email),
-            ("idn-hostname", Draft::Draft7, idn_hostname),
-            ("ipv4", Draft::Draft4, |text| text.parse::<Ipv4Addr>().is_ok()),
-            ("ipv6", Draft::Draft4, |text| text.parse::<Ipv6Addr>().is_ok()),
-            ("iri", Draft::Draft7, |text| Iri::parse(text).is_ok()),
-            ("iri-reference", Draft::Draft7, |text| IriRef::parse(text).is_ok()),
-            ("json-pointer", Draft::Draft6, json_pointer),
-            ("regex", Draft::Draft4, jsonschema_regex::is_valid_ecma_regex),
-            ("relative-json-pointer", Draft::Draft7, relative_json_pointer),
-            ("time", Draft::Draft4, time),
-            ("uri", Draft::Draft4, |text| Uri::parse(text).is_ok()),
-            ("uri-reference", Draft::Draft6, |text| UriRef::parse(text).is_ok()),
-            ("uri-template", Draft::Draft6, uri_template),
-            ("uuid", Draft::Draft201909, uuid),
-        ];
-        let (name, _, is_valid) = known.iter().find(|(known, first, _)| *known == name && since(*first))?;
-        Some(Format { name, is_valid: *is_valid })
+        let is = |(known, first, ..): &&Known| *known == name && since(*first);
+        let (name, _, form, is_valid) = KNOWN.iter().find(is)?;
+        Some(Format { name, form, is_valid: *is_valid })
     }
 }
 

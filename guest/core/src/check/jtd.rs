@@ -12,7 +12,7 @@ use crate::{
     path::ItemsPath,
     place::{Place, Step, escaped},
     text::{self, quote},
-    violation::Violation,
+    violation::{MAX_LIST, Violation},
 };
 
 /// A compiled definition: the root, and what `ref` can name.
@@ -82,7 +82,19 @@ impl Type {
             Type::Float => "number".to_owned(),
             Type::Integer { name, min, max } => format!("{name}, a whole number from {min} to {max}"),
             Type::String => "string".to_owned(),
-            Type::Timestamp => "timestamp, a string as RFC 3339 has it".to_owned(),
+            Type::Timestamp => {
+                "timestamp, a string written YYYY-MM-DDThh:mm:ssZ or with an offset such as +01:00 in place of Z"
+                    .to_owned()
+            }
+        }
+    }
+
+    /// Whether its values are among those of a kind.
+    fn is_of(self, kind: Kind) -> bool {
+        match self {
+            Type::Boolean => matches!(kind, Kind::True | Kind::False),
+            Type::Float | Type::Integer { .. } => kind == Kind::Number,
+            Type::String | Type::Timestamp => kind == Kind::String,
         }
     }
 
@@ -423,7 +435,8 @@ impl Run<'_, '_> {
     fn check(&mut self, form: &Form, at: NodeId, tag: Option<&str>) {
         let document = self.document;
         let kind = document.kind(at);
-        if self.found.len() >= self.limit || (form.nullable && kind == Kind::Null) {
+        let nullable = form.nullable;
+        if self.found.len() >= self.limit || (nullable && kind == Kind::Null) {
             return;
         }
         match &form.shape {
@@ -440,27 +453,28 @@ impl Run<'_, '_> {
             }
             Shape::Type(expected) => {
                 if !expected.takes(document, at) {
-                    let expected = expected.expected();
-                    let message = format!("must be {expected}");
+                    let other = if expected.is_of(kind) { String::new() } else { format!(", not {}", kind.name()) };
+                    let expected = or_null(expected.expected(), nullable);
+                    let message = format!("must be {expected}{other}");
                     self.wrong(at, &["type"], expected, message);
                 }
             }
             Shape::Enum(values) => {
                 if kind != Kind::String || !values.iter().any(|value| value == document.string(at)) {
-                    let values: Vec<String> = values.iter().map(|value| quote(value, 128)).collect();
-                    let values = text::cut(&values.join(", "), 320);
-                    self.wrong(at, &["enum"], format!("one of {values}"), format!("must be one of {values}"));
+                    let expected = or_null(one_of(values.iter()), nullable);
+                    let message = format!("must be {expected}");
+                    self.wrong(at, &["enum"], expected, message);
                 }
             }
             Shape::Elements(form) => {
-                if self.is(Kind::Array, at, &["elements"]) {
+                if self.is(Kind::Array, nullable, at, &["elements"]) {
                     for (index, item) in document.items(at).enumerate() {
                         self.inside(Some(Step::Index(index)), &["elements"], |run| run.check(form, item, None));
                     }
                 }
             }
             Shape::Values(form) => {
-                if self.is(Kind::Object, at, &["values"]) {
+                if self.is(Kind::Object, nullable, at, &["values"]) {
                     for (name, value) in document.members(at) {
                         let step = Step::Name(document.string(name).to_owned());
                         self.inside(Some(step), &["values"], |run| run.check(form, value, None));
@@ -469,7 +483,7 @@ impl Run<'_, '_> {
             }
             Shape::Properties { required, optional, additional, has_required } => {
                 let keyword = if *has_required { "properties" } else { "optionalProperties" };
-                if !self.is(Kind::Object, at, &[keyword]) {
+                if !self.is(Kind::Object, nullable, at, &[keyword]) {
                     return;
                 }
                 for name in required.keys().filter(|name| document.member(at, name).is_none()) {
@@ -498,12 +512,12 @@ impl Run<'_, '_> {
                 }
             }
             Shape::Discriminator { tag, mapping } => {
-                if !self.is(Kind::Object, at, &["discriminator"]) {
+                if !self.is(Kind::Object, nullable, at, &["discriminator"]) {
                     return;
                 }
                 let Some(value) = document.member(at, tag) else {
                     let expected = format!("member {}", quote(tag, 128));
-                    let message = format!("must have member {}", quote(tag, 128));
+                    let message = format!("must have member {}, {}", quote(tag, 128), one_of(mapping.keys()));
                     if let Some(violation) = self.wrong(at, &["discriminator"], expected, message) {
                         "no such member".clone_into(&mut violation.received);
                     }
@@ -511,8 +525,10 @@ impl Run<'_, '_> {
                 };
                 let step = Some(Step::Name(tag.clone()));
                 if document.kind(value) != Kind::String {
+                    let expected = one_of(mapping.keys());
+                    let message = format!("must be {expected}, not {}", document.kind(value).name());
                     self.inside(step, &[], |run| {
-                        run.is(Kind::String, value, &["discriminator"]);
+                        run.wrong(value, &["discriminator"], expected, message);
                     });
                     return;
                 }
@@ -523,15 +539,10 @@ impl Run<'_, '_> {
                         self.path.truncate(self.path.len() - 2);
                     }
                     None => {
-                        let names: Vec<String> = mapping.keys().map(|name| quote(name, 128)).collect();
-                        let names = text::cut(&names.join(", "), 320);
+                        let expected = one_of(mapping.keys());
+                        let message = format!("must be {expected}");
                         self.inside(step, &[], |run| {
-                            run.wrong(
-                                value,
-                                &["mapping"],
-                                format!("one of {names}"),
-                                format!("must be one of {names}"),
-                            );
+                            run.wrong(value, &["mapping"], expected, message);
                         });
                     }
                 }
@@ -539,17 +550,29 @@ impl Run<'_, '_> {
         }
     }
 
-    fn is(&mut self, kind: Kind, at: NodeId, keyword: &[&str]) -> bool {
+    fn is(&mut self, kind: Kind, nullable: bool, at: NodeId, keyword: &[&str]) -> bool {
         let is = self.document.kind(at);
         if is != kind {
-            let (expected, is) = (kind.name(), is.name());
+            let (expected, is) = (or_null(kind.name().to_owned(), nullable), is.name());
             let message = format!("must be {expected}, not {is}");
-            if let Some(violation) = self.wrong(at, keyword, expected.to_owned(), message) {
+            if let Some(violation) = self.wrong(at, keyword, expected, message) {
                 is.clone_into(&mut violation.received);
             }
         }
         is == kind
     }
+}
+
+fn or_null(expected: String, nullable: bool) -> String {
+    match nullable {
+        true if expected.contains(", ") => format!("{expected}, or null"),
+        true => format!("{expected} or null"),
+        false => expected,
+    }
+}
+
+fn one_of<'s>(values: impl ExactSizeIterator<Item = &'s String>) -> String {
+    format!("one of {}", text::list(values.map(|value| quote(value, 128)), MAX_LIST))
 }
 
 /// RFC 3339, section 5.6, with leap seconds where they can be: at the end of a day in UTC.

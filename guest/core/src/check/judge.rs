@@ -58,9 +58,11 @@ pub(super) enum Why {
     UniqueItems,
     AdditionalItems,
     Contains,
-    MinContains,
-    MaxContains,
-    UnevaluatedItems,
+    /// How many items match.
+    MinContains(usize),
+    MaxContains(usize),
+    /// The first one.
+    UnevaluatedItems(usize),
     MinProperties,
     MaxProperties,
     /// The name, as `names` numbers it.
@@ -121,9 +123,9 @@ impl Failure {
             Why::UniqueItems => "uniqueItems",
             Why::AdditionalItems => "additionalItems",
             Why::Contains => "contains",
-            Why::MinContains => "minContains",
-            Why::MaxContains => "maxContains",
-            Why::UnevaluatedItems => "unevaluatedItems",
+            Why::MinContains(_) => "minContains",
+            Why::MaxContains(_) => "maxContains",
+            Why::UnevaluatedItems(_) => "unevaluatedItems",
             Why::MinProperties => "minProperties",
             Why::MaxProperties => "maxProperties",
             Why::Required(_) => "required",
@@ -659,11 +661,11 @@ impl<'d> Judge<'d> {
             }
         }
         if matching < contains.count.min {
-            let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains };
+            let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains(matching) };
             fail!(valid, found, at, id, why);
         }
         if matching > contains.count.max {
-            fail!(valid, found, at, id, Why::MaxContains);
+            fail!(valid, found, at, id, Why::MaxContains(matching));
         }
         valid
     }
@@ -818,7 +820,7 @@ impl<'d> Judge<'d> {
                     continue;
                 }
                 if never {
-                    fail!(valid, found, at, id, Why::UnevaluatedItems);
+                    fail!(valid, found, at, id, Why::UnevaluatedItems(index));
                     break;
                 }
                 demand!(valid, self.judge(found, schema, item, None));

@@ -24,9 +24,9 @@ const PATTERN_BYTES: usize = 1024 * 1024;
 const TABLE_BYTES: usize = 64 * 1024;
 const TABLE_MAKING_BYTES: usize = 256 * 1024;
 
-/// Steps that one match of a backtracking pattern may take. Two or three such matches, each of up to some hundred units of
-/// fuel a step, leave a verdict room.
-pub(super) const BACKTRACKING_STEPS: usize = 100_000;
+/// Steps that one match of a backtracking pattern may take. A step takes up to 1,000 units of fuel, and what is wrong is
+/// matched twice: more steps would take all the fuel of a call, and end in a fault where there can be a verdict.
+pub(super) const BACKTRACKING_STEPS: usize = 20_000;
 
 /// A compiled pattern.
 pub(super) struct Pattern {

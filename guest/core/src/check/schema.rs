@@ -1,11 +1,10 @@
 //! A compiled schema: rules sorted by the kind of value they concern, so that a value meets only its own.
 
-use std::{borrow::Cow, collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc};
 
 use serde_json::Value;
 
 use super::{
-    compile::MAX_VALUE,
     format::{Content, Format},
     pattern::Pattern,
     value::{Decimal, Numeric, equals},
@@ -14,7 +13,6 @@ use crate::{
     parse::{Document, Kind, NodeId, Number, hash, same},
     path::ItemsPath,
     place::Step,
-    text,
 };
 
 /// A schema's place in `Schemas`.
@@ -253,12 +251,7 @@ pub(super) struct Allowed {
     numbers: Vec<Numeric>,
     /// Where those that are neither strings nor numbers stand among the values.
     others: Vec<u32>,
-    /// All of them as text, where they are many: there may be many values too that are none of them.
-    shown: Option<String>,
 }
-
-/// So many values are made a text again each time that they are shown.
-const FEW_ALLOWED: usize = 64;
 
 impl Allowed {
     pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
@@ -270,13 +263,7 @@ impl Allowed {
             _ => Some(index as u32),
         };
         let others = values.iter().enumerate().filter_map(is_other).collect();
-        let shown = (values.len() > FEW_ALLOWED).then(|| shown(&values));
-        Allowed { keyword, values, strings, numbers, others, shown }
-    }
-
-    /// All of them as text.
-    pub(super) fn shown(&self) -> Cow<'_, str> {
-        self.shown.as_deref().map_or_else(|| shown(&self.values).into(), Cow::Borrowed)
+        Allowed { keyword, values, strings, numbers, others }
     }
 
     pub(super) fn has(&self, document: &Document, at: NodeId, kind: Kind) -> bool {
@@ -292,12 +279,6 @@ impl Allowed {
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
     }
-}
-
-/// Values as text, cut to be shown.
-fn shown(values: &[Value]) -> String {
-    let each = values.iter().map(|value| text::cut(&value.to_string(), MAX_VALUE));
-    text::cut(&each.collect::<Vec<_>>().join(", "), 2 * MAX_VALUE)
 }
 
 #[derive(Default)]
@@ -365,6 +346,8 @@ pub(super) struct ArrayRules {
 
 pub(super) struct Contains {
     pub(super) schema: SchemaId,
+    /// The schema as text, cut to be shown.
+    pub(super) shown: String,
     pub(super) count: Sizes,
     /// Whether items that match count as evaluated (2020-12).
     pub(super) evaluates: bool,

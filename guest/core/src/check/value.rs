@@ -165,6 +165,16 @@ pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     items.windows(2).all(|pair| ordered.order(pair[0], pair[1]).is_ne())
 }
 
+/// Of the items of an array that are the same as one before them the first, after the one it is the same as.
+pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, usize)> {
+    let mut items: Vec<(usize, NodeId)> = document.items(array).enumerate().collect();
+    let ordered = Ordered::new(document, array);
+    // Of those that are the same, the order stays.
+    items.sort_by(|(_, a), (_, b)| ordered.order(*a, *b));
+    let pairs = items.windows(2).filter(|pair| ordered.order(pair[0].1, pair[1].1).is_eq());
+    pairs.map(|pair| (pair[0].0, pair[1].0)).min_by_key(|(_, second)| *second)
+}
+
 /// JSON Schema's equality of two values of a document.
 fn is_same(document: &Document, a: NodeId, b: NodeId) -> bool {
     document.kind(a) == document.kind(b)
@@ -291,6 +301,7 @@ mod tests {
                 let same = is_same(&parsed.document, items[0], items[1]);
                 let ordered = Ordered::new(&parsed.document, Document::ROOT);
                 assert_eq!(same, ordered.order(items[0], items[1]).is_eq(), "{text}");
+                assert_eq!(same_items(&parsed.document, Document::ROOT), same.then_some((0, 1)), "{text}");
             }
         }
     }
