@@ -33,7 +33,7 @@ const DIALECTS: [Dialect; 6] = [
             ("type", "null boolean integer number string array object"),
             (
                 "format",
-                "date date-time duration email hostname ipv4 ipv6 iri iri-reference json-pointer regex \
+                "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex \
                  relative-json-pointer time uri uri-reference uri-template uuid",
             ),
         ],
