@@ -26,6 +26,8 @@ impl Format {
             ("email", Draft::Draft4, email),
             ("hostname", Draft::Draft7, hostname),
             ("hostname", Draft::Draft4, plain_hostname),
+            ("idn-email", Draft::Draft7, idn_email),
+            ("idn-hostname", Draft::Draft7, idn_hostname),
             ("ipv4", Draft::Draft4, |text| text.parse::<Ipv4Addr>().is_ok()),
             ("ipv6", Draft::Draft4, |text| text.parse::<Ipv6Addr>().is_ok()),
             ("iri", Draft::Draft7, |text| Iri::parse(text).is_ok()),
@@ -175,6 +177,16 @@ fn duration(text: &str) -> bool {
 
 /// RFC 5321, `Mailbox`.
 fn email(text: &str) -> bool {
+    mailbox(text, |local, domain| local.is_ascii() && hostname(domain))
+}
+
+/// RFC 6531, section 3.3: the same with characters of all languages.
+fn idn_email(text: &str) -> bool {
+    mailbox(text, |_, domain| idn_hostname(domain))
+}
+
+/// A mailbox whose local part and domain may be just these, or whose domain is an address.
+fn mailbox(text: &str, may_be: impl Fn(&str, &str) -> bool) -> bool {
     // The crate does not take the empty quoted local part, which the RFC does.
     let filled = text.strip_prefix("\"\"@").map(|domain| format!("\"a\"@{domain}"));
     let Ok(address) = filled.as_deref().unwrap_or(text).parse::<email_address::EmailAddress>() else {
@@ -182,15 +194,20 @@ fn email(text: &str) -> bool {
     };
     let domain = address.domain();
     let literal = domain.strip_prefix('[').and_then(|domain| domain.strip_suffix(']'));
-    address.local_part().is_ascii()
-        && match literal {
-            None => hostname(domain),
-            Some(literal) => match literal.split_at_checked(5) {
-                Some((tag, address)) if tag.eq_ignore_ascii_case("IPv6:") => address.parse::<Ipv6Addr>().is_ok(),
-                _ => literal.parse::<Ipv4Addr>().is_ok(),
-            },
+    match literal {
+        None => may_be(address.local_part(), domain),
+        Some(literal) => {
+            may_be(address.local_part(), "a")
+                && match literal.split_at_checked(5) {
+                    Some((tag, address)) if tag.eq_ignore_ascii_case("IPv6:") => address.parse::<Ipv6Addr>().is_ok(),
+                    _ => literal.parse::<Ipv4Addr>().is_ok(),
+                }
         }
+    }
 }
+
+/// RFC 1035, section 2.3.4, without the root's dot.
+const MAX_HOSTNAME: usize = 253;
 
 /// RFC 1123, section 2.1.
 fn plain_hostname(text: &str) -> bool {
@@ -200,7 +217,7 @@ fn plain_hostname(text: &str) -> bool {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    text.len() <= 253 && text.split('.').all(label)
+    text.len() <= MAX_HOSTNAME && text.split('.').all(label)
 }
 
 /// The same, where labels that encode other characters encode ones they may (RFC 5890, section 2.3).
@@ -215,7 +232,28 @@ fn hostname(text: &str) -> bool {
         })
 }
 
-/// RFC 5892, without its tables of exceptions that are of no script in use.
+/// RFC 5890, section 2.3.2.3: labels as above, or the characters themselves.
+fn idn_hostname(text: &str) -> bool {
+    // Encoded, a text has at least as many characters; how long encoding takes grows with their square.
+    if text.chars().count() > MAX_HOSTNAME {
+        return false;
+    }
+    // RFC 3490, section 3.1: all of these are dots.
+    let labels: Vec<&str> = text.split(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).collect();
+    let encoded = |label: &&str| match label.is_ascii() {
+        true => Some(label.len()).filter(|_| hostname(label)),
+        false => {
+            let has_hyphens =
+                label.starts_with('-') || label.ends_with('-') || label.chars().skip(2).take(2).eq("--".chars());
+            let encoded = idna::punycode::encode_str(label).filter(|_| !has_hyphens && is_unicode_label(label))?;
+            Some("xn--".len() + encoded.len()).filter(|length| *length <= 63)
+        }
+    };
+    let lengths: Option<Vec<usize>> = labels.iter().map(encoded).collect();
+    lengths.is_some_and(|lengths| lengths.iter().sum::<usize>() + lengths.len() - 1 <= MAX_HOSTNAME)
+}
+
+/// RFC 5892, without its tables of exceptions that are of no script in use, and without what only normalisation tells.
 fn is_unicode_label(label: &str) -> bool {
     use GeneralCategory as Category;
     let characters: Vec<char> = label.chars().collect();
@@ -242,7 +280,7 @@ fn is_unicode_label(label: &str) -> bool {
             }
             // Disallowed, section 2.6.
             '\u{640}' | '\u{7fa}' | '\u{302e}' | '\u{302f}' | '\u{3031}'..='\u{3035}' | '\u{303b}' => false,
-            character if character.is_ascii() => true,
+            character if character.is_ascii() => character.is_ascii_alphanumeric() || character == '-',
             character => matches!(
                 category(character),
                 Category::UppercaseLetter
