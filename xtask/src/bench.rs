@@ -5,11 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::{
-    install::{done, environment, installed, pip, remove},
+    install::{done, environment, installed, remove},
     run::{cargo, command, output, run, say},
+    source::schemastore,
 };
 
 /// Everything that is installed goes here.
@@ -20,6 +21,7 @@ const PINNED: &str = "tests/bench";
 
 pub(crate) fn bench() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
+    schemastore()?;
     install_python()?;
     install_node()?;
     // Built together with everything else, for the reason that `guest::build` gives.
@@ -27,39 +29,15 @@ pub(crate) fn bench() -> Result<()> {
     cargo(["bench", "--locked", "--bench", "engines"])
 }
 
-/// Python's validators, and with Python's installer the schemas and documents of SchemaStore.
+/// Python's validators.
 fn install_python() -> Result<()> {
     let python = Path::new(FOLDER).join("python");
-    let schemas = Path::new(FOLDER).join("schemastore");
     let requirements = Path::new(PINNED).join("python/requirements.txt");
-    let source = Path::new(PINNED).join("python/schemastore.txt");
     if output(command("python3").args(["-m", "venv", "--help"])).is_none() {
-        if !schemas.exists() {
-            bail!("the schemas and documents come from Python's package index; install python3 with its module venv");
-        }
         say("there is no python3 with its module venv: Python's validators are skipped");
         return remove(&python);
     }
-    environment("python3", &python, &requirements, &[], "Python's validators are compared with: installing them")?;
-    if !installed(&schemas, &[&source])? {
-        say(&format!("SchemaStore's schemas are what is validated by: loading them into {}", schemas.display()));
-        // The source distribution, which has the documents. pip asks it for its metadata, for which it is not built.
-        let download = ["download", "--quiet", "--require-hashes", "--no-deps", "--no-binary", ":all:"];
-        run(pip(&python)
-            .args(download)
-            .args(["--no-build-isolation", "--dest"])
-            .arg(&schemas)
-            .arg("--requirement")
-            .arg(&source))?;
-        let archive = fs::read_dir(&schemas)?.next().context("pip loaded nothing")??.path();
-        run(command("tar")
-            .args(["--extract", "--strip-components", "1", "--file"])
-            .arg(archive)
-            .arg("--directory")
-            .arg(&schemas))?;
-        done(&schemas, &[&source])?;
-    }
-    Ok(())
+    environment("python3", &python, &requirements, &[], "Python's validators are compared with: installing them")
 }
 
 fn install_node() -> Result<()> {

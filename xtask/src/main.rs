@@ -1,11 +1,13 @@
 //! What is done to this repository by command. `cargo xtask` alone lists them.
 
 mod bench;
+mod conformance;
 mod demo;
 mod demo_llm;
 mod guest;
 mod install;
 mod run;
+mod source;
 mod toolchain;
 
 use std::{process::ExitCode, time::Instant};
@@ -23,6 +25,8 @@ usage: cargo xtask COMMAND
   test [ARG…]      build, then run all tests; further arguments go to `cargo test`
   bless            rewrite the expected reports of tests/cases; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
+  conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
+                   tests/conformance/README.md
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation and tests, warnings being errors
 ";
@@ -66,6 +70,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "bench" => {
             guest::build()?;
             bench::bench()?;
+        }
+        "conformance" => {
+            guest::build()?;
+            conformance::conformance()?;
         }
         "cargo-component" => {
             guest::build()?;
