@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use seamgate::{Component, Gate, Limits, Options};
 use seamgate_tests::{Case, cases, fixture::unknown};
 use wasmtime::{Engine, InstanceAllocationStrategy};
@@ -101,9 +101,10 @@ fn interpreted(requests: &[String]) -> Result<Vec<String>> {
         ..Options::default()
     };
     let (mut config, pool) = Gate::engine(&Limits::default(), options.slots);
-    config.target("pulley64").context("Pulley")?;
+    let failed = |error: wasmtime::Error| anyhow!("{error:#}");
+    config.target("pulley64").map_err(failed)?;
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-    in_gate(&Gate::on(Engine::new(&config).context("an engine")?, options)?, requests)
+    in_gate(&Gate::on(Engine::new(&config).map_err(failed)?, options)?, requests)
 }
 
 /// By a program that answers lines with lines.
@@ -152,8 +153,8 @@ fn readme(table: &str, requests: usize) -> String {
         "# The same bytes in other runtimes
 
 `cargo xtask runtimes` writes this. It asks the component each case of `tests/cases` as one line of JSON text, with its
-contract, through `wire.call`: {requests} requests, each to an instance of its own. The first column is the library
-`seamgate`; the others run the same component without it. A cell says how many answers have the same bytes as the
+contract, through `wire.call`: {requests} requests, each to an instance of its own. The first two columns are the
+library `seamgate`, with Wasmtime's compiler and with its interpreter; the others run the same component without it. A cell says how many answers have the same bytes as the
 library's, which `tests/tests/cases.rs` holds to those expected. Run on {} with {}.
 
 {table}

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate::{Component, Disposition, Gate, LoadError, Options, Request};
+use seamgate::{Component, Disposition, Fault, Gate, Limits, LoadError, Options, Request};
 use seamgate_tests::{
     Random,
     fixture::{Fixture, fixtures},
@@ -202,4 +202,25 @@ fn a_turned_bit_ends_in_a_word() {
     }
     println!("{turned} components with a bit turned, {loaded} of them loaded");
     assert!(loaded > 20 && turned - loaded > 20, "{loaded} of {turned} loaded");
+}
+
+/// What runs when an instance is made is held to the wall clock too, however much fuel there is.
+#[test]
+fn an_endless_start_is_stopped_by_the_clock() {
+    let endless = fixtures().expect("components").into_iter().find(|fixture| fixture.name == "start-endless");
+    let component = Component::from_bytes(endless.expect("start-endless.wat").wasm);
+    let limits = Limits { fuel: u64::MAX, timeout: Duration::from_millis(200), ..Limits::default() };
+    let options = Options { component, limits, slots: 1, cache: None };
+    let refused = Gate::with(options).err().expect("refused");
+    assert!(matches!(refused, LoadError::Fault(Fault::Timeout { .. })), "{refused}");
+}
+
+/// Nothing is baked into them either.
+#[test]
+fn nothing_is_baked_into_hostile_components() {
+    let contract = r#"{"agent":"a","schema":true}"#;
+    for Fixture { name, wasm, .. } in fixtures().expect("components") {
+        let baked = Component::from_bytes(wasm).bake(&[contract], &Limits::default());
+        assert!(baked.is_err(), "{name}");
+    }
 }
