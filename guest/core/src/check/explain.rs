@@ -330,9 +330,12 @@ fn alternatives(applied: Option<&Applied>) -> String {
     count(number, "alternative")
 }
 
-/// A value of the schema, to be shown.
+/// A value of the schema, to be shown: of a long string no more is read than that.
 fn value(value: &Value) -> String {
-    text::cut(&text::visible(&value.to_string()), MAX_VALUE)
+    match value {
+        Value::String(string) => quote(string, MAX_VALUE),
+        value => text::short(&value.to_string(), MAX_VALUE),
+    }
 }
 
 /// A pattern that its engine does not take, in the schema at `place`.
