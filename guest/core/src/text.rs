@@ -82,7 +82,8 @@ pub(crate) fn quote(text: &str, limit: usize) -> String {
 
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
 pub(crate) fn visible(text: &str) -> String {
-    if !text.chars().any(is_invisible) {
+    // Most texts are plain, and told so at a glance.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_invisible) {
         return text.to_owned();
     }
     let mut shown = String::new();
