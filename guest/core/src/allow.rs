@@ -2,6 +2,7 @@
 
 use crate::{
     contract::{Items, List, Rule},
+    order::by_place,
     parse::{Document, Kind, NodeId},
     path::{Path, Selector},
     place::Place,
@@ -83,7 +84,7 @@ fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place
         let selected = Path::select(check.selectors, document, from);
         wrong.extend(selected.into_iter().filter(|at| !is_known(*at)).map(|at| (at, check)));
     }
-    wrong.sort_by_key(|(at, _)| *at);
+    let wrong = by_place(wrong, |(at, _)| (*at, 0));
     let words = |&(at, check): &(NodeId, &Check)| {
         let (expected, message) = match &check.rule.list {
             List::Named(name) => {

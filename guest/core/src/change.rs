@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::{
+    order::by_place,
     parse::{Document, Edit, NodeId, Span},
     text,
 };
@@ -47,7 +48,7 @@ pub(crate) fn changes(
             (is, name, Edit { kind: "stripped", span: document.of_output(is), after: String::new() })
         }),
     );
-    all.sort_by_key(|(is, ..)| is.start);
+    let all = by_place(all, |(is, ..)| (is.start, 0));
     let paths = document.paths_at(all.iter().map(|(_, at, _)| *at));
     let change = |((.., edit), path): ((Span, u32, Edit), String)| Change {
         kind: edit.kind.into(),

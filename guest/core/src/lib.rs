@@ -14,6 +14,7 @@ mod fault;
 mod feedback;
 mod items;
 mod merge;
+mod order;
 mod parse;
 mod path;
 mod place;

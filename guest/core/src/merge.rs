@@ -10,6 +10,7 @@ use crate::{
     feedback,
     items::{Quarantined, Reason},
     judge,
+    order::by_place,
     parse::{Document, Span, parse},
     place::{Place, Step},
     report::{Disposition, Found, Judgement, Outcome, Report},
@@ -296,8 +297,7 @@ impl<'r> Whole<'r> {
                 item.path = items.path.item(item.index as usize).path();
             }
         }
-        quarantined.sort_by_key(|item| item.index);
-        judgement.quarantined = quarantined;
+        judgement.quarantined = by_place(quarantined, |item| (item.index, 0));
         judgement.changes = self.changes.into_iter().cloned().chain(judgement.changes).collect();
         judgement.notes = [&self.base.notes[..], &notes, &judgement.notes].concat();
         let repaired = judgement.changes.iter().any(|change| !matches!(&*change.kind, "item_removed" | "stripped"));

@@ -36,6 +36,7 @@ impl Place {
 
     /// `$.citations[0].url`: names that are words are written with a dot, others quoted as RFC 9535's normalised
     /// paths have them. Cut to a length that can be shown.
+    #[inline(never)]
     pub(crate) fn path(&self) -> String {
         Self::path_of(&self.0)
     }
@@ -57,6 +58,7 @@ impl Place {
     }
 
     /// `/citations/0/url`, cut to a length that can be shown.
+    #[inline(never)]
     pub(crate) fn pointer(&self) -> String {
         let mut pointer = Shown::new("");
         for step in &self.0 {

@@ -4,6 +4,7 @@
 //! the producer itself cut off, and nothing is left out that is not in an edit.
 
 use crate::{
+    order::by_place,
     parse::{
         Edit, Span, is_plain_scalar,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, State, Token},
@@ -80,9 +81,8 @@ pub(crate) fn repair_member(output: &str, (start, end): (usize, usize)) -> Optio
     (whole && repairer.next().token == Token::End).then(|| in_order(repairer.edits))
 }
 
-fn in_order(mut edits: Vec<Edit>) -> Vec<Edit> {
-    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
-    edits
+fn in_order(edits: Vec<Edit>) -> Vec<Edit> {
+    by_place(edits, |edit| (edit.span.start, edit.span.end))
 }
 
 /// Where the JSON in a text begins.

@@ -2,6 +2,7 @@
 
 use crate::{
     contract::Caps,
+    order::by_place,
     parse::{Broken, Document, Finding, Kind, NodeId, Parsed, Span, What},
     place::Place,
     text,
@@ -44,10 +45,9 @@ pub(crate) fn screen_size(span: Span, caps: &Caps) -> Result<(), Violations> {
 
 /// Put what the parser found in order.
 pub(crate) fn screen(parsed: Parsed) -> Screening {
-    let Parsed { document, mut findings, .. } = parsed;
+    let Parsed { document, findings, .. } = parsed;
     // Values stand in the order of the text; of a name and its object, the object comes first.
-    findings.sort_by_key(|finding| finding.node);
-    Screening { document, findings }
+    Screening { document, findings: by_place(findings, |finding| (finding.node, 0)) }
 }
 
 impl<'t> Screening<'t> {

@@ -8,6 +8,7 @@ pub(crate) fn cut(text: &str, limit: usize) -> String {
 }
 
 /// The same for a text of which so many bytes more are not even here.
+#[inline(never)]
 pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
     if text.len() <= limit && more == 0 {
         return text.to_owned();
@@ -61,6 +62,7 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
 
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
 /// quoting, in which what cannot be seen is escaped. Where escapes make it more than twice as long, less of it is shown.
+#[inline(never)]
 pub(crate) fn quote(text: &str, limit: usize) -> String {
     let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len()).len()) };
     let mut inside = String::new();
@@ -81,6 +83,7 @@ pub(crate) fn quote(text: &str, limit: usize) -> String {
 }
 
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
+#[inline(never)]
 pub(crate) fn visible(text: &str) -> String {
     // Most texts are plain, and told so at a glance.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_invisible) {
@@ -100,6 +103,7 @@ pub(crate) fn visible(text: &str) -> String {
 }
 
 /// Both: [`visible`], and at most `limit` bytes of it, with the number of bytes of `text` left out said at the end.
+#[inline(never)]
 pub(crate) fn short(text: &str, limit: usize) -> String {
     let shown = visible(&text[..text.floor_char_boundary(limit)]);
     if text.len() <= limit && shown.len() <= limit {
@@ -158,6 +162,7 @@ pub(crate) fn list(values: impl ExactSizeIterator<Item = String>, limit: usize) 
 }
 
 /// `1 item`, `2 items`.
+#[inline(never)]
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

@@ -161,18 +161,19 @@ pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
     }
     // Sorted, then compared with the neighbour: no hash that a producer could aim at.
     let ordered = Ordered::new(document, array);
-    items.sort_unstable_by(|&a, &b| ordered.order(a, b));
+    ordered.sort(&mut items);
     items.windows(2).all(|pair| ordered.order(pair[0], pair[1]).is_ne())
 }
 
 /// Of the items of an array that are the same as one before them the first, after the one it is the same as.
 pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, usize)> {
-    let mut items: Vec<(usize, NodeId)> = document.items(array).enumerate().collect();
+    let mut items: Vec<NodeId> = document.items(array).collect();
     let ordered = Ordered::new(document, array);
-    // Of those that are the same, the order stays.
-    items.sort_by(|(_, a), (_, b)| ordered.order(*a, *b));
-    let pairs = items.windows(2).filter(|pair| ordered.order(pair[0].1, pair[1].1).is_eq());
-    pairs.map(|pair| (pair[0].0, pair[1].0)).min_by_key(|(_, second)| *second)
+    ordered.sort(&mut items);
+    let pairs = items.windows(2).filter(|pair| ordered.order(pair[0], pair[1]).is_eq());
+    let (one, same) = pairs.map(|pair| (pair[0], pair[1])).min_by_key(|(_, same)| *same)?;
+    let index = |node: NodeId| document.items(array).position(|item| item == node);
+    Some((index(one)?, index(same)?))
 }
 
 /// JSON Schema's equality of two values of a document.
@@ -228,13 +229,20 @@ impl<'d> Ordered<'d> {
         &self.members[start..start + self.document.count(object)]
     }
 
+    /// Those that are the same stay in the order of the document.
+    fn sort(&self, values: &mut [NodeId]) {
+        values.sort_unstable_by(|&a, &b| self.order(a, b).then(a.cmp(&b)));
+    }
+
+    // Sorting compares in a dozen places: once is enough in the component.
+    #[inline(never)]
     fn order(&self, a: NodeId, b: NodeId) -> Ordering {
         let document = self.document;
         let rank = |id| document.kind(id) as u8;
         rank(a).cmp(&rank(b)).then_with(|| match document.kind(a) {
             Kind::Null | Kind::False | Kind::True => Ordering::Equal,
             Kind::Number => order_of_numbers(document, a, b),
-            Kind::String => document.string(a).cmp(document.string(b)),
+            Kind::String => document.order_of_strings(a, b),
             Kind::Array => document.count(a).cmp(&document.count(b)).then_with(|| {
                 let mut pairs = document.items(a).zip(document.items(b));
                 pairs.find_map(|(a, b)| Some(self.order(a, b)).filter(|order| order.is_ne())).unwrap_or(Ordering::Equal)
@@ -253,8 +261,9 @@ impl<'d> Ordered<'d> {
 }
 
 /// By the hash first, which is at hand; producers who aim at it gain the time to compare the names.
+#[inline(never)]
 fn order_of_names(document: &Document, a: NodeId, b: NodeId) -> Ordering {
-    document.name_hash(a).cmp(&document.name_hash(b)).then_with(|| document.string(a).cmp(document.string(b)))
+    document.name_hash(a).cmp(&document.name_hash(b)).then_with(|| document.order_of_strings(a, b))
 }
 
 fn order_of_numbers(document: &Document, a: NodeId, b: NodeId) -> Ordering {

@@ -333,8 +333,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         if !few {
             // By name, then by place: the first of each name is the one that counts.
             names.sort_unstable_by(|&(a, a_hash), &(b, b_hash)| {
-                let by_name = || document.string(a).cmp(document.string(b));
-                a_hash.cmp(&b_hash).then_with(by_name).then(a.cmp(&b))
+                a_hash.cmp(&b_hash).then_with(|| document.order_of_strings(a, b)).then(a.cmp(&b))
             });
             let is_same = |pair: &&[(NodeId, u32)]| {
                 pair[0].1 == pair[1].1 && document.string(pair[0].0) == document.string(pair[1].0)
