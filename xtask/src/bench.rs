@@ -1,15 +1,12 @@
 //! The benchmark: what it needs beside Rust is installed into `target/bench`, pinned by version and digest.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::{
-    install::{done, environment, installed, remove},
-    run::{cargo, command, output, run, say},
+    install::{environment, has_node, has_python, packages, remove},
+    run::{cargo, say},
     source::schemastore,
 };
 
@@ -33,7 +30,7 @@ pub(crate) fn bench() -> Result<()> {
 fn install_python() -> Result<()> {
     let python = Path::new(FOLDER).join("python");
     let requirements = Path::new(PINNED).join("python/requirements.txt");
-    if output(command("python3").args(["-m", "venv", "--help"])).is_none() {
+    if !has_python() {
         say("there is no python3 with its module venv: Python's validators are skipped");
         return remove(&python);
     }
@@ -42,20 +39,9 @@ fn install_python() -> Result<()> {
 
 fn install_node() -> Result<()> {
     let node = Path::new(FOLDER).join("node");
-    if ["node", "npm"].iter().any(|program| output(command(program).arg("--version")).is_none()) {
+    if !has_node() {
         say("there is no node with npm: Ajv is skipped");
         return remove(&node);
     }
-    let pinned = ["package.json", "package-lock.json"].map(|name| Path::new(PINNED).join("node").join(name));
-    let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
-    if !installed(&node, &pinned)? {
-        say(&format!("Ajv is compared with: installing it into {}", node.display()));
-        fs::create_dir_all(&node)?;
-        for path in &pinned {
-            fs::copy(path, node.join(path.file_name().context("a file")?))?;
-        }
-        run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&node))?;
-        done(&node, &pinned)?;
-    }
-    Ok(())
+    packages(&node, &Path::new(PINNED).join("node"), "Ajv is compared with: installing it")
 }

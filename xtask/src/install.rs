@@ -1,10 +1,41 @@
 //! Installing what is pinned by version and digest, each into a folder of its own, once.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use anyhow::{Context, Result};
 
-use crate::run::{command, run, say};
+use crate::run::{command, output, run, say};
+
+/// Whether there is a `python3` that makes virtual environments.
+pub(crate) fn has_python() -> bool {
+    output(command("python3").args(["-m", "venv", "--help"])).is_some()
+}
+
+/// Whether there is a `node` with its installer.
+pub(crate) fn has_node() -> bool {
+    ["node", "npm"].iter().all(|program| output(command(program).arg("--version")).is_some())
+}
+
+/// The packages for Node that `package.json` and `package-lock.json` in a folder of the project pin, unless they are there;
+/// `what` says what that is and why. Nothing of what is in them is run.
+pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
+    let pinned = ["package.json", "package-lock.json"].map(|name| pinned.join(name));
+    let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
+    if installed(folder, &pinned)? {
+        return Ok(());
+    }
+    say(&format!("{what} into {}", folder.display()));
+    fs::create_dir_all(folder)?;
+    for path in &pinned {
+        fs::copy(path, folder.join(path.file_name().context("a file")?))?;
+    }
+    run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(folder))?;
+    done(folder, &pinned)
+}
 
 /// A virtual environment of `python` with what a file pins, unless it is there; `what` says what that is and why.
 pub(crate) fn environment(

@@ -1,15 +1,12 @@
 //! Other runtimes than the host's: installed into `target/runtimes`, pinned by version and digest, and asked the cases.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::{
-    install::{done, environment, installed, remove},
-    run::{cargo, command, output, run, say},
+    install::{environment, has_node, has_python, packages, remove},
+    run::{cargo, command, run, say},
 };
 
 /// Everything that is installed or written goes here.
@@ -28,7 +25,7 @@ pub(crate) fn runtimes() -> Result<()> {
 
 fn install_python() -> Result<()> {
     let python = Path::new(FOLDER).join("python");
-    if output(command("python3").args(["-m", "venv", "--help"])).is_none() {
+    if !has_python() {
         say("there is no python3 with its module venv: Wasmtime for Python is skipped, and nothing said of it");
         return remove(&python);
     }
@@ -39,20 +36,9 @@ fn install_python() -> Result<()> {
 
 fn install_node() -> Result<()> {
     let node = Path::new(FOLDER).join("node");
-    if ["node", "npm"].iter().any(|program| output(command(program).arg("--version")).is_none()) {
+    if !has_node() {
         say("there is no node with npm: jco is skipped, and nothing said of it");
         return remove(&node);
     }
-    let pinned = ["package.json", "package-lock.json"].map(|name| Path::new(PINNED).join(name));
-    let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
-    if !installed(&node, &pinned)? {
-        say(&format!("the cases are asked through jco in Node too: installing it into {}", node.display()));
-        fs::create_dir_all(&node)?;
-        for path in &pinned {
-            fs::copy(path, node.join(path.file_name().context("a file")?))?;
-        }
-        run(command("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&node))?;
-        done(&node, &pinned)?;
-    }
-    Ok(())
+    packages(&node, Path::new(PINNED), "the cases are asked through jco in Node too: installing it")
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::{
-    install::{done, environment, installed, pip},
+    install::{done, environment, has_python, installed, pip},
     run::{command, output, run, say},
 };
 
@@ -29,7 +29,7 @@ pub(crate) fn schemastore() -> Result<PathBuf> {
 pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<PathBuf> {
     let pinned = Path::new(PINNED).join(package).with_extension("txt");
     if !installed(folder, &[&pinned])? {
-        if output(command("python3").args(["-m", "venv", "--help"])).is_none() {
+        if !has_python() {
             bail!("{package} comes from Python's package index; install python3 with its module venv");
         }
         let builders = Path::new(BUILDERS);
