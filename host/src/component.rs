@@ -84,7 +84,7 @@ impl Component {
         &self.wasm
     }
 
-    /// Whether it is the built-in one, whose types need no look.
+    /// Whether it is the built-in one, whose types and answers need no look.
     pub(crate) fn is_builtin(&self) -> bool {
         self.builtin
     }

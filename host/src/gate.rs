@@ -193,7 +193,7 @@ impl Gate {
                 Ok(report.map_err(Fault::from))
             })
         });
-        verdict(request.agent(), judged)
+        self.verdict(request.agent(), judged)
     }
 
     /// Begin an output that is still coming, in a fresh instance: what `request` has of it may be empty.
@@ -222,7 +222,7 @@ impl Gate {
             let report = clock.run(validator.merge(&mut *store)?.call_merge(store, reports, lists))?;
             Ok(report.map_err(Fault::from))
         });
-        verdict(agent, merged)
+        self.verdict(agent, merged)
     }
 
     /// Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance. `request` counts as
@@ -347,7 +347,7 @@ impl<'g> Instance<'g> {
                 Ok(report.map_err(Fault::from))
             })
         });
-        verdict(agent, judged)
+        self.gate.verdict(agent, judged)
     }
 
     /// Answer one request that is JSON text.
@@ -362,7 +362,7 @@ impl<'g> Instance<'g> {
         let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
             clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
         })?;
-        if !is_answer(&json) {
+        if !self.gate.component.is_builtin() && !is_answer(&json) {
             return Err(Fault::Trap { message: "what it answered is no answer: one line of JSON".to_owned() });
         }
         Ok(Answer { json, usage })
@@ -617,6 +617,26 @@ impl Gate {
             fault => fault,
         }
     }
+
+    /// What was judged, told as events. A report of the built-in component is as the core makes them; one of another is
+    /// looked at first, which means to read its documents again.
+    pub(crate) fn verdict(&self, agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
+        let trusted = self.component.is_builtin();
+        let sound = |(report, usage): (Report, Usage)| match (!trusted).then(|| report.unsound()).flatten() {
+            Some(why) => Err(Fault::Trap { message: format!("what it answered is no report: {why}") }),
+            None => Ok((report, usage)),
+        };
+        match judged.and_then(sound) {
+            Ok((report, usage)) => {
+                told(&report, &usage);
+                Ok(Verdict { report, usage })
+            }
+            Err(fault) => {
+                tracing::warn!(agent, fault = fault.code(), "{fault}");
+                Err(fault)
+            }
+        }
+    }
 }
 
 /// Whether a text is what `wire` says an answer is, on one line: who writes it beside others counts on its lines.
@@ -624,24 +644,6 @@ fn is_answer(json: &str) -> bool {
     let members = serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(json).unwrap_or_default();
     let names: Vec<&str> = members.into_keys().collect();
     !json.as_bytes().contains(&b'\n') && matches!(names[..], ["fault", "id"] | ["id", "report" | "result"])
-}
-
-/// What was judged, told as events.
-pub(crate) fn verdict(agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
-    let sound = |(report, usage): (Report, Usage)| match report.unsound() {
-        Some(why) => Err(Fault::Trap { message: format!("what it answered is no report: {why}") }),
-        None => Ok((report, usage)),
-    };
-    match judged.and_then(sound) {
-        Ok((report, usage)) => {
-            told(&report, &usage);
-            Ok(Verdict { report, usage })
-        }
-        Err(fault) => {
-            tracing::warn!(agent, fault = fault.code(), "{fault}");
-            Err(fault)
-        }
-    }
 }
 
 fn told(report: &Report, usage: &Usage) {

@@ -4,7 +4,7 @@ use wasmtime::component::ResourceAny;
 
 use crate::{
     fault::Fault,
-    gate::{Gate, Instance, Verdict, verdict},
+    gate::{Gate, Instance, Verdict},
     limits::Usage,
     report::{Finish, Progress},
     request::Request,
@@ -71,7 +71,7 @@ impl<'g> Session<'g> {
         }
         let judged = self.instance.finish(self.session, self.bytes, (finish, self.invalid_utf8));
         let judged = judged.map(|(report, usage)| (report, self.usage.and(usage)));
-        verdict(&self.agent, judged)
+        self.gate.verdict(&self.agent, judged)
     }
 
     fn pass(&mut self, text: &str) -> Result<Progress, Fault> {

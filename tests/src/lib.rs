@@ -5,8 +5,6 @@
 //! asked (`finish`, `lists`, `agent`); `contract.json`, else the group's; and `report.json` or `fault.json`, which
 //! `cargo xtask bless` writes.
 
-pub mod fixture;
-
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -16,6 +14,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 mod changes;
+pub mod fixture;
 pub mod hostile;
 
 pub use changes::changes_give_what_was_validated;
