@@ -4,6 +4,8 @@
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 
 #[cfg(target_arch = "wasm32")]
+mod abi;
+#[cfg(target_arch = "wasm32")]
 mod allocator;
 mod convert;
 #[cfg(target_arch = "wasm32")]

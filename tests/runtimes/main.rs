@@ -39,13 +39,19 @@ fn main() -> Result<()> {
     let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), answers };
     let mut runtimes =
         vec![here("compiled", in_gate(&Gate::new()?, &requests)?), here("interpreted", interpreted(&requests)?)];
+    let wasmi = locked(include_str!("../../Cargo.lock"), "name = \"wasmi\"\nversion = \"", "\"")?;
+    let module = Path::new("host/component/module.wasm");
+    runtimes.push(Runtime {
+        name: format!("wasmi {wasmi}, core module"),
+        answers: in_process(Path::new("target/release/examples/module"), &[module], &file)?,
+    });
     let mut skipped = Vec::new();
     let python = Path::new(FOLDER).join("python/bin/python");
     if python.exists() {
         let pin = locked(include_str!("requirements.txt"), "\nwasmtime==", " ")?;
         runtimes.push(Runtime {
             name: format!("Wasmtime for Python {pin}, {}", version(&python)?),
-            answers: in_process(&python, "python.py", &component, &file)?,
+            answers: in_process(&python, &[&Path::new(HERE).join("python.py"), &component], &file)?,
         });
     } else {
         skipped.push("Wasmtime for Python");
@@ -55,7 +61,7 @@ fn main() -> Result<()> {
         let pin = locked(include_str!("package.json"), "jco-transpile\": \"", "\"")?;
         runtimes.push(Runtime {
             name: format!("jco-transpile {pin}, Node {}", version(node)?),
-            answers: in_process(node, "node.mjs", &component, &file)?,
+            answers: in_process(node, &[&Path::new(HERE).join("node.mjs"), &component], &file)?,
         });
     } else {
         skipped.push("jco in Node");
@@ -108,11 +114,11 @@ fn interpreted(requests: &[String]) -> Result<Vec<String>> {
 }
 
 /// By a program that answers lines with lines.
-fn in_process(program: &Path, driver: &str, component: &Path, requests: &Path) -> Result<Vec<String>> {
+fn in_process(program: &Path, arguments: &[&Path], requests: &Path) -> Result<Vec<String>> {
     let mut command = Command::new(program);
-    command.arg(Path::new(HERE).join(driver)).arg(component).stdin(File::open(requests)?).stderr(Stdio::inherit());
+    command.args(arguments).stdin(File::open(requests)?).stderr(Stdio::inherit());
     let output = command.output().with_context(|| program.display().to_string())?;
-    ensure!(output.status.success(), "{driver}: {}", output.status);
+    ensure!(output.status.success(), "{command:?}: {}", output.status);
     Ok(String::from_utf8(output.stdout)?.split_terminator('\n').map(str::to_owned).collect())
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use wit_component::ComponentEncoder;
 
 use crate::{
+    meter,
     run::{cargo, command, output, run, say},
     toolchain::{TARGET, Toolchain},
 };
@@ -18,6 +19,12 @@ const BUILT: &str = "host/component/built.wasm";
 
 /// The component that is run without contracts; `host/examples/precompile.rs` makes it of the one above.
 const EMBEDDED: &str = "host/component/validator.wasm";
+
+/// The same for hosts that have no fuel: it counts for itself (`meter.rs`).
+pub(crate) const METERED: &str = "host/component/metered.wasm";
+
+/// The same for hosts that run core modules only (`guest/src/abi.rs`).
+pub(crate) const MODULE: &str = "host/component/module.wasm";
 
 /// Apart from the host's, whose compiler is another one.
 const TARGET_DIR: &str = "target/guest";
@@ -39,12 +46,7 @@ fn build_component() -> Result<()> {
         .module(&module)
         .and_then(|encoder| encoder.encode())
         .context("the module cannot be made a component")?;
-    say(&format!("{BUILT}: {} bytes", component.len()));
-    // An unchanged file keeps its time, so that nothing is built again for it.
-    if fs::read(BUILT).ok().as_ref() != Some(&component) {
-        fs::create_dir_all("host/component")?;
-        fs::write(BUILT, &component).with_context(|| format!("cannot write {BUILT}"))?;
-    }
+    write(BUILT, &component)?;
     // The library that makes the one to embed embeds one itself: any will do.
     if !Path::new(EMBEDDED).exists() {
         fs::copy(BUILT, EMBEDDED).with_context(|| format!("cannot write {EMBEDDED}"))?;
@@ -71,7 +73,20 @@ fn without_paths() -> Result<[String; 2]> {
 fn build_host() -> Result<()> {
     cargo(["build", "--release", "--locked", "--bins", "--example", "precompile"])?;
     run(command("target/release/examples/precompile").arg(BUILT))?;
-    cargo(["build", "--release", "--locked", "--bins"])
+    cargo(["build", "--release", "--locked", "--bins"])?;
+    let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;
+    write(METERED, &meter::component(&component)?)?;
+    write(MODULE, &meter::module(&component)?)
+}
+
+/// Write a file. An unchanged one keeps its time, so that nothing is built again for it.
+fn write(path: &str, bytes: &[u8]) -> Result<()> {
+    say(&format!("{path}: {} bytes", bytes.len()));
+    if fs::read(path).ok().as_deref() != Some(bytes) {
+        fs::create_dir_all("host/component")?;
+        fs::write(path, bytes).with_context(|| format!("cannot write {path}"))?;
+    }
+    Ok(())
 }
 
 /// The last release of `cargo component`, by which the guest is kept buildable.

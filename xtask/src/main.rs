@@ -7,6 +7,7 @@ mod demo_llm;
 mod fuzz;
 mod guest;
 mod install;
+mod meter;
 mod run;
 mod runtimes;
 mod source;

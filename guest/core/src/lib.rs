@@ -41,7 +41,7 @@ pub use report::{Disposition, ErrorKind, Judged, OutputError, Report};
 pub use request::{Finish, NamedList, Request};
 pub use stream::{Completed, Completeness, DeadEnd, Progress, Session};
 pub use violation::Violation;
-pub use wire::call;
+pub use wire::{call, call_bytes};
 
 use allow::Allow;
 use contract::Select;

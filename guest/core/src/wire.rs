@@ -42,6 +42,17 @@ pub fn call(registry: &mut Registry, request: &str) -> String {
     }
 }
 
+/// Answer one request that came as bytes. See `call` in `wit/wire.wit`.
+pub fn call_bytes(registry: &mut Registry, request: &[u8]) -> String {
+    match std::str::from_utf8(request) {
+        Ok(request) => call(registry, request),
+        Err(error) => {
+            let at = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
+            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![crate::not_utf8(at)]).to_json())
+        }
+    }
+}
+
 fn bad(violations: Vec<Violation>) -> Fault {
     Fault::wrong(FaultCode::BadRequest, "request", violations)
 }

@@ -1,0 +1,45 @@
+//! `wire.call` for hosts that run core modules: bytes are passed by their address and length in the memory.
+//!
+//! The component exports these too, and does not use them; `host/component/module.wasm` is made of its module, and has
+//! nothing else (`xtask/src/meter.rs`). A host allocates room for a request, writes it there, calls, and reads the answer
+//! where the result says that it is.
+
+use std::{
+    alloc::{Layout, alloc},
+    cell::Cell,
+    slice,
+};
+
+use super::{REGISTRY, core};
+
+thread_local! {
+    /// The last answer, until the next call.
+    static ANSWER: Cell<String> = const { Cell::new(String::new()) };
+}
+
+/// Room for a request of so many bytes, for the next [`seamgate_call`]; 0 where there is none.
+#[unsafe(no_mangle)]
+extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
+    match Layout::array::<u8>(length.max(1)) {
+        // SAFETY: its size is not zero.
+        Ok(layout) => unsafe { alloc(layout) },
+        Err(_) => std::ptr::null_mut(),
+    }
+}
+
+/// Answer a request, as `wire.call` does: UTF-8 in, UTF-8 out. Gives the address of the answer in the upper 32 bits and its
+/// length in the lower; it stays there until the next call. The room of the request is taken back.
+///
+/// # Safety
+///
+/// `request` must be what [`seamgate_allocate`] gave for this `length`, written to, and is given away.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
+    ANSWER.set(String::new());
+    // SAFETY: the caller's promise: an allocation of its own, of this length, of initialised bytes.
+    let request = unsafe { Box::from_raw(slice::from_raw_parts_mut(request, length)) };
+    let answer = REGISTRY.with_borrow_mut(|registry| core::call_bytes(registry, &request));
+    let at = (answer.as_ptr().addr() as u64) << 32 | answer.len() as u64;
+    ANSWER.set(answer);
+    at
+}

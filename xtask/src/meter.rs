@@ -1,0 +1,383 @@
+//! A step budget inside the module, for hosts that have no fuel: browsers, Node, and runtimes of core modules.
+//!
+//! The module of the component is written again so that it counts what it does as Wasmtime counts fuel, and looks at what is
+//! left where Wasmtime looks: where a function or the body of a loop begins, and before bytes are copied in bulk. So the same
+//! request takes the same fuel, and ends by the same limit, in every runtime. Two globals are exported:
+//!
+//! - `fuel` (`i64`): what is left. A host sets it before each call. Where none is left, the module executes `unreachable`.
+//! - `memory_refused` (`i32`): 1 after memory was asked for and not given. A memory has [`MEMORY`] bytes at most.
+
+use std::convert::Infallible;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use wasm_encoder::{
+    BlockType, CodeSection, Component, ConstExpr, ExportKind, ExportSection, Function, FunctionSection, GlobalSection,
+    GlobalType, ImportSection, Instruction, MemoryType, Module, ValType,
+    reencode::{self, Reencode, ReencodeComponent},
+};
+use wasmparser::{
+    CodeSectionReader, CustomSectionReader, Encoding, ExportSectionReader, FunctionBody, FunctionSectionReader,
+    GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef,
+};
+
+/// As much as an instance gets from the host: 64 MiB.
+const MEMORY: u64 = 64 * 1024 * 1024;
+
+/// Bytes in a page of memory.
+const PAGE: u64 = 64 * 1024;
+
+/// The exports that a core module keeps, by the beginnings of their names (`guest/src/abi.rs`).
+const EXPORTS: [&str; 2] = ["memory", "seamgate_"];
+
+/// The component, its module metered.
+pub(crate) fn component(component: &[u8]) -> Result<Vec<u8>> {
+    let mut metered = Component::new();
+    let mut meter = Components { metered: 0 };
+    meter
+        .parse_component(&mut metered, Parser::new(0), component)
+        .map_err(|error| anyhow!("the component cannot be metered: {error}"))?;
+    ensure!(meter.metered == 1, "{} modules of the component have a memory; there should be one", meter.metered);
+    Ok(metered.finish())
+}
+
+/// The component's module, metered, as one that imports nothing and passes bytes by their addresses (`guest/src/abi.rs`).
+///
+/// What it imports is how the component is told of resources: without a component nobody calls what needs it, so each is a
+/// function that traps.
+pub(crate) fn module(component: &[u8]) -> Result<Vec<u8>> {
+    for payload in Parser::new(0).parse_all(component) {
+        if let Payload::ModuleSection { unchecked_range, .. } = payload? {
+            let [start, end] = [unchecked_range.start, unchecked_range.end].map(usize::try_from);
+            let module = component.get(start?..end?).context("a module lies outside of the component")?;
+            if has_memory(module)? {
+                return metered(module, true);
+            }
+        }
+    }
+    bail!("no module of the component has a memory")
+}
+
+/// Whether a module has a memory of its own: the others only pass calls on.
+fn has_memory(module: &[u8]) -> Result<bool> {
+    for payload in Parser::new(0).parse_all(module) {
+        if let Payload::MemorySection(section) = payload? {
+            return Ok(section.count() > 0);
+        }
+    }
+    Ok(false)
+}
+
+fn metered(module: &[u8], alone: bool) -> Result<Vec<u8>> {
+    let mut meter = Meter::new(module, alone)?;
+    let mut metered = Module::new();
+    meter.parse_core_module(&mut metered, Parser::new(0), module).context("the module cannot be metered")?;
+    Ok(metered.finish())
+}
+
+/// Writes a component again.
+struct Components {
+    /// How many of its modules were metered.
+    metered: usize,
+}
+
+impl Reencode for Components {
+    type Error = anyhow::Error;
+}
+
+impl ReencodeComponent for Components {
+    fn parse_component_submodule(
+        &mut self,
+        component: &mut Component,
+        _: Parser,
+        module: &[u8],
+    ) -> Result<(), reencode::Error<Self::Error>> {
+        let failed = reencode::Error::UserError;
+        if has_memory(module).map_err(failed)? {
+            self.metered += 1;
+            let module = metered(module, false).map_err(failed)?;
+            component.section(&wasm_encoder::RawSection { id: MODULE, data: &module });
+        } else {
+            component.section(&wasm_encoder::RawSection { id: MODULE, data: module });
+        }
+        Ok(())
+    }
+}
+
+/// The section of a component that is a module.
+const MODULE: u8 = wasm_encoder::ComponentSectionId::CoreModule as u8;
+
+/// Writes a module again.
+struct Meter {
+    /// The indices of the globals that are added, after those that are there.
+    fuel: u32,
+    memory_refused: u32,
+    /// The types of the functions that are imported.
+    imported: Vec<u32>,
+    /// How many parameters each defined function has.
+    parameters: Vec<u32>,
+    /// How many functions were written.
+    written: usize,
+    /// Whether nothing is imported and only [`EXPORTS`] are kept.
+    alone: bool,
+}
+
+impl Meter {
+    fn new(module: &[u8], alone: bool) -> Result<Meter> {
+        let (mut globals, mut imported, mut types, mut functions) = (0, Vec::new(), Vec::new(), Vec::new());
+        for payload in Parser::new(0).parse_all(module) {
+            match payload? {
+                Payload::Version { encoding, .. } => ensure!(encoding == Encoding::Module, "not a module"),
+                Payload::TypeSection(section) => {
+                    for ty in section.into_iter_err_on_gc_types() {
+                        types.push(u32::try_from(ty?.params().len())?);
+                    }
+                }
+                Payload::ImportSection(section) => {
+                    for import in section.into_imports() {
+                        match import?.ty {
+                            TypeRef::Func(ty) => imported.push(ty),
+                            other => bail!("only functions may be imported, not {other:?}"),
+                        }
+                    }
+                }
+                Payload::FunctionSection(section) => {
+                    for ty in section {
+                        let ty = usize::try_from(ty?)?;
+                        functions.push(*types.get(ty).context("a function has a type that is not there")?);
+                    }
+                }
+                Payload::GlobalSection(section) => globals = section.count(),
+                Payload::StartSection { .. } => bail!("a start function would run before the budget is set"),
+                _ => {}
+            }
+        }
+        Ok(Meter { fuel: globals, memory_refused: globals + 1, imported, parameters: functions, written: 0, alone })
+    }
+}
+
+/// What an operator costs in itself, as Wasmtime has it: nothing where no code comes of it or where control merely flows.
+fn cost(operator: &Operator) -> i64 {
+    match operator {
+        Operator::Nop
+        | Operator::Drop
+        | Operator::Block { .. }
+        | Operator::Loop { .. }
+        | Operator::Unreachable
+        | Operator::Return
+        | Operator::Else
+        | Operator::End => 0,
+        _ => 1,
+    }
+}
+
+/// Whether control may leave, or come from elsewhere, here: what was counted so far must be taken before.
+fn ends_block(operator: &Operator) -> bool {
+    matches!(
+        operator,
+        Operator::Unreachable
+            | Operator::Return
+            | Operator::Call { .. }
+            | Operator::CallIndirect { .. }
+            | Operator::ReturnCall { .. }
+            | Operator::ReturnCallIndirect { .. }
+            | Operator::Loop { .. }
+            | Operator::If { .. }
+            | Operator::Else
+            | Operator::End
+            | Operator::Br { .. }
+            | Operator::BrIf { .. }
+            | Operator::BrTable { .. }
+    )
+}
+
+/// A function that is being written.
+struct Body {
+    function: Function,
+    fuel: u32,
+    /// What was counted and is not taken yet.
+    pending: i64,
+}
+
+impl Body {
+    /// Take what was counted.
+    fn take(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        if pending != 0 {
+            self.function
+                .instruction(&Instruction::GlobalGet(self.fuel))
+                .instruction(&Instruction::I64Const(pending))
+                .instruction(&Instruction::I64Sub)
+                .instruction(&Instruction::GlobalSet(self.fuel));
+        }
+    }
+
+    /// Take what a length costs, which is on the stack and in a local.
+    fn take_length(&mut self, length: u32) {
+        self.function
+            .instruction(&Instruction::GlobalGet(self.fuel))
+            .instruction(&Instruction::LocalGet(length))
+            .instruction(&Instruction::I64ExtendI32U)
+            .instruction(&Instruction::I64Sub)
+            .instruction(&Instruction::GlobalSet(self.fuel));
+    }
+
+    /// End where nothing is left.
+    fn look(&mut self) {
+        self.function
+            .instruction(&Instruction::GlobalGet(self.fuel))
+            .instruction(&Instruction::I64Const(0))
+            .instruction(&Instruction::I64LeS)
+            .instruction(&Instruction::If(BlockType::Empty))
+            .instruction(&Instruction::Unreachable)
+            .instruction(&Instruction::End);
+    }
+}
+
+impl Reencode for Meter {
+    type Error = Infallible;
+
+    fn parse_import_section(
+        &mut self,
+        imports: &mut ImportSection,
+        section: ImportSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        match self.alone {
+            true => Ok(()),
+            false => reencode::utils::parse_import_section(self, imports, section),
+        }
+    }
+
+    fn parse_function_section(
+        &mut self,
+        functions: &mut FunctionSection,
+        section: FunctionSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        if self.alone {
+            // They come first, so every function keeps its index.
+            for &ty in &self.imported {
+                functions.function(ty);
+            }
+        }
+        reencode::utils::parse_function_section(self, functions, section)
+    }
+
+    fn memory_type(&mut self, ty: wasmparser::MemoryType) -> Result<MemoryType, reencode::Error> {
+        let mut ty = reencode::utils::memory_type(self, ty);
+        ty.maximum = Some(MEMORY / PAGE);
+        Ok(ty)
+    }
+
+    fn parse_global_section(
+        &mut self,
+        globals: &mut GlobalSection,
+        section: GlobalSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        reencode::utils::parse_global_section(self, globals, section)?;
+        let mutable = |val_type| GlobalType { val_type, mutable: true, shared: false };
+        // All there is, until a host says how much.
+        globals.global(mutable(ValType::I64), &ConstExpr::i64_const(i64::MAX));
+        globals.global(mutable(ValType::I32), &ConstExpr::i32_const(0));
+        Ok(())
+    }
+
+    fn parse_export_section(
+        &mut self,
+        exports: &mut ExportSection,
+        section: ExportSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        for export in section {
+            let export = export?;
+            let kept = EXPORTS.iter().any(|name| export.name.starts_with(name));
+            if kept || !self.alone {
+                self.parse_export(exports, export)?;
+            }
+        }
+        exports.export("fuel", ExportKind::Global, self.fuel);
+        exports.export("memory_refused", ExportKind::Global, self.memory_refused);
+        Ok(())
+    }
+
+    fn parse_custom_section(
+        &mut self,
+        module: &mut Module,
+        section: CustomSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        match self.alone {
+            true => Ok(()),
+            false => reencode::utils::parse_custom_section(self, module, section),
+        }
+    }
+
+    fn parse_code_section(
+        &mut self,
+        code: &mut CodeSection,
+        section: CodeSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        if self.alone {
+            for _ in &self.imported {
+                let mut trap = Function::new([]);
+                trap.instruction(&Instruction::Unreachable).instruction(&Instruction::End);
+                code.function(&trap);
+            }
+        }
+        reencode::utils::parse_code_section(self, code, section)
+    }
+
+    fn parse_function_body(
+        &mut self,
+        code: &mut CodeSection,
+        function: FunctionBody<'_>,
+    ) -> Result<(), reencode::Error> {
+        let mut locals = Vec::new();
+        let mut local = self.parameters.get(self.written).copied().unwrap_or_default();
+        self.written += 1;
+        for group in function.get_locals_reader()? {
+            let (count, ty) = group?;
+            local += count;
+            locals.push((count, self.val_type(ty)?));
+        }
+        // One more, for a length or for what `memory.grow` said.
+        locals.push((1, ValType::I32));
+        // A function costs one, so that none is free.
+        let mut body = Body { function: Function::new(locals), fuel: self.fuel, pending: 1 };
+        body.take();
+        body.look();
+        let mut operators = function.get_operators_reader()?;
+        while !operators.eof() {
+            let operator = operators.read()?;
+            body.pending += cost(&operator);
+            if ends_block(&operator) {
+                body.take();
+            }
+            if matches!(
+                operator,
+                Operator::MemoryCopy { .. } | Operator::MemoryFill { .. } | Operator::MemoryInit { .. }
+            ) {
+                // A byte costs one.
+                body.take();
+                body.function.instruction(&Instruction::LocalTee(local));
+                body.take_length(local);
+                body.look();
+            }
+            let begins_loop = matches!(operator, Operator::Loop { .. });
+            let grows = matches!(operator, Operator::MemoryGrow { .. });
+            body.function.instruction(&self.instruction(operator)?);
+            if begins_loop {
+                body.look();
+            }
+            if grows {
+                body.function
+                    .instruction(&Instruction::LocalTee(local))
+                    .instruction(&Instruction::I32Const(-1))
+                    .instruction(&Instruction::I32Eq)
+                    .instruction(&Instruction::If(BlockType::Empty))
+                    .instruction(&Instruction::I32Const(1))
+                    .instruction(&Instruction::GlobalSet(self.memory_refused))
+                    .instruction(&Instruction::End)
+                    .instruction(&Instruction::LocalGet(local));
+            }
+        }
+        code.function(&body.function);
+        Ok(())
+    }
+}
