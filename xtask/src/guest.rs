@@ -18,7 +18,7 @@ use crate::{
 const BUILT: &str = "host/component/built.wasm";
 
 /// The component that is run without contracts; `host/examples/precompile.rs` makes it of the one above.
-const EMBEDDED: &str = "host/component/validator.wasm";
+pub(crate) const EMBEDDED: &str = "host/component/validator.wasm";
 
 /// The same for hosts that have no fuel: it counts for itself (`meter.rs`).
 pub(crate) const METERED: &str = "host/component/metered.wasm";

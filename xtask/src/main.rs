@@ -8,6 +8,7 @@ mod fuzz;
 mod guest;
 mod install;
 mod meter;
+mod package;
 mod run;
 mod runtimes;
 mod source;
@@ -33,6 +34,7 @@ usage: cargo xtask COMMAND
   runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
   conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
                    tests/conformance/README.md
+  package          build what is published, into target/package, with digests
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation, tests and a short run of the fuzz targets, warnings being errors
 ";
@@ -89,6 +91,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "conformance" => {
             guest::build()?;
             conformance::conformance()?;
+        }
+        "package" => {
+            guest::build()?;
+            package::package()?;
         }
         "cargo-component" => {
             guest::build()?;
