@@ -38,7 +38,7 @@ mod session;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wasmtime::component::bindgen!({ path: "../wit", world: "validator", exports: { default: async } });
+    wasmtime::component::bindgen!({ path: "wit", world: "validator", exports: { default: async } });
 }
 
 pub use component::{Component, Inspection, digest};

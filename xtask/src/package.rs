@@ -54,8 +54,8 @@ fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
 }
 
 fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
-    // Not built again from what was packed: that would compile a compiler once more.
-    let mut arguments = vec!["package", "--no-verify", "--locked", "--quiet"];
+    // Not built again from what was packed: that would compile a compiler once more. The components in it are not committed.
+    let mut arguments = vec!["package", "--no-verify", "--allow-dirty", "--locked", "--quiet"];
     for name in CRATES {
         arguments.extend(["--package", name]);
     }
