@@ -36,20 +36,36 @@ pub(crate) fn build() -> Result<()> {
 }
 
 fn build_component() -> Result<()> {
-    let toolchain = Toolchain::find()?;
-    let build = ["build", "--package", "seamgate-guest", "--profile", "guest", "--locked"];
-    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(without_paths()?))?;
-    let module = format!("{TARGET_DIR}/{TARGET}/guest/seamgate_guest.wasm");
-    let module = fs::read(&module).with_context(|| format!("cannot read {module}"))?;
-    let component = ComponentEncoder::default()
-        .validate(true)
-        .module(&module)
-        .and_then(|encoder| encoder.encode())
-        .context("the module cannot be made a component")?;
+    let component = component("seamgate-guest")?;
     write(BUILT, &component)?;
     // The library that makes the one to embed embeds one itself: any will do.
     if !Path::new(EMBEDDED).exists() {
         fs::copy(BUILT, EMBEDDED).with_context(|| format!("cannot write {EMBEDDED}"))?;
+    }
+    Ok(())
+}
+
+/// Build a package of this workspace for WebAssembly, and make it a component.
+pub(crate) fn component(package: &str) -> Result<Vec<u8>> {
+    let toolchain = Toolchain::find()?;
+    let build = ["build", "--package", package, "--profile", "guest", "--locked"];
+    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(without_paths()?))?;
+    let module = format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_"));
+    let module = fs::read(&module).with_context(|| format!("cannot read {module}"))?;
+    ComponentEncoder::default()
+        .validate(true)
+        .module(&module)
+        .and_then(|encoder| encoder.encode())
+        .with_context(|| format!("{package}: the module cannot be made a component"))
+}
+
+/// Write a file, if it is not that already: an unchanged one keeps its time, so that nothing is built again for it.
+pub(crate) fn write(path: &str, bytes: &[u8]) -> Result<()> {
+    say(&format!("{path}: {} bytes", bytes.len()));
+    if fs::read(path).ok().as_deref() != Some(bytes) {
+        let folder = Path::new(path).parent().context("a file is in a folder")?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::write(path, bytes).with_context(|| format!("cannot write {path}"))?;
     }
     Ok(())
 }
@@ -77,16 +93,6 @@ fn build_host() -> Result<()> {
     let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;
     write(METERED, &meter::component(&component)?)?;
     write(MODULE, &meter::module(&component)?)
-}
-
-/// Write a file. An unchanged one keeps its time, so that nothing is built again for it.
-fn write(path: &str, bytes: &[u8]) -> Result<()> {
-    say(&format!("{path}: {} bytes", bytes.len()));
-    if fs::read(path).ok().as_deref() != Some(bytes) {
-        fs::create_dir_all("host/component")?;
-        fs::write(path, bytes).with_context(|| format!("cannot write {path}"))?;
-    }
-    Ok(())
 }
 
 /// The last release of `cargo component`, by which the guest is kept buildable.

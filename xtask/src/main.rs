@@ -4,6 +4,7 @@ mod bench;
 mod conformance;
 mod demo;
 mod demo_llm;
+mod edge;
 mod fuzz;
 mod guest;
 mod install;
@@ -32,6 +33,8 @@ usage: cargo xtask COMMAND
   bless            rewrite the expected reports of tests/cases and the table of tests/hostile; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
+  edge             build, compose the gate over HTTP, install `wasmtime serve`, and test both with requests and under load;
+                   rewrites tests/edge/README.md
   conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
                    tests/conformance/README.md
   package          build what is published, into target/package, with digests
@@ -87,6 +90,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "runtimes" => {
             guest::build()?;
             runtimes::runtimes()?;
+        }
+        "edge" => {
+            guest::build()?;
+            edge::edge()?;
         }
         "conformance" => {
             guest::build()?;

@@ -1,0 +1,157 @@
+//! The gate over HTTP: a component that answers requests of `wasi:http` with what a validator answers to the same
+//! text. `README.md` has the table of statuses, and how it is composed with a validator and served.
+//!
+//! It holds nothing, and reaches nothing but the request that it is given and the validator. How much a request may take
+//! and how long is for the server to say; what is bounded here is how much of a body is read.
+#![allow(missing_docs, reason = "the export is documented by wasi:http")]
+
+mod status;
+
+use std::io::Write as _;
+
+use wasip2::{
+    exports::http::incoming_handler::Guest,
+    http::types::{Fields, IncomingRequest, Method, OutgoingBody, OutgoingResponse, ResponseOutparam},
+    io::streams::StreamError,
+};
+
+use status::Status;
+
+mod bindings {
+    #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
+    wit_bindgen::generate!({
+        path: "../../wit",
+        inline: "
+            package seamgate:edge;
+
+            world edge {
+                import seamgate:validator/wire@0.1.0;
+            }
+        ",
+        generate_all,
+    });
+}
+
+use bindings::seamgate::validator::wire;
+
+/// The longest body that is read, in bytes: as long as the longest request that the host's library takes.
+const MAX_BODY: u64 = 8 * 1024 * 1024;
+
+/// How much of a body is asked for at a time.
+const PIECE: u64 = 64 * 1024;
+
+struct Edge;
+
+wasip2::http::proxy::export!(Edge);
+
+impl Guest for Edge {
+    fn handle(request: IncomingRequest, response: ResponseOutparam) {
+        let answer = answer(&request);
+        respond(response, &answer);
+    }
+}
+
+/// What goes back: one answer as `wire.call` gives it.
+struct Answer {
+    status: Status,
+    json: String,
+}
+
+fn answer(request: &IncomingRequest) -> Answer {
+    let path = request.path_with_query().unwrap_or_default();
+    let path = path.split('?').next().unwrap_or_default();
+    if path != "/" {
+        return fault(Status::NotFound, "bad_request", "path: must be \"/\", which takes GET and POST", "");
+    }
+    // A server may keep an instance for further requests: no request may leave a contract behind. Where contracts were
+    // baked into the validator, this changes nothing.
+    wire::call("{\"op\":\"seal\"}");
+    match request.method() {
+        Method::Get => call("{\"op\":\"names\"}"),
+        Method::Post => match body(request) {
+            Ok(body) => call(&body),
+            Err(answer) => answer,
+        },
+        _ => {
+            let message = "method: must be POST, with a request as its body, or GET, for the agents";
+            fault(Status::MethodNotAllowed, "bad_request", message, "")
+        }
+    }
+}
+
+fn call(request: &str) -> Answer {
+    let json = wire::call(request);
+    Answer { status: status::of(&json), json }
+}
+
+/// The body of a request as text, or the answer to one that cannot be read.
+fn body(request: &IncomingRequest) -> Result<String, Answer> {
+    let declared = request.headers().get("content-length");
+    let declared = declared.first().and_then(|value| std::str::from_utf8(value).ok()?.trim().parse::<u64>().ok());
+    if let Some(bytes) = declared.filter(|&bytes| bytes > MAX_BODY) {
+        return Err(too_large(bytes));
+    }
+    let broken = |_| fault(Status::BadRequest, "bad_request", "request: the body cannot be read", "");
+    // The stream is dropped before what it is a part of.
+    let incoming = request.consume().map_err(broken)?;
+    let stream = incoming.stream().map_err(broken)?;
+    let mut body = Vec::with_capacity(declared.unwrap_or_default() as usize);
+    loop {
+        match stream.blocking_read(PIECE) {
+            Ok(piece) => body.extend(piece),
+            Err(StreamError::Closed) => break,
+            Err(StreamError::LastOperationFailed(_)) => {
+                let message = format!("request: the body broke off after {} bytes", body.len());
+                return Err(fault(Status::BadRequest, "bad_request", &message, ""));
+            }
+        }
+        if body.len() as u64 > MAX_BODY {
+            return Err(too_large(body.len() as u64));
+        }
+    }
+    String::from_utf8(body).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("request: is not UTF-8: the byte at {at} is not");
+        fault(Status::BadRequest, "bad_request", &message, "")
+    })
+}
+
+/// `bytes` is what was declared, or what had come when it was too much.
+fn too_large(bytes: u64) -> Answer {
+    let message = format!("the request has {bytes} bytes or more; at most {MAX_BODY} are taken");
+    let detail = format!("\"bytes\":{bytes},\"limit\":{MAX_BODY}");
+    fault(Status::ContentTooLarge, "input_too_large", &message, &detail)
+}
+
+/// A fault of this component's own, in the validator's words. The texts are written here, and hold no control characters.
+fn fault(status: Status, code: &str, message: &str, detail: &str) -> Answer {
+    let message = message.replace('"', "\\\"");
+    let fault = format!("{{\"fault\":\"{code}\",\"message\":\"{message}\",\"detail\":{{{detail}}}}}");
+    Answer { status, json: format!("{{\"id\":null,\"fault\":{fault}}}") }
+}
+
+fn respond(response: ResponseOutparam, answer: &Answer) {
+    let headers = Fields::new();
+    let length = answer.json.len().to_string();
+    let mut entries = vec![("content-type", "application/json"), ("content-length", length.as_str())];
+    if let Status::MethodNotAllowed = answer.status {
+        entries.push(("allow", "GET, POST"));
+    }
+    for (name, value) in entries {
+        // A server that does not take such a header still gets the answer.
+        let _ = headers.append(name, value.as_bytes());
+    }
+    let outgoing = OutgoingResponse::new(headers);
+    let _ = outgoing.set_status_code(answer.status as u16);
+    let body = outgoing.body();
+    ResponseOutparam::set(response, Ok(outgoing));
+    // From here on the only thing that can go wrong is that nobody listens any more.
+    let Ok(body) = body else { return };
+    if let Ok(mut stream) = body.write() {
+        let written = stream.write_all(answer.json.as_bytes()).is_ok() && stream.blocking_flush().is_ok();
+        drop(stream);
+        if written {
+            let _ = OutgoingBody::finish(body, None);
+        }
+    }
+}

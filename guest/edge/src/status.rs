@@ -1,0 +1,51 @@
+//! Which status an answer has. The verdict is in the body: whatever it is, it was given.
+
+/// The statuses that are used, by their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Ok = 200,
+    BadRequest = 400,
+    Forbidden = 403,
+    NotFound = 404,
+    MethodNotAllowed = 405,
+    ContentTooLarge = 413,
+    UnprocessableContent = 422,
+    BadGateway = 502,
+}
+
+/// The status of an answer of `wire.call`: a report, a result, or a fault by its word.
+pub(crate) fn of(answer: &str) -> Status {
+    let Some(rest) = answer.strip_prefix("{\"id\":").and_then(after_value) else {
+        return Status::BadGateway;
+    };
+    if rest.starts_with(",\"report\":") || rest.starts_with(",\"result\":") {
+        return Status::Ok;
+    }
+    let fault = rest.strip_prefix(",\"fault\":{\"fault\":\"").and_then(|rest| rest.split('"').next());
+    match fault {
+        Some("bad_request") => Status::BadRequest,
+        Some("bad_contract") => Status::UnprocessableContent,
+        Some("unknown_agent") => Status::NotFound,
+        Some("sealed") => Status::Forbidden,
+        _ => Status::BadGateway,
+    }
+}
+
+/// What comes after the JSON value at the beginning of a text without optional white space, inside an object. The value
+/// is the caller's `id`, which may be anything, and look like anything.
+fn after_value(text: &str) -> Option<&str> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b',' if depth == 0 => return Some(&text[at..]),
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,328 @@
+//! The gate over HTTP, served by `wasmtime serve` and asked by real requests: all cases, what is no request, what is
+//! hostile, and many at once. `cargo xtask edge` makes what is served, installs the server, and runs this.
+
+mod client;
+mod load;
+mod server;
+
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use seamgate::{Component, Gate, Options};
+use seamgate_tests::{Case, cases};
+use serde_json::{Value, json};
+
+use client::{Connection, Response, ask, head};
+use load::{Asked, CLIENTS, Run};
+use server::Server;
+
+/// What is served, without HTTP.
+const BAKED: &str = "target/edge/gate.wasm";
+
+/// This program's own folder.
+const HERE: &str = "tests/edge";
+
+/// The longest body that the edge reads.
+const MAX_BODY: usize = 8 * 1024 * 1024;
+
+/// What `guest/edge/README.md` recommends: the limits that a gate has by default. The fuel is what it gives the longest
+/// request.
+const LIMITS: [&str; 8] = [
+    "-Wfuel=4294304000",
+    "-Wtimeout=5s",
+    "-Wmax-memory-size=67108864",
+    "-Wmax-wasm-stack=524288",
+    "-Opooling-allocator=y",
+    "--max-instance-reuse-count=1",
+    "--max-concurrent-requests=64",
+    "--max-concurrent-connections=512",
+];
+
+/// So many requests over connections that are kept, and so many over new ones.
+const REQUESTS: [usize; 2] = [20_000, 4_000];
+
+/// How much more memory the server may occupy at the end of a run than when a quarter of it was done, in KiB.
+const GROWTH: u64 = 8 * 1024;
+
+fn main() -> Result<()> {
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
+    let component = Component::from_bytes(fs::read(BAKED)?);
+    let gate = Gate::with(Options { component, ..Options::default() })?;
+    let mut server = Server::start(&LIMITS)?;
+
+    let asked = all_cases(&server, &gate)?;
+    println!("{asked} requests of tests/cases: the same bytes, each with its status");
+    let asked = other_requests(&server, &gate)?;
+    println!("{asked} further requests, and what is none: each with its status");
+    let limits = hostile(&gate)?;
+    for limit in &limits {
+        println!("{limit}");
+    }
+    let examples = examples(&gate)?;
+    let mut runs = Vec::new();
+    for (requests, kept) in REQUESTS.into_iter().zip([true, false]) {
+        // Before it counts, everything that is made once is made.
+        load::run(&server, &examples, requests / 10, kept)?;
+        let run = load::run(&server, &examples, requests, kept)?;
+        server.runs()?;
+        let (settled, end) = (run.memory[1], run.memory[4]);
+        ensure!(end <= settled + GROWTH, "{}: the server grew from {settled} to {end} KiB", run.how);
+        runs.push(run);
+    }
+    let table = table(&runs);
+    println!("\n{table}");
+    fs::write(Path::new(HERE).join("README.md"), readme(&table, &limits)?)?;
+    Ok(())
+}
+
+/// The status that an answer must have, by what it says.
+fn status(answer: &str) -> Result<u16> {
+    let answer: Value = serde_json::from_str(answer)?;
+    Ok(match answer["fault"]["fault"].as_str() {
+        None => 200,
+        Some("bad_request") => 400,
+        Some("sealed") => 403,
+        Some("unknown_agent") => 404,
+        Some("bad_contract") => 422,
+        Some(other) => anyhow::bail!("no status for {other}"),
+    })
+}
+
+/// Hold a response to what the gate answers to the same request.
+fn same(response: &Response, gate: &Gate, request: &str) -> Result<()> {
+    let expected = gate.call(request)?.json;
+    ensure!(response.body == expected, "not the same bytes:\n  {expected}\n  {}", response.body);
+    let status = status(&expected)?;
+    ensure!(response.status == status, "{} and not {status}: {expected}", response.status);
+    let kind = response.header("content-type");
+    ensure!(kind == Some("application/json"), "content-type: {kind:?}");
+    Ok(())
+}
+
+fn all_cases(server: &Server, gate: &Gate) -> Result<usize> {
+    let cases: Vec<Case> = cases()?.iter().flat_map(Case::attempts).collect();
+    let mut connection = Connection::open(server.address)?;
+    for case in &cases {
+        let request = case.wire_request();
+        let response = connection.ask("POST", "/", request.as_bytes()).with_context(|| case.name.clone())?;
+        same(&response, gate, &request).with_context(|| case.name.clone())?;
+    }
+    Ok(cases.len())
+}
+
+/// The outputs beside the example contracts, each judged by the contract that is served.
+fn examples(gate: &Gate) -> Result<Vec<Asked>> {
+    let mut examples = Vec::new();
+    let mut files: Vec<_> = fs::read_dir("schemas/examples/outputs")?.collect::<std::io::Result<_>>()?;
+    files.sort_by_key(fs::DirEntry::file_name);
+    for file in files {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let agent = name.split('.').next().unwrap_or_default();
+        let output = String::from_utf8_lossy(&fs::read(file.path())?).into_owned();
+        let request = json!({ "id": name, "agent": agent, "output": output }).to_string();
+        let answer = gate.call(&request)?.json;
+        ensure!(status(&answer)? == 200, "{name}: {answer}");
+        examples.push(Asked { request, answer });
+    }
+    ensure!(!examples.is_empty(), "there are no examples");
+    Ok(examples)
+}
+
+/// A request with an output that holds a list of so many numbers, and a contract that takes it.
+fn numbers(count: usize) -> String {
+    let output = vec!["1"; count].join(",");
+    let contract = json!({
+        "agent": "numbers",
+        "schema": { "type": "array", "items": { "type": "integer" } },
+        "caps": { "bytes": MAX_BODY, "array_items": 1_000_000 },
+    });
+    json!({ "contract": contract, "output": format!("[{output}]") }).to_string()
+}
+
+/// Requests for something else than a verdict, and what is no request.
+fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
+    let mut asked = 0;
+    // What the gate answers, in its words.
+    let mut long = json!({ "agent": "triage", "output": "[".repeat(1000) }).to_string();
+    long.push_str(&" ".repeat(MAX_BODY - long.len()));
+    let requests = [
+        "",
+        "[]",
+        "{\"output\":1}",
+        "{\"agent\":\"triage\",\"output\":\"{\"",
+        "{\"agent\":\"nobody\",\"output\":\"{}\"}",
+        "{\"contract\":{},\"output\":\"{}\"}",
+        "{\"op\":\"names\"}",
+        "{\"op\":\"has\",\"agent\":\"triage\"}",
+        "{\"op\":\"contract\",\"agent\":\"triage\"}",
+        "{\"op\":\"describe\",\"agent\":\"tool-result\"}",
+        "{\"op\":\"lint\",\"contract\":{\"agent\":\"a\",\"schema\":{}}}",
+        "{\"op\":\"push\",\"agent\":\"triage\",\"chunk\":\"```json\\n{\"}",
+        "{\"op\":\"merge\",\"agent\":\"triage\",\"reports\":[]}",
+        "{\"op\":\"register\",\"contract\":{\"agent\":\"a\",\"schema\":{}}}",
+        "{\"op\":\"seal\"}",
+        // What an `id` says is the caller's, and no fault.
+        "{\"id\":{\"fault\":{\"fault\":\"sealed\"}},\"op\":\"names\"}",
+        "{\"id\":\",\\\"fault\\\":{\\\"fault\\\":\\\"sealed\\\"\",\"op\":\"names\"}",
+        "{\"id\":[\"]\\\\\",{},[[\"\\\"\"]]],\"agent\":\"nobody\",\"output\":\"\"}",
+        &numbers(100_000),
+        &long,
+    ];
+    for request in requests {
+        let shown: String = request.chars().take(80).collect();
+        let response = ask(server.address, "POST", "/", request.as_bytes()).with_context(|| shown.clone())?;
+        same(&response, gate, request).with_context(|| shown)?;
+        asked += 1;
+    }
+    let names = "{\"op\":\"names\"}";
+    same(&ask(server.address, "GET", "/", b"")?, gate, names).context("GET")?;
+    same(&ask(server.address, "POST", "/?trace=1", names.as_bytes())?, gate, names).context("POST with a query")?;
+    asked += 2;
+
+    // What only the edge answers: the method and path, what is sent, and the status, fault and message that come back.
+    let too_long = format!("content-length: {}\r\n", MAX_BODY + 1);
+    let chunked = [b"10000\r\n".as_slice(), &[b' '; 0x10000], b"\r\n"].concat().repeat(MAX_BODY / 0x10000 + 1);
+    let chunked = [head("POST", "/", "transfer-encoding: chunked\r\n"), chunked, b"0\r\n\r\n".to_vec()].concat();
+    let bytes = [head("POST", "/", "content-length: 14\r\n"), b"{\"id\":\"\xc3\xa9\xff\xff\"}".to_vec()].concat();
+    let own = [
+        (bytes, 400, "bad_request", "request: is not UTF-8: the byte at 9 is not"),
+        (head("PUT", "/", "content-length: 0\r\n"), 405, "bad_request", "method: must be POST"),
+        (head("DELETE", "/", ""), 405, "bad_request", "method: must be POST"),
+        (head("HACK", "/", ""), 405, "bad_request", "method: must be POST"),
+        (head("POST", "/check", "content-length: 0\r\n"), 404, "bad_request", "path: must be \"/\""),
+        (head("GET", "//", ""), 404, "bad_request", "path: must be \"/\""),
+        // Nothing of it is sent.
+        (
+            head("POST", "/", &too_long),
+            413,
+            "input_too_large",
+            "the request has 8388609 bytes or more; at most 8388608",
+        ),
+        (chunked, 413, "input_too_large", "bytes or more; at most 8388608"),
+    ];
+    for (request, status, fault, message) in own {
+        let line = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
+        let mut connection = Connection::open(server.address)?;
+        connection.send(&request)?;
+        let response = connection.receive().with_context(|| format!("{line}: {message}"))?;
+        let answer: Value = serde_json::from_str(&response.body).with_context(|| response.body.clone())?;
+        let said = answer["fault"]["message"].as_str().unwrap_or_default();
+        let expected = response.status == status
+            && answer["fault"]["fault"] == fault
+            && said.contains(message)
+            && answer["id"].is_null();
+        ensure!(expected, "{line}: {response:?}");
+        let allow = response.header("allow");
+        ensure!(allow == (status == 405).then_some("GET, POST"), "{line}: allow: {allow:?}");
+        asked += 1;
+    }
+    Ok(asked)
+}
+
+/// Each limit of the server's, passed by a request; and that the next request is answered as ever. What was seen, in words.
+fn hostile(gate: &Gate) -> Result<Vec<String>> {
+    let mut seen = Vec::new();
+    let mut limit = |flags: &[&str], what: &str, attack: &dyn Fn(&mut Connection) -> Result<()>| -> Result<()> {
+        let mut server = Server::start(flags)?;
+        // Three times: what is left behind by one would show in the next.
+        let mut took = Duration::ZERO;
+        let mut outcome = String::new();
+        for _ in 0..3 {
+            let start = Instant::now();
+            let mut connection = Connection::open(server.address)?;
+            attack(&mut connection)?;
+            outcome = match connection.receive() {
+                Ok(response) => response.status.to_string(),
+                Err(_) => "the connection is closed".to_owned(),
+            };
+            ensure!(outcome != "200", "{what} was answered in spite of {}", flags.join(" "));
+            took = took.max(start.elapsed());
+            let names = "{\"op\":\"names\"}";
+            same(&ask(server.address, "POST", "/", names.as_bytes())?, gate, names).context(what.to_owned())?;
+        }
+        server.runs()?;
+        seen.push(format!("| `{}` | {what} | {outcome} | {:.1} s |", flags.join(" "), took.as_secs_f64()));
+        Ok(())
+    };
+    let post = |request: String| {
+        move |connection: &mut Connection| {
+            let length = format!("content-length: {}\r\n", request.len());
+            connection.send(&[head("POST", "/", &length), request.clone().into_bytes()].concat())
+        }
+    };
+    limit(&["-Wfuel=20000000"], "a list of 400,000 numbers", &post(numbers(400_000)))?;
+    limit(&["-Wtimeout=200ms"], "a list of 1,000,000 numbers, four times", &post(endless()))?;
+    limit(&["-Wmax-memory-size=8388608"], "a request of 6 MB", &post(numbers(3_000_000)))?;
+    limit(&["-Wtimeout=1s"], "a body that never comes", &|connection| {
+        connection.send(&head("POST", "/", "content-length: 100\r\n"))
+    })?;
+    limit(&["-Wtimeout=1s"], "a body that breaks off", &|connection| {
+        connection.send(&[head("POST", "/", "content-length: 100\r\n"), b"{\"id\"".to_vec()].concat())?;
+        connection.end()
+    })?;
+
+    // Connections that say nothing hold nobody up, as long as there are others.
+    let server = Server::start(&["-Wtimeout=1s", "--max-concurrent-connections=64"])?;
+    let idle: Vec<Connection> = (0..60).map(|_| Connection::open(server.address)).collect::<Result<_>>()?;
+    thread::sleep(Duration::from_millis(100));
+    same(&ask(server.address, "GET", "/", b"")?, gate, "{\"op\":\"names\"}").context("beside idle connections")?;
+    drop(idle);
+
+    // More at once than are let in: they wait.
+    let server = Server::start(&["--max-concurrent-requests=2"])?;
+    load::run(&server, &examples(gate)?, 400, true).context("two requests at once")?;
+    seen.push(format!("| `--max-concurrent-requests=2` | {CLIENTS} clients at once | all are answered | |"));
+    Ok(seen)
+}
+
+/// A request that takes long, and not much memory: a pattern of many steps on a long text.
+fn endless() -> String {
+    let contract = json!({
+        "agent": "slow",
+        "schema": { "type": "array", "items": { "type": "string", "pattern": "(x+x+)+y" } },
+        "caps": { "bytes": MAX_BODY, "array_items": 1_000_000, "string_bytes": MAX_BODY },
+    });
+    let output = json!(vec!["x".repeat(60_000); 100]).to_string();
+    json!({ "contract": contract, "output": output }).to_string()
+}
+
+fn table(runs: &[Run]) -> String {
+    let mut table =
+        "| | requests | a second | p50 | p99 | longest | server's memory, at the start and after each quarter |\n"
+            .to_owned();
+    table.push_str("| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    for run in runs {
+        let memory: Vec<String> = run.memory.iter().map(|kib| format!("{:.1}", *kib as f64 / 1024.0)).collect();
+        table.push_str(&format!(
+            "| {} | {} | {:.0} | {:.1} ms | {:.1} ms | {:.1} ms | {} MiB |\n",
+            run.how,
+            run.requests,
+            run.throughput(),
+            run.percentile(50),
+            run.percentile(99),
+            run.percentile(100),
+            memory.join(", "),
+        ));
+    }
+    table
+}
+
+fn readme(table: &str, limits: &[String]) -> Result<String> {
+    let cores = thread::available_parallelism()?;
+    Ok(format!(
+        "# The gate over HTTP
+
+`cargo xtask edge` writes this.
+
+{table}
+{}
+{cores}
+",
+        limits.join("\n")
+    ))
+}

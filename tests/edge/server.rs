@@ -1,0 +1,76 @@
+//! `wasmtime serve`, started on a free port and ended with what started it.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+use anyhow::{Context, Result, ensure};
+
+/// `cargo xtask edge` installs it here.
+const WASMTIME: &str = "target/edge/wasmtime/bin/wasmtime";
+
+/// What it serves.
+const SERVED: &str = "target/edge/served.wasm";
+
+/// A server that runs.
+pub(crate) struct Server {
+    process: Child,
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+}
+
+impl Server {
+    /// Start one with these flags, and wait until it listens.
+    pub(crate) fn start(flags: &[&str]) -> Result<Self> {
+        let mut command = Command::new(WASMTIME);
+        command.args(["serve", "--addr", "127.0.0.1:0"]).args(flags).arg(SERVED);
+        let mut process = command.stderr(Stdio::piped()).spawn().context(WASMTIME)?;
+        let stderr = process.stderr.take().context("its standard error is piped")?;
+        let mut lines = BufReader::new(stderr).lines();
+        let mut said = String::new();
+        let mut address = None;
+        for line in lines.by_ref() {
+            let line = line?;
+            let listens = line.strip_prefix("Serving HTTP on http://").and_then(|rest| rest.strip_suffix('/'));
+            address = listens.map(str::parse).transpose()?;
+            if address.is_some() {
+                break;
+            }
+            said.push_str(&line);
+            said.push('\n');
+        }
+        // It tells of each request that fails, and would wait for someone to read that.
+        thread::spawn(move || lines.for_each(drop));
+        let Some(address) = address else {
+            let status = process.wait()?;
+            anyhow::bail!("wasmtime serve {}: {status}\n{said}", flags.join(" "));
+        };
+        Ok(Server { process, address })
+    }
+
+    /// The memory that it occupies, in KiB.
+    pub(crate) fn memory(&self) -> Result<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        Ok(line.trim().trim_end_matches(" kB").parse()?)
+    }
+
+    /// Whether it still runs, which nothing that is asked may change.
+    pub(crate) fn runs(&mut self) -> Result<()> {
+        let ended = self.process.try_wait()?;
+        ensure!(ended.is_none(), "the server ended: {ended:?}");
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,73 @@
+//! The gate over HTTP: its component built, composed with a validator that holds the example contracts, and served by
+//! `wasmtime serve` to a program that asks it everything.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use wasm_compose::{composer::ComponentComposer, config::Config};
+
+use crate::{
+    guest,
+    install::{done, installed, remove},
+    run::{cargo, command, run, say},
+    source::krate,
+};
+
+/// The component as its build makes it: what a validator is plugged into.
+const EDGE: &str = "host/component/edge.wasm";
+
+/// A validator with contracts inside.
+const BAKED: &str = "target/edge/gate.wasm";
+
+/// Both in one, which a server runs. `guest/edge/spin.toml` names it too.
+const SERVED: &str = "target/edge/served.wasm";
+
+/// The server is installed here.
+const SERVER: &str = "target/edge/wasmtime";
+
+/// Built here, which is removed then.
+const BUILD: &str = "target/edge/build";
+
+/// Of its features those that serve.
+const FEATURES: &str = "run,serve,cranelift,parallel-compilation,pooling-allocator,component-model-async";
+
+pub(crate) fn edge() -> Result<()> {
+    build()?;
+    install()?;
+    cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
+    run(&mut command("target/release/examples/edge"))
+}
+
+/// The component, and composed with the example contracts.
+fn build() -> Result<()> {
+    let edge = guest::component("seamgate-edge")?;
+    say(&format!("{EDGE}: {} bytes", edge.len()));
+    guest::write(EDGE, &edge)?;
+    std::fs::create_dir_all("target/edge")?;
+    run(command("target/release/seamgate").args(["bake", "schemas/examples", "-o", BAKED]))?;
+    let config = Config { definitions: vec![BAKED.into()], ..Config::default() };
+    let served = ComponentComposer::new(Path::new(EDGE), &config)
+        .compose()
+        .with_context(|| format!("{EDGE} and {BAKED} cannot be composed"))?;
+    say(&format!("{SERVED}: {} bytes", served.len()));
+    guest::write(SERVED, &served)
+}
+
+/// Wasmtime's command line, built from its crate; `tests/sources` pins that by version and digest, and the lock file in it
+/// everything that it is made of.
+fn install() -> Result<()> {
+    let server = Path::new(SERVER);
+    let pinned = Path::new("tests/sources/wasmtime-cli/Cargo.lock");
+    if installed(server, &[pinned])? {
+        return Ok(());
+    }
+    let source = krate("wasmtime-cli", "the gate is served over HTTP by Wasmtime's command line: loading its source")?;
+    say(&format!("building Wasmtime's command line into {SERVER}; it takes minutes"));
+    run(command("cargo")
+        .args(["install", "--locked", "--no-track", "--no-default-features", "--features", FEATURES])
+        .arg("--path")
+        .arg(&source)
+        .args(["--root", SERVER, "--target-dir", BUILD]))?;
+    remove(Path::new(BUILD))?;
+    done(server, &[pinned])
+}
