@@ -13,13 +13,18 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use seamgate::{Component, Gate, Options};
-use seamgate_tests::{Case, cases};
+use seamgate::{Component, Fault, Gate, Limits, Options};
+use seamgate_tests::{
+    Case, cases,
+    hostile::{self, Attack},
+};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use client::{Connection, Response, ask, head};
 use load::{Asked, CLIENTS, Run};
-use server::Server;
+use server::{SERVED, Server};
+use wit_parser::WorldKey;
 
 /// What is served, without HTTP.
 const BAKED: &str = "target/edge/gate.wasm";
@@ -30,14 +35,13 @@ const HERE: &str = "tests/edge";
 /// The longest body that the edge reads.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
-/// What `guest/edge/README.md` recommends: the limits that a gate has by default. The fuel is what it gives the longest
-/// request.
-const LIMITS: [&str; 8] = [
-    "-Wfuel=4294304000",
+/// What `guest/edge/README.md` recommends: the limits that a gate has by default. One number is the fuel of all requests:
+/// a gate gives as much to one of 1.8 MB.
+const LIMITS: [&str; 7] = [
+    "-Wfuel=1000000000",
     "-Wtimeout=5s",
     "-Wmax-memory-size=67108864",
     "-Wmax-wasm-stack=524288",
-    "-Opooling-allocator=y",
     "--max-instance-reuse-count=1",
     "--max-concurrent-requests=64",
     "--max-concurrent-connections=512",
@@ -52,17 +56,22 @@ const GROWTH: u64 = 8 * 1024;
 fn main() -> Result<()> {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
     let component = Component::from_bytes(fs::read(BAKED)?);
-    let gate = Gate::with(Options { component, ..Options::default() })?;
+    // Its limits are the server's.
+    let limits = Limits { fuel: 1_000_000_000, fuel_per_byte: 0, ..Limits::default() };
+    let gate = Gate::with(Options { component, limits, ..Options::default() })?;
+    only_http()?;
     let mut server = Server::start(&LIMITS)?;
 
-    let asked = all_cases(&server, &gate)?;
-    println!("{asked} requests of tests/cases: the same bytes, each with its status");
-    let asked = other_requests(&server, &gate)?;
-    println!("{asked} further requests, and what is none: each with its status");
-    let limits = hostile(&gate)?;
-    for limit in &limits {
-        println!("{limit}");
-    }
+    let cases = all_cases(&server, &gate)?;
+    println!("{cases} requests of tests/cases: the same bytes, each with its status");
+    let requests = other_requests(&server, &gate)?;
+    println!("{requests} further requests, and what is none: each with its status");
+    let (attacks, ended) = all_attacks(&mut server, &gate)?;
+    println!(
+        "{attacks} requests of tests/hostile: the same bytes, or no answer where the gate has none, {ended} times"
+    );
+    let limits = passed_limits(&gate)?;
+    println!("{limits}");
     let examples = examples(&gate)?;
     let mut runs = Vec::new();
     for (requests, kept) in REQUESTS.into_iter().zip([true, false]) {
@@ -76,14 +85,44 @@ fn main() -> Result<()> {
     }
     let table = table(&runs);
     println!("\n{table}");
-    fs::write(Path::new(HERE).join("README.md"), readme(&table, &limits)?)?;
+    let asked = [cases, requests, attacks];
+    fs::write(Path::new(HERE).join("README.md"), readme(asked, ended, &table, &limits))?;
+    Ok(())
+}
+
+/// What is served can reach nothing but the request that it is given.
+fn only_http() -> Result<()> {
+    let decoded = wit_component::decode(&fs::read(SERVED)?)?;
+    let wit_component::DecodedWasm::Component(resolve, world) = decoded else {
+        anyhow::bail!("{SERVED} is no component");
+    };
+    let world = &resolve.worlds[world];
+    let names = |items: &mut dyn Iterator<Item = &WorldKey>| -> Vec<String> {
+        let mut names: Vec<String> = items.map(|key| resolve.name_world_key(key)).collect();
+        names.iter_mut().for_each(|name| name.truncate(name.find('@').unwrap_or(name.len())));
+        names.sort();
+        names
+    };
+    let imports = names(&mut world.imports.keys());
+    ensure!(imports == ["wasi:http/types", "wasi:io/error", "wasi:io/poll", "wasi:io/streams"], "imports: {imports:?}");
+    let exports = names(&mut world.exports.keys());
+    ensure!(exports == ["wasi:http/incoming-handler"], "exports: {exports:?}");
     Ok(())
 }
 
 /// The status that an answer must have, by what it says.
 fn status(answer: &str) -> Result<u16> {
-    let answer: Value = serde_json::from_str(answer)?;
-    Ok(match answer["fault"]["fault"].as_str() {
+    // What else is in it may be deep.
+    #[derive(Deserialize)]
+    struct Answer {
+        fault: Option<Word>,
+    }
+    #[derive(Deserialize)]
+    struct Word {
+        fault: String,
+    }
+    let answer: Answer = serde_json::from_str(answer)?;
+    Ok(match answer.fault.as_ref().map(|word| word.fault.as_str()) {
         None => 200,
         Some("bad_request") => 400,
         Some("sealed") => 403,
@@ -188,7 +227,7 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     let too_long = format!("content-length: {}\r\n", MAX_BODY + 1);
     let chunked = [b"10000\r\n".as_slice(), &[b' '; 0x10000], b"\r\n"].concat().repeat(MAX_BODY / 0x10000 + 1);
     let chunked = [head("POST", "/", "transfer-encoding: chunked\r\n"), chunked, b"0\r\n\r\n".to_vec()].concat();
-    let bytes = [head("POST", "/", "content-length: 14\r\n"), b"{\"id\":\"\xc3\xa9\xff\xff\"}".to_vec()].concat();
+    let bytes = [head("POST", "/", "content-length: 13\r\n"), b"{\"id\":\"\xc3\xa9\xff\xff\"}".to_vec()].concat();
     let own = [
         (bytes, 400, "bad_request", "request: is not UTF-8: the byte at 9 is not"),
         (head("PUT", "/", "content-length: 0\r\n"), 405, "bad_request", "method: must be POST"),
@@ -197,20 +236,15 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
         (head("POST", "/check", "content-length: 0\r\n"), 404, "bad_request", "path: must be \"/\""),
         (head("GET", "//", ""), 404, "bad_request", "path: must be \"/\""),
         // Nothing of it is sent.
-        (
-            head("POST", "/", &too_long),
-            413,
-            "input_too_large",
-            "the request has 8388609 bytes or more; at most 8388608",
-        ),
-        (chunked, 413, "input_too_large", "bytes or more; at most 8388608"),
+        (head("POST", "/", &too_long), 413, "input_too_large", "the request has more than 8388608 bytes"),
+        (chunked, 413, "input_too_large", "the request has more than 8388608 bytes"),
     ];
     for (request, status, fault, message) in own {
         let line = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
         let mut connection = Connection::open(server.address)?;
         connection.send(&request)?;
         let response = connection.receive().with_context(|| format!("{line}: {message}"))?;
-        let answer: Value = serde_json::from_str(&response.body).with_context(|| response.body.clone())?;
+        let answer: Value = serde_json::from_str(&response.body).with_context(|| format!("{line}: {response:?}"))?;
         let said = answer["fault"]["message"].as_str().unwrap_or_default();
         let expected = response.status == status
             && answer["fault"]["fault"] == fault
@@ -224,9 +258,48 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     Ok(asked)
 }
 
-/// Each limit of the server's, passed by a request; and that the next request is answered as ever. What was seen, in words.
-fn hostile(gate: &Gate) -> Result<Vec<String>> {
-    let mut seen = Vec::new();
+/// All attacks of `tests/hostile`. Where the gate gives none in its limits, there must be no answer either: how many.
+fn all_attacks(server: &mut Server, gate: &Gate) -> Result<(usize, usize)> {
+    let attacks = hostile::attacks()?;
+    let mut ended = 0;
+    for attack in &attacks {
+        let request = wire(attack);
+        let mut connection = Connection::open(server.address)?;
+        connection.send(&head("POST", "/", &format!("content-length: {}\r\n", request.len())))?;
+        // What is too long is answered before it comes.
+        if request.len() <= MAX_BODY {
+            connection.send(request.as_bytes())?;
+        }
+        let response = connection.receive().with_context(|| attack.name.clone())?;
+        let expected = match gate.call(&request) {
+            Ok(_) => {
+                same(&response, gate, &request).with_context(|| attack.name.clone())?;
+                continue;
+            }
+            Err(Fault::InputTooLarge { .. }) => 413,
+            Err(_) => 500,
+        };
+        ensure!(response.status == expected, "{}: {} and not {expected}", attack.name, response.status);
+        ended += 1;
+    }
+    server.runs()?;
+    Ok((attacks.len(), ended))
+}
+
+/// An attack as one request.
+fn wire(attack: &Attack) -> String {
+    match &attack.asked {
+        hostile::Asked::Verdict { contract, output } => {
+            format!("{{\"contract\":{contract},\"output\":{}}}", Value::from(output.as_str()))
+        }
+        hostile::Asked::Wire { request } => request.clone(),
+    }
+}
+
+/// Each limit of the server's, passed by a request; and that the next request is answered as ever. What was seen, as a
+/// table.
+fn passed_limits(gate: &Gate) -> Result<String> {
+    let mut seen = "| limit | request | answer | longest of three |\n| --- | --- | --- | ---: |\n".to_owned();
     let mut limit = |flags: &[&str], what: &str, attack: &dyn Fn(&mut Connection) -> Result<()>| -> Result<()> {
         let mut server = Server::start(flags)?;
         // Three times: what is left behind by one would show in the next.
@@ -246,7 +319,7 @@ fn hostile(gate: &Gate) -> Result<Vec<String>> {
             same(&ask(server.address, "POST", "/", names.as_bytes())?, gate, names).context(what.to_owned())?;
         }
         server.runs()?;
-        seen.push(format!("| `{}` | {what} | {outcome} | {:.1} s |", flags.join(" "), took.as_secs_f64()));
+        seen.push_str(&format!("| `{}` | {what} | {outcome} | {:.2} s |\n", flags.join(" "), took.as_secs_f64()));
         Ok(())
     };
     let post = |request: String| {
@@ -255,8 +328,9 @@ fn hostile(gate: &Gate) -> Result<Vec<String>> {
             connection.send(&[head("POST", "/", &length), request.clone().into_bytes()].concat())
         }
     };
-    limit(&["-Wfuel=20000000"], "a list of 400,000 numbers", &post(numbers(400_000)))?;
-    limit(&["-Wtimeout=200ms"], "a list of 1,000,000 numbers, four times", &post(endless()))?;
+    let doubling = wire(&hostile::named("fuel/reference-doubling-unevaluated")?);
+    limit(&["-Wfuel=100000000"], "a schema of 2^40 steps", &post(doubling.clone()))?;
+    limit(&["-Wtimeout=300ms"], "a schema of 2^40 steps", &post(doubling))?;
     limit(&["-Wmax-memory-size=8388608"], "a request of 6 MB", &post(numbers(3_000_000)))?;
     limit(&["-Wtimeout=1s"], "a body that never comes", &|connection| {
         connection.send(&head("POST", "/", "content-length: 100\r\n"))
@@ -276,19 +350,8 @@ fn hostile(gate: &Gate) -> Result<Vec<String>> {
     // More at once than are let in: they wait.
     let server = Server::start(&["--max-concurrent-requests=2"])?;
     load::run(&server, &examples(gate)?, 400, true).context("two requests at once")?;
-    seen.push(format!("| `--max-concurrent-requests=2` | {CLIENTS} clients at once | all are answered | |"));
+    seen.push_str(&format!("| `--max-concurrent-requests=2` | {CLIENTS} clients at once | 200, all of them | |\n"));
     Ok(seen)
-}
-
-/// A request that takes long, and not much memory: a pattern of many steps on a long text.
-fn endless() -> String {
-    let contract = json!({
-        "agent": "slow",
-        "schema": { "type": "array", "items": { "type": "string", "pattern": "(x+x+)+y" } },
-        "caps": { "bytes": MAX_BODY, "array_items": 1_000_000, "string_bytes": MAX_BODY },
-    });
-    let output = json!(vec!["x".repeat(60_000); 100]).to_string();
-    json!({ "contract": contract, "output": output }).to_string()
 }
 
 fn table(runs: &[Run]) -> String {
@@ -312,17 +375,41 @@ fn table(runs: &[Run]) -> String {
     table
 }
 
-fn readme(table: &str, limits: &[String]) -> Result<String> {
-    let cores = thread::available_parallelism()?;
-    Ok(format!(
+fn readme([cases, requests, attacks]: [usize; 3], ended: usize, table: &str, limits: &str) -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("unknown processor", |(_, model)| model);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    let recommended = LIMITS.join(" ");
+    format!(
         "# The gate over HTTP
 
-`cargo xtask edge` writes this.
+`cargo xtask edge` writes this. It composes `guest/edge` with a validator that holds `schemas/examples`, has it served by
+`wasmtime serve` on loopback, and asks it with real requests. What is served imports `wasi:http/types` and `wasi:io`, and
+nothing else. The server is built from its crate; `tests/sources/wasmtime-cli` pins it by version and digest.
+
+It runs with `{recommended}`.
+
+- All cases of `tests/cases`, {cases} requests: each body has the same bytes as the library's answer, and each its status.
+- {requests} further requests: what is asked beside verdicts, and what is no request, with the status, fault and message of each.
+- All attacks of `tests/hostile`, {attacks} requests: the same bytes as from a gate with the same limits. Where that has no
+  answer, there is none here either: {ended} times the status is 500, or 413 where the request is longer than 8 MiB.
+
+## Under load
+
+{CLIENTS} clients ask at the same time, what `schemas/examples/outputs` has. No request may fail, and each answer must be the
+right one, byte for byte. Memory is the server's resident set, at the start and after each quarter of the requests; where it
+ends more than {} MiB over the first quarter, the run has failed. Clients and server share {cores} × {model}, load {load}.
 
 {table}
-{}
-{cores}
-",
-        limits.join("\n")
-    ))
+## Limits passed
+
+Each by its own server, three times; after each the next request is answered as ever. A 500 is Wasmtime's, its body a page
+of HTML.
+
+{limits}",
+        GROWTH / 1024
+    )
 }

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 const WASMTIME: &str = "target/edge/wasmtime/bin/wasmtime";
 
 /// What it serves.
-const SERVED: &str = "target/edge/served.wasm";
+pub(crate) const SERVED: &str = "target/edge/served.wasm";
 
 /// A server that runs.
 pub(crate) struct Server {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The component as its build makes it: what a validator is plugged into.
-const EDGE: &str = "host/component/edge.wasm";
+const EDGE: &str = "target/edge/edge.wasm";
 
 /// A validator with contracts inside.
 const BAKED: &str = "target/edge/gate.wasm";

@@ -88,8 +88,8 @@ fn call(request: &str) -> Answer {
 fn body(request: &IncomingRequest) -> Result<String, Answer> {
     let declared = request.headers().get("content-length");
     let declared = declared.first().and_then(|value| std::str::from_utf8(value).ok()?.trim().parse::<u64>().ok());
-    if let Some(bytes) = declared.filter(|&bytes| bytes > MAX_BODY) {
-        return Err(too_large(bytes));
+    if declared.is_some_and(|bytes| bytes > MAX_BODY) {
+        return Err(too_large());
     }
     let broken = |_| fault(Status::BadRequest, "bad_request", "request: the body cannot be read", "");
     // The stream is dropped before what it is a part of.
@@ -106,7 +106,7 @@ fn body(request: &IncomingRequest) -> Result<String, Answer> {
             }
         }
         if body.len() as u64 > MAX_BODY {
-            return Err(too_large(body.len() as u64));
+            return Err(too_large());
         }
     }
     String::from_utf8(body).map_err(|error| {
@@ -116,11 +116,9 @@ fn body(request: &IncomingRequest) -> Result<String, Answer> {
     })
 }
 
-/// `bytes` is what was declared, or what had come when it was too much.
-fn too_large(bytes: u64) -> Answer {
-    let message = format!("the request has {bytes} bytes or more; at most {MAX_BODY} are taken");
-    let detail = format!("\"bytes\":{bytes},\"limit\":{MAX_BODY}");
-    fault(Status::ContentTooLarge, "input_too_large", &message, &detail)
+fn too_large() -> Answer {
+    let message = format!("the request has more than {MAX_BODY} bytes");
+    fault(Status::ContentTooLarge, "input_too_large", &message, &format!("\"limit\":{MAX_BODY}"))
 }
 
 /// A fault of this component's own, in the validator's words. The texts are written here, and hold no control characters.
