@@ -41,7 +41,6 @@ pub(crate) fn edge() -> Result<()> {
 /// The component, and composed with the example contracts.
 fn build() -> Result<()> {
     let edge = guest::component("seamgate-edge")?;
-    say(&format!("{EDGE}: {} bytes", edge.len()));
     guest::write(EDGE, &edge)?;
     std::fs::create_dir_all("target/edge")?;
     run(command("target/release/seamgate").args(["bake", "schemas/examples", "-o", BAKED]))?;
@@ -49,7 +48,6 @@ fn build() -> Result<()> {
     let served = ComponentComposer::new(Path::new(EDGE), &config)
         .compose()
         .with_context(|| format!("{EDGE} and {BAKED} cannot be composed"))?;
-    say(&format!("{SERVED}: {} bytes", served.len()));
     guest::write(SERVED, &served)
 }
 
