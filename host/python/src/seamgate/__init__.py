@@ -1,0 +1,88 @@
+"""seamgate: one verdict on what an untrusted producer hands to strict code, from a sandbox.
+
+Language models and agents hand their output to strict code. seamgate is the gate at that seam: it takes what an agent
+wrote and a contract that says what it must be, and gives one verdict, with the validated document or with every reason
+why there is none. A rejected output is data, a `Report`; where no verdict can be given, `SeamgateFault` is raised.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from ._contracts import read_contract
+from ._faults import ContractError, FaultCode, LoadError, SeamgateError, SeamgateFault
+from ._gate import Contract, Gate, Instance, Lists, Output, Request, Verdict
+from ._limits import Limits, Usage
+from ._parser import ContractRegistry, ParseResult, ResultParser
+from ._report import (
+    Candidate,
+    Change,
+    ContractInfo,
+    Disposition,
+    ErrorKind,
+    Finish,
+    Item,
+    LintWarning,
+    OutputError,
+    Quarantined,
+    QuarantineReason,
+    Report,
+    Source,
+    Span,
+    Violation,
+)
+
+__all__ = [
+    "Candidate",
+    "Change",
+    "Contract",
+    "ContractError",
+    "ContractInfo",
+    "ContractRegistry",
+    "Disposition",
+    "ErrorKind",
+    "FaultCode",
+    "Finish",
+    "Gate",
+    "Instance",
+    "Item",
+    "Limits",
+    "LintWarning",
+    "Lists",
+    "LoadError",
+    "Output",
+    "OutputError",
+    "ParseResult",
+    "QuarantineReason",
+    "Quarantined",
+    "Report",
+    "Request",
+    "ResultParser",
+    "SeamgateError",
+    "SeamgateFault",
+    "Source",
+    "Span",
+    "Usage",
+    "Verdict",
+    "Violation",
+    "read_contract",
+    "validate",
+]
+
+
+@functools.cache
+def _gate() -> Gate:
+    return Gate()
+
+
+def validate(
+    contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+) -> Report:
+    """Judge one output by a contract, with a gate that all calls of this function share.
+
+    Args and errors are those of `Gate.validate`.
+
+    Raises:
+        LoadError: The gate cannot be made.
+    """
+    return _gate().validate(contract, output, finish=finish, lists=lists).report

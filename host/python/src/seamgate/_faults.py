@@ -1,0 +1,60 @@
+"""Why no verdict could be given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ._report import Violation, record
+
+FaultCode = Literal[
+    "bad_request",
+    "bad_contract",
+    "unknown_agent",
+    "sealed",
+    "out_of_fuel",
+    "out_of_memory",
+    "stack_overflow",
+    "timeout",
+    "input_too_large",
+    "trap",
+]
+
+
+class SeamgateError(Exception):
+    """What this package raises."""
+
+
+class SeamgateFault(SeamgateError):
+    """No verdict could be given. A mistake of the caller, or a limit that was passed; never a rejected output.
+
+    Everything fails closed: no part of the output was accepted.
+
+    Attributes:
+        code: The word for this fault, the same in every language.
+        message: One sentence for a person. Not for programs: it may change.
+        detail: What belongs to it, as in the JSON of a fault: `violations` of a request or contract, the `agents` that
+            are registered, the `limit` that was passed (`timeout`'s in milliseconds), the `bytes` of the output.
+    """
+
+    def __init__(self, code: FaultCode, message: str, detail: Mapping[str, Any] | None = None) -> None:
+        super().__init__(code, message, dict(detail or {}))
+        self.code: FaultCode = code
+        self.message = message
+        self.detail: dict[str, Any] = dict(detail or {})
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """What is wrong and where, for faults that concern a document of the caller's."""
+        return tuple(record(Violation, each, "violations") for each in self.detail.get("violations", []))
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}"
+
+
+class ContractError(SeamgateError):
+    """A contract cannot be read from disk."""
+
+
+class LoadError(SeamgateError):
+    """A gate cannot be made: the component is none, or not a validator, or does not answer."""

@@ -1,0 +1,96 @@
+"""JSON text, where what was written counts and not only what it means."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+# `NaN` and `Infinity` are Python's, not JSON's.
+_VALUES = json.JSONDecoder(parse_constant=_refuse)
+# Where only the text is wanted, numbers are not made: Python refuses those of more than 4,300 digits.
+_TEXTS = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
+
+
+def text(value: object) -> str:
+    """A value as JSON text without optional white space.
+
+    What is no JSON (NaN, half a surrogate pair) is an error here, or escaped so that the component says what is wrong.
+    """
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
+def quoted(value: str) -> str:
+    """A text that is well-formed Unicode as a JSON string, in the fewest bytes."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def is_json(source: str) -> bool:
+    """Whether a text is one value of JSON, so that it may stand inside another JSON text."""
+    try:
+        _, end = _TEXTS.raw_decode(source, _skip(source, 0))
+        return _skip(source, end) == len(source)
+    except (ValueError, RecursionError):
+        return False
+
+
+def parse(source: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        return _VALUES.decode(source)
+    except RecursionError:
+        raise ValueError("nests too deep") from None
+
+
+def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str]]:
+    """The members of a JSON object in the order of the text: name, value, and the value's own text.
+
+    Args:
+        source: The JSON text of an object.
+        values: Whether the values are wanted; where not, numbers in them are left as texts.
+
+    Raises:
+        ValueError: It is none.
+    """
+    decoder = _VALUES if values else _TEXTS
+    try:
+        at = _skip(source, 0)
+        at = _skip(source, _expect(source, at, "{"))
+        more = source[at : at + 1] != "}"
+        while more:
+            name, at = decoder.raw_decode(source, at)
+            if not isinstance(name, str):
+                raise ValueError(f"expected a name before character {at}")
+            at = _skip(source, _expect(source, _skip(source, at), ":"))
+            value, end = decoder.raw_decode(source, at)
+            yield name, value, source[at:end]
+            at = _skip(source, end)
+            more = source[at : at + 1] == ","
+            at = _skip(source, at + 1) if more else at
+        if _skip(source, _expect(source, at, "}")) != len(source):
+            raise ValueError("text after the object")
+    except RecursionError:
+        raise ValueError("nests too deep") from None
+
+
+def _skip(source: str, at: int) -> int:
+    space = _SPACE.match(source, at)
+    return space.end() if space else at
+
+
+def _expect(source: str, at: int, mark: str) -> int:
+    if source[at : at + 1] != mark:
+        raise ValueError(f"expected {mark!r} at character {at}")
+    return at + 1

@@ -1,0 +1,72 @@
+"""What one call may use."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+FUEL = 100_000_000
+FUEL_PER_BYTE = 500
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on one call into the sandbox. Passing one is a `SeamgateFault`, never a verdict.
+
+    Attributes:
+        fuel: Fuel for each call, about one unit for each WebAssembly instruction. The same request takes the same fuel
+            on every machine, by one version of Wasmtime. Default: 100,000,000, and 500 for each byte of output and
+            contract, as JSON text.
+        memory: Linear memory of one instance, in bytes. Default: 64 MiB.
+        timeout: Wall clock for each call, in seconds, kept to some 20 ms. The net under the fuel. Default: 5.
+        output_bytes: Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB.
+        stack: The stack of an instance, in bytes; at most 4 MiB. The thread that calls must have as much and 256 KiB
+            more. Default: 512 KiB.
+
+    Raises:
+        TypeError: A limit is not a number.
+        ValueError: A limit is not one that can be kept.
+    """
+
+    fuel: int | None = None
+    memory: int = 64 * 1024 * 1024
+    timeout: float = 5.0
+    output_bytes: int = 8 * 1024 * 1024
+    stack: int = 512 * 1024
+
+    def __post_init__(self) -> None:
+        if self.fuel is not None:
+            _whole("fuel", self.fuel, 1, 2**63)
+        _whole("memory", self.memory, 64 * 1024, 2**32)
+        _whole("output_bytes", self.output_bytes, 0, 2**32 - 1)
+        _whole("stack", self.stack, 64 * 1024, 4 * 1024 * 1024)
+        if isinstance(self.timeout, bool) or not isinstance(self.timeout, (int, float)):
+            raise TypeError(f"timeout must be a number of seconds, not {type(self.timeout).__name__}")
+        if not (math.isfinite(self.timeout) and 0 < self.timeout <= 86_400):
+            raise ValueError(f"timeout must be more than 0 and at most 86400 seconds, not {self.timeout}")
+
+    def fuel_for(self, size: int) -> int:
+        """The fuel for a call on so many bytes of output and contract."""
+        return FUEL + FUEL_PER_BYTE * size if self.fuel is None else self.fuel
+
+
+def _whole(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be a whole number, not {type(value).__name__}")
+    if not least <= value <= most:
+        raise ValueError(f"{name} must be from {least} to {most}, not {value}")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one call used. Beside the report, never inside it.
+
+    The memory is not here, as it is in Rust: Wasmtime for Python does not say it of a component.
+
+    Attributes:
+        fuel: Fuel used.
+        elapsed: Wall clock from entering the sandbox to leaving it, in seconds.
+    """
+
+    fuel: int
+    elapsed: float

@@ -1,0 +1,291 @@
+"""The sandbox: a component that is compiled, its instances, and the limits of a call."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from wasmtime import Config, Engine, Store, WasmtimeError
+from wasmtime.component import Component, ExportIndex, Instance, Linker
+
+from . import _cache
+from ._faults import FaultCode, LoadError, SeamgateFault
+from ._limits import FUEL, Limits, Usage
+
+T = TypeVar("T")
+
+WORLD = "seamgate:validator/validator@0.1.0"
+WIRE = "seamgate:validator/wire@0.1.0"
+REGISTRY = "seamgate:validator/registry@0.1.0"
+
+# Compiling is outside of all limits: nothing larger is compiled.
+_MOST_BYTES = 32 * 1024 * 1024
+
+# What a component begins with, as a module does not.
+_PREAMBLE = b"\0asm\x0d\0\x01\0"
+
+# Between two looks at the clock, in seconds.
+_TICK = 0.01
+
+# Ticks without a call after which the thread ends: to start one costs as much as a small call.
+_IDLE_TICKS = 10
+
+# How a call that was stopped ends, by the last words of the runtime. Its message has the frames first, in which a
+# component may have names that read like these.
+_ENDS: dict[str, FaultCode] = {
+    "wasm trap: all fuel consumed by WebAssembly": "out_of_fuel",
+    "wasm trap: call stack exhausted": "stack_overflow",
+    "wasm trap: interrupt": "timeout",
+}
+
+
+class Ticker:
+    """Counts an engine's epoch up while calls are in flight, in a thread of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._alone()
+        _TICKERS.add(self)
+
+    def _alone(self) -> None:
+        """No call is in flight and no thread is there: as it is at first, and in a process that was forked off."""
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._calls += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="seamgate-clock", daemon=True)
+                self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._calls = max(self._calls - 1, 0)
+
+    def _run(self) -> None:
+        idle = 0
+        while True:
+            time.sleep(_TICK)
+            self._engine.increment_epoch()
+            idle = 0 if self._calls else idle + 1
+            if idle >= _IDLE_TICKS:
+                with self._lock:
+                    if not self._calls:
+                        self._thread = None
+                        return
+
+
+_TICKERS: weakref.WeakSet[Ticker] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for ticker in list(_TICKERS):
+        ticker._alone()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Stopped(Exception):
+    """An instance was stopped, and is of no use any more."""
+
+    def __init__(self, error: WasmtimeError | TypeError | ValueError, fuel_left: int) -> None:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        super().__init__(lines[-1] if lines else "it says nothing")
+        self.code: FaultCode = _ENDS.get(str(self), "trap")
+        self.fuel_left = fuel_left
+
+
+class Sandbox:
+    """A component that is compiled, and the limits of its instances."""
+
+    def __init__(self, component: bytes | None, limits: Limits, cache: bool) -> None:
+        self.is_builtin = component is None
+        self.limits = limits
+        wasm = _builtin() if component is None else component
+        if not wasm.startswith(_PREAMBLE):
+            raise LoadError("not a WebAssembly component: it does not begin as one")
+        if len(wasm) > _MOST_BYTES:
+            raise LoadError(f"the component has {len(wasm)} bytes; at most {_MOST_BYTES} are taken")
+        self._engine = Engine(_config(limits))
+        self._component = _compiled(self._engine, wasm, cache)
+        for name in self._component.type.imports(self._engine):
+            raise LoadError(f'the component imports "{name}"; a validator imports nothing')
+        self._linker = Linker(self._engine)
+        self.ticker = Ticker(self._engine)
+        self.call = self._export(WIRE, "call")
+        self.register = self._export(REGISTRY, "register")
+        self.lint = self._export(REGISTRY, "lint")
+
+    def _export(self, interface: str, function: str) -> ExportIndex:
+        instance = self._component.get_export_index(interface)
+        found = instance and self._component.get_export_index(function, instance)
+        if not found:
+            what = f"no exported function named `{function}` in `{interface}`"
+            raise LoadError(f"the component is not a validator of the world {WORLD}: {what}")
+        return found
+
+    def enter(self, memory: int) -> Live:
+        """A fresh instance.
+
+        Raises:
+            Stopped: It does not start.
+        """
+        store = Store(self._engine)
+        # One memory, and what else the built-in component needs.
+        store.set_limits(memory_size=memory, table_elements=20_000, instances=8, tables=8, memories=1)
+        # Instantiating runs what a component starts with: the built-in one nothing, another whatever it likes.
+        store.set_fuel(FUEL if self.limits.fuel is None else self.limits.fuel)
+        self._deadline(store)
+        try:
+            return Live(store, self._linker.instantiate(store, self._component))
+        except WasmtimeError as error:
+            raise Stopped(error, store.get_fuel()) from None
+
+    def begin(self, live: Live, fuel: int) -> None:
+        """Give an instance the limits of a call, which begins now."""
+        live.store.set_fuel(fuel)
+        self._deadline(live.store)
+
+    def _deadline(self, store: Store) -> None:
+        # The tick that is under way counts for none.
+        store.set_epoch_deadline(math.ceil(self.limits.timeout / _TICK) + 1)
+
+    def run(self, operation: Callable[[Live], T], fuel: int) -> tuple[T, Usage, Live]:
+        """Run an operation in a fresh instance within the limits.
+
+        Raises:
+            SeamgateFault: One of the limits was passed, or the component failed; or the operation raised it.
+        """
+        memory = self.limits.memory
+        try:
+            return self.attempt(operation, fuel, None)
+        except Stopped as stopped:
+            if stopped.code != "trap":
+                raise self.fault(stopped, fuel) from None
+            first = stopped
+        # Wasmtime for Python does not say whether memory was refused. But a guest does the same in every run: so where
+        # more memory makes a difference, there was too little.
+        try:
+            self.attempt(operation, fuel, None, 2 * memory)
+        except Stopped as again:
+            if (again.code, again.fuel_left) == (first.code, first.fuel_left):
+                raise self.fault(first, fuel) from None
+        except SeamgateFault:
+            pass
+        message = f"the verdict took more than {memory} bytes of memory"
+        raise SeamgateFault("out_of_memory", message, {"limit": memory})
+
+    def attempt(
+        self, operation: Callable[[Live], T], fuel: int, live: Live | None, memory: int | None = None
+    ) -> tuple[T, Usage, Live]:
+        """Run an operation once, in this instance or a fresh one.
+
+        Raises:
+            Stopped: The instance was stopped.
+            SeamgateFault: The operation raised it.
+        """
+        with self.ticker:
+            if live is None:
+                live = self.enter(self.limits.memory if memory is None else memory)
+            self.begin(live, fuel)
+            start = time.perf_counter()
+            value = operation(live)
+            elapsed = time.perf_counter() - start
+            return value, Usage(fuel - live.store.get_fuel(), elapsed), live
+
+    def fault(self, stopped: Stopped, fuel: int) -> SeamgateFault:
+        """What stopped an instance."""
+        limits = self.limits
+        if stopped.code == "out_of_fuel":
+            return SeamgateFault(stopped.code, f"the verdict took more than {fuel} units of fuel", {"limit": fuel})
+        if stopped.code == "stack_overflow":
+            message = f"the verdict took more than {limits.stack} bytes of stack"
+            return SeamgateFault(stopped.code, message, {"limit": limits.stack})
+        if stopped.code == "timeout":
+            milliseconds = round(limits.timeout * 1000)
+            message = f"the verdict took longer than {milliseconds} ms"
+            return SeamgateFault(stopped.code, message, {"limit": milliseconds})
+        return SeamgateFault("trap", f"the component failed: {stopped}")
+
+
+class Live:
+    """An instance that has not been stopped."""
+
+    def __init__(self, store: Store, instance: Instance) -> None:
+        self.store = store
+        self._instance = instance
+        self.agents: set[str] = set()
+        """The agents whose contracts it was given."""
+
+    def call(self, function: ExportIndex, argument: str) -> Any:
+        """Call one of its functions that take a text.
+
+        Raises:
+            Stopped: The instance was stopped.
+        """
+        try:
+            found = self._instance.get_func(self.store, function)
+            if found is None:
+                raise TypeError("an export is no function")
+            return found(self.store, argument)
+        except (WasmtimeError, TypeError, ValueError) as error:
+            raise Stopped(error, self.store.get_fuel()) from None
+
+
+def _builtin() -> bytes:
+    try:
+        return resources.files(__package__).joinpath("validator.wasm").read_bytes()
+    except FileNotFoundError:
+        raise LoadError("the component is not in this package: build its wheel with `cargo xtask python`") from None
+
+
+def _config(limits: Limits) -> Config:
+    config = Config()
+    # The bound on work, the same on every machine; and the clock.
+    config.consume_fuel = True
+    config.epoch_interruption = True
+    config.max_wasm_stack = limits.stack
+    # The same bytes everywhere: one NaN, and no instruction whose result is the machine's choice.
+    config.cranelift_nan_canonicalization = True
+    config.wasm_relaxed_simd = False
+    # A component needs none of these; what is off cannot be attacked.
+    config.wasm_memory64 = False
+    config.wasm_multi_memory = False
+    config.wasm_tail_call = False
+    config.parallel_compilation = os.getpid() == _COMPILER
+    return config
+
+
+# The threads that compile belong to the process in which they were started: one that was forked off would wait for them
+# for ever.
+_COMPILER = os.getpid()
+
+
+def _compiled(engine: Engine, wasm: bytes, cache: bool) -> Component:
+    key = f"{hashlib.sha256(wasm).hexdigest()}-python-{metadata.version('wasmtime')}"
+    kept = _cache.load(key, lambda path: _load(engine, path)) if cache else None
+    if kept is not None:
+        return kept
+    try:
+        component = Component(engine, wasm)
+    except WasmtimeError as error:
+        raise LoadError(f"not a WebAssembly component: {error}") from None
+    if cache:
+        _cache.keep(key, component.serialize())
+    return component
+
+
+def _load(engine: Engine, path: Path) -> Component:
+    return Component.deserialize_file(engine, str(path))
