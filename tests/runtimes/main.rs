@@ -46,15 +46,15 @@ fn main() -> Result<()> {
         answers: in_process(Path::new("target/release/examples/module"), &[module], &file)?,
     });
     let mut skipped = Vec::new();
-    let python = Path::new(FOLDER).join("python/bin/python");
+    let python = Path::new("target/python/bin/python");
     if python.exists() {
-        let pin = locked(include_str!("requirements.txt"), "\nwasmtime==", " ")?;
+        let pin = locked(include_str!("../../host/python/requirements.txt"), "\nwasmtime==", " ")?;
         runtimes.push(Runtime {
-            name: format!("Wasmtime for Python {pin}, {}", version(&python)?),
-            answers: in_process(&python, &[&Path::new(HERE).join("python.py"), &component], &file)?,
+            name: format!("the package for Python, Wasmtime {pin}, {}", version(python)?),
+            answers: in_process(python, &[&Path::new(HERE).join("python.py")], &file)?,
         });
     } else {
-        skipped.push("Wasmtime for Python");
+        skipped.push("the package for Python");
     }
     if Path::new(FOLDER).join("node/node_modules").exists() {
         let node = Path::new("node");
@@ -160,13 +160,14 @@ fn readme(table: &str, requests: usize) -> String {
 
 `cargo xtask runtimes` writes this. It asks the component each case of `tests/cases` as one line of JSON text, with its
 contract, through `wire.call`: {requests} requests, each to an instance of its own. The first two columns are the
-library `seamgate`, with Wasmtime's compiler and with its interpreter; the others run the same component without it. A cell says how many answers have the same bytes as the
+library `seamgate`, with Wasmtime's compiler and with its interpreter; the others run the same component without it. The
+package for Python is `host/python`, through `Gate.call`. A cell says how many answers have the same bytes as the
 library's, which `tests/tests/cases.rs` holds to those expected. Run on {} with {}.
 
 {table}
-The runtimes are installed into `target/runtimes`, pinned by version and digest in `requirements.txt` and
-`package-lock.json`. Where there is no `python3` or no `node`, theirs is not run, and this file is left as it was.
-`python.py` and `node.mjs` are all that a host in those languages needs.
+The runtimes are installed into `target/python` and `target/runtimes`, pinned by version and digest in
+`host/python/requirements.txt` and `package-lock.json`. Where there is no `python3` or no `node`, theirs is not run, and this
+file is left as it was. `node.mjs` is all that a host in JavaScript needs.
 ",
         match std::env::consts::OS {
             "linux" => "Linux",

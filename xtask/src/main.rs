@@ -10,6 +10,7 @@ mod guest;
 mod install;
 mod meter;
 mod package;
+mod python;
 mod run;
 mod runtimes;
 mod source;
@@ -32,6 +33,7 @@ usage: cargo xtask COMMAND
                    build, then run the fuzz targets, each for so long (60)
   bless            rewrite the expected reports of tests/cases and the table of tests/hostile; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
+  python           build, make the wheel of the package for Python, and run its tests
   runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
   edge             build, compose the gate over HTTP, install `wasmtime serve`, and test both with requests and under load;
                    rewrites tests/edge/README.md
@@ -86,6 +88,10 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
         "bench" => {
             guest::build()?;
             bench::bench()?;
+        }
+        "python" => {
+            guest::build()?;
+            python::test()?;
         }
         "runtimes" => {
             guest::build()?;

@@ -1,11 +1,13 @@
-//! Other runtimes than the host's: installed into `target/runtimes`, pinned by version and digest, and asked the cases.
+//! Other runtimes than the host's, asked the cases: the package for Python, and jco, installed into `target/runtimes`, pinned
+//! by version and digest.
 
 use std::{fs, path::Path};
 
 use anyhow::Result;
 
 use crate::{
-    install::{environment, has_node, has_python, packages, remove},
+    install::{has_node, packages, remove},
+    python,
     run::{cargo, command, run, say},
 };
 
@@ -17,21 +19,10 @@ const PINNED: &str = "tests/runtimes";
 
 pub(crate) fn runtimes() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
-    install_python()?;
+    python::install()?;
     install_node()?;
     cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
     run(&mut command("target/release/examples/runtimes"))
-}
-
-fn install_python() -> Result<()> {
-    let python = Path::new(FOLDER).join("python");
-    if !has_python() {
-        say("there is no python3 with its module venv: Wasmtime for Python is skipped, and nothing said of it");
-        return remove(&python);
-    }
-    let requirements = Path::new(PINNED).join("requirements.txt");
-    let why = "the cases are asked through Wasmtime for Python too: installing it";
-    environment("python3", &python, &requirements, &["--only-binary", ":all:"], why)
 }
 
 fn install_node() -> Result<()> {

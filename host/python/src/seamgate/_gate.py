@@ -98,7 +98,7 @@ class Gate:
                 with open(component, "rb") as file:
                     component = file.read()
             except OSError as error:
-                raise LoadError(f"{os.fspath(component)}: {error.strerror or error}") from error
+                raise LoadError(f"{os.fspath(component)!s}: {error.strerror or error}") from error
         self._sandbox = Sandbox(component, limits or Limits(), cache)
         self._contracts: dict[str, _Registered] = {}
         self._baked: list[str] = []
@@ -149,7 +149,7 @@ class Gate:
         registered = self._contracts.get(agent)
         if registered is not None:
             return registered.info
-        return record(ContractInfo, self._result("contract", agent), "contract")
+        return _record(ContractInfo, self._result("contract", agent))
 
     def describe(self, agent: str) -> str:
         """Text for an agent's prompt: what its output must be.
@@ -168,7 +168,7 @@ class Gate:
         """
         text = _contract_text(contract)
         warnings, _ = self.instance()._run(lambda live: _typed(live, self._sandbox.lint, text), _size(text))
-        return tuple(record(LintWarning, warning, "lint") for warning in warnings)
+        return tuple(_record(LintWarning, warning) for warning in warnings)
 
     def validate(
         self, contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
@@ -234,7 +234,7 @@ class Gate:
         agents = self._agents_for(request_json)
         json, _ = self.instance()._run(lambda live: live.call(self._sandbox.call, request_json), size, agents)
         if not self._sandbox.is_builtin:
-            _answer(json)
+            _answer(json, "report", "result")
         return str(json)
 
     def instance(self) -> Instance:
@@ -243,14 +243,14 @@ class Gate:
         return Instance(self)
 
     def _register(self, live: Live, text: str) -> ContractInfo:
-        return record(ContractInfo, _typed(live, self._sandbox.register, text), "register")
+        return _record(ContractInfo, _typed(live, self._sandbox.register, text))
 
     def _result(self, op: str, agent: str | None = None) -> Any:
         """The answer to a request about the registry."""
         request = _json.text({"op": op} if agent is None else {"op": op, "agent": agent})
         agents = [] if agent is None else [agent]
         answer, _ = self.instance()._run(lambda live: live.call(self._sandbox.call, request), 0, agents)
-        return self._unless_fault(_answer(answer))["result"]
+        return self._unless_fault(_answer(answer, "result"))["result"]
 
     def _unless_fault(self, answer: dict[str, Any]) -> dict[str, Any]:
         fault = answer.get("fault")
@@ -331,10 +331,14 @@ class Instance:
         request = _request(agents, whole, text, finish, lists, invalid)
         # Output and contract count as they stand in the request, with what must be escaped in JSON.
         answer, usage = self._run(lambda live: live.call(gate._sandbox.call, request), _size(request), agents)
-        parsed = _answer(answer)
-        if whole is not None and "fault" in parsed and parsed["fault"]["fault"] == "bad_request":
-            # Perhaps it is the contract that the request cannot hold: asked alone, it is told as what it is.
-            self._refuse(whole)
+        parsed = _answer(answer, "report")
+        if whole is not None and "fault" in parsed:
+            # It is likely the contract, and the request has a copy of it: asked alone, its places are its own.
+            try:
+                self._refuse(whole)
+            except SeamgateFault as fault:
+                if fault.code == "bad_contract":
+                    raise
         report = gate._unless_fault(parsed)["report"]
         try:
             return Verdict(Report.from_json(report, text), usage)
@@ -364,8 +368,10 @@ class Instance:
             return content.decode(errors="replace"), error.start
 
     def _run(self, operation: Callable[[Live], T], size: int, agents: Iterable[str] = ()) -> tuple[T, Usage]:
-        """Run an operation in the instance, or a fresh one where there is none, which has the contracts of these agents,
-        as far as the gate does."""
+        """Run an operation in the instance, or a fresh one where there is none.
+
+        It is given the contracts of these agents first, as far as the gate has them.
+        """
         gate, sandbox = self._gate, self._gate._sandbox
         contracts = {agent: gate._contracts[agent].text for agent in agents if agent in gate._contracts}
 
@@ -441,7 +447,14 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-def _answer(answer: Any) -> dict[str, Any]:
+def _record(cls: type[T], value: object) -> T:
+    try:
+        return record(cls, value, cls.__name__)
+    except ValueError as error:
+        raise SeamgateFault("trap", f"the component failed: what it answered is no {cls.__name__}: {error}") from error
+
+
+def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
     """An answer of `wire`: a fault or a result as values, a report as text."""
     try:
         if not isinstance(answer, str) or "\n" in answer:
@@ -450,7 +463,7 @@ def _answer(answer: Any) -> dict[str, Any]:
             return {"report": answer[len('{"id":null,"report":') : -1]}
         members = {name: (value, source) for name, value, source in _json.members(answer)}
         ((name, (value, source)),) = ((name, of) for name, of in members.items() if name != "id")
-        if name not in ("report", "result", "fault") or "id" not in members:
+        if name not in (*kinds, "fault") or "id" not in members:
             raise ValueError("no such member")
         if name == "fault":
             return {"fault": {key: value[key] for key in ("fault", "message", "detail")}}

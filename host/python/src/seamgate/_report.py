@@ -364,7 +364,7 @@ def _of(kind: type[T], value: object, where: str) -> T:
     # `True` is an integer to Python, and none in JSON.
     if type(value) is not kind:
         raise ValueError(f"`{where}` must be of type {kind.__name__}, not {type(value).__name__}")
-    return typing.cast(T, value)
+    return value
 
 
 def _span(value: Any, where: str) -> Span:

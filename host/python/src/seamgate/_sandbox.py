@@ -18,7 +18,7 @@ from wasmtime.component import Component, ExportIndex, Instance, Linker
 
 from . import _cache
 from ._faults import FaultCode, LoadError, SeamgateFault
-from ._limits import FUEL, Limits, Usage
+from ._limits import Limits, Usage
 
 T = TypeVar("T")
 
@@ -37,6 +37,10 @@ _TICK = 0.01
 
 # Ticks without a call after which the thread ends: to start one costs as much as a small call.
 _IDLE_TICKS = 10
+
+# What 32 bits address, and the fuel to see whether it is of any use.
+_MOST_MEMORY = 2**32
+_FURTHER = 100_000
 
 # How a call that was stopped ends, by the last words of the runtime. Its message has the frames first, in which a
 # component may have names that read like these.
@@ -100,11 +104,12 @@ if hasattr(os, "register_at_fork"):
 class Stopped(Exception):
     """An instance was stopped, and is of no use any more."""
 
-    def __init__(self, error: WasmtimeError | TypeError | ValueError, fuel_left: int) -> None:
+    def __init__(self, error: Exception, used: int) -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         super().__init__(lines[-1] if lines else "it says nothing")
         self.code: FaultCode = _ENDS.get(str(self), "trap")
-        self.fuel_left = fuel_left
+        self.used = used
+        """The fuel that it had used by then."""
 
 
 class Sandbox:
@@ -146,19 +151,16 @@ class Sandbox:
         # One memory, and what else the built-in component needs.
         store.set_limits(memory_size=memory, table_elements=20_000, instances=8, tables=8, memories=1)
         # Instantiating runs what a component starts with: the built-in one nothing, another whatever it likes.
-        store.set_fuel(FUEL if self.limits.fuel is None else self.limits.fuel)
-        self._deadline(store)
+        fuel = self.limits.fuel_for(0)
+        self.limit(store, fuel)
         try:
             return Live(store, self._linker.instantiate(store, self._component))
         except WasmtimeError as error:
-            raise Stopped(error, store.get_fuel()) from None
+            raise Stopped(error, fuel - store.get_fuel()) from None
 
-    def begin(self, live: Live, fuel: int) -> None:
+    def limit(self, store: Store, fuel: int) -> None:
         """Give an instance the limits of a call, which begins now."""
-        live.store.set_fuel(fuel)
-        self._deadline(live.store)
-
-    def _deadline(self, store: Store) -> None:
+        store.set_fuel(fuel)
         # The tick that is under way counts for none.
         store.set_epoch_deadline(math.ceil(self.limits.timeout / _TICK) + 1)
 
@@ -176,11 +178,12 @@ class Sandbox:
                 raise self.fault(stopped, fuel) from None
             first = stopped
         # Wasmtime for Python does not say whether memory was refused. But a guest does the same in every run: so where
-        # more memory makes a difference, there was too little.
+        # more memory makes a difference, there was too little. What it gets by that it can hardly use: its fuel ends a
+        # little after the place where it was stopped.
         try:
-            self.attempt(operation, fuel, None, 2 * memory)
+            self.attempt(operation, first.used + _FURTHER, None, _MOST_MEMORY)
         except Stopped as again:
-            if (again.code, again.fuel_left) == (first.code, first.fuel_left):
+            if (again.code, again.used) == (first.code, first.used):
                 raise self.fault(first, fuel) from None
         except SeamgateFault:
             pass
@@ -199,9 +202,12 @@ class Sandbox:
         with self.ticker:
             if live is None:
                 live = self.enter(self.limits.memory if memory is None else memory)
-            self.begin(live, fuel)
+            self.limit(live.store, fuel)
             start = time.perf_counter()
-            value = operation(live)
+            try:
+                value = operation(live)
+            except _CallError as error:
+                raise Stopped(error.args[0], fuel - live.store.get_fuel()) from None
             elapsed = time.perf_counter() - start
             return value, Usage(fuel - live.store.get_fuel(), elapsed), live
 
@@ -232,8 +238,7 @@ class Live:
     def call(self, function: ExportIndex, argument: str) -> Any:
         """Call one of its functions that take a text.
 
-        Raises:
-            Stopped: The instance was stopped.
+        What goes wrong there is told by `Sandbox.attempt`.
         """
         try:
             found = self._instance.get_func(self.store, function)
@@ -241,12 +246,16 @@ class Live:
                 raise TypeError("an export is no function")
             return found(self.store, argument)
         except (WasmtimeError, TypeError, ValueError) as error:
-            raise Stopped(error, self.store.get_fuel()) from None
+            raise _CallError(error) from None
+
+
+class _CallError(Exception):
+    """A call of a function failed, for the reason that it holds."""
 
 
 def _builtin() -> bytes:
     try:
-        return resources.files(__package__).joinpath("validator.wasm").read_bytes()
+        return resources.files("seamgate").joinpath("validator.wasm").read_bytes()
     except FileNotFoundError:
         raise LoadError("the component is not in this package: build its wheel with `cargo xtask python`") from None
 

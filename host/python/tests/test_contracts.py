@@ -1,0 +1,78 @@
+"""Contracts on disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seamgate import ContractError, Gate, read_contract
+
+
+def test_schemas_are_put_in_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.contract.json").write_text(
+        ' {"agent" : "a","schema":"a.schema.json","resources":{ "urn:b":"./sub/b.json","urn:c":{"x": [1.50]} } }\n'
+    )
+    (tmp_path / "a.schema.json").write_text('\ufeff{ "maximum": 1.50, "const": ' + "9" * 5000 + " }\n")
+    (tmp_path / "sub/b.json").write_text("true")
+    expected = (
+        '{"agent":"a","schema":{ "maximum": 1.50, "const": '
+        + "9" * 5000
+        + ' },"resources":{"urn:b":true,"urn:c":{"x": [1.50]}}}'
+    )
+    assert read_contract(tmp_path / "a.contract.json") == expected
+    assert read_contract(str(tmp_path / "a.contract.json")) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("../secret.json", "is not a path of a file in the contract's own folder"),
+        ("/etc/hostname", "is not a path of a file in the contract's own folder"),
+        ("deeper/../../secret.json", "is not a path of a file in the contract's own folder"),
+        ("", "is not a path of a file in the contract's own folder"),
+        ("nul\\u0000l", "is not a path of a file in the contract's own folder"),
+        ("missing.json", "cannot be read: No such file or directory"),
+        ("link.json", "leads out of the contract's folder"),
+        ("deeper/secret.json", "leads out of the contract's folder"),
+        ("loop.json", "cannot be read: "),
+        ("bytes.json", "cannot be read: is not UTF-8: the byte at 1 is not"),
+        ("broken.json", "is not JSON"),
+    ],
+)
+def test_no_path_leads_out_of_the_folder(tmp_path: Path, path: str, why: str) -> None:
+    folder = tmp_path / "sub"
+    folder.mkdir()
+    (tmp_path / "secret.json").write_text("{}")
+    (folder / "link.json").symlink_to("../secret.json")
+    (folder / "deeper").symlink_to("..")
+    (folder / "loop.json").symlink_to("loop.json")
+    (folder / "bytes.json").write_bytes(b'"\xff"')
+    (folder / "broken.json").write_text("{},{}")
+    contract = folder / "a.contract.json"
+    for member, text in [
+        ("schema", f'{{"agent":"a","schema":"{path}"}}'),
+        ("jtd", f'{{"agent":"a","jtd":"{path}"}}'),
+        ("resources.urn:x", f'{{"agent":"a","schema":true,"resources":{{"urn:x":"{path}"}}}}'),
+    ]:
+        contract.write_text(text)
+        with pytest.raises(ContractError) as raised:
+            read_contract(contract)
+        assert f"`{member}` names " in str(raised.value)
+        assert why in str(raised.value)
+
+
+def test_what_is_no_contract_is_left_to_the_component(tmp_path: Path, gate: Gate) -> None:
+    contract = tmp_path / "a.contract.json"
+    for text in ("[1", '{"agent":"a","schema":1}', '{"agent":"a","schema":NaN}', "[" * 100_000):
+        contract.write_text(text)
+        assert read_contract(contract) == text
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=r"none\.contract\.json: No such file or directory"):
+        read_contract(tmp_path / "none.contract.json")
+    (tmp_path / "bytes.contract.json").write_bytes(b"{\xff}")
+    with pytest.raises(ContractError, match="is not UTF-8: the byte at 1 is not"):
+        read_contract(tmp_path / "bytes.contract.json")

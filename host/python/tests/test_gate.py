@@ -1,0 +1,316 @@
+"""Gates: contracts and outputs in, verdicts out."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES, OUTPUTS, ROOT, fault
+
+import seamgate
+from seamgate import Disposition, ErrorKind, Finish, Gate, LoadError, QuarantineReason, Report, SeamgateFault, Source
+
+ANY = '{"agent":"any","schema":true}'
+
+
+def test_a_good_output_is_accepted(gate: Gate) -> None:
+    verdict = gate.validate("triage", (OUTPUTS / "triage.good.txt").read_text())
+    report = verdict.report
+    assert report.disposition is Disposition.ACCEPTED
+    assert report.disposition.value == "accepted"
+    assert report.success
+    assert report.data is report.output
+    assert report.output["recommendations"]
+    assert report.error is None
+    assert report.validation_errors == ()
+    assert report.extraction_error is None
+    assert report.candidates[0].source is Source.BLOCK
+    assert verdict.usage.fuel > 100_000
+    assert 0 < verdict.usage.elapsed < 5
+
+
+def test_a_bad_output_is_rejected_with_all_reasons(gate: Gate) -> None:
+    raw = (OUTPUTS / "cited-answer.bad-url.txt").read_text()
+    report = gate.validate("cited-answer", raw).report
+    assert report.disposition is Disposition.REJECTED
+    assert not report.success
+    assert report.data is None
+    assert report.output_json is None
+    assert report.raw == raw
+    assert report.error is not None
+    assert report.error.error is ErrorKind.OUTPUT_VALIDATION_FAILED
+    assert [violation.keyword for violation in report.validation_errors] == ["format", "pattern"]
+    first = report.validation_errors[0]
+    assert first.span is not None
+    start, end = first.span
+    assert "library.example.com" in raw.encode()[start:end].decode()
+    assert "citations[0].url" in report.feedback
+    assert report.extraction_error is None
+
+
+def test_what_is_no_json_is_an_extraction_error(gate: Gate) -> None:
+    report = gate.validate(ANY, '{"a":1 "b"}').report
+    assert report.error is not None
+    assert report.error.error is ErrorKind.MALFORMED_JSON
+    assert report.validation_errors == ()
+    assert report.extraction_error == "$ must be JSON: expected ',' or '}' at byte 7, not \"\\\"\"" or (
+        report.extraction_error is not None and report.extraction_error.startswith("$ must be JSON: expected ','")
+    )
+
+
+def test_a_partial_output_is_no_success_and_has_data(gate: Gate) -> None:
+    report = gate.validate("triage", (OUTPUTS / "triage.partial-one-broken.txt").read_text()).report
+    assert report.disposition is Disposition.PARTIAL
+    assert not report.success
+    assert report.review_required
+    assert len(report.data["recommendations"]) == 7
+    assert [item.reason for item in report.quarantined] == [
+        QuarantineReason.MALFORMED,
+        QuarantineReason.SCHEMA,
+        QuarantineReason.OVER_LIMIT,
+    ]
+    assert all(change.kind == "item_removed" for change in report.changes)
+
+
+def test_a_refusal_is_neither(gate: Gate) -> None:
+    report = gate.validate("cited-answer", (OUTPUTS / "cited-answer.refused.txt").read_text()).report
+    assert report.disposition is Disposition.REFUSED
+    assert not report.success
+    assert report.error is None
+
+
+def test_valid_items_of_a_rejected_output_are_kept(gate: Gate) -> None:
+    contract = {
+        "agent": "a",
+        "schema": {"required": ["name"], "properties": {"list": {"items": {"type": "integer"}}}},
+        "items": {"path": "$.list[*]"},
+    }
+    report = gate.validate(contract, '{"list":[1,"x",3]}').report
+    assert report.disposition is Disposition.REJECTED
+    assert [(item.index, item.value) for item in report.items] == [(0, 1), (2, 3)]
+
+
+def test_numbers_are_exact_and_keep_their_digits(gate: Gate) -> None:
+    output = '{"big": 18446744073709551615, "least": -9223372036854775808, "float": 1.50e1, "zero": -0}'
+    report = gate.validate(ANY, output).report
+    assert report.data == {"big": 2**64 - 1, "least": -(2**63), "float": 15.0, "zero": 0}
+    assert report.output_json == output.replace(" ", "")
+    assert report.output_json in report.json
+
+
+def test_a_report_reads_what_it_writes(gate: Gate) -> None:
+    for path in sorted(OUTPUTS.iterdir()):
+        report = gate.validate(path.name.split(".")[0], path.read_text()).report
+        assert Report.from_json(report.json, report.raw) == report
+        assert pickle.loads(pickle.dumps(report)) == report
+        assert copy.deepcopy(report) == report
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"disposition":"accepted"', '"disposition":"splendid"'),
+        ('"disposition":"accepted"', '"disposition":"rejected"'),
+        ('"notes":[]', '"notes":[1]'),
+        ('"notes":[]', '"notes":[],"more":1'),
+        ('"feedback":""', '"feedback":null'),
+        ('"chosen":true', '"chosen":1'),
+        ('"output":1', '"output":NaN'),
+        ('"output":1', '"output":' + "[" * 100_000),
+        ("}", ""),
+    ],
+)
+def test_what_is_no_report_is_not_read(gate: Gate, before: str, after: str) -> None:
+    text = gate.validate(ANY, "1").report.json
+    assert before in text
+    with pytest.raises(ValueError, match=r".+"):
+        Report.from_json(text.replace(before, after))
+
+
+def test_bytes_that_are_not_utf_8_are_rejected_with_the_place(gate: Gate) -> None:
+    for output in (b'{"a":"\xff"}', bytearray(b'{"a":"\xff"}'), memoryview(b'{"a":"\xff"}')):
+        report = gate.validate(ANY, output).report
+        assert report.validation_errors or report.extraction_error
+        assert report.error is not None
+        assert report.error.violations[0].keyword == "utf8"
+        assert report.error.violations[0].span is not None
+        assert report.error.violations[0].span[0] == 6
+        assert report.raw == '{"a":"\ufffd"}'
+
+
+@pytest.mark.parametrize("output", ['{"a":"\ud800"}', '{"a":"\udfff\ud800"}', "\udcff", '{"\ud83d":1}'])
+def test_half_a_surrogate_pair_is_rejected_with_the_place(gate: Gate, output: str) -> None:
+    report = gate.validate(ANY, output).report
+    assert report.disposition is Disposition.REJECTED
+    assert report.error is not None
+    violation = report.error.violations[0]
+    assert violation.keyword == "utf8"
+    assert violation.span is not None
+    assert violation.span[0] == next(at for at, character in enumerate(output) if "\ud800" <= character <= "\udfff")
+    assert "\ufffd" in report.raw
+
+
+def test_a_surrogate_pair_is_malformed_as_halves_and_fine_as_a_character(gate: Gate) -> None:
+    assert gate.validate(ANY, '"\U0001f600"').report.data == "\U0001f600"
+    # Python's own way to spell it in halves is no text.
+    assert not gate.validate(ANY, '"\ud83d\ude00"').report.success
+
+
+def test_other_outputs_are_a_mistake_of_the_caller(gate: Gate) -> None:
+    for output in (None, 1, {"a": 1}):
+        with pytest.raises(TypeError, match="an output must be str or bytes, not"):
+            gate.validate(ANY, output)  # type: ignore[arg-type]
+
+
+def test_finish_and_lists_are_passed_on(gate: Gate) -> None:
+    cut = gate.validate(ANY, '{"a":', finish="length").report
+    assert cut.error is not None
+    assert not cut.error.retryable
+    assert gate.validate(ANY, '{"a":', finish=Finish.LENGTH).report.json == cut.json
+    contract = {"agent": "a", "schema": True, "allow": [{"path": "$", "list": "teams"}]}
+    assert gate.validate(contract, '"x"', lists={"teams": ("x", "y")}).report.success
+    assert not gate.validate(contract, '"x"', lists={"teams": ["y"]}).report.success
+    assert "teams" in gate.validate(contract, '"x"').report.notes[0]
+    with pytest.raises(TypeError, match="the list 'teams' must be a list of str"):
+        gate.validate(contract, '"x"', lists={"teams": "xy"})
+    bad = fault("bad_request", lambda: gate.validate(ANY, "1", finish="tired"))
+    assert "finish" in bad.message
+
+
+def test_contracts_come_as_text_dict_and_path(gate: Gate) -> None:
+    path = EXAMPLES / "triage.contract.json"
+    good = (OUTPUTS / "triage.good.txt").read_bytes()
+    whole = seamgate.read_contract(path)
+    reports = {gate.validate(contract, good).report.json for contract in (path, whole, json.loads(whole), "triage")}
+    assert len(reports) == 1
+    with pytest.raises(TypeError, match="a contract must be JSON text, a dict or"):
+        gate.validate(1, "1")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("contract", "message"),
+    [
+        ('{"agent":"a","schema":{"type":"strin"}}', "contract: $.schema.type must be one of"),
+        ('{"agent":"a"', "contract: $ must be JSON: expected ',' or '}' at byte 12"),
+        ('{"agent":"a","agent":"a","schema":true}', 'contract: $.agent must not have member "agent" twice'),
+        ('{"agent":"a","schema":{"const":1e999}}', "contract: $.schema.const "),
+        ('{"agent":"a","schema":{"const":"\ud800"}}', "contract: half a surrogate pair at character"),
+        ('{"agent":"a","schema":{"const":NaN}}', "contract: $.schema.const must be JSON"),
+        # Nothing of a contract gets out of its place in the request.
+        ('{"agent":"a","schema":true},"output":"2"', "contract: $ must be JSON"),
+        ('{"agent":"a","schema":' + "[" * 100_000, "contract: $"),
+        ('{"agent":"a","schema":true' + " " * 8 * 1024 * 1024 + "}", "contract: $ "),
+    ],
+)
+def test_a_bad_contract_is_a_fault_that_names_the_place(gate: Gate, contract: str, message: str) -> None:
+    with gate.instance() as instance:
+        for judge in (gate.validate, instance.validate):
+            raised = fault("bad_contract", lambda judge=judge: judge(contract, "1"))  # type: ignore[misc]
+            assert raised.message.startswith(message), raised
+    assert fault("bad_contract", lambda: gate.register(contract)).message.startswith(message)
+    assert fault("bad_contract", lambda: gate.lint(contract)).message.startswith(message)
+
+
+def test_faults_say_what_belongs_to_them(gate: Gate) -> None:
+    unknown = fault("unknown_agent", lambda: gate.validate("nobody", "1"))
+    assert unknown.detail == {"agents": ["cited-answer", "tool-result", "triage"]}
+    assert 'no contract is registered for the agent "nobody"' in str(unknown)
+    bad = fault("bad_contract", lambda: gate.register('{"agent":"A","schema":true}'))
+    assert bad.violations[0].path == "$.agent"
+    again = pickle.loads(pickle.dumps(bad))
+    assert (again.code, again.message, again.detail) == (bad.code, bad.message, bad.detail)
+
+
+def test_the_registry(gate: Gate) -> None:
+    assert gate.names() == ["cited-answer", "tool-result", "triage"]
+    assert gate.has("triage")
+    assert not gate.has("nobody")
+    assert gate.contract("triage").version == "1.0.0"
+    assert gate.contract("triage").contract == gate.validate("triage", "").report.contract
+    assert gate.describe("triage").startswith("Ranked list")
+    fault("unknown_agent", lambda: gate.contract("nobody"))
+    fault("unknown_agent", lambda: gate.describe("nobody"))
+    fresh = Gate()
+    assert fresh.register(ANY) == fresh.register(json.loads(ANY))
+    other = fault("bad_contract", lambda: fresh.register('{"agent":"any","schema":false}'))
+    assert other.message.startswith('the agent "any" has another contract already, sha256:')
+
+
+def test_lint_names_likely_mistakes(gate: Gate) -> None:
+    warnings = gate.lint('{"agent":"a","schema":{"type":"object"}}')
+    assert warnings
+    assert warnings[0].path.startswith("$")
+    assert gate.lint(EXAMPLES / "triage.contract.json") == ()
+
+
+def test_raw_calls(gate: Gate) -> None:
+    assert gate.call('{"op":"names"}') == '{"id":null,"result":["cited-answer","tool-result","triage"]}'
+    assert gate.call('{"id":[1.50],"op":"has","agent":"triage"}') == '{"id":[1.50],"result":true}'
+    assert json.loads(gate.call('{"agent":"triage","output":"1"}'))["report"]["disposition"] == "rejected"
+    assert json.loads(gate.call("[1"))["fault"]["fault"] == "bad_request"
+    assert json.loads(gate.call("[" * 100_000))["fault"]["fault"] == "bad_request"
+    sealed = json.loads(gate.call('{"op":"seal"}'))
+    assert sealed == {"id": None, "result": None}
+    fault("bad_request", lambda: gate.call('{"op":"\ud800"}'))
+
+
+def test_a_warm_instance_gives_the_same_reports(gate: Gate) -> None:
+    with gate.instance() as instance:
+        for path in [*sorted(OUTPUTS.iterdir())] * 2:
+            agent = path.name.split(".")[0]
+            fresh = gate.validate(agent, path.read_bytes())
+            warm = instance.validate(agent, path.read_bytes())
+            assert warm.report == fresh.report
+            assert warm.report.json == fresh.report.json
+        assert warm.usage.fuel < fresh.usage.fuel / 5
+        # A contract that is not registered stays out of it.
+        assert instance.validate('{"agent":"triage","schema":true}', "1").report.success
+        assert not instance.validate("triage", "1").report.success
+        fault("unknown_agent", lambda: instance.validate("nobody", "1"))
+        assert instance.validate("triage", path.read_bytes()).report == fresh.report
+
+
+def test_the_convenience_of_the_module() -> None:
+    report = seamgate.validate({"agent": "a", "schema": {"type": "integer"}}, "Here it is:\n```json\n4\n```")
+    assert report.success
+    assert report.data == 4
+
+
+def test_what_is_no_validator_is_not_loaded(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="not a WebAssembly component: it does not begin as one"):
+        Gate(component=b"(component)", cache=False)
+    with pytest.raises(LoadError, match="not a WebAssembly component: "):
+        Gate(component=b"\0asm\x0d\0\x01\0rest", cache=False)
+    with pytest.raises(LoadError, match="No such file"):
+        Gate(component=tmp_path / "missing.wasm")
+    with pytest.raises(LoadError, match="at most 33554432 are taken"):
+        Gate(component=b"\0asm\x0d\0\x01\0" + bytes(2**25))
+
+
+def test_a_baked_component_has_its_contracts_and_takes_no_others(tmp_path: Path) -> None:
+    seamgate_cli = ROOT / "target/release/seamgate"
+    if not seamgate_cli.exists():
+        pytest.skip("there is no target/release/seamgate: `cargo xtask build` makes it")
+    baked = tmp_path / "gate.wasm"
+    subprocess.run([seamgate_cli, "bake", EXAMPLES, "-o", baked], check=True)
+    gate = Gate(component=baked)
+    assert gate.names() == ["cited-answer", "tool-result", "triage"]
+    assert gate.has("triage")
+    assert gate.contract("triage").version == "1.0.0"
+    fault("sealed", lambda: gate.register(ANY))
+    plain = Gate()
+    plain.register(EXAMPLES / "triage.contract.json")
+    output = (OUTPUTS / "triage.good.txt").read_text()
+    assert gate.validate("triage", output).report == plain.validate("triage", output).report
+    assert gate.validate(ANY, "1").report.success
+    assert Gate(component=str(baked)).validate("triage", output).report.success
+
+
+def test_faults_are_of_one_class() -> None:
+    assert issubclass(SeamgateFault, seamgate.SeamgateError)
+    assert issubclass(LoadError, seamgate.SeamgateError)
+    assert issubclass(seamgate.ContractError, seamgate.SeamgateError)

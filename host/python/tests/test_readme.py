@@ -1,0 +1,36 @@
+"""What the README shows does what it says."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES, OUTPUTS
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+SNIPPETS = re.findall(r"^```python\n(.*?)\n^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_quick_start_has_four_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(SNIPPETS[0].splitlines()) == 4
+    exec(SNIPPETS[0], {})
+    printed = capsys.readouterr().out.strip()
+    assert printed == "accepted 42"
+    assert f"That prints `{printed}`." in README
+
+
+def test_contracts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("triage.contract.json", "triage.schema.json"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    used: list[object] = []
+    exec(SNIPPETS[1], {"output": (OUTPUTS / "triage.good.txt").read_text(), "use_it": used.append})
+    assert len(used) == 1
+
+
+def test_models(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(SNIPPETS[2], {"__name__": "readme"})
+    assert capsys.readouterr().out == "Off by one\n"
+    assert len(SNIPPETS) == 3
