@@ -1,8 +1,8 @@
 """What a call costs: `calls.py` prints it for the example of a cited answer, next to validators in the same process.
 
-Start is measured in processes of their own, the cold one without code that was made before. Each figure is the median; the
-ratio is to `jsonschema` in the same run. The others are handed JSON text, as strict code gets it where there is no gate: they
-do not look for it in an output, and give no report.
+Start is measured in processes of their own, the cold one without code that was made before. Each figure is the median;
+the ratio is to `jsonschema` in the same run. The others are handed the JSON text alone: they do not look for it in an
+output, and give no report.
 """
 
 from __future__ import annotations
