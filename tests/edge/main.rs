@@ -382,7 +382,7 @@ fn readme([cases, requests, attacks]: [usize; 3], ended: usize, table: &str, lim
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
-    let recommended = LIMITS.join(" ");
+    let recommended = LIMITS.join("\n");
     format!(
         "# The gate over HTTP
 
@@ -390,10 +390,15 @@ fn readme([cases, requests, attacks]: [usize; 3], ended: usize, table: &str, lim
 `wasmtime serve` on loopback, and asks it with real requests. What is served imports `wasi:http/types` and `wasi:io`, and
 nothing else. The server is built from its crate; `tests/sources/wasmtime-cli` pins it by version and digest.
 
-It runs with `{recommended}`.
+It runs with these flags:
+
+```
+{recommended}
+```
 
 - All cases of `tests/cases`, {cases} requests: each body has the same bytes as the library's answer, and each its status.
-- {requests} further requests: what is asked beside verdicts, and what is no request, with the status, fault and message of each.
+- {requests} further requests: what is asked beside verdicts, and what is no request, with the status, fault and message
+  of each.
 - All attacks of `tests/hostile`, {attacks} requests: the same bytes as from a gate with the same limits. Where that has no
   answer, there is none here either: {ended} times the status is 500, or 413 where the request is longer than 8 MiB.
 
@@ -401,7 +406,8 @@ It runs with `{recommended}`.
 
 {CLIENTS} clients ask at the same time, what `schemas/examples/outputs` has. No request may fail, and each answer must be the
 right one, byte for byte. Memory is the server's resident set, at the start and after each quarter of the requests; where it
-ends more than {} MiB over the first quarter, the run has failed. Clients and server share {cores} × {model}, load {load}.
+ends more than {} MiB over the first quarter, the run has failed. What Wasmtime had for compiling the component is in it.
+Clients and server share {cores} × {model}, load {load}.
 
 {table}
 ## Limits passed

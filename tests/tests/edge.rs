@@ -1,8 +1,15 @@
-//! The manifest for Spin names what is made, and gives it nothing. What is served is tested by `cargo xtask edge`.
+//! What of the gate over HTTP can be tested without a server: the manifest for Spin, and the statuses. What is served is
+//! tested by `cargo xtask edge`.
+
+#[allow(dead_code, reason = "some statuses are for what is no answer")]
+#[path = "../../guest/edge/src/status.rs"]
+mod status;
 
 use std::path::{Component, Path, PathBuf};
 
 use toml::{Table, Value};
+
+use status::Status;
 
 /// A path without `..`, where nothing is a link.
 fn plain(path: &Path) -> PathBuf {
@@ -37,5 +44,43 @@ fn the_manifest_for_spin_names_what_is_made_and_allows_nothing() {
     let made = format!("const SERVED: &str = {source:?};");
     for maker in [include_str!("../../xtask/src/edge.rs"), include_str!("../edge/server.rs")] {
         assert!(maker.contains(&made), "{} is not what is made and served", source.display());
+    }
+}
+
+#[test]
+fn an_answer_has_the_status_of_what_it_says_and_not_of_its_id() {
+    let rests = [
+        ("\"report\":{\"fault\":{\"fault\":\"sealed\"}}}", Status::Ok),
+        ("\"result\":null}", Status::Ok),
+        ("\"fault\":{\"fault\":\"bad_request\",\"message\":\"\"}}", Status::BadRequest),
+        ("\"fault\":{\"fault\":\"sealed\"}}", Status::Forbidden),
+        ("\"fault\":{\"fault\":\"unknown_agent\"}}", Status::NotFound),
+        ("\"fault\":{\"fault\":\"bad_contract\"}}", Status::UnprocessableContent),
+        // Not of a validator.
+        ("\"fault\":{\"fault\":\"other\"}}", Status::BadGateway),
+        ("\"fault\":\"bad_request\"}", Status::BadGateway),
+        ("\"verdict\":{}}", Status::BadGateway),
+        ("", Status::BadGateway),
+    ];
+    let ids = [
+        "null",
+        "-1.50",
+        "\"\"",
+        "\"\\\\\"",
+        "\",\\\"report\\\":\"",
+        "[[],{},[1,2]]",
+        "{\"a\":1,\"fault\":{\"fault\":\"sealed\"}}",
+        "{\"]}\":[\"}\"]}",
+    ];
+    for id in ids {
+        for (rest, status) in rests {
+            let answer = format!("{{\"id\":{id},{rest}");
+            assert_eq!(status::of(&answer), status, "{answer}");
+        }
+    }
+    for answer in
+        ["", "{", "{\"id\":", "{\"id\":1", "{\"id\":1}", "{\"id\":[1,2", "{\"id\":]],\"report\":{}}", "[]", "null"]
+    {
+        assert_eq!(status::of(answer), Status::BadGateway, "{answer}");
     }
 }
