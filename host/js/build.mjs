@@ -1,0 +1,56 @@
+// Makes the package: `node build.mjs COMPONENT VERSION`, in a copy of this folder, beneath what package-lock.json pins.
+// `cargo xtask js` does that. The package is then the folder `package`.
+
+import { execFileSync } from "node:child_process";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { transpileBytes } from "@bytecodealliance/jco-transpile";
+
+const [component, version] = process.argv.slice(2);
+const NAME = "validator";
+
+// What jco makes of the component: glue, and its core modules.
+const { files } = await transpileBytes(await readFile(component), { name: NAME, instantiation: "sync", minify: false });
+const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
+const made = {
+  [`${NAME}.js`]: files[`${NAME}.js`],
+  // Of all that it exports only this is used.
+  [`${NAME}.d.ts`]: `export function instantiate(
+  getCoreModule: (name: string) => WebAssembly.Module,
+  imports: Record<string, never>,
+  instantiateCore: (module: WebAssembly.Module, imports?: WebAssembly.Imports) => WebAssembly.Instance,
+): { wire: { call(request: string): string } };
+`,
+  "files.js": `export const files = ${JSON.stringify(modules)};\n`,
+  "files.d.ts": "export const files: readonly string[];\n",
+  "modules.js": [
+    ...modules.map((name, at) => `import module${at} from "./${name}";\n`),
+    "\nexport default {\n",
+    ...modules.map((name, at) => `  ${JSON.stringify(name)}: module${at},\n`),
+    "};\n",
+  ].join(""),
+  "modules.d.ts": "declare const modules: Readonly<Record<string, WebAssembly.Module>>;\nexport default modules;\n",
+  ...Object.fromEntries(modules.map((name) => [name, files[name]])),
+};
+await mkdir("src/component", { recursive: true });
+for (const [name, content] of Object.entries(made)) {
+  await writeFile(path.join("src/component", name), content);
+}
+
+const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+execFileSync(process.execPath, [tsc], { stdio: "inherit" });
+
+await rm("package", { recursive: true, force: true });
+await mkdir("package/dist/component", { recursive: true });
+await cp("dist", "package/dist", { recursive: true });
+for (const name of Object.keys(made).filter((name) => name.endsWith(".js") || name.endsWith(".wasm"))) {
+  await cp(path.join("src/component", name), path.join("package/dist/component", name));
+}
+for (const name of ["README.md", "LICENSE-APACHE", "LICENSE-MIT"]) {
+  await cp(name, path.join("package", name));
+}
+// What is for making it stays here.
+const { private: _, devDependencies: __, name, ...rest } = JSON.parse(await readFile("package.json", "utf8"));
+const manifest = { name, version, ...rest, files: ["dist"] };
+await writeFile("package/package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);

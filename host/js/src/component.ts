@@ -1,0 +1,116 @@
+import { instantiate } from "./component/validator.js";
+import { LoadError, SeamgateFault } from "./fault.js";
+import { MEMORY } from "./limits.js";
+
+/**
+ * The component as its compiled core modules, by the names of their files. It can be shared with workers: a module is
+ * compiled once.
+ */
+export type Component = Readonly<Record<string, WebAssembly.Module>>;
+
+/** An instance that has not trapped. */
+export class Live {
+  readonly #wire: { call(request: string): string };
+  readonly #fuel: WebAssembly.Global<"i64">;
+  readonly #refused: WebAssembly.Global<"i32">;
+  readonly #memory: WebAssembly.Memory;
+  /** The agents whose contracts it was given. */
+  readonly agents = new Set<string>();
+
+  constructor(component: Component) {
+    let metered: WebAssembly.Exports | undefined;
+    const { wire } = instantiate(
+      (name) => {
+        const module = component[name];
+        if (module === undefined) {
+          throw new LoadError(`the component lacks its core module '${name}'`);
+        }
+        return module;
+      },
+      {},
+      (module, imports) => {
+        const instance = started(module, imports);
+        // The guest's own module counts what it does; the others only lead to it.
+        if ("fuel" in instance.exports) {
+          metered = instance.exports;
+        }
+        return instance;
+      },
+    );
+    if (!(metered?.memory_refused instanceof WebAssembly.Global)) {
+      throw new LoadError(
+        "the component does not count its fuel, so nothing would bound what a call may take: " +
+          "its core module must export the globals 'fuel' and 'memory_refused', as the one in this package does",
+      );
+    }
+    this.#wire = wire;
+    this.#fuel = metered.fuel as WebAssembly.Global<"i64">;
+    this.#refused = metered.memory_refused as WebAssembly.Global<"i32">;
+    this.#memory = metered.memory as WebAssembly.Memory;
+  }
+
+  /** Fill up. */
+  set fuel(fuel: bigint) {
+    this.#fuel.value = fuel;
+    this.#refused.value = 0;
+  }
+
+  /** What is left. */
+  get fuel(): bigint {
+    return this.#fuel.value;
+  }
+
+  /** Memory only grows: what there is now is the most there was. */
+  get memory(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  /** Answer one request that is JSON text. Whatever this throws ends the instance: {@link Live.fault} says why. */
+  call(request: string): string {
+    return this.#wire.call(request);
+  }
+
+  /** Why a call ended without an answer. */
+  fault(error: unknown, limit: bigint): SeamgateFault {
+    const message = error instanceof Error ? error.message : String(error);
+    if (isStackOverflow(error)) {
+      return new SeamgateFault(
+        "stack_overflow",
+        "the verdict took more stack than this JavaScript engine gives",
+        {},
+        {
+          cause: error,
+        },
+      );
+    }
+    if (this.#fuel.value < 0n) {
+      const detail = { limit: Number(limit) };
+      return new SeamgateFault("out_of_fuel", `the verdict took more than ${limit} units of fuel`, detail, {
+        cause: error,
+      });
+    }
+    if (this.#refused.value !== 0) {
+      return outOfMemory(error);
+    }
+    return new SeamgateFault("trap", `the component failed: ${message}`, {}, { cause: error });
+  }
+}
+
+function outOfMemory(cause: unknown): SeamgateFault {
+  const message = `the verdict took more than ${MEMORY} bytes of memory`;
+  return new SeamgateFault("out_of_memory", message, { limit: MEMORY }, { cause });
+}
+
+function started(module: WebAssembly.Module, imports?: WebAssembly.Imports): WebAssembly.Instance {
+  try {
+    return new WebAssembly.Instance(module, imports);
+  } catch (error) {
+    // The engine has no memory for another one.
+    throw error instanceof RangeError ? outOfMemory(error) : error;
+  }
+}
+
+/** V8 and JavaScriptCore throw a RangeError, SpiderMonkey an InternalError. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof Error && /call stack size exceeded|too much recursion/i.test(error.message);
+}

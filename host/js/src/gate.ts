@@ -1,0 +1,304 @@
+import { type Component, Live } from "./component.js";
+import { asContract, type Contract, isContract, ofContract } from "./contract.js";
+import { SeamgateFault } from "./fault.js";
+import { complete, fuelFor, type Limits, smallEnough } from "./limits.js";
+import { platform } from "./platform.js";
+import { type ContractInfo, type Finish, Report, type Usage, type Verdict, type Warning } from "./report.js";
+import { type Given, measure, ofBytes, ofString } from "./text.js";
+
+/** How a gate is set up; every setting has a default. */
+export interface GateOptions {
+  /**
+   * The component, compiled. Default: the one in this package, which is read and compiled; where code must not be
+   * compiled at run time, `seamgate/workerd` has it as modules that are imported.
+   */
+  readonly component?: Component;
+  /** What one call may use. */
+  readonly limits?: Limits;
+}
+
+/** What comes with an output. */
+export interface OutputOptions {
+  /** Why the producer stopped. Default: `unknown`. */
+  readonly finish?: Finish;
+  /** The lists that the contract's `allow` refers to, by their names. Default: none. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A contract that instances are given before they judge by it. */
+interface Registered {
+  readonly text: string;
+  readonly bytes: number;
+  readonly info: ContractInfo;
+}
+
+/**
+ * Judges outputs, each in a fresh instance of the component.
+ *
+ * Calls are synchronous: they return when there is a verdict, which their fuel bounds. A {@link WorkerGate} does not
+ * block, and has a clock too.
+ */
+export class Gate {
+  /** What runs in the sandbox, compiled: to be shared with other gates and workers. */
+  readonly component: Component;
+  /** What one call may use. */
+  readonly limits: Readonly<Required<Limits>>;
+  readonly #contracts = new Map<string, Registered>();
+
+  private constructor(component: Component, limits: Required<Limits>) {
+    this.component = component;
+    this.limits = limits;
+  }
+
+  /**
+   * A gate. The component is compiled, which takes some tens of milliseconds, once for all gates.
+   *
+   * @throws {LoadError} The component cannot be read, or is none that counts its fuel.
+   * @throws {TypeError} A limit is no integer from 0.
+   */
+  static async load(options: GateOptions = {}): Promise<Gate> {
+    const limits = complete(options.limits);
+    return Gate.#of(options.component ?? (await platform().component()), limits);
+  }
+
+  static #of(component: Component, limits: Required<Limits>): Gate {
+    // That it is a validator, and counts, is seen in an instance.
+    new Live(component);
+    return new Gate(component, limits);
+  }
+
+  /**
+   * Check a contract and keep it: outputs of its agent are judged by it from now on. The same contract again changes
+   * nothing. It is one whole document, as JSON text or as an object; the schema is inside, not the name of a file.
+   *
+   * @throws {SeamgateFault} `bad_contract`, also where the agent has another contract already; or a limit was passed.
+   */
+  register(contract: Contract): ContractInfo {
+    const text = asContract(contract);
+    const info = this.instance().register(text);
+    const held = this.#contracts.get(info.agent);
+    if (held !== undefined && held.info.contract !== info.contract) {
+      const message = `the agent "${info.agent}" has another contract already, ${held.info.contract}`;
+      throw new SeamgateFault("bad_contract", message);
+    }
+    this.#contracts.set(info.agent, { text, bytes: measure(text).bytes, info });
+    return info;
+  }
+
+  /** Whether a contract is registered for an agent. */
+  has(agent: string): boolean {
+    return this.#contracts.has(agent);
+  }
+
+  /** The agents that have a contract, in ascending order. */
+  names(): string[] {
+    return [...this.#contracts.keys()].sort();
+  }
+
+  /**
+   * Which contract is registered for an agent.
+   *
+   * @throws {SeamgateFault} `unknown_agent`.
+   */
+  contract(agent: string): ContractInfo {
+    return this.registered(agent).info;
+  }
+
+  /**
+   * Text for an agent's prompt: what its output must be.
+   *
+   * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
+   */
+  describe(agent: string): string {
+    this.registered(agent);
+    return this.instance().describe(agent);
+  }
+
+  /**
+   * What is likely a mistake in a contract, which need not be registered.
+   *
+   * @throws {SeamgateFault} `bad_contract`, or a limit was passed.
+   */
+  lint(contract: Contract): Warning[] {
+    return this.instance().lint(asContract(contract));
+  }
+
+  /**
+   * Judge one output in a fresh instance, by the contract of an agent or by one that need not be registered.
+   *
+   * @param agentOrContract - An agent's name; or a contract, as an object or as JSON text.
+   * @param output - What the agent produced, prose and fences included. Bytes that are not UTF-8, and halves of
+   *   surrogate pairs in a string, reject it, with the place.
+   * @throws {SeamgateFault} There is no verdict. A rejected output is none of these: it is a report.
+   */
+  validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options: OutputOptions = {},
+  ): Verdict<T> {
+    return this.instance().validate<T>(agentOrContract, output, options);
+  }
+
+  /**
+   * Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance: one line of JSON text.
+   * The request's size counts as the output's does.
+   *
+   * @throws {SeamgateFault} A limit was passed, or the text holds half a surrogate pair. Other faults are answers.
+   */
+  call(request: string): string {
+    return this.instance().call(request);
+  }
+
+  /**
+   * An instance to use more than once, for callers who trust their producers alike: what one output did to it, the next
+   * one finds. The reports are the same bytes, and contracts are compiled once.
+   */
+  instance(): Instance {
+    return new Instance(this);
+  }
+
+  /** @internal */
+  registered(agent: string): Registered {
+    const registered = this.#contracts.get(agent);
+    if (registered === undefined) {
+      throw new SeamgateFault("unknown_agent", `no contract is registered for agent ${JSON.stringify(agent)}`, {
+        agents: this.names(),
+      });
+    }
+    return registered;
+  }
+}
+
+/** An instance that is used more than once. After a fault that stopped it, the next call begins with a fresh one. */
+export class Instance {
+  readonly #gate: Gate;
+  #live: Live | undefined;
+
+  /** @internal Use {@link Gate.instance}. */
+  constructor(gate: Gate) {
+    this.#gate = gate;
+  }
+
+  /** Judge one output: see {@link Gate.validate}. */
+  validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options: OutputOptions = {},
+  ): Verdict<T> {
+    const given = this.#given(output);
+    const contract = isContract(agentOrContract) ? asContract(agentOrContract) : undefined;
+    const subject = contract === undefined ? { agent: agentOrContract } : {};
+    const { finish, lists } = options;
+    // Members that are undefined are left out.
+    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, invalid_utf8: given.invalid });
+    const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
+    const agents = contract === undefined ? [agentOrContract as string] : [];
+    const bytes = given.bytes + (contract === undefined ? 0 : measure(contract).bytes);
+    const { json, usage } = this.#ask(agents, bytes, request, "report");
+    return { report: new Report<T>(json, given.text), usage };
+  }
+
+  /** Answer one request that is JSON text: see {@link Gate.call}. */
+  call(request: string): string {
+    const { bytes, lone } = measure(request);
+    smallEnough(this.#gate.limits, bytes);
+    if (lone !== undefined) {
+      throw new SeamgateFault("bad_request", `request: half a surrogate pair at byte ${lone}; it must be Unicode text`);
+    }
+    return this.#within(this.#agentsOf(request), bytes, (live) => live.call(request)).value;
+  }
+
+  /** @internal */
+  register(contract: string): ContractInfo {
+    return JSON.parse(this.#about("register", contract));
+  }
+
+  /** @internal */
+  lint(contract: string): Warning[] {
+    return JSON.parse(this.#about("lint", contract));
+  }
+
+  /** @internal */
+  describe(agent: string): string {
+    return JSON.parse(this.#ask([agent], 0, JSON.stringify({ op: "describe", agent }), "result").json);
+  }
+
+  #about(op: string, contract: string): string {
+    const request = `{"op":"${op}","contract":${contract}}`;
+    return this.#ask([], measure(contract).bytes, request, "result").json;
+  }
+
+  /** Bounded before it is looked at. */
+  #given(output: string | Uint8Array): Given {
+    // No text is shorter in UTF-8 than in UTF-16's units.
+    smallEnough(this.#gate.limits, output.length);
+    const given = typeof output === "string" ? ofString(output) : ofBytes(output);
+    smallEnough(this.#gate.limits, given.bytes);
+    return given;
+  }
+
+  /** Whose contracts a request may ask for. */
+  #agentsOf(request: string): string[] {
+    const names = this.#gate.names();
+    if (names.length === 0) {
+      return [];
+    }
+    try {
+      const { op, agent } = JSON.parse(request);
+      return op === undefined ? [agent] : names;
+    } catch {
+      // It says itself what is wrong with it.
+      return [];
+    }
+  }
+
+  #ask(
+    agents: readonly string[],
+    bytes: number,
+    request: string,
+    member: "report" | "result",
+  ): { json: string; usage: Usage } {
+    const { value, usage } = this.#within(agents, bytes, (live) => live.call(request));
+    return { json: answered(value, member), usage };
+  }
+
+  /** Call an instance that has the contracts of these agents, as far as the gate does, within one budget for it all. */
+  #within<T>(agents: readonly string[], bytes: number, work: (live: Live) => T): { value: T; usage: Usage } {
+    const gate = this.#gate;
+    const live = this.#live ?? new Live(gate.component);
+    this.#live = undefined;
+    const lacking = agents
+      .filter((agent) => gate.has(agent) && !live.agents.has(agent))
+      .map((agent) => gate.registered(agent));
+    const limit = fuelFor(
+      gate.limits,
+      lacking.reduce((sum, contract) => sum + contract.bytes, bytes),
+    );
+    live.fuel = limit;
+    const start = performance.now();
+    let value: T;
+    try {
+      for (const contract of lacking) {
+        answered(live.call(`{"op":"register","contract":${contract.text}}`), "result");
+        live.agents.add(contract.info.agent);
+      }
+      value = work(live);
+    } catch (error) {
+      // Where it was stopped, its memory is in no state to go on with: it is dropped.
+      throw error instanceof SeamgateFault ? error : live.fault(error, limit);
+    }
+    const elapsed = performance.now() - start;
+    this.#live = live;
+    return { value, usage: { fuel: Number(limit - live.fuel), memory: live.memory, elapsed } };
+  }
+}
+
+/** What an answer to a request without an `id` holds. */
+function answered(answer: string, member: "report" | "result"): string {
+  const before = `{"id":null,"${member}":`;
+  if (answer.startsWith(before)) {
+    return answer.slice(before.length, -1);
+  }
+  const { fault } = JSON.parse(answer);
+  throw ofContract(SeamgateFault.of(fault));
+}

@@ -1,0 +1,353 @@
+import type { Component } from "./component.js";
+import { asContract, type Contract, isContract } from "./contract.js";
+import { LoadError, SeamgateFault } from "./fault.js";
+import type { GateOptions, OutputOptions } from "./gate.js";
+import { complete, type Limits, smallEnough } from "./limits.js";
+import { type Port, platform } from "./platform.js";
+import { type ContractInfo, Report, type Usage, type Verdict, type Warning } from "./report.js";
+import { measure } from "./text.js";
+
+/** How a gate with workers is set up; every setting has a default. */
+export interface WorkerOptions extends GateOptions {
+  /** Wall clock for each call, in milliseconds, from when a worker has it. Default: 5,000. */
+  readonly deadline?: number;
+  /** How many workers there can be; each is started when it is needed. Default: as many as there are processors. */
+  readonly workers?: number;
+}
+
+/** One output of a batch. */
+export interface WorkerRequest extends OutputOptions {
+  /** An agent's name; or a contract, as an object or as JSON text. */
+  readonly agent: string | Contract;
+  readonly output: string | Uint8Array;
+}
+
+/** What became of one output of a batch. */
+export type WorkerAnswer<T = unknown> = Verdict<T> | SeamgateFault;
+
+/** What a worker is started with. */
+export interface Start {
+  readonly component: Component;
+  readonly limits: Limits;
+}
+
+/** What a worker is asked: a method of its gate, and the contracts that it does not have yet. */
+export interface Job {
+  readonly contracts: readonly string[];
+  readonly call:
+    | readonly ["register" | "lint", contract: string]
+    | readonly ["describe", agent: string]
+    | readonly ["call", request: string]
+    | readonly ["validate", agentOrContract: string, output: string | Uint8Array, options: OutputOptions];
+}
+
+/** What it answers. The first one, which is null, says that it is ready. */
+export type Done =
+  | null
+  | { readonly value: unknown }
+  | { readonly verdict: { readonly json: string; readonly raw: string; readonly usage: Usage } }
+  | { readonly fault: ReturnType<SeamgateFault["toJSON"]> }
+  | { readonly error: string };
+
+type Answered = Exclude<Done, null | { fault: unknown } | { error: unknown }>;
+
+interface Waiting {
+  readonly call: Job["call"];
+  /** Whose contracts it needs. */
+  readonly agents: readonly string[];
+  resolve(answered: Answered): void;
+  reject(error: Error): void;
+}
+
+interface Running {
+  readonly port: Port;
+  /** Who waits for the gate's first worker. */
+  readonly first: { resolve(): void; reject(error: Error): void } | undefined;
+  readonly agents: Set<string>;
+  isReady: boolean;
+  job: Waiting | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/**
+ * A {@link Gate} in workers: nothing blocks, and each call has a deadline by the clock. Past it the worker is ended, the
+ * call rejects with the fault `timeout`, and the next one gets another worker. It is the net under the fuel.
+ *
+ * A program in Node can end while workers wait for work.
+ */
+export class WorkerGate {
+  readonly #start: Start;
+  readonly #limits: Required<Limits>;
+  readonly #deadline: number;
+  readonly #most: number;
+  readonly #contracts = new Map<string, { text: string; info: ContractInfo }>();
+  readonly #running = new Set<Running>();
+  readonly #queue: Waiting[] = [];
+  #closed = false;
+
+  private constructor(start: Start, limits: Required<Limits>, deadline: number, most: number) {
+    this.#start = start;
+    this.#limits = limits;
+    this.#deadline = deadline;
+    this.#most = most;
+  }
+
+  /**
+   * A gate in workers.
+   *
+   * @throws {LoadError} The component cannot be read, or no worker can be started with it.
+   * @throws {TypeError} A setting is not in its bounds.
+   */
+  static async load(options: WorkerOptions = {}): Promise<WorkerGate> {
+    const limits = complete(options.limits);
+    const deadline = options.deadline ?? 5000;
+    // Timers hold no longer times.
+    if (!(deadline > 0 && deadline < 2 ** 31)) {
+      throw new TypeError(`deadline must be milliseconds, more than 0 and less than 2^31, not ${String(deadline)}`);
+    }
+    const most = options.workers ?? platform().processors();
+    if (!(Number.isSafeInteger(most) && most > 0)) {
+      throw new TypeError(`workers must be an integer from 1, not ${String(most)}`);
+    }
+    const component = options.component ?? (await platform().component());
+    const gate = new WorkerGate({ component, limits }, limits, deadline, most);
+    // The first worker tells whether the component can be run.
+    await new Promise<void>((resolve, reject) => gate.#begin({ resolve, reject }));
+    return gate;
+  }
+
+  /** Check a contract and keep it: see {@link Gate.register}. */
+  async register(contract: Contract): Promise<ContractInfo> {
+    const text = asContract(contract);
+    const info = valueIn<ContractInfo>(await this.#ask([], ["register", text]));
+    const held = this.#contracts.get(info.agent);
+    if (held !== undefined && held.info.contract !== info.contract) {
+      const message = `the agent "${info.agent}" has another contract already, ${held.info.contract}`;
+      throw new SeamgateFault("bad_contract", message);
+    }
+    this.#contracts.set(info.agent, { text, info });
+    return info;
+  }
+
+  /** Whether a contract is registered for an agent. */
+  has(agent: string): boolean {
+    return this.#contracts.has(agent);
+  }
+
+  /** The agents that have a contract, in ascending order. */
+  names(): string[] {
+    return [...this.#contracts.keys()].sort();
+  }
+
+  /** Which contract is registered for an agent: see {@link Gate.contract}. */
+  contract(agent: string): ContractInfo {
+    return this.#registered(agent).info;
+  }
+
+  /** Text for an agent's prompt: see {@link Gate.describe}. */
+  async describe(agent: string): Promise<string> {
+    this.#registered(agent);
+    return valueIn<string>(await this.#ask([agent], ["describe", agent]));
+  }
+
+  /** What is likely a mistake in a contract: see {@link Gate.lint}. */
+  async lint(contract: Contract): Promise<Warning[]> {
+    return valueIn<Warning[]>(await this.#ask([], ["lint", asContract(contract)]));
+  }
+
+  /**
+   * Judge one output in a fresh instance: see {@link Gate.validate}.
+   *
+   * @throws {SeamgateFault} As there; and `timeout`.
+   */
+  async validate<T = unknown>(
+    agentOrContract: string | Contract,
+    output: string | Uint8Array,
+    options: OutputOptions = {},
+  ): Promise<Verdict<T>> {
+    // Before it is copied to the worker.
+    smallEnough(this.#limits, output.length);
+    const subject = isContract(agentOrContract) ? asContract(agentOrContract) : (agentOrContract as string);
+    if (subject === agentOrContract && !isContract(subject)) {
+      this.#registered(subject);
+    }
+    const { finish, lists } = options;
+    const done = await this.#ask([subject], ["validate", subject, output, { finish, lists } as OutputOptions]);
+    if (!("verdict" in done)) {
+      throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
+    }
+    const { json, raw, usage } = done.verdict;
+    return { report: new Report<T>(json, raw), usage };
+  }
+
+  /**
+   * Judge many outputs, several at the same time. The answers are in the order of the requests; a fault is one of them,
+   * and the others go on.
+   */
+  async validateAll<T = unknown>(requests: Iterable<WorkerRequest>): Promise<WorkerAnswer<T>[]> {
+    const answers = Array.from(requests, ({ agent, output, ...options }) =>
+      this.validate<T>(agent, output, options).catch((error: unknown) => {
+        if (error instanceof SeamgateFault) {
+          return error;
+        }
+        throw error;
+      }),
+    );
+    return Promise.all(answers);
+  }
+
+  /** Answer one request that is JSON text: see {@link Gate.call}. */
+  async call(request: string): Promise<string> {
+    smallEnough(this.#limits, measure(request).bytes);
+    return valueIn<string>(await this.#ask(this.names(), ["call", request]));
+  }
+
+  /** End the workers. Calls that have no answer yet reject, and so do later ones. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const closed = new Error("the gate was closed");
+    for (const running of [...this.#running]) {
+      this.#end(running)?.reject(closed);
+    }
+    for (const waiting of this.#queue.splice(0)) {
+      waiting.reject(closed);
+    }
+  }
+
+  #registered(agent: string): { info: ContractInfo } {
+    const registered = this.#contracts.get(agent);
+    if (registered === undefined) {
+      throw new SeamgateFault("unknown_agent", `no contract is registered for agent ${JSON.stringify(agent)}`, {
+        agents: this.names(),
+      });
+    }
+    return registered;
+  }
+
+  #ask(agents: readonly string[], call: Job["call"]): Promise<Answered> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) {
+        reject(new Error("the gate was closed"));
+        return;
+      }
+      this.#queue.push({ call, agents, resolve, reject });
+      this.#go();
+    });
+  }
+
+  /** Hand out what waits, and start a worker where none is free. */
+  #go(): void {
+    for (const running of this.#running) {
+      if (running.isReady && running.job === undefined) {
+        this.#hand(running);
+      }
+    }
+    const starting = [...this.#running].filter((running) => !running.isReady).length;
+    const lacking = Math.min(this.#queue.length - starting, this.#most - this.#running.size);
+    for (let more = 0; more < lacking; more++) {
+      this.#begin();
+    }
+  }
+
+  #begin(first?: Running["first"]): void {
+    const port = platform().worker(this.#start);
+    const running: Running = { port, first, agents: new Set(), isReady: false, job: undefined, timer: undefined };
+    this.#running.add(running);
+    port.listen(
+      (data) => this.#heard(running, data as Done),
+      (why) => this.#ended(running, why),
+    );
+  }
+
+  #heard(running: Running, done: Done): void {
+    if (done === null) {
+      running.isReady = true;
+      running.first?.resolve();
+    } else {
+      const job = running.job;
+      clearTimeout(running.timer);
+      running.job = undefined;
+      if ("fault" in done) {
+        job?.reject(SeamgateFault.of(done.fault));
+      } else if ("error" in done) {
+        job?.reject(new Error(done.error));
+      } else {
+        job?.resolve(done);
+      }
+    }
+    this.#hand(running);
+  }
+
+  /** Give a free worker what waits longest. */
+  #hand(running: Running): void {
+    const job = this.#queue.shift();
+    running.port.hold(job !== undefined);
+    if (job === undefined) {
+      return;
+    }
+    running.job = job;
+    running.timer = setTimeout(() => this.#late(running), this.#deadline);
+    const lacking = job.agents.filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
+    const contracts = lacking.map((agent) => this.#contracts.get(agent)?.text as string);
+    for (const agent of lacking) {
+      running.agents.add(agent);
+    }
+    try {
+      running.port.post({ contracts, call: job.call } satisfies Job);
+    } catch (error) {
+      // It cannot be copied: a mistake of the caller.
+      clearTimeout(running.timer);
+      running.job = undefined;
+      job.reject(error instanceof Error ? error : new Error(String(error)));
+      this.#hand(running);
+    }
+  }
+
+  #late(running: Running): void {
+    const limit = this.#deadline;
+    this.#end(running)?.reject(new SeamgateFault("timeout", `the verdict took longer than ${limit} ms`, { limit }));
+    this.#go();
+  }
+
+  /** A worker ended by itself: what it had to do has no answer. */
+  #ended(running: Running, why: Error): void {
+    if (!this.#running.has(running)) {
+      return;
+    }
+    const job = this.#end(running);
+    if (running.isReady) {
+      const fault = new SeamgateFault(
+        "trap",
+        `the component failed: its worker ended: ${why.message}`,
+        {},
+        { cause: why },
+      );
+      job?.reject(fault);
+      this.#go();
+      return;
+    }
+    // None of those that come after it would start either.
+    const error = new LoadError(`a worker cannot be started: ${why.message}`, { cause: why });
+    running.first?.reject(error);
+    for (const waiting of this.#queue.splice(0)) {
+      waiting.reject(error);
+    }
+  }
+
+  /** End a worker; what it was doing is given back. */
+  #end(running: Running): Waiting | undefined {
+    const job = running.job;
+    clearTimeout(running.timer);
+    running.job = undefined;
+    this.#running.delete(running);
+    running.port.end();
+    return job;
+  }
+}
+
+function valueIn<T>(done: Answered): T {
+  if (!("value" in done)) {
+    throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
+  }
+  return done.value as T;
+}

@@ -1,0 +1,8 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { serve } from "./worker.js";
+
+const port = parentPort;
+if (port === null) {
+  throw new Error("this is what a WorkerGate starts, not a module to import");
+}
+port.on("message", await serve(workerData, (done) => port.postMessage(done)));

@@ -1,0 +1,35 @@
+import { SeamgateFault } from "./fault.js";
+import { Gate } from "./gate.js";
+import type { Done, Job, Start } from "./worker-gate.js";
+
+/** What a worker does: it has a gate, and answers one job after the other. */
+export async function serve(start: Start, post: (done: Done) => void): Promise<(job: Job) => void> {
+  const gate = await Gate.load(start);
+  post(null);
+  return (job) => post(answer(gate, job));
+}
+
+function answer(gate: Gate, { contracts, call }: Job): Done {
+  try {
+    for (const contract of contracts) {
+      gate.register(contract);
+    }
+    switch (call[0]) {
+      case "validate": {
+        const { report, usage } = gate.validate(call[1], call[2], call[3]);
+        return { verdict: { json: report.json, raw: report.raw, usage } };
+      }
+      case "register":
+        // Whether it is kept is for the gate that asks: other workers may have another one of its agent.
+        return { value: gate.instance().register(call[1]) };
+      case "lint":
+        return { value: gate.lint(call[1]) };
+      case "describe":
+        return { value: gate.describe(call[1]) };
+      case "call":
+        return { value: gate.call(call[1]) };
+    }
+  } catch (error) {
+    return error instanceof SeamgateFault ? { fault: error.toJSON() } : { error: String(error) };
+  }
+}
