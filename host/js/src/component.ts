@@ -3,10 +3,11 @@ import { LoadError, SeamgateFault } from "./fault.js";
 import { MEMORY } from "./limits.js";
 
 /**
- * The component as its compiled core modules, by the names of their files. It can be shared with workers: a module is
- * compiled once.
+ * The component as its compiled core modules, each a `WebAssembly.Module`, by the names of their files. It can be shared
+ * with workers: a module is compiled once.
  */
-export type Component = Readonly<Record<string, WebAssembly.Module>>;
+// Not every program has types for WebAssembly: those of Node alone have none.
+export type Component = Readonly<Record<string, object>>;
 
 /** An instance that has not trapped. */
 export class Live {
@@ -22,8 +23,8 @@ export class Live {
     const { wire } = instantiate(
       (name) => {
         const module = component[name];
-        if (module === undefined) {
-          throw new LoadError(`the component lacks its core module '${name}'`);
+        if (!(module instanceof WebAssembly.Module)) {
+          throw new LoadError(`the component lacks its core module '${name}', compiled`);
         }
         return module;
       },

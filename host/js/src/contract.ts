@@ -1,4 +1,5 @@
 import { type FaultDetail, SeamgateFault } from "./fault.js";
+import { measure } from "./text.js";
 
 /**
  * What one agent's output must be: one whole JSON document (`schemas/contract.schema.json`), as JSON text or as the
@@ -11,15 +12,30 @@ export function isContract(value: string | Contract): boolean {
   return typeof value !== "string" || value.trimStart().startsWith("{");
 }
 
+/** The longest contract that the component takes, in bytes. It would not see white space that a request has around it. */
+const MOST = 8 * 1024 * 1024;
+
 /** A contract as JSON text that can stand in a request. */
 export function asContract(contract: Contract): string {
+  const text = typeof contract === "string" ? contract : written(contract);
+  const { bytes } = measure(text);
+  if (bytes > MOST) {
+    throw new SeamgateFault("bad_contract", `contract: $ must have at most ${MOST} bytes, not ${bytes}`);
+  }
+  if (text === contract) {
+    // Else it could end what it stands in, and go on with it.
+    unlessBroken(() => JSON.parse(text));
+  }
+  return text;
+}
+
+function written(contract: object): string {
+  return unlessBroken(() => JSON.stringify(contract));
+}
+
+function unlessBroken<T>(work: () => T): T {
   try {
-    if (typeof contract !== "string") {
-      return JSON.stringify(contract);
-    }
-    // Else it would end what it stands in, and go on with it.
-    JSON.parse(contract);
-    return contract;
+    return work();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new SeamgateFault("bad_contract", `contract: $ must be JSON: ${message}`, {}, { cause: error });

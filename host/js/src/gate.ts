@@ -161,7 +161,7 @@ export class Gate {
   registered(agent: string): Registered {
     const registered = this.#contracts.get(agent);
     if (registered === undefined) {
-      throw new SeamgateFault("unknown_agent", `no contract is registered for agent ${JSON.stringify(agent)}`, {
+      throw new SeamgateFault("unknown_agent", `no contract is registered for the agent ${JSON.stringify(agent)}`, {
         agents: this.names(),
       });
     }
@@ -192,7 +192,7 @@ export class Instance {
     // Members that are undefined are left out.
     const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, invalid_utf8: given.invalid });
     const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
-    const agents = contract === undefined ? [agentOrContract as string] : [];
+    const agents = contract === undefined ? [this.#gate.registered(agentOrContract as string).info.agent] : [];
     const bytes = given.bytes + (contract === undefined ? 0 : measure(contract).bytes);
     const { json, usage } = this.#ask(agents, bytes, request, "report");
     return { report: new Report<T>(json, given.text), usage };

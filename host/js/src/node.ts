@@ -16,7 +16,8 @@ use({
     return compiled;
   },
   worker(start) {
-    const worker = new Worker(new URL("./worker-node.js", import.meta.url), { workerData: start });
+    // Flags of the program are not for it: some would be refused.
+    const worker = new Worker(new URL("./worker-node.js", import.meta.url), { workerData: start, execArgv: [] });
     let failure: Error | undefined;
     return {
       post: (message) => worker.postMessage(message),

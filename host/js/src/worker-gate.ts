@@ -217,7 +217,7 @@ export class WorkerGate {
   #registered(agent: string): { info: ContractInfo } {
     const registered = this.#contracts.get(agent);
     if (registered === undefined) {
-      throw new SeamgateFault("unknown_agent", `no contract is registered for agent ${JSON.stringify(agent)}`, {
+      throw new SeamgateFault("unknown_agent", `no contract is registered for the agent ${JSON.stringify(agent)}`, {
         agents: this.names(),
       });
     }

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ContractRegistry, Gate, ResultParser, SeamgateFault } from "seamgate";
+import { z } from "zod";
+import { example, output } from "./shared.mjs";
+
+const gate = await Gate.load();
+const parser = new ResultParser(gate);
+
+test("a registry has the contracts of its gate", async () => {
+  const own = await Gate.load();
+  const registry = new ContractRegistry(own);
+  assert.equal(registry.get("triage"), undefined);
+  const info = registry.register(example("triage"));
+  registry.register({ agent: "any", schema: true });
+  assert.deepEqual(registry.get("triage"), info);
+  assert.equal(registry.has("triage"), true);
+  assert.equal(registry.has("nobody"), false);
+  assert.deepEqual(
+    registry.list().map(({ agent }) => agent),
+    ["any", "triage"],
+  );
+  assert.equal(new ResultParser(own).parse("triage", output("triage.good")).success, true);
+});
+
+test("a parser reads by an agent's contract", () => {
+  gate.register(example("cited-answer"));
+  const good = parser.parse("cited-answer", output("cited-answer.good"));
+  assert.equal(good.success, true);
+  assert.deepEqual(good.data, good.report.output);
+  assert.equal(good.json, good.report.json);
+  const bad = parser.parse("cited-answer", output("cited-answer.bad-url"));
+  assert.equal(bad.success, false);
+  assert.equal(bad.validationErrors.length, 2);
+  assert.throws(() => parser.parse("nobody", "1"), SeamgateFault);
+});
+
+test("a parser reads by a JSON Schema", () => {
+  const schema = { type: "object", properties: { n: { type: "integer" } } };
+  assert.deepEqual(parser.parseWithSchema('So:\n```json\n{"n":1}\n```', schema).data, { n: 1 });
+  assert.equal(parser.parseWithSchema('{"n":"1"}', schema).validationErrors[0].path, "$.n");
+  assert.equal(parser.parseWithSchema("none", schema).extractionError.startsWith("$ "), true);
+  assert.equal(parser.parseWithSchema("1", true).success, true);
+  assert.equal(parser.parseWithSchema("1", false).success, false);
+  // It may be changed: nothing is remembered of it.
+  schema.properties.n.type = "string";
+  assert.equal(parser.parseWithSchema('{"n":"1"}', schema).success, true);
+  assert.throws(() => parser.parseWithSchema("1", { type: "strin" }), { code: "bad_contract" });
+});
+
+test("a schema of Zod is judged in the sandbox, then transforms and refinements apply", () => {
+  const schema = z
+    .object({
+      due: z.iso.date().transform((day) => new Date(day)),
+      mail: z.email(),
+      count: z.number().int().default(3),
+    })
+    .refine((task) => !task.mail.startsWith("nobody@"), { message: "must be somebody", path: ["mail"] });
+  const good = parser.parseWithSchema('{"due":"2026-03-12","mail":"a@example.com"}', schema);
+  assert.equal(good.success, true);
+  assert.deepEqual(good.data, { due: new Date("2026-03-12"), mail: "a@example.com", count: 3 });
+  assert.deepEqual(good.report.output, { due: "2026-03-12", mail: "a@example.com" });
+  const bad = parser.parseWithSchema('{"due":"soon","mail":"a@example.com"}', schema);
+  assert.equal(bad.success, false);
+  assert.equal(bad.validationErrors[0].path, "$.due");
+  assert.deepEqual(bad.validationErrors[0].span, [7, 13]);
+  const refused = parser.parseWithSchema('{"due":"2026-03-12","mail":"nobody@example.com"}', schema);
+  assert.equal(refused.success, false);
+  assert.equal(refused.data, null);
+  assert.equal(refused.report.success, true);
+  assert.deepEqual(refused.validationErrors, [
+    {
+      path: "$.mail",
+      keyword: "custom",
+      expected: "",
+      received: "",
+      message: "must be somebody",
+      pointer: "/mail",
+      schema_path: "",
+      span: null,
+    },
+  ]);
+});
+
+test("what a schema's own check says is bounded and shows what cannot be seen", () => {
+  const many = z.array(z.any()).superRefine((_, context) => {
+    for (let at = 0; at < 1000; at++) {
+      context.addIssue({ code: "custom", message: "no", path: [at, "a\u202eb'c/~"] });
+    }
+  });
+  const { validationErrors } = parser.parseWithSchema("[]", many);
+  assert.equal(validationErrors.length, 100);
+  assert.equal(validationErrors[7].path, "$[7]['a\\u202eb\\'c/~']");
+  assert.equal(validationErrors[7].pointer, "/7/a\u202eb'c~1~0");
+});
+
+test("schemas that cannot be used say so", () => {
+  const own = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
+  assert.throws(
+    () => parser.parseWithSchema("1", own),
+    /TypeError: the schema, of own, does not say what it is in JSON/,
+  );
+  const late = z.number().refine(async () => true);
+  assert.throws(() => parser.parseWithSchema("1", late), TypeError);
+  assert.throws(() => parser.parseWithSchema("1", z.date()), /Date/);
+});

@@ -1,0 +1,47 @@
+// Not run: `tsc --strict` reads what the package says of itself, without the types of browsers or of Node.
+
+import {
+  type ContractInfo,
+  ContractRegistry,
+  Gate,
+  type Limits,
+  type ParseResult,
+  type Report,
+  ResultParser,
+  SeamgateFault,
+  type Verdict,
+  WorkerGate,
+} from "seamgate";
+import { z } from "zod";
+
+interface Greeting {
+  readonly greeting: string;
+}
+
+export async function uses(): Promise<void> {
+  const limits: Limits = { fuel: 1_000_000 };
+  const gate = await Gate.load({ limits });
+  const info: ContractInfo = gate.register({ agent: "greeter", schema: true });
+  const { report, usage }: Verdict<Greeting> = gate.validate<Greeting>(info.agent, "{}", { finish: "stop" });
+  const greeting: string | undefined = report.data?.greeting;
+  const span: readonly [number, number] | null | undefined = report.error?.violations[0]?.span;
+  const fuel: number = usage.fuel;
+  const untyped: Report = gate.instance().validate("greeter", "{}").report;
+  // @ts-expect-error What was not said to be of a type is of none.
+  untyped.output.greeting;
+  // @ts-expect-error A report is not written to.
+  untyped.disposition = "accepted";
+  // @ts-expect-error There is no such reason to stop.
+  gate.validate("greeter", "{}", { finish: "done" });
+  const parsed: ParseResult<number> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
+  // @ts-expect-error The transform makes a number of it.
+  const wrong: ParseResult<string> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
+  new ContractRegistry(gate).list();
+  await using_(await WorkerGate.load({ limits, deadline: 100, workers: 2 }));
+  void [greeting, span, fuel, parsed, wrong];
+}
+
+async function using_(gate: WorkerGate): Promise<string> {
+  const [answer] = await gate.validateAll<Greeting>([{ agent: "greeter", output: new Uint8Array() }]);
+  return answer instanceof SeamgateFault ? answer.code : (answer?.report.data?.greeting ?? "");
+}

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { test } from "node:test";
+import { Gate, LoadError, SeamgateFault, WorkerGate } from "seamgate";
+import { doubling, endless, example, output } from "./shared.mjs";
+
+const anything = { agent: "any", schema: true };
+
+async function withGate(options, work) {
+  const gate = await WorkerGate.load(options);
+  try {
+    return await work(gate);
+  } finally {
+    await gate.close();
+  }
+}
+
+test("a gate in workers gives the same reports and faults", () =>
+  withGate({ workers: 1 }, async (gate) => {
+    const here = await Gate.load();
+    assert.deepEqual(await gate.register(example("triage")), here.register(example("triage")));
+    const [far, near] = [
+      await gate.validate("triage", output("triage.good")),
+      here.validate("triage", output("triage.good")),
+    ];
+    assert.equal(far.report.json, near.report.json);
+    assert.equal(far.report.outputJson, near.report.outputJson);
+    assert.equal(far.usage.fuel, near.usage.fuel);
+    assert.equal(await gate.describe("triage"), here.describe("triage"));
+    assert.deepEqual(await gate.lint(anything), here.lint(anything));
+    assert.deepEqual(gate.names(), ["triage"]);
+    assert.equal(gate.has("triage"), true);
+    assert.deepEqual(gate.contract("triage"), here.contract("triage"));
+    assert.equal(await gate.call('{"agent":"triage","output":"1"}'), here.call('{"agent":"triage","output":"1"}'));
+    const bytes = new Uint8Array([0x22, 0xff, 0x22]);
+    assert.equal((await gate.validate(anything, bytes)).report.json, here.validate(anything, bytes).report.json);
+    const half = '"\ud800"';
+    assert.equal((await gate.validate(anything, half)).report.json, here.validate(anything, half).report.json);
+    await assert.rejects(gate.call('{"output":"\ud800"}'), { code: "bad_request" });
+    await assert.rejects(gate.validate("nobody", "1"), { code: "unknown_agent", detail: { agents: ["triage"] } });
+    await assert.rejects(gate.validate(doubling, "{}"), { code: "out_of_fuel" });
+    await assert.rejects(gate.validate(anything, "x".repeat(8 * 1024 * 1024 + 1)), { code: "input_too_large" });
+    await assert.rejects(gate.register('{"agent":"a","schema":{"type":1}}'), { code: "bad_contract" });
+    await gate.register(anything);
+    await assert.rejects(gate.register({ agent: "any", schema: false }), /has another contract already/);
+    assert.equal((await gate.validate("any", "1")).report.success, true);
+  }));
+
+test("past the deadline the worker is ended, and the next call gets another", () =>
+  withGate({ limits: endless, deadline: 200, workers: 1 }, async (gate) => {
+    await gate.register(anything);
+    const start = performance.now();
+    const late = gate.validate(doubling, "{}");
+    const next = gate.validate("any", "1");
+    await assert.rejects(late, (fault) => {
+      assert.ok(fault instanceof SeamgateFault);
+      assert.equal(fault.code, "timeout");
+      assert.deepEqual(fault.detail, { limit: 200 });
+      return true;
+    });
+    const took = performance.now() - start;
+    assert.ok(took >= 199 && took < 2000, `${took} ms`);
+    assert.equal((await next).report.success, true);
+  }));
+
+test("a batch is answered in its order, and a fault costs one answer", () =>
+  withGate({ limits: endless, deadline: 1000, workers: 3 }, async (gate) => {
+    await gate.register(anything);
+    const requests = Array.from({ length: 40 }, (_, at) => ({ agent: "any", output: `${at}` }));
+    requests[3] = { agent: doubling, output: "{}" };
+    requests[5] = { agent: "nobody", output: "1" };
+    requests[7] = { agent: "any", output: "1", finish: "done" };
+    const answers = await gate.validateAll(requests);
+    const told = answers.map((answer) => (answer instanceof SeamgateFault ? answer.code : answer.report.data));
+    const expected = requests.map((_, at) => at);
+    expected[3] = "timeout";
+    expected[5] = "unknown_agent";
+    expected[7] = "bad_request";
+    assert.deepEqual(told, expected);
+    assert.deepEqual(await gate.validateAll([]), []);
+  }));
+
+test("a gate that is closed answers nothing any more", async () => {
+  const gate = await WorkerGate.load({ limits: endless, workers: 1 });
+  const running = gate.validate(doubling, "{}");
+  const waiting = gate.validate(anything, "1");
+  const closed = { message: "the gate was closed" };
+  await Promise.all([assert.rejects(running, closed), assert.rejects(waiting, closed), gate.close()]);
+  await assert.rejects(gate.validate(anything, "1"), closed);
+});
+
+test("settings out of their bounds and components that cannot run are told when loading", async () => {
+  for (const options of [
+    { deadline: 0 },
+    { deadline: 2 ** 31 },
+    { workers: 0 },
+    { workers: 1.5 },
+    { limits: { fuel: -1 } },
+  ]) {
+    await assert.rejects(WorkerGate.load(options), TypeError);
+  }
+  await assert.rejects(WorkerGate.load({ component: {} }), LoadError);
+});
+
+test("a program ends while workers wait for work", () => {
+  const program = `
+    import { WorkerGate } from "seamgate";
+    const gate = await WorkerGate.load();
+    const { report } = await gate.validate({ agent: "any", schema: true }, "1");
+    console.log(report.disposition);
+  `;
+  const options = { encoding: "utf8", timeout: 20_000, cwd: new URL("..", import.meta.url) };
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["--input-type=module", "-e", program], options);
+  assert.deepEqual([stdout, stderr, status], ["accepted\n", "", 0]);
+});
