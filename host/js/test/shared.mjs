@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 // The tests run in target/js/installed/test, beside nothing but the package: these are the project's own files.
 const root = new URL("../../../../", import.meta.url);
@@ -39,4 +39,17 @@ export function text(pieces) {
     times.push(repeated.replaceAll("{n}", n).replaceAll("{n+1}", n + 1));
   }
   return times.join("");
+}
+
+/** Requests of all kinds, one line each: the cases, where `cargo xtask runtimes` wrote them down, or else the examples. */
+export function requests() {
+  const cases = new URL("target/runtimes/requests.ndjson", root);
+  if (existsSync(cases)) {
+    return readFileSync(cases, "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
+  }
+  return readdirSync(new URL("schemas/examples/outputs", root)).map((name) =>
+    JSON.stringify({ contract: example(name.split(".")[0]), output: read(`schemas/examples/outputs/${name}`) }),
+  );
 }
