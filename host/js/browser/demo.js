@@ -138,6 +138,30 @@ function findings({ error, quarantined, changes }, raw) {
   return [...errors, ...items, ...repairs];
 }
 
+/** JSON text with white space put in and nothing else: numbers keep their digits. */
+function indented(json) {
+  let depth = 0;
+  return json.replace(/"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\],:]/g, (token) => {
+    const line = () => `\n${"  ".repeat(depth)}`;
+    switch (token) {
+      case "{":
+      case "[":
+        depth += 1;
+        return token + line();
+      case "}":
+      case "]":
+        depth -= 1;
+        return line() + token;
+      case ",":
+        return token + line();
+      case ":":
+        return ": ";
+      default:
+        return visible(token);
+    }
+  });
+}
+
 function counted(number, what) {
   return `${number} ${what}${number === 1 ? "" : "s"}`;
 }
@@ -156,8 +180,7 @@ function show({ report, usage }) {
     page.findings.append(element("p", "gutter", `and ${all.length - MOST} more`));
   }
   page.document.hidden = report.outputJson === null;
-  // As text it has all digits; only white space is put in.
-  page.data.textContent = report.outputJson === null ? "" : JSON.stringify(report.data, undefined, 2);
+  page.data.textContent = indented(report.outputJson ?? "");
   const { fuel, memory, elapsed } = usage;
   page.usage.textContent = `${fuel.toLocaleString("en")} fuel, ${memory / 1024} KiB, ${elapsed.toFixed(1)} ms`;
 }
@@ -183,7 +206,9 @@ async function check() {
   latest += 1;
   const mine = latest;
   try {
-    const verdict = await gate.validate(`{${page.contract.value.trim().slice(1)}`, page.output.value);
+    // A text without brackets would be an agent's name.
+    const contract = page.contract.value.trim();
+    const verdict = await gate.validate(contract.startsWith("{") ? contract : `{${contract}`, page.output.value);
     if (mine === latest) {
       show(verdict);
     }
