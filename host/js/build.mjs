@@ -55,8 +55,8 @@ const { private: _, devDependencies: __, name, ...rest } = JSON.parse(await read
 const manifest = { name, version, ...rest, files: ["dist"] };
 await writeFile("package/package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
 
-// Each instance would try to make its exports asynchronous, for callers that there are not. Where the engine cannot, that
-// throws; to say what threw, V8 reads the function again, which is most of this file: 3 ms each, ten times.
+// Each instance would try to make its exports asynchronous, for callers that there are not. Where the engine cannot,
+// that throws; to say what threw, V8 reads the function again, which is most of this file: 3 ms each, ten times.
 function withoutAsync(glue) {
   const tried = /try \{\s*(\w+) = WebAssembly\.promising\((.+)\);\s*\} catch\(err\) \{\s*\1 = \2;\s*\}/g;
   const changed = glue.replaceAll(tried, "$1 = $2;");

@@ -56,15 +56,16 @@ fn main() -> Result<()> {
     } else {
         skipped.push("the package for Python");
     }
-    if Path::new(FOLDER).join("node/node_modules").exists() {
+    let package = Path::new(FOLDER).join("node/node_modules/seamgate");
+    if package.exists() {
         let node = Path::new("node");
-        let pin = locked(include_str!("package.json"), "jco-transpile\": \"", "\"")?;
+        let pin = locked(include_str!("../../host/js/package.json"), "jco-transpile\": \"", "\"")?;
         runtimes.push(Runtime {
-            name: format!("jco-transpile {pin}, Node {}", version(node)?),
-            answers: in_process(node, &[&Path::new(HERE).join("node.mjs"), &component], &file)?,
+            name: format!("npm package (jco-transpile {pin}), Node {}", version(node)?),
+            answers: in_process(node, &[&Path::new(HERE).join("node.mjs"), &package], &file)?,
         });
     } else {
-        skipped.push("jco in Node");
+        skipped.push("the npm package in Node");
     }
 
     let table = table(&cases, &expected, &runtimes);
@@ -160,14 +161,11 @@ fn readme(table: &str, requests: usize) -> String {
 
 `cargo xtask runtimes` writes this. It asks the component each case of `tests/cases` as one line of JSON text, with its
 contract, through `wire.call`: {requests} requests, each to an instance of its own. The first two columns are the
-library `seamgate`, with Wasmtime's compiler and with its interpreter; the others run the same component without it. The
-package for Python is `host/python`, through `Gate.call`. A cell says how many answers have the same bytes as the
-library's, which `tests/tests/cases.rs` holds to those expected. Run on {} with {}.
+library `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`), Python
+and Node the packages of `host/python` and `host/js`, through `Gate.call`. A cell says how many answers have the same bytes as
+the library's, which `tests/tests/cases.rs` holds to those expected. Run on {} with {}.
 
 {table}
-The runtimes are installed into `target/python` and `target/runtimes`, pinned by version and digest in
-`host/python/requirements.txt` and `package-lock.json`. Where there is no `python3` or no `node`, theirs is not run, and this
-file is left as it was. `node.mjs` is all that a host in JavaScript needs.
 ",
         match std::env::consts::OS {
             "linux" => "Linux",

@@ -8,6 +8,7 @@ mod edge;
 mod fuzz;
 mod guest;
 mod install;
+mod js;
 mod meter;
 mod package;
 mod python;
@@ -34,9 +35,13 @@ usage: cargo xtask COMMAND
   bless            rewrite the expected reports of tests/cases and the table of tests/hostile; look at the diff before you commit it
   bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
   python           build, make the wheel of the package for Python, and run its tests
+  js [bench]       build, make the package for JavaScript, and run its tests in Node, in a browser and in workerd; or measure
+                   its calls
   runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
   edge             build, compose the gate over HTTP, install `wasmtime serve`, and test both with requests and under load;
                    rewrites tests/edge/README.md
+  js [bench]       make the package for JavaScript (target/package) and test it, in Node, in a browser and in workerd; or measure
+                   its calls
   conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
                    tests/conformance/README.md
   package          build what is published, into target/package, with digests
@@ -101,6 +106,17 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
             guest::build()?;
             edge::edge()?;
         }
+        "js" => match rest.first().map(String::as_str) {
+            None => {
+                guest::build()?;
+                js::test()?;
+            }
+            Some("bench") => {
+                guest::build()?;
+                js::bench()?;
+            }
+            Some(other) => bail!("js: there is nothing to do by the name '{other}'; there is 'bench'"),
+        },
         "conformance" => {
             guest::build()?;
             conformance::conformance()?;

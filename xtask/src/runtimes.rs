@@ -6,16 +6,13 @@ use std::{fs, path::Path};
 use anyhow::Result;
 
 use crate::{
-    install::{has_node, packages, remove},
-    python,
+    install::remove,
+    js, python,
     run::{cargo, command, run, say},
 };
 
 /// Everything that is installed or written goes here.
 const FOLDER: &str = "target/runtimes";
-
-/// What is installed, as versions and digests, and what asks it.
-const PINNED: &str = "tests/runtimes";
 
 pub(crate) fn runtimes() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
@@ -27,9 +24,11 @@ pub(crate) fn runtimes() -> Result<()> {
 
 fn install_node() -> Result<()> {
     let node = Path::new(FOLDER).join("node");
-    if !has_node() {
-        say("there is no node with npm: jco is skipped, and nothing said of it");
-        return remove(&node);
+    match js::package()? {
+        Some(packed) => js::install(&packed, &node),
+        None => {
+            say("the npm package is skipped, and nothing said of it");
+            remove(&node)
+        }
     }
-    packages(&node, Path::new(PINNED), "the cases are asked through jco in Node too: installing it")
 }

@@ -1,4 +1,5 @@
-// What an agent wrote, and the verdict on it, as `seamgate check` shows it. Texts of the producer only ever become text.
+// What an agent wrote, and the verdict on it, as `seamgate check` shows it. Texts of the producer only ever become
+// text.
 
 import { SeamgateFault, WorkerGate } from "./seamgate/dist/browser.js";
 

@@ -3,8 +3,8 @@ import { LoadError, SeamgateFault } from "./fault.js";
 import { MEMORY } from "./limits.js";
 
 /**
- * The component as its compiled core modules, each a `WebAssembly.Module`, by the names of their files. It can be shared
- * with workers: a module is compiled once.
+ * The component as its compiled core modules, each a `WebAssembly.Module`, by the names of their files. It can be
+ * shared with workers: a module is compiled once.
  */
 // Not every program has types for WebAssembly: those of Node alone have none.
 export type Component = Readonly<Record<string, object>>;

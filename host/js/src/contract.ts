@@ -12,7 +12,7 @@ export function isContract(value: string | Contract): boolean {
   return typeof value !== "string" || value.trimStart().startsWith("{");
 }
 
-/** The longest contract that the component takes, in bytes. It would not see white space that a request has around it. */
+/** The longest contract that the component takes, in bytes. White space in it does not come that far in a request. */
 const MOST = 8 * 1024 * 1024;
 
 /** A contract as JSON text that can stand in a request. */

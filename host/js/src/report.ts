@@ -128,7 +128,8 @@ export interface ReportDocument<T = unknown> {
  * The verdict on one output. Data, never an exception.
  *
  * Members in `snake_case` are the report as every host gives it; those in `camelCase` read it. JavaScript's numbers do
- * not hold all digits that JSON's have: where integers over 2⁵³ or exact decimals matter, take {@link Report.outputJson}.
+ * not hold all digits that JSON's have: where integers over 2⁵³ or exact decimals matter, take {@link
+ * Report.outputJson}.
  */
 export class Report<T = unknown> implements ReportDocument<T> {
   declare readonly disposition: Disposition;

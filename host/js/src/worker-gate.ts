@@ -70,8 +70,8 @@ interface Running {
 }
 
 /**
- * A {@link Gate} in workers: nothing blocks, and each call has a deadline by the clock. Past it the worker is ended, the
- * call rejects with the fault `timeout`, and the next one gets another worker. It is the net under the fuel.
+ * A {@link Gate} in workers: nothing blocks, and each call has a deadline by the clock. Past it the worker is ended,
+ * the call rejects with the fault `timeout`, and the next one gets another worker. It is the net under the fuel.
  *
  * A program in Node can end while workers wait for work.
  */

@@ -41,7 +41,7 @@ export function text(pieces) {
   return times.join("");
 }
 
-/** Requests of all kinds, one line each: the cases, where `cargo xtask runtimes` wrote them down, or else the examples. */
+/** Requests, one line each: all cases, where `cargo xtask runtimes` wrote them down, or else the examples. */
 export function requests() {
   const cases = new URL("target/runtimes/requests.ndjson", root);
   if (existsSync(cases)) {

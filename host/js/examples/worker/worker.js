@@ -1,5 +1,5 @@
-// A Cloudflare Worker that judges what is posted to it: POST /greeter, with an agent's output as the body, is answered with
-// the report. Nothing is compiled at run time: `seamgate/workerd` imports the component as WebAssembly modules.
+// A Cloudflare Worker that judges what is posted to it: POST /greeter, with an agent's output as the body, is answered
+// with the report. Nothing is compiled at run time: `seamgate/workerd` imports the component as WebAssembly modules.
 
 import { Gate, SeamgateFault } from "seamgate/workerd";
 

@@ -1,0 +1,134 @@
+//! The package for Node, browsers and Workers: made of `host/js` and the metered component, packed, and tested as
+//! packed.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{
+    install::{has_node, packages, remove},
+    run::{command, output, root, run, say},
+};
+
+/// The package's sources, and what pins what makes and tests it.
+const SOURCES: &str = "host/js";
+
+/// Everything that is installed or written goes here.
+const FOLDER: &str = "target/js";
+
+/// Packages go here.
+const PACKED: &str = "target/package";
+
+/// The component that counts its fuel itself: engines for JavaScript do not.
+const METERED: &str = "host/component/metered.wasm";
+
+/// Make the package, and pack it; the same bytes each time. None where there is no Node.
+pub(crate) fn package() -> Result<Option<PathBuf>> {
+    if !has_node() {
+        say("there is no node with npm: the package for JavaScript is skipped");
+        return Ok(None);
+    }
+    ensure!(Path::new(METERED).exists(), "{METERED} is not there: `cargo xtask build` makes it");
+    let what =
+        "the package for JavaScript is made and tested with jco, TypeScript, a browser and workerd: installing them";
+    packages(Path::new(FOLDER), Path::new(SOURCES), what)?;
+
+    // In a copy beneath what is installed, where Node looks for it: the sources stay as they are.
+    let work = Path::new(FOLDER).join("build");
+    remove(&work)?;
+    copy(Path::new(SOURCES), &work)?;
+    for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(licence, work.join(licence)).with_context(|| licence.to_owned())?;
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    run(command("node").arg("build.mjs").arg(root().join(METERED)).arg(version).current_dir(&work))?;
+
+    fs::create_dir_all(PACKED)?;
+    // Without the scripts of anybody: what is packed is what was written.
+    let pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
+    run(command("npm").args(pack).arg(root().join(PACKED)).current_dir(work.join("package")))?;
+    let packed = Path::new(PACKED).join(format!("seamgate-{version}.tgz"));
+    say(&format!("{}: {} bytes", packed.display(), fs::metadata(&packed)?.len()));
+    Ok(Some(packed))
+}
+
+/// Install the packed package into a folder of its own, and run its tests there, in Node, in a browser and in workerd.
+pub(crate) fn test() -> Result<()> {
+    let Some(packed) = package()? else {
+        return Ok(());
+    };
+    let first = fs::read(&packed)?;
+    package()?;
+    ensure!(fs::read(&packed)? == first, "{}: packed again, it is other bytes", packed.display());
+
+    // Without what the build wrote beside the sources.
+    let build = Path::new(FOLDER).join("build");
+    for made in ["package", "dist", "src/component"] {
+        remove(&build.join(made))?;
+    }
+    let biome = root().join(FOLDER).join("node_modules/.bin/biome");
+    run(command(biome).args(["check", "--error-on-warnings", "."]).current_dir(&build))?;
+
+    let tests = beside_tests(&packed)?;
+    // Chromium is unpacked there.
+    let unpacked = root().join(FOLDER).join("browser");
+    fs::create_dir_all(&unpacked)?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(tests.join("test"))? {
+        let name = entry?.file_name();
+        if name.to_string_lossy().ends_with(".test.mjs") {
+            names.push(Path::new("test").join(name));
+        }
+    }
+    names.sort();
+    run(command("node").arg("--test").args(names).current_dir(&tests).env("TMPDIR", unpacked))
+}
+
+/// Print what calls cost, beside Ajv.
+pub(crate) fn bench() -> Result<()> {
+    match package()? {
+        Some(packed) => run(command("node").arg("benchmarks/calls.mjs").current_dir(beside_tests(&packed)?)),
+        None => Ok(()),
+    }
+}
+
+/// A folder with the package and what is not in it: tests, the demo, examples.
+fn beside_tests(packed: &Path) -> Result<PathBuf> {
+    let folder = Path::new(FOLDER).join("installed");
+    install(packed, &folder)?;
+    for part in ["test", "browser", "examples", "benchmarks"] {
+        copy(&Path::new(SOURCES).join(part), &folder.join(part))?;
+    }
+    fs::copy(Path::new(SOURCES).join("README.md"), folder.join("README.md"))?;
+    Ok(folder)
+}
+
+/// A folder with nothing but the package.
+pub(crate) fn install(packed: &Path, folder: &Path) -> Result<()> {
+    remove(folder)?;
+    fs::create_dir_all(folder)?;
+    // A package of its own, or else `seamgate` were what is around it.
+    fs::write(folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
+    let install = ["install", "--offline", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
+    run(command("npm").args(install).arg(root().join(packed)).current_dir(folder))
+}
+
+/// A folder as git has it, without what may lie there besides.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let listed = output(command("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).arg(from));
+    let listed = listed.with_context(|| format!("git does not list {}", from.display()))?;
+    let mut any = false;
+    for file in listed.split('\0').filter(|file| !file.is_empty()) {
+        let target = to.join(Path::new(file).strip_prefix(from)?);
+        fs::create_dir_all(target.parent().unwrap_or(to))?;
+        fs::copy(file, &target).with_context(|| file.to_owned())?;
+        any = true;
+    }
+    if !any {
+        bail!("{} has no files", from.display());
+    }
+    Ok(())
+}
