@@ -97,7 +97,7 @@ pub(crate) fn bench() -> Result<()> {
 
 /// A folder with the package and what is not in it: tests, the demo, examples.
 fn beside_tests(packed: &Path) -> Result<PathBuf> {
-    let folder = Path::new(FOLDER).join("installed");
+    let folder = Path::new(FOLDER).join("clean");
     install(packed, &folder)?;
     for part in ["test", "browser", "examples", "benchmarks"] {
         copy(&Path::new(SOURCES).join(part), &folder.join(part))?;

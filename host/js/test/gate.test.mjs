@@ -295,7 +295,7 @@ test("a component that does not count its fuel is not loaded", async () => {
 
 /** A core module of the package. */
 function readFileOfPackage(name) {
-  return Buffer.from(read(`target/js/installed/node_modules/seamgate/dist/component/${name}`, null));
+  return Buffer.from(read(`target/js/clean/node_modules/seamgate/dist/component/${name}`, null));
 }
 
 /** The same module, in which an export has another name of the same length. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
-// The tests run in target/js/installed/test, beside nothing but the package: these are the project's own files.
+// The tests run in target/js/clean/test, beside nothing but the package: these are the project's own files.
 const root = new URL("../../../../", import.meta.url);
 
 /** A file of the project, as text unless no encoding is asked for. */
