@@ -1,5 +1,5 @@
 // The npm package in Node: `node.mjs PACKAGE` answers each line of standard input, a request, with one line, through the
-// gate of the package that is installed there. Each request has an instance of its own.
+// gate of the package that is installed there, and after a tab the fuel it took. Each request has an instance of its own.
 
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -9,5 +9,6 @@ const { Gate } = await import(pathToFileURL(path.resolve(process.argv[2], "dist/
 const gate = await Gate.load();
 // A line ends where "\n" is, and nowhere else: JSON text may hold what others take for the end of one.
 for (const request of (await text(process.stdin)).split("\n").filter((line) => line)) {
-  process.stdout.write(`${gate.call(request)}\n`);
+  const { json, usage } = gate.call(request);
+  process.stdout.write(`${json}\t${usage.fuel}\n`);
 }

@@ -1,5 +1,5 @@
-"""The package for Python: answers each line of standard input, a request, with one line. Each request has an instance of its
-own."""
+"""The package for Python: answers each line of standard input, a request, with one line, and after a tab the fuel it took. Each
+request has an instance of its own."""
 
 import sys
 
@@ -9,7 +9,8 @@ from seamgate import Gate
 def main():
     gate = Gate()
     for request in sys.stdin.buffer:
-        sys.stdout.buffer.write(gate.call(request.rstrip(b"\n").decode()).encode() + b"\n")
+        answer = gate.call(request.rstrip(b"\n").decode())
+        sys.stdout.buffer.write(f"{answer.json}\t{answer.usage.fuel}\n".encode())
 
 
 main()

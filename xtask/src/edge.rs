@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The component as its build makes it: what a validator is plugged into.
-const EDGE: &str = "target/edge/edge.wasm";
+pub(crate) const EDGE: &str = "target/edge/edge.wasm";
 
 /// A validator with contracts inside.
 const BAKED: &str = "target/edge/gate.wasm";
@@ -38,11 +38,14 @@ pub(crate) fn edge() -> Result<()> {
     run(&mut command("target/release/examples/edge"))
 }
 
-/// The component, and composed with the example contracts.
+/// Build the component, which is no part of the others.
+pub(crate) fn component() -> Result<()> {
+    guest::write(EDGE, &guest::component("seamgate-edge")?)
+}
+
+/// The component, composed with the example contracts.
 fn build() -> Result<()> {
-    let edge = guest::component("seamgate-edge")?;
-    guest::write(EDGE, &edge)?;
-    std::fs::create_dir_all("target/edge")?;
+    component()?;
     run(command("target/release/seamgate").args(["bake", "schemas/examples", "-o", BAKED]))?;
     let config = Config { definitions: vec![BAKED.into()], ..Config::default() };
     let served = ComponentComposer::new(Path::new(EDGE), &config)

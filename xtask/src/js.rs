@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
+    guest::METERED,
     install::{has_node, packages, remove},
     run::{command, output, root, run, say},
 };
@@ -21,9 +22,6 @@ const FOLDER: &str = "target/js";
 
 /// Packages go here.
 const PACKED: &str = "target/package";
-
-/// The component that counts its fuel itself: engines for JavaScript do not.
-const METERED: &str = "host/component/metered.wasm";
 
 /// Make the package, and pack it; the same bytes each time. None where there is no Node.
 pub(crate) fn package() -> Result<Option<PathBuf>> {

@@ -46,7 +46,8 @@ usage: cargo xtask COMMAND
                    tests/conformance/README.md
   package          build what is published, into target/package, with digests
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
-  ci               what CI runs: format, lints, documentation, tests and a short run of the fuzz targets, warnings being errors
+  ci               what CI runs: format, lints, documentation, tests, conformance, the packages for Python and JavaScript, other
+                   runtimes, and a short run of the fuzz targets, warnings being errors
 ";
 
 fn main() -> ExitCode {
@@ -156,6 +157,10 @@ fn ci() -> Result<()> {
             .env("RUSTDOCFLAGS", "--deny warnings"),
     )?;
     test(&[])?;
+    conformance::conformance()?;
+    python::test()?;
+    js::test()?;
+    runtimes::runtimes()?;
     // So long each: what a change broke is mostly found at once.
     fuzz::fuzz(&["10".to_owned()])
 }

@@ -11,7 +11,10 @@ use sha2::{Digest, Sha256};
 use wit_parser::Resolve;
 
 use crate::{
+    edge,
     guest::{EMBEDDED, METERED, MODULE},
+    install::has_python,
+    js, python,
     run::{cargo, say},
 };
 
@@ -30,12 +33,20 @@ pub(crate) fn package() -> Result<()> {
     fs::create_dir_all(folder)?;
     let version = env!("CARGO_PKG_VERSION");
     let mut made = vec![wit(folder, version)?];
-    for (component, name) in [(EMBEDDED, "validator"), (METERED, "validator-metered"), (MODULE, "module")] {
+    edge::component()?;
+    let components =
+        [(EMBEDDED, "validator"), (METERED, "validator-metered"), (MODULE, "module"), (edge::EDGE, "edge")];
+    for (component, name) in components {
         let to = folder.join(format!("seamgate-{name}-{version}.wasm"));
         fs::copy(component, &to).with_context(|| format!("cannot copy {component}"))?;
         made.push(to);
     }
     made.extend(crates(folder, version)?);
+    made.extend(js::package()?);
+    match has_python() {
+        true => made.push(python::wheel()?),
+        false => say("there is no python3 with its module venv: the package for Python is not made"),
+    }
     digests(folder, &made)
 }
 

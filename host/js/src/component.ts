@@ -84,7 +84,7 @@ export class Live {
         },
       );
     }
-    if (this.#fuel.value < 0n) {
+    if (this.#fuel.value <= 0n) {
       const detail = { limit: Number(limit) };
       return new SeamgateFault("out_of_fuel", `the verdict took more than ${limit} units of fuel`, detail, {
         cause: error,

@@ -3,7 +3,7 @@ import { asContract, type Contract, isContract, ofContract } from "./contract.js
 import { SeamgateFault } from "./fault.js";
 import { complete, fuelFor, type Limits, smallEnough } from "./limits.js";
 import { platform } from "./platform.js";
-import { type ContractInfo, type Finish, Report, type Usage, type Verdict, type Warning } from "./report.js";
+import { type Answer, type ContractInfo, type Finish, Report, type Usage, type Verdict, type Warning } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 
 /** How a gate is set up; every setting has a default. */
@@ -140,12 +140,12 @@ export class Gate {
   }
 
   /**
-   * Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance: one line of JSON text.
+   * Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
    * The request's size counts as the output's does.
    *
    * @throws {SeamgateFault} A limit was passed, or the text holds half a surrogate pair. Other faults are answers.
    */
-  call(request: string): string {
+  call(request: string): Answer {
     return this.instance().call(request);
   }
 
@@ -199,13 +199,14 @@ export class Instance {
   }
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */
-  call(request: string): string {
+  call(request: string): Answer {
     const { bytes, lone } = measure(request);
     smallEnough(this.#gate.limits, bytes);
     if (lone !== undefined) {
       throw new SeamgateFault("bad_request", `request: half a surrogate pair at byte ${lone}; it must be Unicode text`);
     }
-    return this.#within(this.#agentsOf(request), bytes, (live) => live.call(request)).value;
+    const { value, usage } = this.#within(this.#agentsOf(request), bytes, (live) => live.call(request));
+    return { json: value, usage };
   }
 
   /** @internal */

@@ -6,6 +6,7 @@ export type { Limits } from "./limits.js";
 export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type {
+  Answer,
   Candidate,
   Change,
   ContractInfo,

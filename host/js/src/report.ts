@@ -235,6 +235,13 @@ export interface Usage {
   readonly elapsed: number;
 }
 
+/** The answer to one request that is JSON text, and what it took. */
+export interface Answer {
+  /** One line of JSON text: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`. */
+  readonly json: string;
+  readonly usage: Usage;
+}
+
 /** The verdict on one output, and what it took. */
 export interface Verdict<T = unknown> {
   readonly report: Report<T>;

@@ -4,7 +4,7 @@ import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions, OutputOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Port, platform } from "./platform.js";
-import { type ContractInfo, Report, type Usage, type Verdict, type Warning } from "./report.js";
+import { type Answer, type ContractInfo, Report, type Usage, type Verdict, type Warning } from "./report.js";
 import { measure } from "./text.js";
 
 /** How a gate with workers is set up; every setting has a default. */
@@ -197,9 +197,9 @@ export class WorkerGate {
   }
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */
-  async call(request: string): Promise<string> {
+  async call(request: string): Promise<Answer> {
     smallEnough(this.#limits, measure(request).bytes);
-    return valueIn<string>(await this.#ask(this.names(), ["call", request]));
+    return valueIn<Answer>(await this.#ask(this.names(), ["call", request]));
   }
 
   /** End the workers. Calls that have no answer yet reject, and so do later ones. */

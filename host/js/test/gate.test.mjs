@@ -187,8 +187,8 @@ test("each fault has its code, and the next call works", async () => {
 test("a sealed registry is a fault of the answer", async () => {
   const gate = await Gate.load();
   const instance = gate.instance();
-  assert.equal(instance.call('{"op":"seal"}'), '{"id":null,"result":null}');
-  const answer = JSON.parse(instance.call('{"op":"register","contract":{"agent":"a","schema":true}}'));
+  assert.equal(instance.call('{"op":"seal"}').json, '{"id":null,"result":null}');
+  const answer = JSON.parse(instance.call('{"op":"register","contract":{"agent":"a","schema":true}}').json);
   assert.equal(answer.fault.fault, "sealed");
   gate.register(anything);
   assert.equal(fault(() => instance.validate("any", "1")).code, "sealed");
@@ -251,17 +251,17 @@ test("half a surrogate pair in a string rejects the output, with the place", asy
 test("requests as text are answered as text, with the gate's contracts", async () => {
   const gate = await Gate.load();
   assert.match(
-    gate.call('{"id":[1.50],"agent":"any","output":"1"}'),
+    gate.call('{"id":[1.50],"agent":"any","output":"1"}').json,
     /^\{"id":\[1\.50\],"fault":\{"fault":"unknown_agent"/,
   );
   gate.register(anything);
   assert.match(
-    gate.call('{"id":[1.50],"agent":"any","output":"1"}'),
+    gate.call('{"id":[1.50],"agent":"any","output":"1"}').json,
     /^\{"id":\[1\.50\],"report":\{"disposition":"accepted"/,
   );
-  assert.equal(gate.call('{"op":"names"}'), '{"id":null,"result":["any"]}');
+  assert.equal(gate.call('{"op":"names"}').json, '{"id":null,"result":["any"]}');
   for (const text of ["", "null", "[]", "{", '{"agent":1,"output":2}']) {
-    assert.equal(JSON.parse(gate.call(text)).fault.fault, "bad_request");
+    assert.equal(JSON.parse(gate.call(text).json).fault.fault, "bad_request");
   }
 });
 

@@ -28,7 +28,7 @@ const others = {
 function outcome(gate, hostile) {
   try {
     if (hostile.request !== undefined) {
-      const answer = JSON.parse(gate.call(text(hostile.request)));
+      const answer = JSON.parse(gate.call(text(hostile.request)).json);
       return answer.fault?.fault ?? answer.report?.disposition ?? "result";
     }
     const contract = Array.isArray(hostile.contract) ? text(hostile.contract) : JSON.stringify(hostile.contract);

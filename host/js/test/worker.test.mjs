@@ -31,7 +31,10 @@ test("a gate in workers gives the same reports and faults", () =>
     assert.deepEqual(gate.names(), ["triage"]);
     assert.equal(gate.has("triage"), true);
     assert.deepEqual(gate.contract("triage"), here.contract("triage"));
-    assert.equal(await gate.call('{"agent":"triage","output":"1"}'), here.call('{"agent":"triage","output":"1"}'));
+    const request = '{"agent":"triage","output":"1"}';
+    const [answer, expected] = [await gate.call(request), here.call(request)];
+    assert.equal(answer.json, expected.json);
+    assert.equal(answer.usage.fuel, expected.usage.fuel);
     const bytes = new Uint8Array([0x22, 0xff, 0x22]);
     assert.equal((await gate.validate(anything, bytes)).report.json, here.validate(anything, bytes).report.json);
     const half = '"\ud800"';

@@ -76,7 +76,7 @@ def test_attempts_are_put_together_through_a_raw_call(gate: Gate) -> None:
         finish = members.get("finish", "unknown")
         reports = [own.validate(agent, output.read_bytes(), finish=finish, **lists).report.json for output in outputs]
         beside = "".join(f',"{name}":{json.dumps(value)}' for name, value in lists.items())
-        answer = own.call(f'{{"op":"merge","agent":"{agent}","reports":[{",".join(reports)}]{beside}}}')
+        answer = own.call(f'{{"op":"merge","agent":"{agent}","reports":[{",".join(reports)}]{beside}}}').json
         assert answer == f'{{"id":null,"report":{_compact((case / "report.json").read_text())}}}', case
         compared += 1
     assert compared > 10
@@ -106,7 +106,7 @@ def _came(gate: Gate, members: dict[str, tuple[Any, str]]) -> Iterator[str]:
     """What came of an attack, without its place and with it."""
     try:
         if "request" in members:
-            answer = json.loads(gate.call(_text(members["request"][0])))
+            answer = json.loads(gate.call(_text(members["request"][0])).json)
             if "result" in answer:
                 yield "result"
             elif "fault" in answer:

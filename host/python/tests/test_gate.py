@@ -248,12 +248,12 @@ def test_lint_names_likely_mistakes(gate: Gate) -> None:
 
 
 def test_raw_calls(gate: Gate) -> None:
-    assert gate.call('{"op":"names"}') == '{"id":null,"result":["cited-answer","tool-result","triage"]}'
-    assert gate.call('{"id":[1.50],"op":"has","agent":"triage"}') == '{"id":[1.50],"result":true}'
-    assert json.loads(gate.call('{"agent":"triage","output":"1"}'))["report"]["disposition"] == "rejected"
-    assert json.loads(gate.call("[1"))["fault"]["fault"] == "bad_request"
-    assert json.loads(gate.call("[" * 100_000))["fault"]["fault"] == "bad_request"
-    sealed = json.loads(gate.call('{"op":"seal"}'))
+    assert gate.call('{"op":"names"}').json == '{"id":null,"result":["cited-answer","tool-result","triage"]}'
+    assert gate.call('{"id":[1.50],"op":"has","agent":"triage"}').json == '{"id":[1.50],"result":true}'
+    assert json.loads(gate.call('{"agent":"triage","output":"1"}').json)["report"]["disposition"] == "rejected"
+    assert json.loads(gate.call("[1").json)["fault"]["fault"] == "bad_request"
+    assert json.loads(gate.call("[" * 100_000).json)["fault"]["fault"] == "bad_request"
+    sealed = json.loads(gate.call('{"op":"seal"}').json)
     assert sealed == {"id": None, "result": None}
     fault("bad_request", lambda: gate.call('{"op":"\ud800"}'))
 

@@ -11,7 +11,7 @@ import functools
 
 from ._contracts import read_contract
 from ._faults import ContractError, FaultCode, LoadError, SeamgateError, SeamgateFault
-from ._gate import Contract, Gate, Instance, Lists, Output, Request, Verdict
+from ._gate import Answer, Contract, Gate, Instance, Lists, Output, Request, Verdict
 from ._limits import Limits, Usage
 from ._parser import ContractRegistry, ParseResult, ResultParser
 from ._report import (
@@ -33,6 +33,7 @@ from ._report import (
 )
 
 __all__ = [
+    "Answer",
     "Candidate",
     "Change",
     "Contract",

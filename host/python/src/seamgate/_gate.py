@@ -35,6 +35,19 @@ _MOST_CONTRACT = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
+class Answer:
+    """The answer to a request that is JSON text, and what it took.
+
+    Attributes:
+        json: One line of JSON text: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`.
+        usage: What it took.
+    """
+
+    json: str
+    usage: Usage
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The verdict on one output, and what it took.
 
@@ -213,14 +226,14 @@ class Gate:
             # Where it ends early (Ctrl-C), what has not begun is not begun.
             pool.shutdown(cancel_futures=True)
 
-    def call(self, request_json: str) -> str:
+    def call(self, request_json: str) -> Answer:
         """Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
 
         Args:
             request_json: The request, which counts as the output does for its size.
 
         Returns:
-            The answer as JSON text: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`.
+            The answer, and what it took.
 
         Raises:
             SeamgateFault: A limit was passed; or `bad_request` where the text is not Unicode. Other faults are answers.
@@ -232,10 +245,10 @@ class Gate:
             message = f"request: half a surrogate pair at character {error.start}: it is no text"
             raise SeamgateFault("bad_request", message) from None
         agents = self._agents_for(request_json)
-        json, _ = self.instance()._run(lambda live: live.call(self._sandbox.call, request_json), size, agents)
+        json, usage = self.instance()._run(lambda live: live.call(self._sandbox.call, request_json), size, agents)
         if not self._sandbox.is_builtin:
             _answer(json, "report", "result")
-        return str(json)
+        return Answer(str(json), usage)
 
     def instance(self) -> Instance:
         """An instance to use more than once, for callers who trust their producers alike: what one output did to it,
