@@ -123,6 +123,7 @@ struct Meter {
 
 impl Meter {
     fn new(module: &[u8], alone: bool) -> Result<Meter> {
+        let mut mutable = 0_usize;
         let (mut globals, mut imported, mut types, mut functions) = (0, Vec::new(), Vec::new(), Vec::new());
         for payload in Parser::new(0).parse_all(module) {
             match payload? {
@@ -146,12 +147,38 @@ impl Meter {
                         functions.push(*types.get(ty).context("a function has a type that is not there")?);
                     }
                 }
-                Payload::GlobalSection(section) => globals = section.count(),
+                Payload::GlobalSection(section) => {
+                    globals = section.count();
+                    for global in section {
+                        mutable += usize::from(global?.ty.mutable);
+                    }
+                }
+                Payload::CodeSectionEntry(body) => {
+                    for operator in body.get_operators_reader()? {
+                        stays_in_memory(&operator?)?;
+                    }
+                }
                 Payload::StartSection { .. } => bail!("a start function would run before the budget is set"),
                 _ => {}
             }
         }
+        // That one is the stack's pointer, which is back where it was after each call.
+        ensure!(mutable <= 1, "{mutable} globals change, and hosts that renew an instance know of one");
         Ok(Meter { fuel: globals, memory_refused: globals + 1, imported, parameters: functions, written: 0, alone })
+    }
+}
+
+/// Hosts renew an instance by its memory: nothing else may outlast a call.
+fn stays_in_memory(operator: &Operator) -> Result<()> {
+    match operator {
+        Operator::TableSet { .. }
+        | Operator::TableGrow { .. }
+        | Operator::TableFill { .. }
+        | Operator::TableCopy { .. }
+        | Operator::TableInit { .. }
+        | Operator::ElemDrop { .. }
+        | Operator::DataDrop { .. } => bail!("{operator:?} changes what is not in memory"),
+        _ => Ok(()),
     }
 }
 

@@ -17,6 +17,9 @@ export class Live {
   readonly #memory: WebAssembly.Memory;
   /** The agents whose contracts it was given. */
   readonly agents = new Set<string>();
+  /** Its memory with those contracts in it, before any output, and what it took to give it those. */
+  #before: Uint8Array | undefined;
+  #spent = 0n;
 
   constructor(component: Component) {
     let metered: WebAssembly.Exports | undefined;
@@ -64,6 +67,34 @@ export class Live {
   /** Memory only grows: what there is now is the most there was. */
   get memory(): number {
     return this.#memory.buffer.byteLength;
+  }
+
+  /** Keep its memory as it is now, for {@link Live.renew}, and that it took so much fuel to get there; once. */
+  keep(spent: bigint): void {
+    if (this.#before === undefined) {
+      this.#before = new Uint8Array(this.#memory.buffer).slice();
+      this.#spent = spent;
+    }
+  }
+
+  /** The fuel it took to give it its contracts. */
+  get spent(): bigint {
+    return this.#spent;
+  }
+
+  /**
+   * Make it what it was when {@link Live.keep} was called, every byte of it; whether that could be done.
+   *
+   * All that a call changes is the memory: `xtask/src/meter.rs` sees to it that there is nothing else that could outlast
+   * one. Where the memory has grown it cannot be made smaller, so such an instance is not used again.
+   */
+  renew(): boolean {
+    const memory = new Uint8Array(this.#memory.buffer);
+    if (this.#before?.length !== memory.length) {
+      return false;
+    }
+    memory.set(this.#before);
+    return true;
   }
 
   /** Answer one request that is JSON text. Whatever this throws ends the instance: {@link Live.fault} says why. */

@@ -3,7 +3,15 @@ import { asContract, type Contract, isContract, ofContract } from "./contract.js
 import { SeamgateFault } from "./fault.js";
 import { complete, fuelFor, type Limits, smallEnough } from "./limits.js";
 import { platform } from "./platform.js";
-import { type Answer, type ContractInfo, type Finish, Report, type Usage, type Verdict, type Warning } from "./report.js";
+import {
+  type Answer,
+  type ContractInfo,
+  type Finish,
+  Report,
+  type Usage,
+  type Verdict,
+  type Warning,
+} from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 
 /** How a gate is set up; every setting has a default. */
@@ -25,6 +33,9 @@ export interface OutputOptions {
   readonly lists?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** So many instances a gate keeps for the next outputs; each takes two times its memory, some 6 MB. */
+const RENEWED = 8;
+
 /** A contract that instances are given before they judge by it. */
 interface Registered {
   readonly text: string;
@@ -44,6 +55,8 @@ export class Gate {
   /** What one call may use. */
   readonly limits: Readonly<Required<Limits>>;
   readonly #contracts = new Map<string, Registered>();
+  /** Instances with nothing in them but the contracts of these agents, by their names. */
+  readonly #renewed = new Map<string, Live>();
 
   private constructor(component: Component, limits: Required<Limits>) {
     this.component = component;
@@ -136,7 +149,7 @@ export class Gate {
     output: string | Uint8Array,
     options: OutputOptions = {},
   ): Verdict<T> {
-    return this.instance().validate<T>(agentOrContract, output, options);
+    return new Instance(this, true).validate<T>(agentOrContract, output, options);
   }
 
   /**
@@ -146,7 +159,7 @@ export class Gate {
    * @throws {SeamgateFault} A limit was passed, or the text holds half a surrogate pair. Other faults are answers.
    */
   call(request: string): Answer {
-    return this.instance().call(request);
+    return new Instance(this, true).call(request);
   }
 
   /**
@@ -155,6 +168,25 @@ export class Gate {
    */
   instance(): Instance {
     return new Instance(this);
+  }
+
+  /** @internal A fresh instance, which may have the contracts of these agents already. */
+  fresh(agents: string): Live {
+    const renewed = this.#renewed.get(agents);
+    // One call has it at a time.
+    this.#renewed.delete(agents);
+    return renewed ?? new Live(this.component);
+  }
+
+  /** @internal Keep an instance for the next output, if nothing of the one before is left in it. */
+  renew(agents: string, live: Live): void {
+    if (live.renew()) {
+      this.#renewed.set(agents, live);
+      const [oldest] = this.#renewed.keys();
+      if (this.#renewed.size > RENEWED && oldest !== undefined) {
+        this.#renewed.delete(oldest);
+      }
+    }
   }
 
   /** @internal */
@@ -172,11 +204,14 @@ export class Gate {
 /** An instance that is used more than once. After a fault that stopped it, the next call begins with a fresh one. */
 export class Instance {
   readonly #gate: Gate;
+  /** Whether it is for one call only. */
+  readonly #once: boolean;
   #live: Live | undefined;
 
   /** @internal Use {@link Gate.instance}. */
-  constructor(gate: Gate) {
+  constructor(gate: Gate, once = false) {
     this.#gate = gate;
+    this.#once = once;
   }
 
   /** Judge one output: see {@link Gate.validate}. */
@@ -266,22 +301,26 @@ export class Instance {
   /** Call an instance that has the contracts of these agents, as far as the gate does, within one budget for it all. */
   #within<T>(agents: readonly string[], bytes: number, work: (live: Live) => T): { value: T; usage: Usage } {
     const gate = this.#gate;
-    const live = this.#live ?? new Live(gate.component);
+    const known = agents.filter((agent) => gate.has(agent)).map((agent) => gate.registered(agent));
+    const names = known.map((contract) => contract.info.agent).join();
+    const live = this.#live ?? (this.#once ? gate.fresh(names) : new Live(gate.component));
     this.#live = undefined;
-    const lacking = agents
-      .filter((agent) => gate.has(agent) && !live.agents.has(agent))
-      .map((agent) => gate.registered(agent));
+    const lacking = known.filter((contract) => !live.agents.has(contract.info.agent));
+    // A fresh instance may have its contracts already. It takes as much as if it had not: the same each time.
     const limit = fuelFor(
       gate.limits,
-      lacking.reduce((sum, contract) => sum + contract.bytes, bytes),
+      (this.#once ? known : lacking).reduce((sum, contract) => sum + contract.bytes, bytes),
     );
-    live.fuel = limit;
     const start = performance.now();
     let value: T;
     try {
+      live.fuel = limit - live.spent;
       for (const contract of lacking) {
         answered(live.call(`{"op":"register","contract":${contract.text}}`), "result");
         live.agents.add(contract.info.agent);
+      }
+      if (this.#once) {
+        live.keep(limit - live.fuel);
       }
       value = work(live);
     } catch (error) {
@@ -289,8 +328,13 @@ export class Instance {
       throw error instanceof SeamgateFault ? error : live.fault(error, limit);
     }
     const elapsed = performance.now() - start;
-    this.#live = live;
-    return { value, usage: { fuel: Number(limit - live.fuel), memory: live.memory, elapsed } };
+    const usage = { fuel: Number(limit - live.fuel), memory: live.memory, elapsed };
+    if (this.#once) {
+      gate.renew(names, live);
+    } else {
+      this.#live = live;
+    }
+    return { value, usage };
   }
 }
 

@@ -184,6 +184,47 @@ test("each fault has its code, and the next call works", async () => {
   assert.equal(details.out_of_memory.limit, 64 * 1024 * 1024);
 });
 
+test("a fresh instance has nothing of the outputs before, and takes the same fuel", async () => {
+  const { Instance } = WebAssembly;
+  const memories = [];
+  WebAssembly.Instance = class extends Instance {
+    constructor(module, imports) {
+      super(module, imports);
+      if (this.exports.fuel !== undefined) {
+        memories.push(this.exports.memory);
+      }
+    }
+  };
+  try {
+    const gate = await Gate.load();
+    gate.register(anything);
+    const secret = "Correct-Horse-Battery-Staple";
+    const holding = () => memories.filter((memory) => Buffer.from(memory.buffer).includes(secret)).length;
+    const fuel = new Set();
+    for (let at = 0; at < 20; at += 1) {
+      const { report, usage } = gate.validate("any", JSON.stringify([secret, `${secret}!`.repeat(at % 2)]));
+      assert.ok(report.json.includes(secret));
+      if (at % 2 === 0) {
+        fuel.add(usage.fuel);
+      }
+      assert.equal(holding(), 0);
+    }
+    assert.equal(fuel.size, 1);
+    // One that registered, one that was looked at, one that judged all of them.
+    assert.ok(memories.length <= 3, `${memories.length} instances`);
+    // One that has grown cannot be made what it was: another one is made.
+    const made = memories.length;
+    gate.validate("any", JSON.stringify("x".repeat(60_000)).repeat(80));
+    gate.validate("any", "1");
+    assert.ok(memories.length > made);
+    // The other way around: what is used again does have it.
+    gate.instance().validate("any", JSON.stringify(secret));
+    assert.ok(holding() > 0);
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
+});
+
 test("a sealed registry is a fault of the answer", async () => {
   const gate = await Gate.load();
   const instance = gate.instance();
