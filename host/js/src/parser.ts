@@ -51,6 +51,9 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 /** As many as a report lists. */
 const MAX_ERRORS = 100;
 
+/** So many characters are shown of a text that is not the gate's own. */
+const MAX_TEXT = 512;
+
 /** Contracts are made of schemas once. */
 const contracts = new WeakMap<object, string>();
 
@@ -150,7 +153,7 @@ function violation(issue: StandardIssue): Violation {
     keyword: issue.code ?? "schema",
     expected: "",
     received: "",
-    message: issue.message,
+    message: readable(issue.message),
     pointer,
     schema_path: "",
     span: null,
@@ -167,7 +170,15 @@ function shown(step: PropertyKey): string {
   }
   // Names are the producer's: what cannot be seen is escaped.
   const quoted = JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
-  return `['${quoted.replace(/[\p{C}\p{Z}]/gu, (unseen) => (unseen === " " ? unseen : escaped(unseen)))}']`;
+  return `['${readable(quoted)}']`;
+}
+
+/** A text that may be the producer's in part: cut, and what cannot be seen escaped. */
+function readable(text: string): string {
+  const seen = text
+    .slice(0, MAX_TEXT)
+    .replace(/[\p{C}\p{Z}]/gu, (unseen) => (unseen === " " ? unseen : escaped(unseen)));
+  return text.length > MAX_TEXT ? `${seen}… (${text.length - MAX_TEXT} characters more)` : seen;
 }
 
 function escaped(text: string): string {

@@ -15,9 +15,13 @@ export class ContractRegistry {
     return this.#gate.register(contract);
   }
 
-  /** Which contract is registered for an agent, or undefined. */
-  get(agent: string): ContractInfo | undefined {
-    return this.#gate.has(agent) ? this.#gate.contract(agent) : undefined;
+  /**
+   * Which contract is registered for an agent.
+   *
+   * @throws {SeamgateFault} `unknown_agent`.
+   */
+  get(agent: string): ContractInfo {
+    return this.#gate.contract(agent);
   }
 
   /** Whether a contract is registered for an agent. */
@@ -25,8 +29,8 @@ export class ContractRegistry {
     return this.#gate.has(agent);
   }
 
-  /** All of them, by ascending agent. */
-  list(): ContractInfo[] {
-    return this.#gate.names().map((agent) => this.#gate.contract(agent));
+  /** The agents that have a contract, in ascending order. */
+  list(): string[] {
+    return this.#gate.names();
   }
 }
