@@ -22,6 +22,8 @@ const HERE: &str = "tests/runtimes";
 /// A runtime, and what it answers to each request.
 struct Runtime {
     name: String,
+    /// Whether each request must take the fuel that it takes in the library.
+    same_fuel: bool,
     answers: Vec<Answer>,
 }
 
@@ -40,13 +42,14 @@ fn main() -> Result<()> {
 
     let expected = in_gate(&Gate::new()?, &requests)?;
     let wasmtime = locked(include_str!("../../Cargo.lock"), "name = \"wasmtime\"\nversion = \"", "\"")?;
-    let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), answers };
+    let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), same_fuel: true, answers };
     let mut runtimes =
         vec![here("compiled", in_gate(&Gate::new()?, &requests)?), here("interpreted", interpreted(&requests)?)];
     let wasmi = locked(include_str!("../../Cargo.lock"), "name = \"wasmi\"\nversion = \"", "\"")?;
     let module = Path::new("host/component/module.wasm");
     runtimes.push(Runtime {
         name: format!("wasmi {wasmi}, core module"),
+        same_fuel: false,
         answers: in_process(Path::new("target/release/examples/module"), &[module], &file)?,
     });
     let mut skipped = Vec::new();
@@ -55,6 +58,7 @@ fn main() -> Result<()> {
         let pin = locked(include_str!("../../host/python/requirements.txt"), "\nwasmtime==", " ")?;
         runtimes.push(Runtime {
             name: format!("the package for Python, Wasmtime {pin}, {}", version(python)?),
+            same_fuel: false,
             answers: in_process(python, &[&Path::new(HERE).join("python.py")], &file)?,
         });
     } else {
@@ -66,6 +70,7 @@ fn main() -> Result<()> {
         let pin = locked(include_str!("../../host/js/package.json"), "jco-transpile\": \"", "\"")?;
         runtimes.push(Runtime {
             name: format!("npm package (jco-transpile {pin}), Node {}", version(node)?),
+            same_fuel: true,
             answers: in_process(node, &[&Path::new(HERE).join("node.mjs"), &package], &file)?,
         });
     } else {
@@ -83,12 +88,17 @@ fn main() -> Result<()> {
             runtime.answers.len(),
             requests.len()
         );
+        let other_fuel = |at: usize| runtime.same_fuel && runtime.answers[at].fuel != expected[at].fuel;
+        if let Some(at) = (0..requests.len()).find(|&at| other_fuel(at)) {
+            let (fuel, expected) = (runtime.answers[at].fuel, expected[at].fuel);
+            differ.push(format!("{}: {}: fuel {fuel:?} and not {expected:?}", runtime.name, cases[at].name));
+        }
         let first = (0..requests.len()).find(|&at| runtime.answers[at].json != expected[at].json);
         differ.extend(first.map(|at| {
             format!("{}: {}:\n  {}\n  {}", runtime.name, cases[at].name, expected[at].json, runtime.answers[at].json)
         }));
     }
-    ensure!(differ.is_empty(), "not the same bytes:\n{}", differ.join("\n"));
+    ensure!(differ.is_empty(), "not the same:\n{}", differ.join("\n"));
     if skipped.is_empty() {
         fs::write(Path::new(HERE).join("README.md"), readme(&table, requests.len()))?;
     } else {

@@ -43,8 +43,8 @@ pub(crate) fn component() -> Result<()> {
     guest::write(EDGE, &guest::component("seamgate-edge")?)
 }
 
-/// The component, composed with the example contracts.
-fn build() -> Result<()> {
+/// Build the component, and compose it with the example contracts.
+pub(crate) fn build() -> Result<()> {
     component()?;
     run(command("target/release/seamgate").args(["bake", "schemas/examples", "-o", BAKED]))?;
     let config = Config { definitions: vec![BAKED.into()], ..Config::default() };

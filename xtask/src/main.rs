@@ -47,7 +47,7 @@ usage: cargo xtask COMMAND
   package          build what is published, into target/package, with digests
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation, tests, conformance, the packages for Python and JavaScript, other
-                   runtimes, and a short run of the fuzz targets, warnings being errors
+                   runtimes, what is published, and a short run of the fuzz targets, warnings being errors
 ";
 
 fn main() -> ExitCode {
@@ -161,6 +161,9 @@ fn ci() -> Result<()> {
     python::test()?;
     js::test()?;
     runtimes::runtimes()?;
+    // That it composes. To build a server for it takes as long as all of this.
+    edge::build()?;
+    package::package()?;
     // So long each: what a change broke is mostly found at once.
     fuzz::fuzz(&["10".to_owned()])
 }
