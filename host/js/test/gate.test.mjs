@@ -225,6 +225,19 @@ test("a fresh instance has nothing of the outputs before, and takes the same fue
   }
 });
 
+test("what is no text is no output", async () => {
+  const gate = await Gate.load();
+  for (const [output, name] of [
+    [5, "number"],
+    [null, "null"],
+    [undefined, "undefined"],
+    [{ length: 1 }, "object"],
+  ]) {
+    const message = `an output must be a string or a Uint8Array, not ${name}`;
+    assert.throws(() => gate.validate(anything, output), { name: "TypeError", message });
+  }
+});
+
 test("a sealed registry is a fault of the answer", async () => {
   const gate = await Gate.load();
   const instance = gate.instance();
