@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::run::{command, output, run, say};
+use crate::{
+    guest,
+    run::{command, output, run, say},
+};
 
 /// Everything that is built, found or learnt goes here.
 const FOLDER: &str = "target/fuzz";
@@ -51,6 +54,7 @@ pub(crate) fn fuzz(rest: &[String]) -> Result<()> {
         bail!("there is no fuzz target '{unknown}'; there are {known}");
     }
     let chosen = TARGETS.into_iter().filter(|(target, _)| named.is_empty() || named.contains(target));
+    guest::build()?;
     let programs = build()?;
     seeds()?;
     let mut counts = Vec::new();

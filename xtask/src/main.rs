@@ -87,10 +87,7 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
             let tests = ["test", "--release", "--test", "cases", "--test", "hostile"];
             run::run(run::command("cargo").args(tests).env("BLESS", "1"))?;
         }
-        "fuzz" => {
-            guest::build()?;
-            fuzz::fuzz(rest)?;
-        }
+        "fuzz" => fuzz::fuzz(rest)?,
         "bench" => {
             guest::build()?;
             bench::bench()?;
