@@ -92,6 +92,8 @@ def _clocks() -> int:
 @contextlib.contextmanager
 def _run(script: str) -> Iterator[subprocess.Popen[str]]:
     here = Path(__file__).parent
+    # A shell has it ignored for what runs in the background, and so have the children of that.
+    script = f"import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{script}"
     environment = {**os.environ, "PYTHONPATH": str(here)}
     command = [sys.executable, "-W", "ignore", "-u", "-c", script]
     pipe = subprocess.PIPE
