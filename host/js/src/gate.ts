@@ -267,7 +267,9 @@ export class Instance {
   /** Bounded before it is looked at. */
   #given(output: string | Uint8Array): Given {
     if (typeof output !== "string" && !(output instanceof Uint8Array)) {
-      throw new TypeError(`an output must be a string or a Uint8Array, not ${output === null ? "null" : typeof output}`);
+      throw new TypeError(
+        `an output must be a string or a Uint8Array, not ${output === null ? "null" : typeof output}`,
+      );
     }
     // No text is shorter in UTF-8 than in UTF-16's units.
     smallEnough(this.#gate.limits, output.length);
