@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     guest::METERED,
     install::{has_node, packages, remove},
+    package::FOLDER as PACKED,
     run::{command, output, root, run, say},
 };
 
@@ -19,9 +20,6 @@ const SOURCES: &str = "host/js";
 
 /// Everything that is installed or written goes here.
 const FOLDER: &str = "target/js";
-
-/// Packages go here.
-const PACKED: &str = "target/package";
 
 /// Make the package, and pack it; the same bytes each time. None where there is no Node.
 pub(crate) fn package() -> Result<Option<PathBuf>> {

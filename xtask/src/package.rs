@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Where it all goes; Cargo puts crates there too.
-const FOLDER: &str = "target/package";
+pub(crate) const FOLDER: &str = "target/package";
 
 /// The digests, as `sha256sum --check` reads them.
 const DIGESTS: &str = "SHA256SUMS";

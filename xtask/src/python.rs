@@ -10,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     install::{environment, has_python, pip, remove},
+    package::FOLDER as PACKAGES,
     run::{command, run, say},
 };
 
@@ -18,9 +19,6 @@ const PACKAGE: &str = "host/python";
 
 /// Where the environment is, in which it is built and tested.
 const FOLDER: &str = "target/python";
-
-/// Where packages are put.
-const PACKAGES: &str = "target/package";
 
 /// The time that files in the wheel have: the earliest that its format knows, so that the same files give the same bytes.
 const EPOCH: &str = "315532800";

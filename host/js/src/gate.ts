@@ -1,5 +1,6 @@
 import { type Component, Live } from "./component.js";
 import { asContract, type Contract, isContract, ofContract } from "./contract.js";
+import { Contracts, type Registered } from "./contracts.js";
 import { SeamgateFault } from "./fault.js";
 import { complete, fuelFor, type Limits, smallEnough } from "./limits.js";
 import { platform } from "./platform.js";
@@ -36,13 +37,6 @@ export interface OutputOptions {
 /** So many instances a gate keeps for the next outputs; each takes two times its memory, some 6 MB. */
 const RENEWED = 8;
 
-/** A contract that instances are given before they judge by it. */
-interface Registered {
-  readonly text: string;
-  readonly bytes: number;
-  readonly info: ContractInfo;
-}
-
 /**
  * Judges outputs, each in a fresh instance of the component.
  *
@@ -54,7 +48,7 @@ export class Gate {
   readonly component: Component;
   /** What one call may use. */
   readonly limits: Readonly<Required<Limits>>;
-  readonly #contracts = new Map<string, Registered>();
+  readonly #contracts = new Contracts();
   /** Instances with nothing in them but the contracts of these agents, by their names. */
   readonly #renewed = new Map<string, Live>();
 
@@ -89,12 +83,7 @@ export class Gate {
   register(contract: Contract): ContractInfo {
     const text = asContract(contract);
     const info = this.instance().register(text);
-    const held = this.#contracts.get(info.agent);
-    if (held !== undefined && held.info.contract !== info.contract) {
-      const message = `the agent "${info.agent}" has another contract already, ${held.info.contract}`;
-      throw new SeamgateFault("bad_contract", message);
-    }
-    this.#contracts.set(info.agent, { text, bytes: measure(text).bytes, info });
+    this.#contracts.keep(text, info);
     return info;
   }
 
@@ -105,7 +94,7 @@ export class Gate {
 
   /** The agents that have a contract, in ascending order. */
   names(): string[] {
-    return [...this.#contracts.keys()].sort();
+    return this.#contracts.names();
   }
 
   /**
@@ -191,13 +180,7 @@ export class Gate {
 
   /** @internal */
   registered(agent: string): Registered {
-    const registered = this.#contracts.get(agent);
-    if (registered === undefined) {
-      throw new SeamgateFault("unknown_agent", `no contract is registered for the agent ${JSON.stringify(agent)}`, {
-        agents: this.names(),
-      });
-    }
-    return registered;
+    return this.#contracts.of(agent);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Component } from "./component.js";
 import { asContract, type Contract, isContract } from "./contract.js";
+import { Contracts } from "./contracts.js";
 import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions, OutputOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
@@ -80,7 +81,7 @@ export class WorkerGate {
   readonly #limits: Required<Limits>;
   readonly #deadline: number;
   readonly #most: number;
-  readonly #contracts = new Map<string, { text: string; info: ContractInfo }>();
+  readonly #contracts = new Contracts();
   readonly #running = new Set<Running>();
   readonly #queue: Waiting[] = [];
   #closed = false;
@@ -120,12 +121,7 @@ export class WorkerGate {
   async register(contract: Contract): Promise<ContractInfo> {
     const text = asContract(contract);
     const info = valueIn<ContractInfo>(await this.#ask([], ["register", text]));
-    const held = this.#contracts.get(info.agent);
-    if (held !== undefined && held.info.contract !== info.contract) {
-      const message = `the agent "${info.agent}" has another contract already, ${held.info.contract}`;
-      throw new SeamgateFault("bad_contract", message);
-    }
-    this.#contracts.set(info.agent, { text, info });
+    this.#contracts.keep(text, info);
     return info;
   }
 
@@ -136,7 +132,7 @@ export class WorkerGate {
 
   /** The agents that have a contract, in ascending order. */
   names(): string[] {
-    return [...this.#contracts.keys()].sort();
+    return this.#contracts.names();
   }
 
   /** Which contract is registered for an agent: see {@link Gate.contract}. */
@@ -215,13 +211,7 @@ export class WorkerGate {
   }
 
   #registered(agent: string): { info: ContractInfo } {
-    const registered = this.#contracts.get(agent);
-    if (registered === undefined) {
-      throw new SeamgateFault("unknown_agent", `no contract is registered for the agent ${JSON.stringify(agent)}`, {
-        agents: this.names(),
-      });
-    }
-    return registered;
+    return this.#contracts.of(agent);
   }
 
   #ask(agents: readonly string[], call: Job["call"]): Promise<Answered> {
@@ -288,7 +278,7 @@ export class WorkerGate {
     running.job = job;
     running.timer = setTimeout(() => this.#late(running), this.#deadline);
     const lacking = job.agents.filter((agent) => this.#contracts.has(agent) && !running.agents.has(agent));
-    const contracts = lacking.map((agent) => this.#contracts.get(agent)?.text as string);
+    const contracts = lacking.map((agent) => this.#contracts.of(agent).text);
     for (const agent of lacking) {
       running.agents.add(agent);
     }
