@@ -104,9 +104,13 @@ fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
 
 fn check(gate: &Gate, schema: &jsonschema::Validator, case: &Case) -> Result<()> {
     let native = natively(case);
-    let component = through_component(gate, case);
-    ensure!(native == component, "native and component differ:\n  {native:?}\n  {component:?}");
-    match through_wire(gate, case) {
+    // What is rewritten while the core changes need not wait for a build of the component; the test compares them again.
+    let core_alone = std::env::var_os("BLESS").is_some_and(|bless| bless == "core");
+    if !core_alone {
+        let component = through_component(gate, case);
+        ensure!(native == component, "native and component differ:\n  {native:?}\n  {component:?}");
+    }
+    match through_wire(gate, case).filter(|_| !core_alone) {
         Some(wire) if native.is_ok() => {
             ensure!(native == wire, "native and wire differ:\n  {native:?}\n  {wire:?}");
         }
