@@ -20,6 +20,7 @@ pub(crate) fn finish(finish: types::Finish) -> core::Finish {
         types::Finish::Length => core::Finish::Length,
         types::Finish::Refusal => core::Finish::Refusal,
         types::Finish::ContentFilter => core::Finish::ContentFilter,
+        types::Finish::ToolCall => core::Finish::ToolCall,
         types::Finish::Unknown => core::Finish::Unknown,
     }
 }
@@ -173,6 +174,7 @@ pub(crate) fn info(info: core::ContractInfo) -> types::ContractInfo {
         schema_id: info.schema_id,
         contract: info.contract,
         retry_limit: info.retry_limit,
+        lists: info.lists,
     }
 }
 

@@ -172,7 +172,8 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A [`Fault`] says that there is no verdict. A rejected output is none: it is a report.
+    /// A [`Fault`] says that there is no verdict: [`Fault::BadRequest`], say, where a list is missing that the contract asks
+    /// for. A rejected output is none: it is a report.
     pub fn validate(&self, request: &Request) -> Result<Verdict, Fault> {
         self.instance().validate(request)
     }
@@ -210,7 +211,8 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::BadRequest`] where there is no report, or one of another contract; as for [`validate`](Gate::validate).
+    /// [`Fault::BadRequest`] where there is no report, or one of another contract; as for [`validate`](Gate::validate),
+    /// also where a list is missing.
     pub fn merge(&self, reports: &[Report], lists: &[NamedList]) -> Result<Verdict, Fault> {
         let agent = reports.first().map_or("", |report| report.agent.as_str());
         let size = |report: &Report| {

@@ -122,7 +122,8 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A fault, or what `produce` gave for an error. Nothing that was not validated comes out of this.
+    /// A fault (for a list that is missing, or an agent that is not known, before `produce` is called), or what `produce`
+    /// gave for an error. Nothing that was not validated comes out of this.
     pub fn run<E>(
         &self,
         request: &Request,
@@ -146,11 +147,15 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`], or a limit was passed.
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] where a list is missing that the contract asks for, so that nobody is
+    /// asked in vain; or a limit was passed.
     pub fn attempts(&self, request: &Request) -> Result<Attempts<'_>, Fault> {
+        let contract = self.contract(request.agent())?;
+        // Nothing is to be streamed: this is where the component looks at the lists before there is an output.
+        self.instance().open(request)?;
         Ok(Attempts {
             gate: self,
-            contract: self.contract(request.agent())?,
+            contract,
             lists: request.lists().to_vec(),
             allow_partial: false,
             reports: Vec::new(),

@@ -29,6 +29,7 @@ mod contract;
 mod engine;
 mod exports;
 mod fault;
+mod finish;
 mod gate;
 mod harness;
 mod limits;
@@ -44,6 +45,7 @@ mod bindings {
 pub use component::{Component, Inspection, digest};
 pub use contract::{ContractError, read_contract, read_contracts};
 pub use fault::{BakeError, Fault, LoadError};
+pub use finish::UnknownFinish;
 pub use gate::{Answer, Gate, Instance, Options, Verdict};
 pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop};
 pub use limits::{Limits, Usage};

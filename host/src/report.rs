@@ -176,7 +176,7 @@ records! {
     Quarantined { index, path, reason, span, snippet, violations }
     Change { kind, path, span, before, after }
     Candidate { source, marker, span, chosen }
-    ContractInfo { agent, version, schema_id, contract, retry_limit }
+    ContractInfo { agent, version, schema_id, contract, retry_limit, lists }
     Completed { candidate, index, span }
     DeadEnd { keyword, message, at }
     Progress { completeness, items, dead_end }
@@ -227,12 +227,19 @@ words! {
     }
     Source { Block => "block", Raw => "raw", Embedded => "embedded" }
     Completeness { InFlight => "in_flight", SoftComplete => "soft_complete", HardComplete => "hard_complete" }
-    Finish {
-        Stop => "stop",
-        Length => "length",
-        Refusal => "refusal",
-        ContentFilter => "content_filter",
-        Unknown => "unknown"
+}
+
+impl Serialize for Finish {
+    /// Our word.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for Finish {
+    /// Any word that is read.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -43,14 +43,16 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// Why the producer stopped. Default: [`Finish::Unknown`].
+    /// Why the producer stopped. Default: [`Finish::Unknown`]. What a common API says is read:
+    /// `"end_turn".parse::<Finish>()`.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
         self.finish = finish;
         self
     }
 
-    /// Add a list that the contract's `allow` refers to by name.
+    /// Add a list that the contract's `allow` names. Without one there is no verdict, unless the rule is optional
+    /// ([`Fault::BadRequest`](crate::Fault::BadRequest)); [`ContractInfo`](crate::ContractInfo) has the names.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });

@@ -140,13 +140,7 @@ impl Case {
 
     /// The case as the host's library asks it, by the contract of `agent`.
     pub fn request<'c>(&'c self, agent: &'c str) -> seamgate::Request<'c> {
-        let finish = match self.finish() {
-            "stop" => seamgate::Finish::Stop,
-            "length" => seamgate::Finish::Length,
-            "refusal" => seamgate::Finish::Refusal,
-            "content_filter" => seamgate::Finish::ContentFilter,
-            _ => seamgate::Finish::Unknown,
-        };
+        let finish = self.finish().parse().unwrap_or(seamgate::Finish::Unknown);
         let request = seamgate::Request::from_bytes(agent, &self.output).finish(finish);
         self.lists().into_iter().fold(request, |request, (name, values)| request.list(name, values))
     }

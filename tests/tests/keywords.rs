@@ -163,12 +163,11 @@ fn judge_without(judged: &Judged, keyword: &str) -> Option<Value> {
 /// The verdict without what says by which contract it was given.
 fn verdict(contract: &str, case: &Case) -> Value {
     let (output, invalid_utf8) = case.text();
-    let finish = seamgate_core::Finish::NAMES.iter().find(|(name, _)| *name == case.finish());
     let lists = case.lists().into_iter().map(|(name, values)| seamgate_core::NamedList { name, values }).collect();
     let request = seamgate_core::Request {
         agent: case.agent().to_owned(),
         output: &output,
-        finish: finish.expect("a finish of the format").1,
+        finish: case.finish().parse().expect("a finish of the format"),
         lists,
         invalid_utf8,
     };

@@ -42,12 +42,13 @@ fn registered() -> Vec<(Case, Gate, core::Contract, String)> {
     cases.into_iter().filter(|case| case.more.is_empty() && case.output.len() < 20_000).filter_map(of).collect()
 }
 
+fn lists(case: &Case) -> Vec<core::NamedList> {
+    case.lists().into_iter().map(|(name, values)| core::NamedList { name, values }).collect()
+}
+
 #[test]
 fn the_report_does_not_depend_on_the_pieces() {
     let cases = registered();
-    let lists = |case: &Case| -> Vec<core::NamedList> {
-        case.lists().into_iter().map(|(name, values)| core::NamedList { name, values }).collect()
-    };
     // What the whole text gives: a report, or for a few a fault.
     let whole: Vec<String> = cases
         .iter()
@@ -57,9 +58,12 @@ fn the_report_does_not_depend_on_the_pieces() {
         })
         .collect();
     let natively = |index: usize, random: &mut Random| {
-        let (case, _, contract, agent) = &cases[index];
+        let (case, _, contract, _) = &cases[index];
         let (text, invalid) = case.text();
-        let mut session = core::Session::new(agent.clone(), lists(case));
+        let mut session = match core::Session::open(contract, lists(case)) {
+            Ok(session) => session,
+            Err(fault) => return fault.to_json(),
+        };
         let mut at = 0;
         for piece in pieces(text.as_bytes(), random) {
             // The core takes text: a piece ends with a character.
@@ -70,8 +74,7 @@ fn the_report_does_not_depend_on_the_pieces() {
             at = end.max(at);
         }
         session.push(contract, &text[at..]).expect("taken");
-        let finish = core::Finish::NAMES.iter().find(|(name, _)| *name == case.finish()).expect("a finish").1;
-        match session.finish(contract, finish, invalid) {
+        match session.finish(contract, case.finish().parse().expect("a finish"), invalid) {
             Ok(report) => report.to_json(),
             Err(fault) => fault.to_json(),
         }
@@ -82,12 +85,14 @@ fn the_report_does_not_depend_on_the_pieces() {
             .lists()
             .into_iter()
             .fold(Request::new(agent, ""), |request, (name, values)| request.list(name, values));
-        let mut session = gate.session(&request).expect("a session");
+        let mut session = match gate.session(&request) {
+            Ok(session) => session,
+            Err(fault) => return fault.to_json(),
+        };
         for piece in pieces(&case.output, random) {
             session.push(piece).expect("taken");
         }
-        let finish = serde_json::from_value(Value::from(case.finish())).expect("a finish");
-        match session.finish(finish) {
+        match session.finish(case.finish().parse().expect("a finish")) {
             Ok(verdict) => verdict.report.to_json(),
             Err(fault) => fault.to_json(),
         }
@@ -141,7 +146,7 @@ fn items_are_told_as_the_report_has_them() {
         if is_odd("duplicate_member") || is_odd("caps.depth") {
             continue;
         }
-        let mut session = core::Session::new(agent, Vec::new());
+        let mut session = core::Session::open(&contract, lists(&case)).expect("its lists were sent");
         let mut told = Vec::new();
         for character in text.chars() {
             told.extend(session.push(&contract, character.encode_utf8(&mut [0; 4])).expect("taken").items);

@@ -1,15 +1,57 @@
 //! Allow lists: values at a path must be in a list.
 
+use std::collections::BTreeMap;
+
 use crate::{
     contract::{Items, List, Rule},
+    fault::{Fault, FaultCode},
     order::by_place,
     parse::{Document, Kind, NodeId},
     path::{Path, Selector},
     place::Place,
-    request::Request,
+    request::{NamedList, Request},
     text::{self, quote},
     violation::{MAX_VIOLATIONS, Violation, Violations},
 };
+
+/// Refuse lists of which one is named twice, or that lack one that a contract asks for.
+///
+/// Whatever takes lists calls this before anything else is done with them: where a list is lacking, its check fails closed.
+pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fault> {
+    let mut sent: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
+    sent.sort_unstable();
+    let place = Place::root().name("lists");
+    let wrong = |violations| Err(Fault::wrong(FaultCode::BadRequest, "request", violations));
+    if let Some(pair) = sent.windows(2).find(|pair| pair[0] == pair[1]) {
+        let message = "must name each list once";
+        return wrong(vec![Violation::new(&place, "request", "each name once", pair[0], message)]);
+    }
+    let mut lacking: BTreeMap<&str, &Rule> = BTreeMap::new();
+    for rule in rules {
+        match &rule.list {
+            List::Named { name, optional: false } if sent.binary_search(&name.as_str()).is_err() => {
+                lacking.entry(name).or_insert(rule);
+            }
+            _ => {}
+        }
+    }
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let received = match sent.as_slice() {
+        [] => "no list".to_owned(),
+        sent => some(sent),
+    };
+    let violation = |(name, rule): (&str, &Rule)| {
+        let (name, path) = (quote(name, 64), text::short(&rule.path.text, MAX_PATH));
+        let message = format!(
+            "must have the list {name}: 'allow' in the contract holds the values at {path} to it. Send it \
+             (--list NAME=FILE on the command line), or say \"optional\": true in that rule"
+        );
+        Violation::new(&place, "request", &format!("the list {name}"), &received, &message)
+    };
+    wrong(lacking.into_iter().take(MAX_VIOLATIONS).map(violation).collect())
+}
 
 /// The rules of a contract, with the lists that came with a request.
 pub(crate) struct Allow<'c> {
@@ -35,12 +77,13 @@ impl<'c> Allow<'c> {
         for rule in rules {
             let known = match &rule.list {
                 List::Values(values) => values.iter().map(String::as_str).collect(),
-                List::Named(name) => match request.lists.iter().find(|list| list.name == *name) {
+                List::Named { name, .. } => match request.lists.iter().find(|list| list.name == *name) {
                     Some(list) => {
                         let mut known: Vec<&str> = list.values.iter().map(String::as_str).collect();
                         known.sort_unstable();
                         known
                     }
+                    // It is optional: else there would be a fault.
                     None => {
                         let (path, name) = (text::visible(&rule.path.text), quote(name, 64));
                         allow.notes.push(format!("allow: {path} was not checked: the request has no list {name}"));
@@ -87,14 +130,13 @@ fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place
     let wrong = by_place(wrong, |(at, _)| (*at, 0));
     let words = |&(at, check): &(NodeId, &Check)| {
         let (expected, message) = match &check.rule.list {
-            List::Named(name) => {
+            List::Named { name, .. } => {
                 let name = quote(name, 64);
                 (format!("a value of the list {name}"), format!("must be a value of the list {name}"))
             }
             List::Values(values) => {
-                let some = values.iter().take(MAX_SHOWN).map(|value| quote(value, 64)).collect::<Vec<_>>().join(", ");
-                let more = if values.len() > MAX_SHOWN { ", …" } else { "" };
-                (format!("one of {some}{more}"), format!("must be one of {some}{more}"))
+                let some = some(values);
+                (format!("one of {some}"), format!("must be one of {some}"))
             }
         };
         let place = document.place_within(from, place.clone(), at);
@@ -103,5 +145,14 @@ fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place
     Violations { total: wrong.len(), listed: wrong.iter().take(most).map(words).collect(), incomplete: false }
 }
 
-/// Values of a list that are shown.
+/// The first texts of a list, to be shown.
+fn some(texts: &[impl AsRef<str>]) -> String {
+    let some = texts.iter().take(MAX_SHOWN).map(|text| quote(text.as_ref(), 64)).collect::<Vec<_>>().join(", ");
+    if texts.len() > MAX_SHOWN { some + ", …" } else { some }
+}
+
+/// Texts of a list that are shown.
 const MAX_SHOWN: usize = 16;
+
+/// The path of a rule is cut to this many bytes where it is shown, which leaves room for the words around it.
+const MAX_PATH: usize = 160;

@@ -12,6 +12,7 @@ mod contract;
 mod extract;
 mod fault;
 mod feedback;
+mod finish;
 mod items;
 mod merge;
 mod order;
@@ -33,6 +34,7 @@ pub use change::Change;
 pub use contract::{Contract, Warning};
 pub use extract::Source;
 pub use fault::{Fault, FaultCode};
+pub use finish::UnknownFinish;
 pub use items::{Item, Quarantined, Reason};
 pub use merge::{Attempt, Merged, merge};
 pub use parse::Span;
@@ -68,7 +70,7 @@ const MAX_TRIED: usize = 8;
 ///
 /// # Errors
 ///
-/// `bad_request` where the request contradicts the contract or itself.
+/// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
     let (found, choice) = match request.invalid_utf8 {
@@ -313,11 +315,6 @@ impl Request<'_> {
                 &format!("must be at most {limit}"),
             );
         }
-        let mut names: Vec<&str> = self.lists.iter().map(|list| list.name.as_str()).collect();
-        names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => wrong("lists", "each name once", pair[0], "must name each list once"),
-            None => Ok(()),
-        }
+        allow::check_lists(contract.allow(), &self.lists)
     }
 }

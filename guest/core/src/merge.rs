@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
+    allow,
     change::Change,
     contract::{Contract, Items},
     extract::{Candidate, Source},
@@ -73,7 +74,8 @@ pub enum Merged {
 ///
 /// # Errors
 ///
-/// `bad_request` where there is no report, or one is not of this contract.
+/// `bad_request` where there is no report, one is not of this contract, or the lists are not those that the contract asks
+/// for.
 pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) -> Result<Merged, Fault> {
     for (index, report) in reports.iter().enumerate() {
         if report.agent != contract.agent() || report.contract != contract.digest() {
@@ -83,6 +85,7 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
     let Some(last) = reports.len().checked_sub(1) else {
         return Err(bad(&Place::root().name("reports"), "a report", "none", "must hold at least one report"));
     };
+    allow::check_lists(contract.allow(), &lists)?;
     let Some(first) = reports.iter().position(|report| report.output.is_some()).filter(|_| last > 0) else {
         return Ok(Merged::Same(last));
     };

@@ -22,6 +22,7 @@ pub struct ContractInfo {
     pub schema_id: Option<String>,
     pub contract: String,
     pub retry_limit: u32,
+    pub lists: Vec<String>,
 }
 
 impl From<&Contract> for ContractInfo {
@@ -32,6 +33,7 @@ impl From<&Contract> for ContractInfo {
             schema_id: contract.schema_id().map(str::to_owned),
             contract: contract.digest().to_owned(),
             retry_limit: contract.retry_limit(),
+            lists: contract.lists(),
         }
     }
 }
@@ -109,7 +111,7 @@ impl Registry {
 
     /// Begin an output of an agent that is still coming.
     pub fn session(&self, agent: &str, lists: Vec<NamedList>) -> Result<Session, Fault> {
-        self.find(agent).map(|contract| Session::new(contract.agent().to_owned(), lists))
+        self.find(agent).and_then(|contract| Session::open(contract, lists))
     }
 
     /// Take what came next of it.

@@ -1,25 +1,15 @@
 //! One output to judge, and everything that came with it.
 
-/// Why the producer stopped, as its API said.
+/// Why the producer stopped, as its API said; `finish.rs` has the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Finish {
     Stop,
     Length,
     Refusal,
     ContentFilter,
+    ToolCall,
     #[default]
     Unknown,
-}
-
-impl Finish {
-    /// All of them by their names on the wire.
-    pub const NAMES: [(&'static str, Finish); 5] = [
-        ("stop", Finish::Stop),
-        ("length", Finish::Length),
-        ("refusal", Finish::Refusal),
-        ("content_filter", Finish::ContentFilter),
-        ("unknown", Finish::Unknown),
-    ];
 }
 
 /// The values that one named list allows.

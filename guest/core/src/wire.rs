@@ -4,6 +4,7 @@ use crate::{
     change::Change,
     contract::{CONTRACT_CAPS, Caps, Contract},
     fault::{Fault, FaultCode},
+    finish::UnknownFinish,
     items::{Quarantined, Reason},
     merge::{Attempt, Merged},
     parse::{self, Document, Kind, NodeId, Number, Span},
@@ -220,12 +221,8 @@ impl Call<'_, '_> {
     }
 
     fn finish(&self, at: NodeId) -> Result<Finish, Fault> {
-        let name = self.string(at)?;
-        let found = Finish::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, finish)| *finish).ok_or_else(|| {
-            let known = Finish::NAMES.map(|(name, _)| name).join(", ");
-            self.wrong(at, &known, &format!("must be one of {known}"))
-        })
+        let word = self.string(at)?;
+        word.parse().map_err(|error: UnknownFinish| self.wrong(at, "why the producer stopped", &error.to_string()))
     }
 
     /// What is known of an output that is still coming: nothing, before its first chunk.

@@ -1,14 +1,14 @@
 //! `seamgate check`: one output, one verdict.
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::{self, IsTerminal, Read, Write},
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
-use clap::ValueEnum;
-use seamgate::{Limits, Request};
+use anyhow::{Context, Result, bail};
+use seamgate::{Finish, Gate, Limits, Request};
 
 use crate::{
     gate, ndjson, picture,
@@ -30,10 +30,12 @@ pub(crate) struct Arguments {
     /// A picture of the verdict, where there is no terminal too
     #[arg(long, conflicts_with_all = ["json", "ndjson"])]
     picture: bool,
-    /// Why the agent stopped, as its API said
+    /// Why the agent stopped, as its API said: stop, length, refusal, content_filter, tool_call or unknown, or the API's own
+    /// word for one of these (end_turn, MAX_TOKENS …)
     #[arg(long, value_name = "WHY", default_value = "unknown", conflicts_with = "ndjson")]
     finish: Finish,
-    /// The values of a list that the contract's 'allow' names, one a line
+    /// The values of a list that the contract's 'allow' names, one a line. Without it there is no verdict, unless the rule is
+    /// optional
     #[arg(long, value_name = "NAME=FILE", value_parser = list, conflicts_with = "ndjson")]
     list: Vec<(String, PathBuf)>,
     /// A partial verdict exits with 0
@@ -50,28 +52,6 @@ pub(crate) struct Arguments {
     jobs: Option<u16>,
     /// What to judge; standard input where it is left out or '-'
     file: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub(crate) enum Finish {
-    Stop,
-    Length,
-    Refusal,
-    ContentFilter,
-    Unknown,
-}
-
-impl From<Finish> for seamgate::Finish {
-    fn from(finish: Finish) -> Self {
-        match finish {
-            Finish::Stop => seamgate::Finish::Stop,
-            Finish::Length => seamgate::Finish::Length,
-            Finish::Refusal => seamgate::Finish::Refusal,
-            Finish::ContentFilter => seamgate::Finish::ContentFilter,
-            Finish::Unknown => seamgate::Finish::Unknown,
-        }
-    }
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<Status> {
@@ -93,14 +73,14 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
     let gate = gate::open(contracts)?;
     let agent = gate::agent(arguments.agent.as_deref(), &gate, contracts)?;
     let words = arguments.picture || (io::stdout().is_terminal() && !arguments.json);
-    let finish = arguments.finish.into();
+    let finish = arguments.finish;
     let mut output = Vec::new();
     let judged = if arguments.stream {
-        let request = with_lists(Request::new(&agent, ""), &arguments.list)?;
+        let request = with_lists(&gate, Request::new(&agent, ""), &arguments.list)?;
         stream::judge(&gate, &request, (file, finish, words), &mut output)?
     } else {
         output = read(file)?;
-        gate.validate(&with_lists(Request::from_bytes(&agent, &output).finish(finish), &arguments.list)?)
+        gate.validate(&with_lists(&gate, Request::from_bytes(&agent, &output).finish(finish), &arguments.list)?)
     };
     // A line among others says what it is.
     let line = |what: &str, json: String| match arguments.stream {
@@ -126,9 +106,26 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
     Ok(verdict.report.disposition.into())
 }
 
-/// A request with the lists that files hold.
-pub(crate) fn with_lists<'t>(request: Request<'t>, lists: &[(String, PathBuf)]) -> Result<Request<'t>> {
+/// A request with the lists that files hold. One that no contract names is a slip of the pen: nothing would be held to it.
+pub(crate) fn with_lists<'t>(
+    gate: &Gate,
+    request: Request<'t>,
+    lists: &[(String, PathBuf)],
+) -> Result<Request<'t>> {
+    let known = match lists {
+        [] => BTreeSet::new(),
+        _ => gate::contracts(gate)?.into_iter().flat_map(|info| info.lists).collect(),
+    };
+    let mut given = BTreeSet::new();
     lists.iter().try_fold(request, |request, (name, file)| {
+        if !known.contains(name) {
+            let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
+            let known = if known.is_empty() { "none does".to_owned() } else { known.join(", ") };
+            bail!("--list {name}: must be a list that a contract names in 'allow': {known}");
+        }
+        if !given.insert(name) {
+            bail!("--list {name}: must be given once");
+        }
         let values = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
         Ok(request.list(name, values.lines()))
     })

@@ -3,7 +3,7 @@
 use std::{fmt, fs, io::Read, path::Path};
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Component, Fault, Gate, Options, read_contract, read_contracts};
+use seamgate::{Component, ContractInfo, Fault, Gate, Options, read_contract, read_contracts};
 
 /// A gate with the contracts that `-c` names.
 pub(crate) fn open(contracts: &Path) -> Result<Gate> {
@@ -65,15 +65,21 @@ impl fmt::Display for Told {
 
 impl std::error::Error for Told {}
 
+/// The contracts that were loaded: those on disk, or those in the component.
+pub(crate) fn contracts(gate: &Gate) -> Result<Vec<ContractInfo>> {
+    let registered: Vec<ContractInfo> = gate.contracts().cloned().collect();
+    match registered.is_empty() {
+        true => Ok(gate.inspect().map_err(Told)?.agents),
+        false => Ok(registered),
+    }
+}
+
 /// The agent that is asked for, or the only one there is.
 pub(crate) fn agent(named: Option<&str>, gate: &Gate, contracts: &Path) -> Result<String> {
     if let Some(agent) = named {
         return Ok(agent.to_owned());
     }
-    let mut agents: Vec<String> = gate.contracts().map(|info| info.agent.clone()).collect();
-    if agents.is_empty() {
-        agents.extend(gate.inspect().map_err(Told)?.agents.into_iter().map(|info| info.agent));
-    }
+    let agents: Vec<String> = self::contracts(gate)?.into_iter().map(|info| info.agent).collect();
     match agents.as_slice() {
         [only] => Ok(only.clone()),
         [] => bail!("{} holds no contracts", contracts.display()),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Result;
-use seamgate::{Gate, Inspection};
+use seamgate::{ContractInfo, Gate, Inspection};
 
 use crate::{
     gate::{self, Told},
@@ -41,8 +41,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 
 fn text(inspection: &Inspection) -> String {
     let none = |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    let agents: Vec<String> =
-        inspection.agents.iter().map(|info| format!("{} {} ({})", info.agent, info.version, info.contract)).collect();
+    let agent = |info: &ContractInfo| {
+        let lists = if info.lists.is_empty() { String::new() } else { format!(", lists {}", info.lists.join(", ")) };
+        format!("{} {} ({}{lists})", info.agent, info.version, info.contract)
+    };
+    let agents: Vec<String> = inspection.agents.iter().map(agent).collect();
     format!(
         "agents   {}\nimports  {}\nexports  {}\nbytes    {}\ndigest   {}\nsealed   {}",
         none(&agents),

@@ -9,9 +9,9 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, bail};
-use clap::{ValueEnum, builder::NonEmptyStringValueParser};
+use clap::builder::NonEmptyStringValueParser;
 use indicatif::ProgressBar;
-use seamgate::{Attempts, Disposition, Limits, Next, Produced, Report, Request, Stop, digest};
+use seamgate::{Attempts, Disposition, Fault, Limits, Next, Produced, Report, Request, Stop, UnknownFinish, digest};
 
 use crate::{
     agent::{self, Ended, Signals},
@@ -35,7 +35,7 @@ output to standard output. In attempts after the first, what was wrong with the 
   SEAMGATE_FEEDBACK_FILE  is a file that holds it
   SEAMGATE_ATTEMPT        is the number of the attempt, from 1
   SEAMGATE_FINISH_FILE    is a file into which the agent may write why its model stopped: stop, length, refusal,
-                          content_filter or unknown
+                          content_filter, tool_call or unknown, or its API's own word for one of these
 
 It is asked again as often as the contract's 'retry.limit' says, and no more once it says that it declines, cannot do
 better, or the same is wrong twice in a row. Where some items are good, the feedback asks for the others alone, and the
@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
     /// Whose contract applies, where -c has several
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
-    /// The values of a list that the contract's 'allow' names, one a line
+    /// The values of a list that the contract's 'allow' names, one a line. Without it the agent is not asked, unless the rule
+    /// is optional
     #[arg(long, value_name = "NAME=FILE", value_parser = check::list)]
     list: Vec<(String, PathBuf)>,
     /// Where to note each attempt and decision, a JSON line each
@@ -78,7 +79,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let gate = gate::open(&arguments.contract)?;
     let agent = gate::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
-    let request = check::with_lists(Request::new(&agent, ""), &arguments.list)?;
+    let request = check::with_lists(&gate, Request::new(&agent, ""), &arguments.list)?;
     let mut attempts = gate.attempts(&request).map_err(gate::Told)?.allow_partial(arguments.allow_partial);
     let prompt = prompt()?;
     let mut journal = match &arguments.journal {
@@ -95,7 +96,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 say(&format!("seamgate: the journal has {} of {} attempts", reports.len(), attempts.most()));
             }
             for report in reports {
-                attempts.replay(report).map_err(gate::Told)?;
+                attempts.replay(report).map_err(|fault| match fault {
+                    // It is the journal that is wrong, as where a line of it cannot be read.
+                    Fault::BadRequest { .. } => anyhow!("the journal {}: {fault}", path.display()),
+                    fault => gate::Told(fault).into(),
+                })?;
             }
             Some(journal)
         }
@@ -266,9 +271,8 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
         .map_err(|error| format!("SEAMGATE_FINISH_FILE: {error}"))?;
     match word.trim() {
         "" if word.len() < MAX_FINISH as usize => Ok(seamgate::Finish::Unknown),
-        word => check::Finish::from_str(word, false).map(Into::into).map_err(|_| {
-            let known = "stop, length, refusal, content_filter or unknown";
-            format!("SEAMGATE_FINISH_FILE must hold one of {known}, not {:?}", picture::safe(word))
+        word => word.parse().map_err(|error: UnknownFinish| {
+            format!("SEAMGATE_FINISH_FILE: {:?}: what it holds {error}", picture::safe(word))
         }),
     }
 }

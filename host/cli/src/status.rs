@@ -67,10 +67,7 @@ impl Status {
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         if let Some(Told(fault)) = error.downcast_ref() {
             return match fault {
-                Fault::BadContract { .. }
-                | Fault::UnknownAgent { .. }
-                | Fault::BadRequest { .. }
-                | Fault::Sealed { .. } => Status::Usage,
+                Fault::BadContract { .. } | Fault::UnknownAgent { .. } | Fault::Sealed { .. } => Status::Usage,
                 _ => Status::Fault,
             };
         }

@@ -28,9 +28,12 @@ export interface GateOptions {
 
 /** What comes with an output. */
 export interface OutputOptions {
-  /** Why the producer stopped. Default: `unknown`. */
-  readonly finish?: Finish;
-  /** The lists that the contract's `allow` refers to, by their names. Default: none. */
+  /**
+   * Why the producer stopped, in our words or as its API said (`end_turn`, `MAX_TOKENS`, `tool-calls` …;
+   * `schemas/request.schema.json` has them all). Any other word is the fault `bad_request`. Default: `unknown`.
+   */
+  readonly finish?: Finish | (string & Record<never, never>);
+  /** The lists that the contract's `allow` names: all but those of optional rules. Default: none. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -131,7 +134,8 @@ export class Gate {
    * @param agentOrContract - An agent's name; or a contract, as an object or as JSON text.
    * @param output - What the agent produced, prose and fences included. Bytes that are not UTF-8, and halves of
    *   surrogate pairs in a string, reject it, with the place.
-   * @throws {SeamgateFault} There is no verdict. A rejected output is none of these: it is a report.
+   * @throws {SeamgateFault} There is no verdict: `bad_request`, say, where a list is missing that the contract's `allow`
+   *   names. A rejected output is none of these: it is a report.
    */
   validate<T = unknown>(
     agentOrContract: string | Contract,

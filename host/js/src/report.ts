@@ -3,8 +3,8 @@ import { valueEnd } from "./text.js";
 /** What became of an output. */
 export type Disposition = "accepted" | "partial" | "rejected" | "refused";
 
-/** Why the producer stopped, as its API said. */
-export type Finish = "stop" | "length" | "refusal" | "content_filter" | "unknown";
+/** Why the producer stopped. */
+export type Finish = "stop" | "length" | "refusal" | "content_filter" | "tool_call" | "unknown";
 
 /** Byte offsets into the output as it was given, the end exclusive; null where no piece of it is concerned. */
 export type Span = readonly [start: number, end: number] | null;
@@ -213,6 +213,8 @@ export interface ContractInfo {
   readonly contract: string;
   /** How often the producer may be asked again. */
   readonly retry_limit: number;
+  /** The lists that its `allow` names, in ascending order. */
+  readonly lists: readonly string[];
 }
 
 /** Something in a contract that works and is likely a mistake. */

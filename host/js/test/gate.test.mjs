@@ -121,11 +121,41 @@ test("contracts are kept by their agents", async () => {
 
 test("lists come with the request", async () => {
   const gate = await Gate.load();
-  const contract = { agent: "any", schema: true, allow: [{ path: "$.team", list: "teams" }] };
-  const judge = (lists) => gate.validate(contract, '{"team":"red"}', { lists }).report;
-  assert.equal(judge({ teams: ["red"] }).success, true);
-  assert.equal(judge({ teams: ["blue"] }).validationErrors[0].keyword, "allow");
-  assert.equal(judge(undefined).notes.length, 1);
+  const rule = { path: "$.team", list: "teams" };
+  const contract = { agent: "any", schema: true, allow: [rule] };
+  assert.deepEqual(gate.register(contract).lists, ["teams"]);
+  for (const subject of [contract, "any"]) {
+    const judge = (lists) => gate.validate(subject, '{"team":"red"}', { lists }).report;
+    assert.equal(judge({ teams: ["red"], others: [] }).success, true);
+    assert.equal(judge({ teams: ["blue"] }).validationErrors[0].keyword, "allow");
+    for (const lists of [undefined, {}, { others: ["red"] }]) {
+      const lacking = fault(() => judge(lists));
+      assert.equal(lacking.code, "bad_request");
+      assert.match(lacking.message, /must have the list "teams": 'allow' in the contract holds the values at \$\.team/);
+    }
+  }
+  const optional = { ...contract, allow: [{ ...rule, optional: true }] };
+  assert.equal(gate.validate(optional, '{"team":"red"}').report.notes.length, 1);
+  assert.equal(gate.validate(optional, '{"team":"red"}', { lists: { teams: [] } }).report.success, false);
+});
+
+test("why a producer stopped is told in the words of its API", async () => {
+  const gate = await Gate.load();
+  const judge = (finish) => gate.validate(anything, '{"a":', { finish }).report.json;
+  const words = {
+    stop: ["STOP", "end_turn", "COMPLETE"],
+    length: ["max_tokens", "MAX_TOKENS", "model_length"],
+    refusal: ["Refusal"],
+    content_filter: ["SAFETY", "content-filter", "guardrail_intervened"],
+    tool_call: ["tool_calls", "tool_use", "tool-calls"],
+    unknown: ["other", "error", undefined],
+  };
+  for (const [ours, theirs] of Object.entries(words)) {
+    for (const word of theirs) {
+      assert.equal(judge(word), judge(ours), word);
+    }
+  }
+  assert.match(fault(() => judge("tired")).message, /pass unknown/);
 });
 
 test("what is no contract is a fault that names the member", async () => {

@@ -31,14 +31,18 @@ export async function uses(): Promise<void> {
   untyped.output.greeting;
   // @ts-expect-error A report is not written to.
   untyped.disposition = "accepted";
-  // @ts-expect-error There is no such reason to stop.
-  gate.validate("greeter", "{}", { finish: "done" });
+  // Whatever an API says.
+  const said: string = "end_turn";
+  gate.validate("greeter", "{}", { finish: said });
+  // @ts-expect-error It is a word.
+  gate.validate("greeter", "{}", { finish: 1 });
+  const lists: readonly string[] = info.lists;
   const parsed: ParseResult<number> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
   // @ts-expect-error The transform makes a number of it.
   const wrong: ParseResult<string> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
   new ContractRegistry(gate).list();
   await using_(await WorkerGate.load({ limits, deadline: 100, workers: 2 }));
-  void [greeting, span, fuel, parsed, wrong];
+  void [greeting, span, fuel, parsed, wrong, lists];
 }
 
 async function using_(gate: WorkerGate): Promise<string> {

@@ -174,11 +174,42 @@ def test_finish_and_lists_are_passed_on(gate: Gate) -> None:
     contract = {"agent": "a", "schema": True, "allow": [{"path": "$", "list": "teams"}]}
     assert gate.validate(contract, '"x"', lists={"teams": ("x", "y")}).report.success
     assert not gate.validate(contract, '"x"', lists={"teams": ["y"]}).report.success
-    assert "teams" in gate.validate(contract, '"x"').report.notes[0]
+    own = Gate()
+    assert own.register(contract).lists == ("teams",)
+    for lacking in (
+        fault("bad_request", lambda: own.validate(contract, '"x"')),
+        fault("bad_request", lambda: own.validate("a", '"x"', lists={"others": ["x"]})),
+    ):
+        assert 'must have the list "teams": \'allow\' in the contract holds the values at $ to it' in lacking.message
+    assert own.validate("a", '"x"', lists={"teams": ["x"], "others": []}).report.success
+    (answer,) = gate.validate_all([seamgate.Request(contract, '"x"')])
+    assert isinstance(answer, SeamgateFault)
+    assert answer.code == "bad_request"
+    optional = {**contract, "allow": [{"path": "$", "list": "teams", "optional": True}]}
+    assert "teams" in gate.validate(optional, '"x"').report.notes[0]
+    assert not gate.validate(optional, '"x"', lists={"teams": ["y"]}).report.success
     with pytest.raises(TypeError, match="the list 'teams' must be a list of str"):
         gate.validate(contract, '"x"', lists={"teams": "xy"})
     bad = fault("bad_request", lambda: gate.validate(ANY, "1", finish="tired"))
     assert "finish" in bad.message
+    assert "pass unknown" in bad.message
+
+
+def test_finish_takes_the_words_of_apis(gate: Gate) -> None:
+    def judged(finish: Finish | str) -> str:
+        return gate.validate(ANY, '{"a":', finish=finish).report.json
+
+    words = {
+        Finish.STOP: ("STOP", "end_turn", "COMPLETE"),
+        Finish.LENGTH: ("max_tokens", "MAX_TOKENS", "model_length"),
+        Finish.REFUSAL: ("refusal",),
+        Finish.CONTENT_FILTER: ("SAFETY", "content-filter", "guardrail_intervened"),
+        Finish.TOOL_CALL: ("tool_calls", "tool_use", "tool-calls"),
+        Finish.UNKNOWN: ("other", "error"),
+    }
+    assert set(words) == set(Finish)
+    for finish, same in words.items():
+        assert {judged(word) for word in same} == {judged(finish)}
 
 
 def test_contracts_come_as_text_dict_and_path(gate: Gate) -> None:

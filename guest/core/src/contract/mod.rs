@@ -108,10 +108,20 @@ pub(crate) struct Rule {
     pub(crate) list: List,
 }
 
+impl Rule {
+    /// The list of a request that it names.
+    fn list(&self) -> Option<&str> {
+        match &self.list {
+            List::Named { name, .. } => Some(name),
+            List::Values(_) => None,
+        }
+    }
+}
+
 /// A list of values that are allowed.
 pub(crate) enum List {
-    /// One that comes with the request.
-    Named(String),
+    /// One that comes with the request: always, or where the rule is optional, if it likes.
+    Named { name: String, optional: bool },
     /// In ascending order.
     Values(Vec<String>),
 }
@@ -158,6 +168,14 @@ impl Contract {
     /// How often the producer may be asked again.
     pub fn retry_limit(&self) -> u32 {
         self.retry_limit
+    }
+
+    /// The lists that `allow` names, in ascending order.
+    pub fn lists(&self) -> Vec<String> {
+        let mut lists: Vec<String> = self.allow.iter().filter_map(Rule::list).map(str::to_owned).collect();
+        lists.sort_unstable();
+        lists.dedup();
+        lists
     }
 
     pub(crate) fn extract(&self) -> &Extract {
@@ -434,7 +452,11 @@ impl Reader<'_, '_> {
                         values.sort_unstable();
                         List::Values(values)
                     }
-                    None => List::Named(text("list").to_owned()),
+                    None => {
+                        let optional = document.member(rule, "optional");
+                        let optional = optional.is_some_and(|at| document.kind(at) == Kind::True);
+                        List::Named { name: text("list").to_owned(), optional }
+                    }
                 };
                 Ok(Rule { path, list })
             })

@@ -12,7 +12,7 @@ use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    MAX_TEXT,
+    MAX_TEXT, allow,
     contract::{Caps, Contract, Select},
     extract::{Brackets, MAX_FENCE, is_likely},
     fault::{Fault, FaultCode},
@@ -69,9 +69,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// For an output of this agent, with the lists that its contract's `allow` refers to.
-    pub fn new(agent: String, lists: Vec<NamedList>) -> Self {
-        Session { agent, lists, output: String::new(), scan: Scan::default(), finished: false }
+    /// For an output by this contract, with the lists that its `allow` refers to.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request` where they are not those that the contract asks for: it is told before anything is read.
+    pub fn open(contract: &Contract, lists: Vec<NamedList>) -> Result<Self, Fault> {
+        allow::check_lists(contract.allow(), &lists)?;
+        let agent = contract.agent().to_owned();
+        Ok(Session { agent, lists, output: String::new(), scan: Scan::default(), finished: false })
     }
 
     pub fn agent(&self) -> &str {

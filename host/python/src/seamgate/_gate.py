@@ -27,7 +27,7 @@ Output = str | bytes | bytearray | memoryview
 UTF-8."""
 
 Lists = Mapping[str, Iterable[str]]
-"""The lists that a contract's `allow` refers to, by name."""
+"""The lists that a contract's `allow` names. One that is missing is a fault, unless its rule is optional."""
 
 
 # The longest contract that the component takes, in bytes.
@@ -68,7 +68,7 @@ class Request:
         contract: The name of an agent whose contract is registered, or a contract.
         output: What the agent produced.
         finish: Why it stopped.
-        lists: Lists that the contract's `allow` refers to.
+        lists: Lists that the contract's `allow` names.
     """
 
     contract: Contract
@@ -193,11 +193,13 @@ class Gate:
                 that begins with `{`, a dict, or a `pathlib.Path`.
             output: What the agent produced. Where it is not well-formed (bytes that are not UTF-8, half a surrogate
                 pair in a str), it is rejected with the place.
-            finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter` or `unknown`.
-            lists: Lists that the contract's `allow` refers to, by name.
+            finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter`, `tool_call` or `unknown`; or
+                its API's own word for one of these (`end_turn`, `MAX_TOKENS` …).
+            lists: Lists that the contract's `allow` names: all but those of optional rules.
 
         Raises:
-            SeamgateFault: There is no verdict. A rejected output is none: it is a report.
+            SeamgateFault: There is no verdict: `bad_request`, say, where a list is missing. A rejected output is none: it
+                is a report.
             ContractError: A file cannot be read.
         """
         return self.instance()._validate(contract, output, finish, lists, fresh=True)

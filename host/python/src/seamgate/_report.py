@@ -32,12 +32,17 @@ class Disposition(str, enum.Enum):
 
 
 class Finish(str, enum.Enum):
-    """Why the producer stopped, as its API said."""
+    """Why the producer stopped, as its API said.
+
+    Where one is taken, so is the API's own word as a str: `end_turn`, `MAX_TOKENS`, `tool_calls` …
+    (`schemas/request.schema.json` has them all).
+    """
 
     STOP = "stop"
     LENGTH = "length"
     REFUSAL = "refusal"
     CONTENT_FILTER = "content_filter"
+    TOOL_CALL = "tool_call"
     UNKNOWN = "unknown"
 
 
@@ -291,6 +296,7 @@ class ContractInfo:
         schema_id: The schema's `$id`, where it has one.
         contract: Its digest, as in `Report.contract`.
         retry_limit: How often the producer may be asked again.
+        lists: The lists that its `allow` names, in ascending order.
     """
 
     agent: str
@@ -298,6 +304,7 @@ class ContractInfo:
     schema_id: str | None
     contract: str
     retry_limit: int
+    lists: tuple[str, ...]
 
 
 @dataclass(frozen=True)
