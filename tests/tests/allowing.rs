@@ -91,9 +91,9 @@ fn explains(fault: &Fault, lacking: &[&str], contract: &Generated) {
         let rule = contract.rules.iter().find(asks).expect("a rule that asks for it");
         let path = rule["path"].as_str().expect("a path");
         assert_eq!((violation.path.as_str(), violation.keyword.as_str()), ("$.lists", "request"));
-        let begins = format!("must have the list {}: ", Value::from(*name));
+        let begins = format!("must have the list {}, ", Value::from(*name));
         assert!(violation.message.starts_with(&begins), "{}", violation.message);
-        assert!(violation.message.contains(&format!("values at {path} to it")), "{}", violation.message);
+        assert!(violation.message.contains(&format!(" asks for at {path}. ")), "{}", violation.message);
         for right in ["--list NAME=FILE", "\"optional\": true"] {
             assert!(violation.message.contains(right), "{}", violation.message);
         }

@@ -153,8 +153,118 @@ fn a_list_comes_from_a_file() {
         let output = check(&["--list", &list], &format!("{{\"team\":\"{team}\"}}"));
         assert_eq!(output.status.code(), Some(status), "{team}: {}", out(&output));
     }
+    let optional = contract.replace("\"teams\"}", "\"teams\",\"optional\":true}");
+    fs::write(path("a.contract.json"), optional).expect("a contract");
     let inert = check(&[], "{\"team\":\"nobody\"}");
+    assert_eq!(inert.status.code(), Some(0), "{}", err(&inert));
     assert!(out(&inert).contains("was not checked: the request has no list"), "{}", out(&inert));
+}
+
+#[test]
+fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_usage() {
+    let folder = temporary("lists");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let contract = |agent: &str, list: &str| {
+        let contract = format!(r#"{{"agent":"{agent}","schema":true,"allow":[{{"path":"$.team","list":"{list}"}}]}}"#);
+        fs::write(path(&format!("{agent}.contract.json")), contract).expect("a contract");
+    };
+    contract("a", "teams");
+    contract("b", "users");
+    fs::write(path("core.txt"), "core\n").expect("a list");
+    let list = |name: &str| format!("{name}={}", path("core.txt"));
+    let baked = path("gate.wasm");
+    assert_eq!(status(&["bake", &path(""), "-o", &baked], b""), 0);
+
+    let says = "request: $.lists must have the list \"teams\", which 'allow' in the contract asks for at $.team.";
+    for contracts in [path("a.contract.json"), path(""), baked.clone()] {
+        let check = |more: &[&str]| {
+            let arguments = ["check", "-c", contracts.as_str(), "--agent", "a"];
+            run(&[&arguments[..], more].concat(), br#"{"team":"core"}"#)
+        };
+        for more in [&[][..], &["--stream"], &["--picture"]] {
+            let lacking = check(more);
+            assert_eq!(lacking.status.code(), Some(5), "{contracts} {more:?}: {}", err(&lacking));
+            assert!(err(&lacking).contains(says), "{contracts} {more:?}: {}", err(&lacking));
+            let answer = if more.contains(&"--picture") { "" } else { "\"fault\":\"bad_request\"" };
+            assert!(out(&lacking).contains(answer), "{contracts} {more:?}: {}", out(&lacking));
+        }
+        let (teams, users, others) = (list("teams"), list("users"), list("others"));
+        assert_eq!(check(&["--list", &teams]).status.code(), Some(0), "{contracts}");
+        // A slip of the pen: nothing would be held to it.
+        let unknown = check(&["--list", &teams, "--list", &others]);
+        assert_eq!(unknown.status.code(), Some(2), "{contracts}");
+        let known = if contracts.ends_with("a.contract.json") { "\"teams\"" } else { "\"teams\", \"users\"" };
+        let says = format!("--list others: must be a list that a contract names in 'allow': {known}\n");
+        assert!(err(&unknown).ends_with(&says), "{}", err(&unknown));
+        assert_eq!(check(&["--list", &teams, "--list", &teams]).status.code(), Some(2), "twice");
+        // One that another of the contracts names is none.
+        let other = if contracts.ends_with("a.contract.json") { 2 } else { 0 };
+        assert_eq!(check(&["--list", &teams, "--list", &users]).status.code(), Some(other), "{contracts}");
+    }
+    let none = run(&tool(&["--list", &list("teams")]), b"{}");
+    assert_eq!(none.status.code(), Some(2));
+    assert!(err(&none).contains("that a contract names in 'allow': none does"), "{}", err(&none));
+
+    // One of several is answered with the fault, the others with a report.
+    let lines = concat!(
+        r#"{"id":1,"agent":"a","output":"{\"team\":\"core\"}"}"#,
+        "\n",
+        r#"{"id":2,"agent":"a","output":"{\"team\":\"core\"}","lists":{"teams":["core"]},"finish":"end_turn"}"#,
+        "\n",
+        r#"{"id":3,"agent":"a","output":"{\"team\":\"core\"}","lists":{"users":["core"]}}"#,
+        "\n",
+    );
+    let answered = run(&["check", "--ndjson", "-c", &path("")], lines.as_bytes());
+    assert_eq!(answered.status.code(), Some(5));
+    let answers: Vec<String> = out(&answered).lines().map(str::to_owned).collect();
+    assert!(answers[0].starts_with("{\"id\":1,\"fault\":{\"fault\":\"bad_request\""), "{}", answers[0]);
+    assert!(answers[1].starts_with("{\"id\":2,\"report\":{\"disposition\":\"accepted\""), "{}", answers[1]);
+    assert!(answers[2].starts_with("{\"id\":3,\"fault\":{\"fault\":\"bad_request\""), "{}", answers[2]);
+
+    let inspected = out(&run(&["inspect", &baked], b""));
+    assert!(inspected.contains("\"lists\":[\"teams\"]") && inspected.contains("\"lists\":[\"users\"]"), "{inspected}");
+    fs::remove_dir_all(folder).expect("removed");
+}
+
+/// Nothing is read of an output that nobody can judge.
+#[test]
+fn a_stream_without_its_lists_is_not_read() {
+    let folder = temporary("stream-lists");
+    let path = folder.join("a.contract.json");
+    fs::write(&path, r#"{"agent":"a","schema":true,"allow":[{"path":"$.team","list":"teams"}]}"#).expect("a contract");
+    let mut child = seamgate()
+        .args(["check", "--stream", "-c", &path.to_string_lossy()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("seamgate, built by `cargo xtask build`");
+    // It stays open.
+    let stdin = child.stdin.take();
+    assert_eq!(child.wait().expect("an end").code(), Some(5));
+    drop(stdin);
+    fs::remove_dir_all(folder).expect("removed");
+}
+
+#[test]
+fn finish_takes_the_words_of_apis() {
+    let judged = |finish: &str| out(&run(&tool(&["--finish", finish]), b"{\"status\":"));
+    for (ours, theirs) in [
+        ("stop", ["end_turn", "STOP"]),
+        ("length", ["max_tokens", "MAX_TOKENS"]),
+        ("refusal", ["refusal", "Refusal"]),
+        ("content_filter", ["content-filter", "SAFETY"]),
+        ("tool_call", ["tool_calls", "tool_use"]),
+        ("unknown", ["other", "FINISH_REASON_UNSPECIFIED"]),
+    ] {
+        for word in theirs {
+            assert_eq!(judged(word), judged(ours), "{word}");
+        }
+    }
+    assert!(judged("MAX_TOKENS").contains("\"retryable\":false"));
+    let unknown = run(&tool(&["--finish", "bored"]), b"{}");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(err(&unknown).contains("must be stop, length, refusal, content_filter, tool_call, unknown, or"));
 }
 
 /// Text of a producer cannot steer the terminal or hide in it.

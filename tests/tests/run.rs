@@ -270,7 +270,11 @@ const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", "echo refusal >$F; echo No.", 4, 1, "the agent declined"),
     ("greeter", "echo content_filter >$F; echo {}", 1, 1, "another one cannot help"),
     ("greeter", r#"echo length >$F; echo '{"greeting": "hel'"#, 1, 1, "another one cannot help"),
-    ("greeter", "echo bored >$F; hello", 5, 1, "content_filter or unknown, not \"bored\""),
+    ("greeter", "echo tool_use >$F; hello", 0, 1, ""),
+    ("greeter", "echo Refusal >$F; echo No.", 4, 1, "the agent declined"),
+    ("greeter", "echo SAFETY >$F; echo {}", 1, 1, "another one cannot help"),
+    ("greeter", r#"echo MAX_TOKENS >$F; echo '{"greeting": "hel'"#, 1, 1, "another one cannot help"),
+    ("greeter", "echo bored >$F; hello", 5, 1, "its word \"bored\" must be stop, length, refusal, content_filter"),
     ("greeter", "rm $F; hello", 5, 1, "SEAMGATE_FINISH_FILE: "),
     ("greeter", "hello; exit 7", 5, 1, "the agent failed: exit status: 7"),
     ("greeter", "ulimit -c 0; hello; kill -SEGV $$", 5, 1, "the agent failed: signal: 11"),
@@ -652,6 +656,36 @@ fn a_journal_that_is_no_file_is_refused() {
     let place = Place::new("no-file");
     assert!(Command::new("mkfifo").arg(place.path("journal")).status().expect("mkfifo").success());
     place.run("--journal journal", "hello").is(2, "", &[]);
+}
+
+/// Nobody is asked in vain: a list that is lacking is told before the agent is started, and before there is a journal.
+#[test]
+fn an_agent_is_not_asked_where_a_list_is_lacking() {
+    let place = Place::new("lists");
+    let rule = r#"{"path": "$.team", "list": "teams"}"#;
+    let contract = |rule: &str| format!(r#"{{"agent": "a", "schema": true, "allow": [{rule}]}}"#);
+    place.write("a.contract.json", contract(rule));
+    place.write("b.contract.json", contract(&rule.replace('}', r#", "optional": true}"#)));
+    place.write("core", "core\n");
+    let run = |arguments: &str| place.run(&format!("--journal journal {arguments}"), r#"echo '{"team": "core"}'"#);
+    run("-c a.contract.json").is(5, "", &[]).says("$.lists must have the list \"teams\", which 'allow'");
+    run("-c a.contract.json --list others=core").is(2, "", &[]).says("that a contract names in 'allow': \"teams\"");
+    run("-c a.contract.json --list teams=core --list teams=core").is(2, "", &[]).says("must be given once");
+    assert!(!place.path("journal").exists());
+    let printed = "{\"team\":\"core\"}\n";
+    run("-c a.contract.json --list teams=core").is(0, printed, &[1]);
+    run("-c b.contract.json").is(0, printed, &[1]);
+
+    let mut gate = Gate::new().expect("a gate");
+    gate.register(&contract(rule)).expect("registered");
+    assert_eq!(gate.contract("a").expect("a contract").lists, ["teams"]);
+    let lacking = gate.attempts(&Request::new("a", "{}").list("others", ["core"]));
+    assert!(matches!(lacking.map(drop), Err(seamgate::Fault::BadRequest { .. })));
+    let asked = gate.run(&Request::new("a", ""), |_| -> Result<Produced, ()> { panic!("nobody is asked") });
+    assert!(matches!(asked, Err(RunError::Fault(seamgate::Fault::BadRequest { .. }))));
+    assert!(gate.session(&Request::new("a", "")).is_err());
+    let report = gate.validate(&Request::new("a", "1").list("teams", ["core"])).expect("a verdict").report;
+    assert!(matches!(gate.merge(&[report], &[]).map(drop), Err(seamgate::Fault::BadRequest { .. })));
 }
 
 #[test]

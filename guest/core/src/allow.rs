@@ -45,7 +45,7 @@ pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fau
     let violation = |(name, rule): (&str, &Rule)| {
         let (name, path) = (quote(name, 64), text::short(&rule.path.text, MAX_PATH));
         let message = format!(
-            "must have the list {name}: 'allow' in the contract holds the values at {path} to it. Send it \
+            "must have the list {name}, which 'allow' in the contract asks for at {path}. Send it \
              (--list NAME=FILE on the command line), or say \"optional\": true in that rule"
         );
         Violation::new(&place, "request", &format!("the list {name}"), &received, &message)

@@ -272,7 +272,7 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     match word.trim() {
         "" if word.len() < MAX_FINISH as usize => Ok(seamgate::Finish::Unknown),
         word => word.parse().map_err(|error: UnknownFinish| {
-            format!("SEAMGATE_FINISH_FILE: {:?}: what it holds {error}", picture::safe(word))
+            format!("SEAMGATE_FINISH_FILE: its word {:?} {error}", picture::safe(word))
         }),
     }
 }

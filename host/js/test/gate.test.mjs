@@ -131,7 +131,7 @@ test("lists come with the request", async () => {
     for (const lists of [undefined, {}, { others: ["red"] }]) {
       const lacking = fault(() => judge(lists));
       assert.equal(lacking.code, "bad_request");
-      assert.match(lacking.message, /must have the list "teams": 'allow' in the contract holds the values at \$\.team/);
+      assert.match(lacking.message, /must have the list "teams", which 'allow' in the contract asks for at \$\.team\./);
     }
   }
   const optional = { ...contract, allow: [{ ...rule, optional: true }] };

@@ -180,7 +180,7 @@ def test_finish_and_lists_are_passed_on(gate: Gate) -> None:
         fault("bad_request", lambda: own.validate(contract, '"x"')),
         fault("bad_request", lambda: own.validate("a", '"x"', lists={"others": ["x"]})),
     ):
-        assert 'must have the list "teams": \'allow\' in the contract holds the values at $ to it' in lacking.message
+        assert 'must have the list "teams", which \'allow\' in the contract asks for at $.' in lacking.message
     assert own.validate("a", '"x"', lists={"teams": ["x"], "others": []}).report.success
     (answer,) = gate.validate_all([seamgate.Request(contract, '"x"')])
     assert isinstance(answer, SeamgateFault)
