@@ -191,7 +191,8 @@ mod tests {
 
     #[test]
     fn other_words_are_not_read() {
-        for word in ["", " ", "_", "done", "stopp", "sto", "stop ", " stop", "max__tokens", "ſtop", "max\u{a0}tokens"] {
+        for word in ["", " ", "_", "done", "stopp", "sto", "stop ", " stop", "max__tokens", "ſtop", "max\u{a0}tokens"]
+        {
             assert_eq!(word.parse::<Finish>(), Err(UnknownFinish), "{word:?}");
         }
         let said = UnknownFinish.to_string();

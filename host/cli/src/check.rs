@@ -107,11 +107,7 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
 }
 
 /// A request with the lists that files hold. One that no contract names is a slip of the pen: nothing would be held to it.
-pub(crate) fn with_lists<'t>(
-    gate: &Gate,
-    request: Request<'t>,
-    lists: &[(String, PathBuf)],
-) -> Result<Request<'t>> {
+pub(crate) fn with_lists<'t>(gate: &Gate, request: Request<'t>, lists: &[(String, PathBuf)]) -> Result<Request<'t>> {
     let known = match lists {
         [] => BTreeSet::new(),
         _ => gate::contracts(gate)?.into_iter().flat_map(|info| info.lists).collect(),

@@ -134,8 +134,8 @@ export class Gate {
    * @param agentOrContract - An agent's name; or a contract, as an object or as JSON text.
    * @param output - What the agent produced, prose and fences included. Bytes that are not UTF-8, and halves of
    *   surrogate pairs in a string, reject it, with the place.
-   * @throws {SeamgateFault} There is no verdict: `bad_request`, say, where a list is missing that the contract's `allow`
-   *   names. A rejected output is none of these: it is a report.
+   * @throws {SeamgateFault} There is no verdict: for one, a list is missing that the contract's `allow` names
+   *   (`bad_request`). A rejected output is none of these: it is a report.
    */
   validate<T = unknown>(
     agentOrContract: string | Contract,

@@ -32,8 +32,7 @@ export async function uses(): Promise<void> {
   // @ts-expect-error A report is not written to.
   untyped.disposition = "accepted";
   // Whatever an API says.
-  const said: string = "end_turn";
-  gate.validate("greeter", "{}", { finish: said });
+  gate.validate("greeter", "{}", { finish: String("end_turn") });
   // @ts-expect-error It is a word.
   gate.validate("greeter", "{}", { finish: 1 });
   const lists: readonly string[] = info.lists;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seamgate_core::{Contract, ErrorKind, Request, validate};
+use seamgate_core::{Contract, ErrorKind, NamedList, Request, validate};
 use serde_json::Value;
 
 const OUTPUTS: [&str; 7] = [
@@ -27,8 +27,11 @@ fuzz_target!(|text: &str| {
     };
     contract.lint();
     contract.describe();
+    // The lists that it may ask for: a request that lacks one is a fault.
+    let list = |name: String| NamedList { name, values: vec!["a".to_owned()] };
+    let lists: Vec<NamedList> = contract.lists().into_iter().map(list).collect();
     for output in OUTPUTS {
-        let request = Request { output, ..Request::default() };
+        let request = Request { output, lists: lists.clone(), ..Request::default() };
         let report = validate(&contract, &request).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
         let json = report.to_json();
         assert!(serde_json::from_str::<Value>(&json).is_ok(), "{json}");

@@ -193,13 +193,13 @@ class Gate:
                 that begins with `{`, a dict, or a `pathlib.Path`.
             output: What the agent produced. Where it is not well-formed (bytes that are not UTF-8, half a surrogate
                 pair in a str), it is rejected with the place.
-            finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter`, `tool_call` or `unknown`; or
+            finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter`, `tool_call`, `unknown`, or
                 its API's own word for one of these (`end_turn`, `MAX_TOKENS` …).
             lists: Lists that the contract's `allow` names: all but those of optional rules.
 
         Raises:
-            SeamgateFault: There is no verdict: `bad_request`, say, where a list is missing. A rejected output is none: it
-                is a report.
+            SeamgateFault: There is no verdict: for one, a list is missing (`bad_request`). A rejected output is none:
+                it is a report.
             ContractError: A file cannot be read.
         """
         return self.instance()._validate(contract, output, finish, lists, fresh=True)
