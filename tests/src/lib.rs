@@ -71,8 +71,17 @@ pub fn folder() -> PathBuf {
 ///
 /// A file cannot be read, or a case has no contract.
 pub fn cases() -> Result<Vec<Case>> {
+    cases_in(&folder())
+}
+
+/// The cases of another folder that is laid out as that one is.
+///
+/// # Errors
+///
+/// As for [`cases`].
+pub fn cases_in(folder: &Path) -> Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for group in folders(&folder())? {
+    for group in folders(folder)? {
         for folder in folders(&group)? {
             cases.push(case(folder).with_context(|| format!("in {}", group.display()))?);
         }
