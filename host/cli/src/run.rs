@@ -41,8 +41,8 @@ It is asked again as often as the contract's 'retry.limit' says, and no more onc
 better, or the same is wrong twice in a row. Where some items are good, the feedback asks for the others alone, and the
 answers are put together. Nothing but the document that was validated in the end is printed.
 
-Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 no verdict: the agent failed or a
-limit was passed";
+Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 no verdict: the agent failed, a list
+is missing, or a limit was passed";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
