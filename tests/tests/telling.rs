@@ -42,10 +42,7 @@ fn member(random: &mut Random) -> (Value, Value) {
         3 => (json!({"type": "boolean"}), json!(true)),
         4 => (json!({"type": "string", "pattern": "^[A-Z]+-[0-9]+$"}), json!("ID-7")),
         5 => (json!({"type": "array", "items": {"type": "number"}, "minItems": 1}), json!([1, 2.5])),
-        _ => (
-            json!({"type": "object", "properties": {"u": {"type": "string"}}, "required": ["u"]}),
-            json!({"u": "v"}),
-        ),
+        _ => (json!({"type": "object", "properties": {"u": {"type": "string"}}, "required": ["u"]}), json!({"u": "v"})),
     }
 }
 
@@ -166,7 +163,8 @@ fn room_for(feedback: &str, violation: &Violation) -> usize {
 /// The texts that are quoted in double quotes.
 fn quoted(line: &str) -> Vec<String> {
     let mut pieces = Vec::new();
-    let mut rest = line;
+    let line = line.replace("'\"'", "");
+    let mut rest = &*line;
     while let Some(start) = rest.find('"') {
         let mut values = serde_json::Deserializer::from_str(&rest[start..]).into_iter::<String>();
         match values.next() {
@@ -194,11 +192,10 @@ fn hold_to_promises(contract: &Value, output: &str, report: &Report) {
     let mut words = feedback.split("byte ").skip(1);
     assert!(!words.any(|after| after.starts_with(|next: char| next.is_ascii_digit())), "an offset: {}", context());
     let known = format!("{contract}\n{output}");
-    let known_names = serde_json::from_str::<Value>(output).map(|value| value.to_string()).unwrap_or_default();
     for piece in feedback.lines().flat_map(quoted) {
         // Names are quoted as what they are, not as they are written.
-        let as_written = Value::from(piece.split("… [").next().unwrap_or_default()).to_string();
-        let is_known = holds(&known, &piece) || known_names.contains(as_written.trim_matches('"'));
+        let as_written = Value::from(piece.as_str()).to_string();
+        let is_known = holds(&known, &piece) || holds(&known, &as_written[1..as_written.len() - 1]);
         assert!(is_known, "quoted from nowhere: {piece:?}: {}", context());
     }
     let lines: Vec<&str> = feedback.lines().collect();
@@ -219,7 +216,8 @@ fn hold_to_room(report: &Report, context: &dyn Fn() -> String) {
     }
     assert!(feedback.contains(" more"), "something is left out: {}", context());
     let asked = feedback.contains("Send only");
-    let first = left.iter().filter_map(|(item, _)| *item).find(|item| !told.iter().any(|(told, _)| *told == Some(*item)));
+    let first =
+        left.iter().filter_map(|(item, _)| *item).find(|item| !told.iter().any(|(told, _)| *told == Some(*item)));
     let is_next = |item: Option<usize>| !asked || item == first || told.iter().any(|(told, _)| *told == item);
     let next: Vec<_> = left.iter().filter(|(item, _)| is_next(*item)).collect();
     let needed = |violation: &Violation| room_for(feedback, violation) + feedback.len() + ENDING;
@@ -363,13 +361,13 @@ fn union(random: &mut Random) -> Union {
 fn explained(report: &Report, union: &Union) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
     for (_, violation) in violations(report) {
-        let is_in = |place: &String| {
-            violation.schema_path == *place || violation.schema_path.starts_with(&format!("{place}/"))
-        };
+        let is_in =
+            |place: &String| violation.schema_path == *place || violation.schema_path.starts_with(&format!("{place}/"));
         let at = union.places.iter().position(|places| places.iter().any(is_in));
-        let nearest = violation.message.split_once("the nearest is ").and_then(|(_, rest)| {
-            rest.split_once('/')?.1.split(':').next()?.parse().ok()
-        });
+        let nearest = violation
+            .message
+            .split_once("the nearest is ")
+            .and_then(|(_, rest)| rest.split_once('/')?.1.split(':').next()?.parse().ok());
         found.extend(at.or(nearest));
     }
     found.sort_unstable();
@@ -405,7 +403,7 @@ fn the_alternative_that_a_member_names_is_explained() {
         let report = judge(&compiled, &value.to_string());
         unknown += 1;
         let says_all = union.kinds.iter().all(|kind| report.feedback.contains(&format!("\"{kind}\"")))
-            && report.feedback.contains("must be one of");
+            && report.feedback.contains("one of ");
         listed += usize::from(says_all);
         if std::env::var_os("MEASURE").is_none() {
             assert!(says_all, "{asked}\n{value}\n{}", report.to_json());
