@@ -173,11 +173,16 @@ fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
 
 /// One message, and the places it is of.
 struct Line<'r> {
-    places: Vec<(Rank, String)>,
     message: Cow<'r, str>,
+    places: Vec<Told<'r>>,
     /// How many places of it do not fit.
     more: usize,
-    received: String,
+}
+
+/// A place that is told.
+struct Told<'r> {
+    rank: Rank,
+    place: String,
     violation: Option<&'r Violation>,
 }
 
@@ -235,35 +240,31 @@ impl<'r> Feedback<'r> {
             return false;
         }
         self.room -= needed;
+        let told = Told { rank: wrong.rank, place, violation: wrong.violation };
         match same {
-            Some(line) => line.places.push((wrong.rank, place)),
-            None => self.lines.push(Line {
-                places: vec![(wrong.rank, place)],
-                message: wrong.message.clone(),
-                more: 0,
-                received: String::new(),
-                violation: wrong.violation,
-            }),
+            Some(line) => line.places.push(told),
+            None => self.lines.push(Line { message: wrong.message.clone(), places: vec![told], more: 0 }),
         }
         true
     }
 
     fn end(mut self, output: &str, tail: &str) -> String {
-        self.lines.iter_mut().for_each(|line| line.places.sort());
-        self.lines.sort_by_key(|line| line.places.first().map(|(rank, _)| *rank));
+        self.lines.iter_mut().for_each(|line| line.places.sort_by_key(|told| told.rank));
+        self.lines.sort_by_key(|line| line.places.first().map(|told| told.rank));
         for line in self.lines.iter_mut().filter(|line| line.more > 0) {
             let more = format!(" and {} more", line.more);
             if more.len() <= self.room {
                 self.room -= more.len();
                 self.left_out -= line.more;
-                line.places.last_mut().into_iter().for_each(|(_, last)| last.push_str(&more));
+                line.places.last_mut().into_iter().for_each(|last| last.place.push_str(&more));
             }
         }
         let mut text = format!("{}\n", self.head);
-        for line in &mut self.lines {
-            line.receive(output, &mut self.room);
-            let places: Vec<&str> = line.places.iter().map(|(_, place)| place.as_str()).collect();
-            text.push_str(&format!("- at {}: {}.{}\n", places.join(", "), line.message, line.received));
+        for line in &self.lines {
+            let received = line.received(output, self.room);
+            self.room -= received.len();
+            let places: Vec<&str> = line.places.iter().map(|told| told.place.as_str()).collect();
+            text.push_str(&format!("- at {}: {}.{received}\n", places.join(", "), line.message));
         }
         if self.left_out > 0 {
             text.push_str(&format!("- and {} more.\n", self.left_out));
@@ -274,17 +275,30 @@ impl<'r> Feedback<'r> {
 }
 
 impl Line<'_> {
-    /// Quote what was received at the place, if there is one and it is not in the message.
-    fn receive(&mut self, output: &str, room: &mut usize) {
-        let violation = self.violation.filter(|violation| self.places.len() == 1 && violation.keyword != "json");
-        let received = match violation.and_then(|violation| violation.span) {
-            Some(span) if !span.of(output).is_empty() => text::quote(span.of(output), MAX_RECEIVED),
-            _ => return,
-        };
-        let received = format!(" Received: {received}");
-        if received.len() <= *room {
-            *room -= received.len();
-            self.received = received;
+    /// What was received at the places, quoted in their order; once where it is the same at all of them. Nothing where it does
+    /// not fit, or a message has it.
+    fn received(&self, output: &str, room: usize) -> String {
+        let mut received = String::new();
+        let mut last: Option<String> = None;
+        let mut differ = false;
+        for told in &self.places {
+            let span = told.violation.filter(|violation| violation.keyword != "json").and_then(|violation| violation.span);
+            let text = span.map(|span| span.of(output)).filter(|text| !text.is_empty());
+            let Some(quoted) = text.map(|text| text::quote(text, MAX_RECEIVED)) else {
+                return String::new();
+            };
+            received.push_str(if received.is_empty() { " Received: " } else { ", " });
+            received.push_str(&quoted);
+            differ |= last.as_ref().is_some_and(|last| *last != quoted);
+            if differ && received.len() > room {
+                return String::new();
+            }
+            last = Some(quoted);
         }
+        let received = match last {
+            Some(quoted) if !differ => format!(" Received: {quoted}"),
+            _ => received,
+        };
+        if received.len() <= room { received } else { String::new() }
     }
 }

@@ -167,7 +167,7 @@ pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
         "json",
         broken.expected,
         &received,
-        &format!("must be JSON: expected {} {place}, not {received}", broken.expected),
+        &format!("must be JSON: expected {}, not {received}, {place}", broken.expected),
     )
     .spanning(Span::new(at, end))
 }

@@ -86,8 +86,8 @@ pub(crate) fn quote(text: &str, limit: usize) -> String {
 const MAX_BEFORE: usize = 40;
 const MAX_AFTER: usize = 20;
 
-/// A place in a text for those who do not count bytes, as in `expected ',' after "the line", not "the rest"`: the end of
-/// what stands before it, in words, and the beginning of what comes next, quoted; none at the end of the text.
+/// A place in a text for those who do not count bytes, as in `not "the rest", after "the line"`: the end of what stands
+/// before it, in words, and the beginning of what comes next, quoted; none at the end of the text.
 pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
     let (before, after) = text.split_at(at);
     let before = before.trim_end();
@@ -101,7 +101,7 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
         _ => "at the start".to_owned(),
     };
     let next = &after[..after.floor_char_boundary(MAX_AFTER)];
-    let next = next.find('\n').map_or(next, |end| &next[..end.max(1)]);
+    let next = next.find(['\r', '\n']).map_or(next, |end| &next[..end.max(1)]);
     (place, (!next.is_empty()).then(|| quote(next, MAX_AFTER)))
 }
 
