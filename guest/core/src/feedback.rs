@@ -282,7 +282,8 @@ impl Line<'_> {
         let mut last: Option<String> = None;
         let mut differ = false;
         for told in &self.places {
-            let span = told.violation.filter(|violation| violation.keyword != "json").and_then(|violation| violation.span);
+            let span =
+                told.violation.filter(|violation| violation.keyword != "json").and_then(|violation| violation.span);
             let text = span.map(|span| span.of(output)).filter(|text| !text.is_empty());
             let Some(quoted) = text.map(|text| text::quote(text, MAX_RECEIVED)) else {
                 return String::new();

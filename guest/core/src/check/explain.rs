@@ -306,14 +306,17 @@ impl Explainer<'_> {
         let mut known = BTreeSet::new();
         types.retain(|name| known.insert((*name).to_owned()));
         values.retain(|value| known.insert(value.clone()));
-        let (types, listed) = (types.join(" or "), text::list(values.into_iter(), MAX_LIST));
-        match (types.as_str(), listed.as_str()) {
-            (types, "") => Words::new(types, format!("must be {types}, not {is}")).receiving(is),
-            ("", values) => Words::new(format!("one of {values}"), format!("must be one of {values}")),
-            (types, values) => {
-                Words::new(format!("{types}, or one of {values}"), format!("must be {types}, or one of {values}"))
+        let one_of = if values.len() == 1 { "" } else { "one of " };
+        let listed = format!("{one_of}{}", text::list(values.iter().cloned(), MAX_LIST));
+        let expected = match (types.is_empty(), values.is_empty()) {
+            (_, true) => {
+                let types = types.join(" or ");
+                return Words::new(&*types, format!("must be {types}, not {is}")).receiving(is);
             }
-        }
+            (true, _) => listed,
+            _ => format!("{}, or {listed}", types.join(" or ")),
+        };
+        Words::new(&*expected, format!("must be {expected}"))
     }
 }
 

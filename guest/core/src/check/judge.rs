@@ -6,7 +6,7 @@ use super::{
     format::WrongContent,
     pattern::Undecided,
     schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
-    union::{Meant, Takes, meant},
+    union::{Meant, Takes, meant, steps},
     value::{Decimal, Numeric, is_unique},
 };
 use crate::{
@@ -357,7 +357,7 @@ struct Judge<'d> {
     /// How many judgements are made before they are remembered.
     forgetful: usize,
     decided: BTreeMap<(NodeId, SchemaId), bool>,
-    /// How much may still be read to tell alternatives apart.
+    /// Those that may still be made to tell alternatives apart.
     steps: u32,
 }
 
@@ -409,7 +409,7 @@ impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
         let (open, waiting, decided) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Judge { schemas, document, open, waiting, forgetful, decided, steps: visits(document) }
+        Judge { schemas, document, open, waiting, forgetful, decided, steps: steps(document) }
     }
 
     fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {

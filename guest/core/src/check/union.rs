@@ -10,7 +10,12 @@ use super::schema::{Applied, Schema, SchemaId, Schemas};
 use crate::parse::{Document, Kind, NodeId};
 
 /// Members inside each other, references and alternatives inside alternatives are followed this far.
-const MAX_STEPS: usize = 10;
+const MAX_LEVELS: usize = 10;
+
+/// To tell alternatives apart, a search may read this many schemas and values of theirs, and one more for so many bytes of
+/// the document: what is not told apart by then is not.
+const STEPS: u32 = 20_000;
+const BYTES_PER_STEP: usize = 4;
 
 /// Which alternatives are meant.
 pub(super) enum Meant {
@@ -53,6 +58,11 @@ impl Default for List {
     }
 }
 
+/// The steps of one search.
+pub(super) fn steps(document: &Document) -> u32 {
+    STEPS.saturating_add((document.source(Document::ROOT).len() / BYTES_PER_STEP) as u32)
+}
+
 /// Which of the alternatives a value means. `steps` are those that may still be made: a search shares them.
 #[inline(never)]
 pub(super) fn meant(
@@ -66,7 +76,7 @@ pub(super) fn meant(
     let mut lists = Vec::new();
     for id in alternatives {
         let mut list = Lists::default();
-        reader.read(*id, at, MAX_STEPS, &mut list);
+        reader.read(*id, at, MAX_LEVELS, &mut list);
         lists.push(list);
     }
     if *reader.steps == 0 {
@@ -166,8 +176,11 @@ impl Reader<'_, '_> {
     /// Leave one alternative after the other out, by the list that tells most.
     fn choose(&mut self, lists: &[Lists]) -> Meant {
         let mut left: Vec<usize> = (0..lists.len()).filter(|number| !lists[*number].other).collect();
-        if left.is_empty() && lists.iter().all(|list| !list.takes.is_empty()) {
-            return Meant::None(self.value, lists.iter().flat_map(|list| list.takes.iter().cloned()).collect());
+        let value = self.value;
+        let of_value = |number: &usize| lists[*number].by_place.get(&value);
+        let takes: Vec<Takes> = lists.iter().flat_map(|list| list.takes.iter().cloned()).collect();
+        if !takes.is_empty() && left.iter().all(|number| of_value(number).is_some_and(|list| !list.agrees)) {
+            return Meant::None(self.value, takes);
         }
         if left.is_empty() {
             left = (0..lists.len()).collect();
@@ -181,17 +194,13 @@ impl Reader<'_, '_> {
                 places.iter().filter_map(|place| Some((self.strength(lists, &left, *place)?, *place))).min();
             let Some(((.., is_none), place)) = strongest else {
                 // A value that is no literal may still be of those that are none.
-                let is_open = |number: &usize| lists[*number].by_place.get(&self.value).is_none_or(|list| list.agrees);
+                let is_open = |number: &usize| of_value(number).is_none_or(|list| list.agrees);
                 let open: Vec<usize> = left.iter().copied().filter(is_open).collect();
                 return Meant::Several(if open.is_empty() { left } else { open });
             };
             if is_none {
-                let of_all = lists.iter().flat_map(|list| list.takes.iter().cloned());
-                let of_left = left.iter().filter_map(|number| lists[*number].by_place.get(&place));
-                return match place == self.value {
-                    true => Meant::None(place, of_all.collect()),
-                    false => Meant::None(place, of_left.flat_map(|list| list.takes.iter().cloned()).collect()),
-                };
+                let listed = left.iter().filter_map(|number| lists[*number].by_place.get(&place));
+                return Meant::None(place, listed.flat_map(|list| list.takes.iter().cloned()).collect());
             }
             left.retain(|number| lists[*number].by_place.get(&place).is_some_and(List::has_what_is_there));
         }
@@ -215,7 +224,7 @@ impl Reader<'_, '_> {
             longest = longest.max(values.len());
             all.extend(values);
         }
-        *self.steps = self.steps.saturating_sub(total as u32);
+        *self.steps = self.steps.saturating_sub((total + left.len()) as u32);
         let is_same = all.len() == longest;
         (!(is_none && is_same)).then_some((left.len() - listed.len(), all.len() < total, longest, is_none))
     }
