@@ -1,11 +1,16 @@
 //! What the producer is told: what was wrong and where, its own text quoted as data.
+//!
+//! Each line is one message with the places it is of. First, everything gets its mention, the most useful things before
+//! others; what room is left goes to the text that was received.
+
+use std::borrow::Cow;
 
 use crate::{
     items::{Quarantined, Reason},
     path::ItemsPath,
     report::{ErrorKind, Rejection},
     text,
-    violation::Violation,
+    violation::{NO_MEMBER, Violation},
 };
 
 /// `feedback` is at most this long.
@@ -14,30 +19,31 @@ const MAX_FEEDBACK: usize = 2048;
 /// How it ends, where everything is asked for again.
 const WHOLE: &str = "Send the whole corrected output again.";
 
-/// Room for the line that says how many are left out.
-const MAX_MORE: usize = 48;
+/// The line that says how many are left out is at most this long.
+const MAX_MORE: usize = 32;
 
-/// Room for how it ends, where some items are asked for: the words, and where they go.
-const MAX_WANTING: usize = 192 + MAX_ARRAY;
+/// A place, a message, and the text received are cut to this many bytes.
+const MAX_PLACE: usize = 160;
+const MAX_MESSAGE: usize = 300;
+const MAX_RECEIVED: usize = 80;
 
 /// The path of the items is cut to this many bytes.
 const MAX_ARRAY: usize = 256;
 
 /// For an output of which nothing is used.
 pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quarantined]) -> String {
-    let mut feedback = Feedback::new(
-        match rejection.error {
-            ErrorKind::ExtractionFailed => "No usable JSON was found in the output.",
-            ErrorKind::MalformedJson => "The output is not well-formed JSON.",
-            ErrorKind::OutputValidationFailed => "The output does not match what was asked for.",
-        },
-        WHOLE.len(),
-    );
-    for violation in &rejection.violations.listed {
-        feedback.add(line(output, violation));
-    }
-    feedback.add_items(output, quarantined);
-    feedback.end(rejection.violations.total + quarantined.len(), WHOLE)
+    let head = match rejection.error {
+        ErrorKind::ExtractionFailed => "No usable JSON was found in the output.",
+        ErrorKind::MalformedJson => "The output is not well-formed JSON.",
+        ErrorKind::OutputValidationFailed => "The output does not match what was asked for.",
+    };
+    let listed = &rejection.violations.listed;
+    let mut wrong = of_document(listed);
+    wrong.extend(of_items(quarantined));
+    let mut feedback = Feedback::new(head, WHOLE.len());
+    feedback.tell(wrong, false);
+    feedback.left_out += rejection.violations.total - listed.len();
+    feedback.end(output, WHOLE)
 }
 
 /// For an output of which a part is used. `wanted`: the path of the items, where those that are listed are all that is
@@ -48,26 +54,19 @@ pub(crate) fn partial(
     quarantined: &[Quarantined],
     wanted: Option<&ItemsPath>,
 ) -> String {
-    let mut feedback = Feedback::new(
-        match broken {
-            Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
-            None => "Not every item of the output could be used.",
-        },
-        wanted.map_or(WHOLE.len(), |_| MAX_WANTING),
-    );
+    let head = match broken {
+        Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
+        None => "Not every item of the output could be used.",
+    };
     // Where it is an item that is broken, that is said of the item.
     let is_of_item = |broken: &&Violation| !quarantined.iter().any(|item| has(item, broken));
-    let broken = broken.filter(is_of_item);
-    if let Some(broken) = broken {
-        feedback.add(line(output, broken));
-    }
-    let others = feedback.listed;
-    feedback.add_items(output, quarantined);
-    let tail = match wanted {
-        Some(path) => wanting(path, feedback.listed - others),
-        None => WHOLE.to_owned(),
-    };
-    feedback.end(usize::from(broken.is_some()) + quarantined.len(), &tail)
+    let mut wrong = of_document(broken.filter(is_of_item));
+    wrong.extend(of_items(quarantined));
+    let most = wanted.map_or(WHOLE.len(), |path| wanting(path, quarantined.len()).len());
+    let mut feedback = Feedback::new(head, most);
+    let told = feedback.tell(wrong, wanted.is_some());
+    let tail = wanted.map_or(WHOLE.to_owned(), |path| wanting(path, told));
+    feedback.end(output, &tail)
 }
 
 /// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.
@@ -79,63 +78,10 @@ pub(crate) fn mended() -> String {
 fn wanting(path: &ItemsPath, items: usize) -> String {
     let array = text::cut(&text::visible(path.text.trim_end_matches("[*]")), MAX_ARRAY);
     let (which, them) = match items {
-        1 => ("the item listed above again, corrected".to_owned(), "it"),
-        _ => (format!("the {items} items listed above again, corrected, in that order"), "them"),
+        1 => ("the item named above again, corrected".to_owned(), "it"),
+        _ => (format!("the {items} items named above again, corrected, in the order of their numbers"), "them"),
     };
     format!("Send only {which}: the same document, with nothing but {them} in {array}. The other items are kept.")
-}
-
-struct Feedback {
-    text: String,
-    listed: usize,
-    full: bool,
-    /// Kept free for how it ends.
-    tail: usize,
-}
-
-impl Feedback {
-    fn new(head: &str, tail: usize) -> Self {
-        Feedback { text: format!("{head}\n"), listed: 0, full: false, tail }
-    }
-
-    fn add(&mut self, line: String) {
-        self.full |= self.text.len() + line.len() + MAX_MORE + self.tail > MAX_FEEDBACK;
-        if !self.full {
-            self.text.push_str(&line);
-            self.listed += 1;
-        }
-    }
-
-    fn add_items(&mut self, output: &str, quarantined: &[Quarantined]) {
-        for item in quarantined {
-            // A producer is free to send more than is kept; it is told so once.
-            if self.full {
-                break;
-            }
-            let path = text::visible(&text::cut(&item.path, 160));
-            self.add(match (item.reason, item.violations.first()) {
-                (Reason::OverLimit, _) | (_, None) => {
-                    format!("- the item {path} was left out: {}.\n", why(item.reason))
-                }
-                (reason, Some(first)) => {
-                    let more = match item.violations.len() - 1 {
-                        0 => String::new(),
-                        more => format!("  (and {more} more in this item)\n"),
-                    };
-                    format!("- the item {path} was left out: {}.\n  {}{more}", why(reason), line(output, first))
-                }
-            });
-        }
-    }
-
-    fn end(mut self, total: usize, tail: &str) -> String {
-        let more = total - self.listed;
-        if more > 0 {
-            self.text.push_str(&format!("- and {more} more.\n"));
-        }
-        self.text.push_str(tail);
-        self.text
-    }
 }
 
 /// Whether an item is in quarantine for what is wrong at the same place.
@@ -143,21 +89,217 @@ fn has(item: &Quarantined, broken: &Violation) -> bool {
     item.violations.first().is_some_and(|violation| violation.span == broken.span)
 }
 
-fn why(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Malformed => "it is not well-formed JSON",
-        Reason::Schema => "it does not match the schema",
-        Reason::Guardrail => "it is too large, or says things twice",
-        Reason::AllowList => "it has a value that is not in its list",
-        Reason::OverLimit => "there are more items than are kept",
+/// One thing that is wrong with the document, or with an item.
+struct Wrong<'r> {
+    path: &'r str,
+    message: Cow<'r, str>,
+    violation: Option<&'r Violation>,
+    /// How many more useful things are told of the same item before.
+    turn: usize,
+    rank: Rank,
+}
+
+/// In this order things are told: by what they keep from being used, then those of the document before those of items,
+/// then by how deep they are; what is missing before what is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    class: Class,
+    /// Zero is the document; from one on, the items in quarantine.
+    owner: usize,
+    depth: usize,
+    is_there: bool,
+    number: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Malformed,
+    NothingKept,
+    Schema,
+    AllowList,
+    OverLimit,
+}
+
+impl<'r> Wrong<'r> {
+    fn new(violation: &'r Violation, owner: usize, number: usize) -> Self {
+        let class = match &*violation.keyword {
+            "extract" | "utf8" | "json" => Class::Malformed,
+            "items" => Class::NothingKept,
+            "allow" => Class::AllowList,
+            "items.max" => Class::OverLimit,
+            _ => Class::Schema,
+        };
+        let depth = violation.pointer.bytes().filter(|byte| *byte == b'/').count();
+        let is_there = violation.received != NO_MEMBER;
+        let message = text::cut(&violation.message, MAX_MESSAGE).into();
+        let rank = Rank { class, owner, depth, is_there, number };
+        Wrong { path: &violation.path, message, violation: Some(violation), turn: 0, rank }
+    }
+
+    /// For an item of which the report has no room to say what is wrong.
+    fn of_item(item: &'r Quarantined, owner: usize) -> Self {
+        let (class, message) = match item.reason {
+            Reason::Malformed => (Class::Malformed, "must be JSON"),
+            Reason::Schema => (Class::Schema, "must match the schema"),
+            Reason::Guardrail => (Class::Schema, "must not be too large, nor say things twice"),
+            Reason::AllowList => (Class::AllowList, "must have values of their lists only"),
+            Reason::OverLimit => (Class::OverLimit, "must not be there: there are more items than are kept"),
+        };
+        let rank = Rank { class, owner, depth: 0, is_there: true, number: 0 };
+        Wrong { path: &item.path, message: message.into(), violation: None, turn: 0, rank }
     }
 }
 
-fn line(output: &str, violation: &Violation) -> String {
-    let received = match violation.span.map(|span| span.of(output)) {
-        Some(text) if !text.is_empty() => format!(" Received: {}", text::quote(text, 80)),
-        _ => String::new(),
-    };
-    let place = text::visible(&text::cut(&violation.path, 160));
-    format!("- at {place}: {}.{received}\n", text::cut(&violation.message, 300))
+fn of_document<'r>(violations: impl IntoIterator<Item = &'r Violation>) -> Vec<Wrong<'r>> {
+    violations.into_iter().enumerate().map(|(number, violation)| Wrong::new(violation, 0, number)).collect()
+}
+
+/// What is wrong with items: of each, the most useful is to be told before the second of any other.
+fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
+    let mut all = Vec::new();
+    for (index, item) in quarantined.iter().enumerate() {
+        let owner = index + 1;
+        let numbered = item.violations.iter().enumerate();
+        let mut wrong: Vec<Wrong> = numbered.map(|(number, violation)| Wrong::new(violation, owner, number)).collect();
+        if wrong.is_empty() {
+            wrong.push(Wrong::of_item(item, owner));
+        }
+        wrong.sort_by_key(|wrong| wrong.rank);
+        wrong.iter_mut().enumerate().for_each(|(turn, wrong)| wrong.turn = turn);
+        all.append(&mut wrong);
+    }
+    all
+}
+
+/// One message, and the places it is of.
+struct Line<'r> {
+    message: Cow<'r, str>,
+    places: Vec<Told<'r>>,
+    /// How many places of it do not fit.
+    more: usize,
+}
+
+/// A place that is told.
+struct Told<'r> {
+    rank: Rank,
+    place: String,
+    violation: Option<&'r Violation>,
+}
+
+struct Feedback<'r> {
+    head: &'static str,
+    lines: Vec<Line<'r>>,
+    /// Bytes that are left.
+    room: usize,
+    left_out: usize,
+}
+
+impl<'r> Feedback<'r> {
+    /// `tail`: the room for how it ends.
+    fn new(head: &'static str, tail: usize) -> Self {
+        let room = MAX_FEEDBACK.saturating_sub(head.len() + 1 + MAX_MORE + tail);
+        Feedback { head, lines: Vec::new(), room, left_out: 0 }
+    }
+
+    /// Tell as much of this as there is room for; how many items are told of. `asked`: exactly those will be asked for, so
+    /// none of them is passed over.
+    fn tell(&mut self, mut wrong: Vec<Wrong<'r>>, asked: bool) -> usize {
+        let class = |rank: Rank| if asked && rank.owner > 0 { Class::Schema } else { rank.class };
+        wrong.sort_by_key(|wrong| (wrong.turn, class(wrong.rank), wrong.rank.owner, wrong.rank));
+        let (mut told, mut full) = (0, false);
+        for wrong in wrong {
+            let is_item = wrong.rank.owner > 0;
+            let passed_over = asked && is_item && if wrong.turn == 0 { full } else { wrong.rank.owner > told };
+            let fits = !passed_over && self.add(&wrong);
+            if !fits {
+                self.left_out += 1;
+                self.lines.iter_mut().filter(|line| line.message == wrong.message).for_each(|line| line.more += 1);
+            }
+            if is_item && wrong.turn == 0 {
+                full |= !fits;
+                told += usize::from(fits);
+            }
+        }
+        told
+    }
+
+    /// Add a line, or a place to a line that says the same; false where it does not fit.
+    fn add(&mut self, wrong: &Wrong<'r>) -> bool {
+        /// No place is shorter than the root.
+        const LEAST: usize = ", $".len();
+        if self.room < LEAST {
+            return false;
+        }
+        let place = text::visible(&text::cut(wrong.path, MAX_PLACE));
+        let same = self.lines.iter_mut().find(|line| line.message == wrong.message);
+        let needed = match same {
+            Some(_) => ", ".len() + place.len(),
+            None => "- at : .\n".len() + place.len() + wrong.message.len(),
+        };
+        if needed > self.room {
+            return false;
+        }
+        self.room -= needed;
+        let told = Told { rank: wrong.rank, place, violation: wrong.violation };
+        match same {
+            Some(line) => line.places.push(told),
+            None => self.lines.push(Line { message: wrong.message.clone(), places: vec![told], more: 0 }),
+        }
+        true
+    }
+
+    fn end(mut self, output: &str, tail: &str) -> String {
+        self.lines.iter_mut().for_each(|line| line.places.sort_by_key(|told| told.rank));
+        self.lines.sort_by_key(|line| line.places.first().map(|told| told.rank));
+        for line in self.lines.iter_mut().filter(|line| line.more > 0) {
+            let more = format!(" and {} more", line.more);
+            if more.len() <= self.room {
+                self.room -= more.len();
+                self.left_out -= line.more;
+                line.places.last_mut().into_iter().for_each(|last| last.place.push_str(&more));
+            }
+        }
+        let mut text = format!("{}\n", self.head);
+        for line in &self.lines {
+            let received = line.received(output, self.room);
+            self.room -= received.len();
+            let places: Vec<&str> = line.places.iter().map(|told| told.place.as_str()).collect();
+            text.push_str(&format!("- at {}: {}.{received}\n", places.join(", "), line.message));
+        }
+        if self.left_out > 0 {
+            text.push_str(&format!("- and {} more.\n", self.left_out));
+        }
+        text.push_str(tail);
+        text
+    }
+}
+
+impl Line<'_> {
+    /// What was received at the places, quoted in their order; once where it is the same at all of them. Nothing where it does
+    /// not fit, or a message has it.
+    fn received(&self, output: &str, room: usize) -> String {
+        let mut received = String::new();
+        let mut last: Option<String> = None;
+        let mut differ = false;
+        for told in &self.places {
+            let span =
+                told.violation.filter(|violation| violation.keyword != "json").and_then(|violation| violation.span);
+            let text = span.map(|span| span.of(output)).filter(|text| !text.is_empty());
+            let Some(quoted) = text.map(|text| text::quote(text, MAX_RECEIVED)) else {
+                return String::new();
+            };
+            received.push_str(if received.is_empty() { " Received: " } else { ", " });
+            received.push_str(&quoted);
+            differ |= last.as_ref().is_some_and(|last| *last != quoted);
+            if differ && received.len() > room {
+                return String::new();
+            }
+            last = Some(quoted);
+        }
+        let received = match last {
+            Some(quoted) if !differ => format!(" Received: {quoted}"),
+            _ => received,
+        };
+        if received.len() <= room { received } else { String::new() }
+    }
 }

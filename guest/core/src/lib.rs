@@ -77,7 +77,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
-            (Found::default(), Err(malformed(not_utf8(at), cut_off)))
+            (Found::default(), Err(malformed(not_utf8(request.output, at), cut_off)))
         }
         None => {
             let candidates = extract::extract(request.output, contract.extract(), contract.repairs(), contract.caps());
@@ -248,15 +248,11 @@ fn malformed(violation: Violation, cut_off: bool) -> Rejection {
     Rejection { error: ErrorKind::MalformedJson, violations: violation.into(), cut_off }
 }
 
-fn not_utf8(at: u32) -> Violation {
-    Violation::new(
-        &Place::root(),
-        "utf8",
-        "UTF-8",
-        &format!("a byte at {at} that is not UTF-8"),
-        &format!("must be UTF-8: the byte at {at} is not"),
-    )
-    .spanning(Span { start: at, end: at })
+fn not_utf8(output: &str, at: u32) -> Violation {
+    let (place, _) = text::around(output, output.floor_char_boundary(at as usize));
+    let message = format!("must be UTF-8: the byte {place} is not");
+    Violation::new(&Place::root(), "utf8", "UTF-8", "a byte that is not UTF-8", &message)
+        .spanning(Span { start: at, end: at })
 }
 
 fn extraction_failed(expected: &str, received: &str, message: &str, span: Option<Span>) -> Rejection {

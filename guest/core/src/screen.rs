@@ -155,21 +155,19 @@ fn with_article(kind: Kind) -> &'static str {
     }
 }
 
-/// Where a candidate stops being JSON.
+/// Where a candidate stops being JSON: what stands around the place is quoted, for nobody counts bytes.
 pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     let at = broken.at.min(output.len());
-    let next = output[at..].chars().next().filter(|_| !broken.cut_off);
-    let received = match next {
-        None => "the end".to_owned(),
-        Some(character) => text::quote(character.encode_utf8(&mut [0; 4]), 16),
-    };
-    let end = at + next.map_or(0, char::len_utf8);
+    let (place, next) = text::around(output, at);
+    let received = next.filter(|_| !broken.cut_off).unwrap_or_else(|| "the end".to_owned());
+    let first = output[at..].chars().next().filter(|_| !broken.cut_off);
+    let end = at + first.map_or(0, char::len_utf8);
     Violation::new(
         &broken.place,
         "json",
         broken.expected,
         &received,
-        &format!("must be JSON: expected {} at byte {at}, not {received}", broken.expected),
+        &format!("must be JSON: expected {}, not {received}, {place}", broken.expected),
     )
     .spanning(Span::new(at, end))
 }

@@ -82,6 +82,29 @@ pub(crate) fn quote(text: &str, limit: usize) -> String {
     format!("\"{inside}{more}\"")
 }
 
+/// How much of a text is quoted before a place in it, and from there on.
+const MAX_BEFORE: usize = 40;
+const MAX_AFTER: usize = 20;
+
+/// A place in a text for those who do not count bytes, as in `not "the rest", after "the line"`: the end of what stands
+/// before it, in words, and the beginning of what comes next, quoted; none at the end of the text.
+pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
+    let (before, after) = text.split_at(at);
+    let before = before.trim_end();
+    let start = before.ceil_char_boundary(before.len().saturating_sub(MAX_BEFORE));
+    let (cut, line) = match before[start..].rsplit_once('\n') {
+        Some((_, line)) => ("", line),
+        None => (if start > 0 { "…" } else { "" }, &before[start..]),
+    };
+    let place = match quote(line.trim_start(), MAX_BEFORE).strip_prefix('"') {
+        Some(quoted) if !line.is_empty() => format!("after \"{cut}{quoted}"),
+        _ => "at the start".to_owned(),
+    };
+    let next = &after[..after.floor_char_boundary(MAX_AFTER)];
+    let next = next.find(['\r', '\n']).map_or(next, |end| &next[..end.max(1)]);
+    (place, (!next.is_empty()).then(|| quote(next, MAX_AFTER)))
+}
+
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
 #[inline(never)]
 pub(crate) fn visible(text: &str) -> String {
@@ -180,6 +203,23 @@ mod tests {
         let kept = shown.split('…').next().unwrap_or_default().len();
         assert!(shown.ends_with(&format!("… [{} bytes left out]", 600 - kept)), "{shown}");
         assert_eq!(cut_at("aéb", 2), "a… [3 bytes left out]");
+    }
+
+    #[test]
+    fn a_place_is_told_by_what_stands_around_it() {
+        for (text, at, place, next) in [
+            ("{\"a\": x}", 6, r#"after "{\"a\":""#, Some(r#""x}""#)),
+            ("{\n  \"a\": 1\n  \"b\": 2}", 13, r#"after "\"a\": 1""#, Some(r#""\"b\": 2}""#)),
+            ("x", 0, "at the start", Some("\"x\"")),
+            (" \n x", 3, "at the start", Some("\"x\"")),
+            ("[1\n", 3, "after \"[1\"", None),
+            ("[1\n\n2]", 2, "after \"[1\"", Some("\"\\n\"")),
+        ] {
+            assert_eq!(around(text, at), (place.to_owned(), next.map(str::to_owned)), "{text:?}");
+        }
+        let long = format!("[\"{}{}é", "é".repeat(40), " ".repeat(99));
+        let (place, next) = around(&long, long.len() - 2);
+        assert_eq!((place, next), (format!("after \"…{}\"", "é".repeat(20)), Some("\"é\"".to_owned())));
     }
 
     #[test]

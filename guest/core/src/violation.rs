@@ -22,6 +22,9 @@ pub(crate) const MAX_LIST: usize = 240;
 /// `message` is cut to this many bytes.
 const MAX_MESSAGE: usize = 512;
 
+/// What was received where a member is missing.
+pub(crate) const NO_MEMBER: &str = "no such member";
+
 /// One thing that is wrong. See `violation` in `wit/types.wit` for what each member says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {

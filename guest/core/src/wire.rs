@@ -47,9 +47,10 @@ pub fn call(registry: &mut Registry, request: &str) -> String {
 pub fn call_bytes(registry: &mut Registry, request: &[u8]) -> String {
     match std::str::from_utf8(request) {
         Ok(request) => call(registry, request),
-        Err(error) => {
-            let at = u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX);
-            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![crate::not_utf8(at)]).to_json())
+        Err(_) => {
+            let before = request.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+            let at = u32::try_from(before.len()).unwrap_or(u32::MAX);
+            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![crate::not_utf8(before, at)]).to_json())
         }
     }
 }

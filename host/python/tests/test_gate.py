@@ -57,9 +57,8 @@ def test_what_is_no_json_is_an_extraction_error(gate: Gate) -> None:
     assert report.error is not None
     assert report.error.error is ErrorKind.MALFORMED_JSON
     assert report.validation_errors == ()
-    assert report.extraction_error == "$ must be JSON: expected ',' or '}' at byte 7, not \"\\\"\"" or (
-        report.extraction_error is not None and report.extraction_error.startswith("$ must be JSON: expected ','")
-    )
+    assert report.extraction_error is not None
+    assert report.extraction_error.startswith("$ must be JSON: expected ',' or '}', not ")
 
 
 def test_a_partial_output_is_no_success_and_has_data(gate: Gate) -> None:
@@ -226,7 +225,7 @@ def test_contracts_come_as_text_dict_and_path(gate: Gate) -> None:
     ("contract", "message"),
     [
         ('{"agent":"a","schema":{"type":"strin"}}', "contract: $.schema.type must be one of"),
-        ('{"agent":"a"', "contract: $ must be JSON: expected ',' or '}' at byte 12"),
+        ('{"agent":"a"', "contract: $ must be JSON: expected ',' or '}', not "),
         ('{"agent":"a","agent":"a","schema":true}', 'contract: $.agent must not have member "agent" twice'),
         ('{"agent":"a","schema":{"const":1e999}}', "contract: $.schema.const "),
         ('{"agent":"a","schema":{"const":"\ud800"}}', "contract: half a surrogate pair at character"),

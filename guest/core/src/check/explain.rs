@@ -1,6 +1,6 @@
 //! What is wrong, in the words of a report.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use referencing::Error;
 use serde_json::Value;
@@ -11,13 +11,14 @@ use super::{
     judge::{Failure, Nearest, Why},
     pattern::BACKTRACKING_STEPS,
     schema::{Applied, ArrayRules, Schemas},
+    union::Takes,
     value::same_items,
 };
 use crate::{
     parse::{Document, NodeId},
     place::{Place, Step},
     text::{self, count, quote},
-    violation::{MAX_LIST, Violation, Violations},
+    violation::{MAX_LIST, NO_MEMBER, Violation, Violations},
 };
 
 /// Failures as violations, of one value by one contract's schemas.
@@ -237,6 +238,11 @@ impl Explainer<'_> {
                 }
                 Words::new(format!("anything but {shown}"), format!("must not match the schema {shown}"))
             }
+            Why::AnyOf(_, Some(nearest)) | Why::OneOfNone(_, Some(nearest))
+                if let Nearest::Takes(takes) = &**nearest =>
+            {
+                self.other(takes, document.kind(at).name())
+            }
             Why::AnyOf(number, nearest) => {
                 self.no_alternative("at least one", "anyOf", schema.applied.get(*number), nearest.as_deref())
             }
@@ -275,15 +281,42 @@ impl Explainer<'_> {
     ) -> Words {
         let schemas = alternatives(applied);
         let mut message = format!("must match {quantity} of {schemas}, matches none");
-        if let Some(nearest) = nearest {
-            let place = text::cut(&self.place(nearest.first.at).path(), 96);
-            let first = text::cut(&self.words(&nearest.first).message, 200);
-            message.push_str(&format!("; the nearest is {keyword}/{}: {place} {first}", nearest.number));
-            if nearest.more > 0 {
-                message.push_str(&format!(" (and {} more)", nearest.more));
+        if let Some(Nearest::Alternative { number, first, more }) = nearest {
+            let place = text::cut(&self.place(first.at).path(), 96);
+            let first = text::cut(&self.words(first).message, 200);
+            message.push_str(&format!("; the nearest is {keyword}/{number}: {place} {first}"));
+            if *more > 0 {
+                message.push_str(&format!(" (and {more} more)"));
             }
         }
         Words::new(format!("{quantity} of {schemas}"), message)
+    }
+
+    /// What alternatives take, of which a value is none.
+    fn other(&self, takes: &[Takes], is: &str) -> Words {
+        let (mut types, mut values): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+        for takes in takes {
+            match takes {
+                Takes::Types(id) => types.extend(self.schemas.get(*id).type_names.split(" or ")),
+                Takes::Values(id, number) => {
+                    values.extend(self.schemas.get(*id).allowed[*number].values.iter().map(value))
+                }
+            }
+        }
+        let mut known = BTreeSet::new();
+        types.retain(|name| known.insert((*name).to_owned()));
+        values.retain(|value| known.insert(value.clone()));
+        let one_of = if values.len() == 1 { "" } else { "one of " };
+        let listed = format!("{one_of}{}", text::list(values.iter().cloned(), MAX_LIST));
+        let expected = match (types.is_empty(), values.is_empty()) {
+            (_, true) => {
+                let types = types.join(" or ");
+                return Words::new(&*types, format!("must be {types}, not {is}")).receiving(is);
+            }
+            (true, _) => listed,
+            _ => format!("{}, or {listed}", types.join(" or ")),
+        };
+        Words::new(&*expected, format!("must be {expected}"))
     }
 }
 
@@ -302,7 +335,7 @@ fn unexplained() -> Words {
 
 fn missing(name: &str) -> Words {
     let name = quote(name, MAX_VALUE);
-    Words::new(format!("member {name}"), format!("must have member {name}")).receiving("no such member")
+    Words::new(format!("member {name}"), format!("must have member {name}")).receiving(NO_MEMBER)
 }
 
 fn never() -> Words {

@@ -12,7 +12,7 @@ use crate::{
     path::ItemsPath,
     place::{Place, Step, escaped},
     text::{self, quote},
-    violation::{MAX_LIST, Violation},
+    violation::{MAX_LIST, NO_MEMBER, Violation},
 };
 
 /// A compiled definition: the root, and what `ref` can name.
@@ -490,7 +490,7 @@ impl Run<'_, '_> {
                     let expected = format!("member {}", quote(name, 128));
                     let message = format!("must have member {}", quote(name, 128));
                     if let Some(violation) = self.wrong(at, &["properties", name], expected, message) {
-                        "no such member".clone_into(&mut violation.received);
+                        NO_MEMBER.clone_into(&mut violation.received);
                     }
                 }
                 for (name, value) in document.members(at) {
@@ -519,7 +519,7 @@ impl Run<'_, '_> {
                     let expected = format!("member {}", quote(tag, 128));
                     let message = format!("must have member {}, {}", quote(tag, 128), one_of(mapping.keys()));
                     if let Some(violation) = self.wrong(at, &["discriminator"], expected, message) {
-                        "no such member".clone_into(&mut violation.received);
+                        NO_MEMBER.clone_into(&mut violation.received);
                     }
                     return;
                 };

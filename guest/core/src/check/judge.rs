@@ -6,6 +6,7 @@ use super::{
     format::WrongContent,
     pattern::Undecided,
     schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
+    union::{Meant, Takes, meant, steps},
     value::{Decimal, Numeric, is_unique},
 };
 use crate::{
@@ -80,13 +81,13 @@ pub(super) enum Why {
     OneOfSeveral(usize, Vec<usize>),
 }
 
-/// The alternative that a value comes nearest to.
+/// What is said of a value that no alternative takes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Nearest {
-    pub(super) number: usize,
-    pub(super) first: Failure,
-    /// How much else is wrong by it.
-    pub(super) more: usize,
+pub(super) enum Nearest {
+    /// The alternative that it comes nearest to, what is wrong first by it, and how much else is.
+    Alternative { number: usize, first: Failure, more: usize },
+    /// What alternatives take here.
+    Takes(Vec<Takes>),
 }
 
 impl Failure {
@@ -211,6 +212,9 @@ fn visits(document: &Document) -> u32 {
 trait Findings {
     const ALL: bool;
 
+    /// Whether it is kept by which alternative something is wrong.
+    const BY_ALTERNATIVE: bool;
+
     /// Whether nothing more is to be looked for.
     fn is_spent(&mut self) -> bool;
 
@@ -227,6 +231,7 @@ struct First;
 
 impl Findings for First {
     const ALL: bool = false;
+    const BY_ALTERNATIVE: bool = false;
 
     fn is_spent(&mut self) -> bool {
         false
@@ -262,6 +267,7 @@ impl All {
 
 impl Findings for All {
     const ALL: bool = true;
+    const BY_ALTERNATIVE: bool = true;
 
     fn is_spent(&mut self) -> bool {
         self.visits = self.visits.saturating_sub(1);
@@ -295,6 +301,7 @@ struct Undeclared {
 
 impl Findings for Undeclared {
     const ALL: bool = true;
+    const BY_ALTERNATIVE: bool = false;
 
     fn is_spent(&mut self) -> bool {
         self.visits = self.visits.saturating_sub(1);
@@ -350,6 +357,8 @@ struct Judge<'d> {
     /// How many judgements are made before they are remembered.
     forgetful: usize,
     decided: BTreeMap<(NodeId, SchemaId), bool>,
+    /// Those that may still be made to tell alternatives apart.
+    steps: u32,
 }
 
 /// Something is wrong: note it, and go on only if all is looked for.
@@ -399,7 +408,8 @@ fn within<F: Findings>(
 impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
-        Judge { schemas, document, open: Vec::new(), waiting: Vec::new(), forgetful, decided: BTreeMap::new() }
+        let (open, waiting, decided) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Judge { schemas, document, open, waiting, forgetful, decided, steps: steps(document) }
     }
 
     fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {
@@ -869,8 +879,7 @@ impl<'d> Judge<'d> {
                     }
                 }
                 if !matches {
-                    let nearest = self.nearest(found, any, at);
-                    fail!(valid, found, at, id, Why::AnyOf(number, nearest));
+                    demand!(valid, self.unmatched(found, (id, any), at, seen, |nearest| Why::AnyOf(number, nearest)));
                 }
             }
             Applied::One(one) => {
@@ -888,8 +897,8 @@ impl<'d> Judge<'d> {
                 }
                 match count {
                     0 => {
-                        let nearest = self.nearest(found, one, at);
-                        fail!(valid, found, at, id, Why::OneOfNone(number, nearest));
+                        let why = |nearest| Why::OneOfNone(number, nearest);
+                        demand!(valid, self.unmatched(found, (id, one), at, seen, why));
                     }
                     1 => {}
                     _ => fail!(valid, found, at, id, Why::OneOfSeveral(number, matching)),
@@ -923,37 +932,62 @@ impl<'d> Judge<'d> {
         matches
     }
 
-    /// The alternative that comes nearest: the one with the fewest failures, and of those the one that got furthest into
-    /// the document.
+    /// Note what is wrong with a value that no alternative takes: by the one that is meant, or else at one place.
     #[inline(never)]
-    fn nearest<F: Findings>(&mut self, found: &mut F, alternatives: &[SchemaId], at: NodeId) -> Option<Box<Nearest>> {
-        if !F::ALL {
-            return None;
+    fn unmatched<F: Findings>(
+        &mut self,
+        found: &mut F,
+        (id, alternatives): (SchemaId, &[SchemaId]),
+        at: NodeId,
+        seen: Option<&mut Seen>,
+        why: impl Fn(Option<Box<Nearest>>) -> Why,
+    ) -> bool {
+        if !F::BY_ALTERNATIVE {
+            return false;
         }
-        let mut nearest: Option<(_, Nearest)> = None;
-        for (number, schema) in alternatives.iter().enumerate() {
+        let (place, nearest) = match meant(self.schemas, self.document, alternatives, at, &mut self.steps) {
+            Meant::One(number) => {
+                let mark = found.mark();
+                self.judge(found, alternatives[number], at, seen);
+                if found.mark() > mark {
+                    return false;
+                }
+                // The search is at its end.
+                (at, None)
+            }
+            Meant::Several(numbers) => (at, self.nearest(found, alternatives, &numbers, at)),
+            Meant::None(place, takes) => (place, Some(Nearest::Takes(takes))),
+        };
+        found.add(Failure { at: place, schema: id, why: why(nearest.map(Box::new)) });
+        false
+    }
+
+    /// Of some alternatives the one that comes nearest: with the fewest failures, and of those the one that got furthest
+    /// into the document.
+    #[inline(never)]
+    fn nearest<F: Findings>(
+        &mut self,
+        found: &mut F,
+        alternatives: &[SchemaId],
+        numbers: &[usize],
+        at: NodeId,
+    ) -> Option<Nearest> {
+        let mut nearest = None;
+        for &number in numbers {
             let mark = found.mark();
-            self.judge(found, *schema, at, None);
+            self.judge(found, alternatives[number], at, None);
             let failures = found.since(mark);
             let Some(first) = failures.iter().min_by_key(|failure| failure.at) else {
                 continue;
             };
             let depth = |failure: &Failure| self.document.place_within(at, Place::root(), failure.at).steps().len();
             let furthest = failures.iter().map(depth).max().unwrap_or(0);
-            // A value of another type altogether is further away than any number of wrong members.
-            let other = failures.iter().any(|failure| {
-                let of_value = match failure.why {
-                    Why::Type | Why::Never => true,
-                    Why::Allowed(number) => self.schemas.get(failure.schema).allowed[number].keyword == "const",
-                    _ => false,
-                };
-                of_value && failure.at == at && furthest == depth(failure)
-            });
-            let key = (other, failures.len(), usize::MAX - furthest);
+            let key = (failures.len(), usize::MAX - furthest);
             if nearest.as_ref().is_none_or(|(best, _)| key < *best) {
-                nearest = Some((key, Nearest { number, first: first.clone(), more: failures.len() - 1 }));
+                let (first, more) = (first.clone(), failures.len() - 1);
+                nearest = Some((key, Nearest::Alternative { number, first, more }));
             }
         }
-        nearest.map(|(_, nearest)| Box::new(nearest))
+        nearest.map(|(_, nearest)| nearest)
     }
 }

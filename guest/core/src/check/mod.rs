@@ -8,6 +8,7 @@ mod judge;
 mod metaschema;
 mod pattern;
 mod schema;
+mod union;
 mod value;
 
 use referencing::{Draft, SPECIFICATIONS};

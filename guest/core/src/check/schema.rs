@@ -266,6 +266,19 @@ impl Allowed {
         Allowed { keyword, values, strings, numbers, others }
     }
 
+    /// Whether any of the values is of a kind.
+    pub(super) fn has_kind(&self, kind: Kind) -> bool {
+        let is_of = |value: &Value| match kind {
+            Kind::Null => value.is_null(),
+            Kind::False | Kind::True => value.is_boolean(),
+            Kind::Number => value.is_number(),
+            Kind::String => value.is_string(),
+            Kind::Array => value.is_array(),
+            Kind::Object => value.is_object(),
+        };
+        self.values.iter().any(is_of)
+    }
+
     pub(super) fn has(&self, document: &Document, at: NodeId, kind: Kind) -> bool {
         match kind {
             Kind::String => {

@@ -1,0 +1,248 @@
+//! Alternatives + a value that none of them takes -> the one that is meant.
+//!
+//! Alternatives are told apart by what their schemas list: the types of the value, and `const` and `enum` of the value or
+//! of members that alternatives share. One whose list has what is there is meant rather than one whose list has not,
+//! however much else is wrong by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::schema::{Applied, Schema, SchemaId, Schemas};
+use crate::parse::{Document, Kind, NodeId};
+
+/// Members inside each other, references and alternatives inside alternatives are followed this far.
+const MAX_LEVELS: usize = 10;
+
+/// To tell alternatives apart, a search may read this many schemas and values of theirs, and one more for so many bytes of
+/// the document: what is not told apart by then is not.
+const STEPS: u32 = 20_000;
+const BYTES_PER_STEP: usize = 4;
+
+/// Which alternatives are meant.
+pub(super) enum Meant {
+    One(usize),
+    /// One of these: nothing tells which.
+    Several(Vec<usize>),
+    /// None: at this place stands nothing that any of them takes there.
+    None(NodeId, Vec<Takes>),
+}
+
+/// What an alternative takes at a place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Takes {
+    /// The values of the schema's list of this number.
+    Values(SchemaId, usize),
+    /// The types that the schema names.
+    Types(SchemaId),
+}
+
+/// What one alternative says of a value by lists.
+#[derive(Default)]
+struct Lists {
+    /// It does not take values of this type.
+    other: bool,
+    /// What it takes for the value itself.
+    takes: Vec<Takes>,
+    /// Of the values that it declares, by where they stand.
+    by_place: BTreeMap<NodeId, List>,
+}
+
+/// What one alternative lists for one place; nothing where it only declares it.
+struct List {
+    agrees: bool,
+    takes: Vec<Takes>,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        List { agrees: true, takes: Vec::new() }
+    }
+}
+
+/// The steps of one search.
+pub(super) fn steps(document: &Document) -> u32 {
+    STEPS.saturating_add((document.source(Document::ROOT).len() / BYTES_PER_STEP) as u32)
+}
+
+/// Which of the alternatives a value means. `steps` are those that may still be made: a search shares them.
+#[inline(never)]
+pub(super) fn meant(
+    schemas: &Schemas,
+    document: &Document,
+    alternatives: &[SchemaId],
+    at: NodeId,
+    steps: &mut u32,
+) -> Meant {
+    let mut reader = Reader { schemas, document, value: at, steps };
+    let mut lists = Vec::new();
+    for id in alternatives {
+        let mut list = Lists::default();
+        reader.read(*id, at, MAX_LEVELS, &mut list);
+        lists.push(list);
+    }
+    if *reader.steps == 0 {
+        return Meant::Several((0..alternatives.len()).collect());
+    }
+    reader.choose(&lists)
+}
+
+struct Reader<'d, 's> {
+    schemas: &'d Schemas,
+    document: &'d Document<'d>,
+    /// Which the alternatives are for.
+    value: NodeId,
+    steps: &'s mut u32,
+}
+
+impl Reader<'_, '_> {
+    /// Note what a schema lists for a value and for those inside it.
+    #[inline(never)]
+    fn read(&mut self, id: SchemaId, at: NodeId, left: usize, lists: &mut Lists) {
+        *self.steps = self.steps.saturating_sub(1);
+        if left == 0 || *self.steps == 0 {
+            return;
+        }
+        let (schemas, document) = (self.schemas, self.document);
+        let schema = schemas.get(id);
+        self.read_own(id, schema, at, lists);
+        if let (Kind::Object, Some(rules)) = (document.kind(at), &schema.object) {
+            for (name, value) in document.members(at) {
+                let number = rules.names.find(document.string_bytes(name), document.name_hash(name));
+                if let Some(schema) = number.and_then(|number| rules.members[number].schema) {
+                    self.read(schema, value, left - 1, lists);
+                }
+            }
+        }
+        if let (Kind::Array, Some(rules)) = (document.kind(at), &schema.array) {
+            for (schema, item) in rules.prefix.iter().zip(document.items(at)) {
+                self.read(*schema, item, left - 1, lists);
+            }
+        }
+        for applied in &schema.applied {
+            match applied {
+                Applied::Reference(id) => self.read(*id, at, left - 1, lists),
+                Applied::All(all) => all.iter().for_each(|id| self.read(*id, at, left - 1, lists)),
+                Applied::Any(any) | Applied::One(any) => self.read_any(any, at, left - 1, lists),
+                Applied::Not(..) | Applied::If { .. } => {}
+            }
+        }
+    }
+
+    /// Note what a schema lists for a value by its own keywords.
+    fn read_own(&self, id: SchemaId, schema: &Schema, at: NodeId, lists: &mut Lists) {
+        let (document, kind) = (self.document, self.document.kind(at));
+        let list = lists.by_place.entry(at).or_default();
+        for (number, allowed) in schema.allowed.iter().enumerate() {
+            list.agrees &= allowed.has(document, at, kind);
+            list.takes.push(Takes::Values(id, number));
+        }
+        // What may be left out may often be null instead.
+        if schema.type_names == "null" && schema.allowed.is_empty() && at != self.value {
+            list.agrees &= kind == Kind::Null;
+            list.takes.push(Takes::Types(id));
+        }
+        if at != self.value {
+            return;
+        }
+        let is_typed = schema.allowed.iter().all(|allowed| allowed.has_kind(kind));
+        lists.other |= !schema.types.has(document, at, kind) || !is_typed;
+        match schema.allowed.is_empty() {
+            true if !schema.type_names.is_empty() => lists.takes.push(Takes::Types(id)),
+            true => {}
+            false => lists.takes.extend((0..schema.allowed.len()).map(|number| Takes::Values(id, number))),
+        }
+    }
+
+    /// What alternatives inside an alternative list is listed by that where each of them lists something.
+    fn read_any(&mut self, any: &[SchemaId], at: NodeId, left: usize, lists: &mut Lists) {
+        let mut inner = Vec::new();
+        for id in any {
+            let mut lists = Lists::default();
+            self.read(*id, at, left, &mut lists);
+            inner.push(lists);
+        }
+        lists.other |= inner.iter().all(|inner| inner.other);
+        let places: BTreeSet<NodeId> = inner.iter().flat_map(|inner| inner.by_place.keys().copied()).collect();
+        for place in places {
+            let of_place = || inner.iter().filter_map(|inner| inner.by_place.get(&place));
+            let list = lists.by_place.entry(place).or_default();
+            if of_place().count() == any.len() && of_place().all(|list| !list.takes.is_empty()) {
+                list.agrees &= of_place().any(|list| list.agrees);
+                list.takes.extend(of_place().flat_map(|list| list.takes.iter().cloned()));
+            }
+        }
+        lists.takes.extend(inner.into_iter().flat_map(|inner| inner.takes));
+    }
+
+    /// Leave one alternative after the other out, by the list that tells most.
+    fn choose(&mut self, lists: &[Lists]) -> Meant {
+        let mut left: Vec<usize> = (0..lists.len()).filter(|number| !lists[*number].other).collect();
+        let value = self.value;
+        let of_value = |number: &usize| lists[*number].by_place.get(&value);
+        let takes: Vec<Takes> = lists.iter().flat_map(|list| list.takes.iter().cloned()).collect();
+        if !takes.is_empty() && left.iter().all(|number| of_value(number).is_some_and(|list| !list.agrees)) {
+            return Meant::None(self.value, takes);
+        }
+        if left.is_empty() {
+            left = (0..lists.len()).collect();
+        }
+        let places: BTreeSet<NodeId> = lists.iter().flat_map(|list| list.by_place.keys().copied()).collect();
+        loop {
+            if let [one] = left[..] {
+                return Meant::One(one);
+            }
+            let strongest =
+                places.iter().filter_map(|place| Some((self.strength(lists, &left, *place)?, *place))).min();
+            let Some(((.., is_none), place)) = strongest else {
+                // A value that is no literal may still be of those that are none.
+                let is_open = |number: &usize| of_value(number).is_none_or(|list| list.agrees);
+                let open: Vec<usize> = left.iter().copied().filter(is_open).collect();
+                return Meant::Several(if open.is_empty() { left } else { open });
+            };
+            if is_none {
+                let listed = left.iter().filter_map(|number| lists[*number].by_place.get(&place));
+                return Meant::None(place, listed.flat_map(|list| list.takes.iter().cloned()).collect());
+            }
+            left.retain(|number| lists[*number].by_place.get(&place).is_some_and(List::has_what_is_there));
+        }
+    }
+
+    /// How well the lists for a place tell alternatives apart, the best first: by how many do not have one, by whether lists
+    /// have values in common, by how long they are, and by whether none has what is there. None where they do not.
+    fn strength(&mut self, lists: &[Lists], left: &[usize], place: NodeId) -> Option<(usize, bool, usize, bool)> {
+        let declared: Vec<&List> = left.iter().filter_map(|number| lists[*number].by_place.get(&place)).collect();
+        let listed: Vec<&&List> = declared.iter().filter(|list| !list.takes.is_empty()).collect();
+        let agreeing = listed.iter().filter(|list| list.agrees).count();
+        let is_shared = declared.len() > 1 && !listed.is_empty();
+        let is_none = agreeing == 0 && listed.len() == left.len();
+        if !is_shared || agreeing == left.len() || (agreeing == 0 && !is_none) {
+            return None;
+        }
+        let (mut all, mut total, mut longest) = (BTreeSet::new(), 0, 0);
+        for list in &listed {
+            let values: BTreeSet<String> = list.takes.iter().flat_map(|takes| self.telling(takes)).collect();
+            total += values.len();
+            longest = longest.max(values.len());
+            all.extend(values);
+        }
+        *self.steps = self.steps.saturating_sub((total + left.len()) as u32);
+        let is_same = all.len() == longest;
+        (!(is_none && is_same)).then_some((left.len() - listed.len(), all.len() < total, longest, is_none))
+    }
+
+    /// The values that alternatives may be told apart by: all may have null.
+    fn telling(&self, takes: &Takes) -> Vec<String> {
+        match takes {
+            Takes::Values(id, number) => {
+                let values = &self.schemas.get(*id).allowed[*number].values;
+                values.iter().filter(|value| !value.is_null()).map(ToString::to_string).collect()
+            }
+            Takes::Types(_) => Vec::new(),
+        }
+    }
+}
+
+impl List {
+    fn has_what_is_there(&self) -> bool {
+        self.agrees && !self.takes.is_empty()
+    }
+}
