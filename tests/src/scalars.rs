@@ -81,6 +81,8 @@ fn decoded(text: &str) -> String {
                 rest = &rest[6..];
                 continue;
             }
+            // It is cut off.
+            (Some('u'), None) => (' ', 1),
             (Some('n'), _) => ('\n', 2),
             (Some('t'), _) => ('\t', 2),
             (Some('r'), _) => ('\r', 2),

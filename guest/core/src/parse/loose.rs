@@ -119,12 +119,14 @@ pub(crate) struct Lexer<'t> {
     end: usize,
     /// Comments, other quotes and other white space than JSON's are read as such.
     lenient: bool,
+    /// What looks like a comment before this place is none: it would hold what stands here.
+    no_comment: usize,
     peeked: Option<Lexeme>,
 }
 
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, (start, end): (usize, usize), lenient: bool) -> Self {
-        Lexer { text, at: start, end, lenient, peeked: None }
+        Lexer { text, at: start, end, lenient, no_comment: 0, peeked: None }
     }
 
     #[inline]
@@ -169,8 +171,8 @@ impl<'t> Lexer<'t> {
         loop {
             self.at += scan::white_space(&self.bytes()[self.at..]);
             let character = self.character(self.at);
-            if self.is_comment(self.at) {
-                self.at = self.end_of_comment(self.at);
+            if let Some(end) = self.end_of_comment(self.at) {
+                self.at = end;
             } else if is_space(character) {
                 self.at += character.len_utf8();
             } else {
@@ -214,8 +216,8 @@ impl<'t> Lexer<'t> {
 
     fn read_lenient(&mut self) -> Token {
         let character = self.character(self.at);
-        if self.is_comment(self.at) {
-            self.at = self.end_of_comment(self.at);
+        if let Some(end) = self.end_of_comment(self.at) {
+            self.at = end;
             return Token::Comment;
         }
         if is_space(character) {
@@ -231,7 +233,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether a comment begins here.
+    /// Whether a comment begins here, by its mark.
     fn is_comment(&self, at: usize) -> bool {
         let bytes = self.bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
@@ -244,13 +246,33 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Where the comment that begins here ends.
-    fn end_of_comment(&self, at: usize) -> usize {
-        let end = match self.bytes().get(at + 1) {
-            Some(b'*') => self.text[at + 2..self.end].find("*/").map(|found| at + 4 + found),
-            _ => self.text[at..self.end].find('\n').map(|found| at + found),
+    /// Where the comment ends that begins here. None where none does: one that has no end, or has half a string inside,
+    /// or, beside what stands on its line, brackets that end what stands outside of it.
+    fn end_of_comment(&mut self, at: usize) -> Option<usize> {
+        if at < self.no_comment || !self.is_comment(at) {
+            return None;
+        }
+        let rest = &self.text[at..self.end];
+        let (end, holds) = if rest.starts_with("/*") {
+            let end = rest[2..].find("*/").map(|found| found + 4);
+            let inside = &rest[..end.unwrap_or(0)];
+            (end, (!inside.matches('"').count().is_multiple_of(2)).then_some(inside.len()))
+        } else {
+            let end = rest.find('\n').unwrap_or(rest.len());
+            (Some(end), if begins_line(self.text, at) { None } else { bracket_too_many(&rest[..end]) })
         };
-        end.unwrap_or(self.end)
+        match (end, holds) {
+            (Some(end), None) => Some(at + end),
+            // Each of these is looked for once.
+            (None, _) => {
+                self.no_comment = self.end;
+                None
+            }
+            (_, Some(holds)) => {
+                self.no_comment = at + holds;
+                None
+            }
+        }
     }
 
     /// A run of characters that are no marks.
@@ -267,7 +289,7 @@ impl<'t> Lexer<'t> {
                     }
                     break;
                 }
-                b'/' if self.lenient && self.at > start && self.is_comment(self.at) => break,
+                b'/' if self.lenient && self.at > start && self.end_of_comment(self.at).is_some() => break,
                 0x80.. if self.lenient && is_space(self.character_around(self.at)) => break,
                 _ => self.at += 1,
             }
@@ -280,7 +302,7 @@ impl<'t> Lexer<'t> {
         if self.text.is_char_boundary(at) { self.character(at) } else { '\0' }
     }
 
-    /// Whether what stands here can follow a string: a mark, a comment, the end, or another
+    /// Whether what stands here can follow a string: a mark, the mark of a comment, the end, or another
     /// value after white space.
     fn is_end(&self, at: usize) -> bool {
         let bytes = self.bytes();
@@ -368,6 +390,29 @@ impl<'t> Lexer<'t> {
         matches!(bytes.get(after + white), None | Some(b',' | b'}' | b']'))
             && !matches!(before, Some(b'{' | b'[' | b',' | b':'))
     }
+}
+
+/// Whether nothing but white space stands before a place on its line.
+pub(crate) fn begins_line(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t', '\r']);
+    before.is_empty() || before.ends_with('\n')
+}
+
+/// Where a text has a bracket that ends what was begun before it.
+fn bracket_too_many(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.bytes().position(|byte| match byte {
+        b'{' | b'[' => {
+            depth += 1;
+            false
+        }
+        b'}' | b']' if depth == 0 => true,
+        b'}' | b']' => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    })
 }
 
 /// White space in other scripts, and what has no width.
