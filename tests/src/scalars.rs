@@ -58,13 +58,18 @@ pub fn words(text: &str) -> Vec<String> {
             }
         }
     }
+    all_words(&outside)
+}
+
+/// The words of a text, in comments and out of them.
+pub fn all_words(text: &str) -> Vec<String> {
     let literal = |word: &str| match word {
         "True" => "true".to_owned(),
         "False" => "false".to_owned(),
         "None" => "null".to_owned(),
         word => word.to_owned(),
     };
-    let decoded = decoded(&outside);
+    let decoded = decoded(text);
     decoded.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(literal).collect()
 }
 
@@ -142,7 +147,10 @@ mod tests {
 
     #[test]
     fn scalars_of_json() {
-        assert_eq!(scalars(r#"{"a\"\u00e9":[1.50,true,"x, \\"],"":null}"#), ["a\"é", "1.50", "true", "x, \\", "", "null"]);
+        assert_eq!(
+            scalars(r#"{"a\"\u00e9":[1.50,true,"x, \\"],"":null}"#),
+            ["a\"é", "1.50", "true", "x, \\", "", "null"]
+        );
     }
 
     #[test]

@@ -14,6 +14,9 @@ const MAX_FEEDBACK: usize = 2048;
 /// How it ends, where everything is asked for again.
 const WHOLE: &str = "Send the whole corrected output again.";
 
+/// How it ends, where nothing is asked for again. Who runs a producer stops there.
+const NOTHING: &str = "Nothing needs to be sent again.";
+
 /// Room for the line that says how many are left out.
 const MAX_MORE: usize = 48;
 
@@ -68,6 +71,11 @@ pub(crate) fn partial(
         None => WHOLE.to_owned(),
     };
     feedback.end(usize::from(broken.is_some()) + quarantined.len(), &tail)
+}
+
+/// For an output that is used whole, its syntax being put right.
+pub(crate) fn repaired() -> String {
+    format!("The output was not well-formed JSON. It was used with its syntax repaired.\n{NOTHING}")
 }
 
 /// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.

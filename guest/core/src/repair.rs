@@ -3,7 +3,7 @@
 //! Where more than one reading is plausible, none is taken: no value is invented, no text is cut short but that which
 //! the producer itself cut off, and nothing is left out that is not in an edit.
 
-mod comment;
+pub(crate) mod comment;
 mod quotes;
 
 use crate::{
@@ -312,7 +312,9 @@ impl<'t> Repairer<'t> {
                 // Two names, of which one has lost its last quote and the other its first, hold what is between them.
                 let name = &self.text[lexeme.start..lexeme.end];
                 let inside = name.len().min(1)..name.len().saturating_sub(1);
-                if quoted.quotes_inside && name.get(inside).is_none_or(|inside| quotes::are_in_name(inside, quoted.quotes)) {
+                if quoted.quotes_inside
+                    && name.get(inside).is_none_or(|inside| quotes::are_in_name(inside, quoted.quotes))
+                {
                     return None;
                 }
                 if name.contains('\n') && name.contains([',', ':', '{', '}', '[', ']']) {
@@ -459,7 +461,8 @@ impl<'t> Repairer<'t> {
         }
         // Rather a quote that is missing than a text that was cut off: the brackets after it are there.
         let has_bracket = |frame: &Frame| content.trim_end().ends_with(frame.bracket.closing());
-        if close == 0 && self.stack.iter().any(has_bracket) {
+        let is_unit = self.stack.is_empty() && content.trim_end().ends_with(['}', ']']);
+        if close == 0 && (is_unit || self.stack.iter().any(has_bracket)) {
             return None;
         }
         let cut = if close == 0 { whole_escapes(content) } else { content.len() };

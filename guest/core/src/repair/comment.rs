@@ -5,11 +5,11 @@
 
 use crate::parse::{
     is_plain_scalar,
-    loose::{Bracket, State, begins_line},
+    loose::{Bracket, Quotes, State, begins_line},
 };
 
 /// Whether the comment at a place may be data, by what it holds and how far the container around it has been read.
-pub(super) fn may_be_data(text: &str, (start, end): (usize, usize), state: Option<(Bracket, State)>) -> bool {
+pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Option<(Bracket, State)>) -> bool {
     let comment = &text[start..end];
     let inside = comment.trim_start_matches(['#', '/']);
     if comment.starts_with("/*") || !inside.contains(char::is_alphanumeric) {
@@ -61,7 +61,9 @@ fn has_name(text: &str) -> bool {
 
 /// Whether a text has a name in quotes with its colon.
 fn has_member(text: &str) -> bool {
-    text.split(['"', '\'']).skip(1).any(|after| after.trim_start().starts_with(':'))
+    text.split(|character| Quotes::opened_by(character).is_some())
+        .skip(1)
+        .any(|after| after.trim_start().starts_with(':'))
 }
 
 /// Whether a text has a comma, outside of brackets of its own, that a member or a value comes after.

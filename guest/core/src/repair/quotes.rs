@@ -13,7 +13,8 @@ pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     let (mut opened, mut in_doubt) = (None, inside.iter().any(is_other));
     for quote in &inside {
         let Quote { start, end, before, after } = *quote;
-        let (after_word, before_word) = (before.is_some_and(char::is_alphanumeric), after.is_some_and(char::is_alphanumeric));
+        let (after_word, before_word) =
+            (before.is_some_and(char::is_alphanumeric), after.is_some_and(char::is_alphanumeric));
         match opened {
             _ if single && after_word && before_word => {}
             None if end < content.len() && before.is_some_and(|before| is_sign(before, single)) => {
