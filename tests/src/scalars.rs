@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
 /// The strings, numbers and literals of a JSON text, member names included: strings by what they say, the others as they
 /// are written.
 pub fn scalars(json: &str) -> Vec<String> {
@@ -139,6 +142,45 @@ pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<
         None => true,
     };
     from.iter().filter(is_missing).cloned().collect()
+}
+
+/// What a report's changes put right keeps each word that stood there, and what they take out as a comment looks like one:
+/// it has an end, and no bracket or member of what is around it. Holds of reports by contracts without items.
+///
+/// # Errors
+///
+/// A change does not.
+pub fn repairs_keep_words(report: &Value, output: &str) -> Result<()> {
+    for change in report["changes"].as_array().context("changes")? {
+        let text = |name: &str| change[name].as_str().context("a text");
+        let (kind, before, after) = (text("kind")?, text("before")?, text("after")?);
+        if before.contains("… [") {
+            continue;
+        }
+        let start = change["span"][0].as_u64().context("a span")? as usize;
+        let is_kept = match kind {
+            "comment" => is_comment(before, output[..start].trim_end_matches([' ', '\t', '\r'])),
+            "around" | "dropped" | "stripped" | "closed_string" => true,
+            _ => all_words(before) == all_words(after),
+        };
+        ensure!(is_kept, "a word is lost or new: {change}");
+    }
+    Ok(())
+}
+
+/// Whether what comes after a text can be nothing but a comment.
+fn is_comment(text: &str, before: &str) -> bool {
+    if text.starts_with("/*") {
+        return text.len() > 3 && text.ends_with("*/") && text.matches('"').count().is_multiple_of(2);
+    }
+    let own_line = before.is_empty() || before.ends_with('\n');
+    let mut depth = 0;
+    let in_step = text.chars().all(|character| {
+        depth += i32::from(matches!(character, '{' | '[')) - i32::from(matches!(character, '}' | ']'));
+        depth >= 0
+    });
+    let has_member = text.split('"').skip(1).any(|after| after.trim_start().starts_with(':'));
+    !text.contains('\n') && (own_line || (in_step && !has_member))
 }
 
 #[cfg(test)]

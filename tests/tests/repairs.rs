@@ -1,11 +1,11 @@
 //! A repair loses nothing and invents nothing: documents damaged in their syntax, and texts of any file.
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use seamgate_core::{Contract, Report, Request, validate};
 use seamgate_tests::{
     Random,
-    scalars::{all_words, missing, scalars, words},
+    scalars::{all_words, missing, repairs_keep_words, scalars, words},
 };
 use serde_json::{Value, json};
 
@@ -321,6 +321,7 @@ fn a_repair_loses_nothing_and_invents_nothing() {
         let mut random = Random(0x7f4a_7c15_9e37_79b9);
         let (mut repaired, mut not, mut lost, mut invented) = (0, 0, 0, 0);
         let mut shown = Vec::new();
+        let mut by_kind: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for round in 0..DAMAGES {
             let mut writer = Writer { style: round % 3, random: &mut random, pieces: Vec::new() };
             match (items, writer.random.below(2)) {
@@ -338,6 +339,14 @@ fn a_repair_loses_nothing_and_invents_nothing() {
                 continue;
             }
             let report = judge(&contract, &output);
+            // What a single damage costs.
+            let done: Vec<&String> = damages.iter().filter(|damage| *damage != "nothing").collect();
+            if let [damage] = done[..] {
+                let kind = damage.split(" at ").next().unwrap_or_default();
+                let (all, whole) = by_kind.entry(kind.to_owned()).or_default();
+                *all += 1;
+                *whole += usize::from(report.output.is_some());
+            }
             let Some(document) = &report.output else {
                 not += 1;
                 continue;
@@ -359,6 +368,9 @@ fn a_repair_loses_nothing_and_invents_nothing() {
                 shown.push(format!("{damages:?}\n  {original}\n  {output}\n  {document}\n  {vanished:?} {new:?}"));
             }
         }
+        for (kind, (all, whole)) in by_kind {
+            println!("  {kind}: {whole} of {all} repaired");
+        }
         for one in shown.iter().take(20) {
             println!("{one}");
         }
@@ -370,6 +382,78 @@ fn a_repair_loses_nothing_and_invents_nothing() {
         assert_eq!((lost, invented), (0, 0));
         assert!(repaired * 4 > not, "{repaired} {not}");
     }
+}
+
+/// Pieces of JSON, of what is mistaken for it, and of what looks like a comment.
+const PIECES: [&str; 48] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "'",
+    "\\",
+    "\n",
+    " ",
+    "\"id\"",
+    "\"a\":",
+    "\"id\":1",
+    "{\"id\":1}",
+    "[1,2]",
+    "“",
+    "”",
+    "‘",
+    "`",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    " #",
+    " // ",
+    "#fff",
+    "//cdn/x",
+    "true",
+    "None",
+    "nul",
+    "-",
+    "1",
+    "12.5e3",
+    "x",
+    "a b",
+    "b:",
+    "\u{a0}",
+    "\\u00e9",
+    "\\n",
+    "\\'",
+    "\t",
+    "\u{1}",
+    "\"\"",
+    "''",
+    "},{",
+    "\n# two words\n",
+    ",\n  \"",
+];
+
+#[test]
+fn changes_of_any_text_keep_each_word() {
+    let contract = contract(false);
+    let mut random = Random(0x1b87_3593_cc9e_2d51);
+    let mut repaired = 0;
+    for _ in 0..DAMAGES {
+        let mut text = String::from(random.one(&["", "{", "[", "{\"a\":["]));
+        for _ in 0..random.below(16) {
+            text.push_str(random.one(&PIECES));
+        }
+        text.push_str(random.one(&["", "}", "]", "]}"]));
+        let report = judge(&contract, &text);
+        repaired += usize::from(report.output.is_some() && !report.changes.is_empty());
+        let report = serde_json::from_str(&report.to_json()).expect("a report");
+        repairs_keep_words(&report, &text).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+    }
+    println!("of {DAMAGES} texts {repaired} were repaired");
+    assert!(repaired * 100 > DAMAGES, "{repaired}");
 }
 
 /// The same for texts of which nothing is known: each word outside of a comment is in the output, or in what the report

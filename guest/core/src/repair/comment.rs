@@ -12,7 +12,7 @@ use crate::parse::{
 pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Option<(Bracket, State)>) -> bool {
     let comment = &text[start..end];
     let inside = comment.trim_start_matches(['#', '/']);
-    if comment.starts_with("/*") || !inside.contains(char::is_alphanumeric) {
+    if comment.starts_with("/*") || !inside.contains(|held: char| held.is_alphanumeric() || "\"'".contains(held)) {
         return false;
     }
     let hash = comment.starts_with('#');

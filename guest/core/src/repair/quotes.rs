@@ -7,8 +7,12 @@ use crate::parse::loose::Quotes;
 /// Whether a string with quotes inside that are not escaped has another reading. `close` is the quote that ends it.
 pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     let single = matches!(quotes, Quotes::Single | Quotes::SmartSingle);
-    let inside = places(content, quotes);
-    // Curly quotes come in pairs, so that a straight one is no end for what has a curly one inside.
+    let mut inside = places(content, quotes);
+    // Curly quotes come in pairs: a straight one inside of them is no end, and a straight one is no end for what has a
+    // curly one inside.
+    if !close.is_ascii() {
+        inside.retain(|quote| !content[quote.start..quote.end].is_ascii());
+    }
     let is_other = |quote: &Quote| close.starts_with(['"', '\'']) && !content[quote.start..].starts_with(close);
     let (mut opened, mut in_doubt) = (None, inside.iter().any(is_other));
     for quote in &inside {
@@ -114,5 +118,6 @@ mod tests {
             assert_eq!(are_in_doubt(content, quotes, close), expected, "{content}");
         }
         assert!(are_in_doubt("x” y", Quotes::SmartDouble, "\""));
+        assert!(!are_in_doubt("5\"", Quotes::SmartDouble, "”"));
     }
 }
