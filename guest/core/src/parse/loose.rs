@@ -119,14 +119,19 @@ pub(crate) struct Lexer<'t> {
     end: usize,
     /// Comments, other quotes and other white space than JSON's are read as such.
     lenient: bool,
-    /// What looks like a comment before this place is none: it would hold what stands here.
-    no_comment: usize,
+    /// Between these places, what looks like a comment is none: it would hold what stands at the second one.
+    no_comment: (usize, usize),
     peeked: Option<Lexeme>,
 }
 
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, (start, end): (usize, usize), lenient: bool) -> Self {
-        Lexer { text, at: start, end, lenient, no_comment: 0, peeked: None }
+        Lexer { text, at: start, end, lenient, no_comment: (0, 0), peeked: None }
+    }
+
+    /// The same lexer at another place.
+    pub(crate) fn moved_to(self, at: usize) -> Self {
+        Lexer { at, peeked: None, ..self }
     }
 
     #[inline]
@@ -246,33 +251,23 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Where the comment ends that begins here. None where none does: one that has no end, or has half a string inside,
-    /// or, beside what stands on its line, brackets that end what stands outside of it.
+    /// Where the comment ends that begins here. None where none does: one that has no end, or has, beside what stands on
+    /// its line, brackets that end what stands outside of it.
     fn end_of_comment(&mut self, at: usize) -> Option<usize> {
-        if at < self.no_comment || !self.is_comment(at) {
+        let (from, to) = self.no_comment;
+        if (from..to).contains(&at) || !self.is_comment(at) {
             return None;
         }
         let rest = &self.text[at..self.end];
-        let (end, holds) = if rest.starts_with("/*") {
-            let end = rest[2..].find("*/").map(|found| found + 4);
-            let inside = &rest[..end.unwrap_or(0)];
-            (end, (!inside.matches('"').count().is_multiple_of(2)).then_some(inside.len()))
+        let end = if rest.starts_with("/*") {
+            rest[2..].find("*/").map(|found| found + 4).ok_or(rest.len())
+        } else if begins_line(self.text, at) {
+            Ok(rest.find('\n').unwrap_or(rest.len()))
         } else {
-            let end = rest.find('\n').unwrap_or(rest.len());
-            (Some(end), if begins_line(self.text, at) { None } else { bracket_too_many(&rest[..end]) })
+            line_in_step(rest)
         };
-        match (end, holds) {
-            (Some(end), None) => Some(at + end),
-            // Each of these is looked for once.
-            (None, _) => {
-                self.no_comment = self.end;
-                None
-            }
-            (_, Some(holds)) => {
-                self.no_comment = at + holds;
-                None
-            }
-        }
+        // What is none is looked at once.
+        end.map(|end| at + end).map_err(|none| self.no_comment = (at, at + none)).ok()
     }
 
     /// A run of characters that are no marks.
@@ -398,21 +393,18 @@ pub(crate) fn begins_line(text: &str, at: usize) -> bool {
     before.is_empty() || before.ends_with('\n')
 }
 
-/// Where a text has a bracket that ends what was begun before it.
-fn bracket_too_many(text: &str) -> Option<usize> {
+/// Where a text's first line ends, or the first bracket in it that ends what was begun before.
+fn line_in_step(text: &str) -> Result<usize, usize> {
     let mut depth = 0_usize;
-    text.bytes().position(|byte| match byte {
-        b'{' | b'[' => {
-            depth += 1;
-            false
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => return Ok(at),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1).ok_or(at)?,
+            _ => {}
         }
-        b'}' | b']' if depth == 0 => true,
-        b'}' | b']' => {
-            depth -= 1;
-            false
-        }
-        _ => false,
-    })
+    }
+    Ok(text.len())
 }
 
 /// White space in other scripts, and what has no width.

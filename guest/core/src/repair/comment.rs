@@ -12,7 +12,11 @@ use crate::parse::{
 pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Option<(Bracket, State)>) -> bool {
     let comment = &text[start..end];
     let inside = comment.trim_start_matches(['#', '/']);
-    if comment.starts_with("/*") || !inside.contains(|held: char| held.is_alphanumeric() || "\"'".contains(held)) {
+    let half_a_string = !inside.matches('"').count().is_multiple_of(2);
+    if comment.starts_with("/*") {
+        return half_a_string;
+    }
+    if !inside.contains(|held: char| held.is_alphanumeric() || "\"'".contains(held)) {
         return false;
     }
     let hash = comment.starts_with('#');
@@ -34,7 +38,6 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
         },
         Some((_, State::After)) | None => glued && is_beside_value(&text[..start], hash),
     };
-    let half_a_string = !inside.matches('"').count().is_multiple_of(2);
     here || half_a_string || (!own_line && (has_member(inside) || swallows(inside)))
 }
 
