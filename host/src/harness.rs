@@ -33,7 +33,7 @@ pub enum Stop {
     /// The producer declined.
     Refused,
     /// Another attempt by the same producer cannot help: a filter withheld the output, it was cut off at a length limit,
-    /// or nothing can match the schema.
+    /// nothing can match the schema, or nothing is missing of an output whose syntax was repaired.
     NotRetryable,
     /// The same was wrong twice in a row.
     Repeated,
@@ -293,6 +293,7 @@ impl Attempts<'_> {
             Disposition::Accepted => Some(Stop::Accepted),
             Disposition::Refused => Some(Stop::Refused),
             Disposition::Partial if self.allow_partial && !missing => Some(Stop::Partial),
+            Disposition::Partial if merged.is_repaired() => Some(Stop::NotRetryable),
             _ => self.give_up(last),
         };
         match stop {

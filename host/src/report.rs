@@ -15,6 +15,9 @@ pub use crate::bindings::exports::seamgate::validator::types::{
     Quarantined, Report, Source, Span, Violation, Warning,
 };
 
+/// How feedback ends that asks for nothing.
+const NOTHING_WANTED: &str = "Nothing needs to be sent again.";
+
 impl Report {
     /// The report as JSON text: members in the order of the format (`schemas/report.schema.json`), no optional white
     /// space. The same bytes as in every other runtime.
@@ -68,6 +71,13 @@ impl Report {
             return Some("a document in it is not JSON on one line");
         }
         None
+    }
+
+    /// Whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing, and nothing
+    /// is asked for again.
+    pub fn is_repaired(&self) -> bool {
+        // The last line is never the producer's own text.
+        self.disposition == Disposition::Partial && self.feedback.lines().last() == Some(NOTHING_WANTED)
     }
 
     /// What is wrong with a rejected output; empty for others.

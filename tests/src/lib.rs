@@ -16,6 +16,7 @@ use serde_json::Value;
 mod changes;
 pub mod fixture;
 pub mod hostile;
+pub mod scalars;
 
 pub use changes::changes_give_what_was_validated;
 

@@ -266,6 +266,20 @@ const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", r#"printf '\0{"greeting": "\0"}'"#, 1, 2, "nothing is printed"),
     ("examples/triage", "cat examples/outputs/triage.partial-one-broken.txt", 3, 2, "which --allow-partial prints"),
     ("examples/triage --allow-partial", "cat examples/outputs/triage.partial-one-broken.txt", 0, 2, "in quarantine"),
+    (
+        "examples/triage",
+        "cat examples/outputs/triage.partial-trailing-comma.txt",
+        3,
+        1,
+        "the syntax was repaired and nothing is missing",
+    ),
+    (
+        "examples/triage --allow-partial",
+        "cat examples/outputs/triage.partial-trailing-comma.txt",
+        0,
+        1,
+        "its syntax was repaired",
+    ),
     ("examples/cited-answer", "cat examples/outputs/cited-answer.refused.txt", 4, 1, "the agent declined"),
     ("greeter", "echo refusal >$F; echo No.", 4, 1, "the agent declined"),
     ("greeter", "echo content_filter >$F; echo {}", 1, 1, "another one cannot help"),
@@ -737,9 +751,11 @@ fn the_library_asks_as_the_command_does() {
     assert_eq!(document["recommendations"].as_array().map(Vec::len), Some(4));
 
     let partial = include_str!("../../schemas/examples/outputs/triage.partial-one-broken.txt");
+    let repaired = include_str!("../../schemas/examples/outputs/triage.partial-trailing-comma.txt");
     for (output, finish, stop, attempts) in [
         ("no JSON", Finish::Stop, Stop::Repeated, 2),
         (partial, Finish::Stop, Stop::Repeated, 2),
+        (repaired, Finish::Stop, Stop::NotRetryable, 1),
         ("{\"#\": 1}", Finish::Unknown, Stop::Limit, 3),
         ("{\"#\": 1}", Finish::ContentFilter, Stop::NotRetryable, 1),
         ("I had rather not.", Finish::Refusal, Stop::Refused, 1),

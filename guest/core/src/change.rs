@@ -23,6 +23,16 @@ pub struct Change {
     pub after: String,
 }
 
+/// Whether a change of this kind, which takes the place of this text, leaves something out that the producer wrote or was
+/// still to write.
+pub(crate) fn loses(kind: &str, before: &str) -> bool {
+    match kind {
+        "item_removed" | "member_removed" | "closed_string" => true,
+        "around" | "dropped" | "stray" => before.contains(char::is_alphanumeric),
+        _ => false,
+    }
+}
+
 /// The changes of the output: the edits that made a document's text, and the members that are taken out of it, each
 /// given by its first node and the node after its last, in document order. Applied to the output, they give what is left.
 pub(crate) fn changes(

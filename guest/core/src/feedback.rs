@@ -19,6 +19,9 @@ const MAX_FEEDBACK: usize = 2048;
 /// How it ends, where everything is asked for again.
 const WHOLE: &str = "Send the whole corrected output again.";
 
+/// How it ends, where nothing is asked for again. Who runs a producer stops there.
+const NOTHING: &str = "Nothing needs to be sent again.";
+
 /// The line that says how many are left out is at most this long.
 const MAX_MORE: usize = 32;
 
@@ -67,6 +70,11 @@ pub(crate) fn partial(
     let told = feedback.tell(wrong, wanted.is_some());
     let tail = wanted.map_or(WHOLE.to_owned(), |path| wanting(path, told));
     feedback.end(output, &tail)
+}
+
+/// For an output that is used whole, its syntax being put right.
+pub(crate) fn repaired() -> String {
+    format!("The output was not well-formed JSON. It was used with its syntax repaired.\n{NOTHING}")
 }
 
 /// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.

@@ -158,12 +158,22 @@ fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judge
     let Ok(parsed) = parse_edited(&text, origin, caps) else {
         return malformed(violation, cut_off).into();
     };
+    let whole = is_whole(output, candidate.span, &edits);
     let mut judgement = judge_document(contract, request, screen(parsed), edits, items);
-    judgement.broken = Some(violation);
+    judgement.repaired = true;
+    judgement.broken = (!whole).then_some(violation);
     if let Outcome::Rejection(rejection) = &mut judgement.outcome {
         rejection.cut_off = cut_off;
     }
     judgement
+}
+
+/// Whether nothing is missing once the edits are made: they leave nothing out, and the text does not end before its
+/// brackets do.
+fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
+    let end = span.start as usize + span.of(output).trim_end().len();
+    let is_cut_off = |edit: &Edit| edit.kind == "closed" && edit.span.start as usize >= end;
+    !edits.iter().any(|edit| change::loses(edit.kind, edit.span.of(output)) || is_cut_off(edit))
 }
 
 /// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
@@ -237,7 +247,16 @@ fn judge_document(
     };
     let wanting = sorted.wanting();
     let notes = [allow.notes, sorted.notes].concat();
-    Judgement { outcome, broken: None, items, quarantined: sorted.quarantined, wanting, changes, notes }
+    Judgement {
+        outcome,
+        repaired: false,
+        broken: None,
+        items,
+        quarantined: sorted.quarantined,
+        wanting,
+        changes,
+        notes,
+    }
 }
 
 fn refused_by_gate(violations: Violations) -> Rejection {

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     allow,
-    change::Change,
+    change::{self, Change},
     contract::{Contract, Items},
     extract::{Candidate, Source},
     fault::{Fault, FaultCode},
@@ -303,13 +303,17 @@ impl<'r> Whole<'r> {
         judgement.quarantined = by_place(quarantined, |item| (item.index, 0));
         judgement.changes = self.changes.into_iter().cloned().chain(judgement.changes).collect();
         judgement.notes = [&self.base.notes[..], &notes, &judgement.notes].concat();
-        let repaired = judgement.changes.iter().any(|change| !matches!(&*change.kind, "item_removed" | "stripped"));
+        let repairs =
+            || judgement.changes.iter().filter(|change| !matches!(&*change.kind, "item_removed" | "stripped"));
+        let repaired = repairs().next().is_some();
+        // Brackets that are missing may be those of a text that was cut off.
+        let whole = !repairs().any(|change| change.kind == "closed" || change::loses(&change.kind, &change.before));
 
         let mut report = Report::of(contract, &request(contract, &text, &lists), judgement, Found::default());
         if repaired && report.disposition == Disposition::Accepted {
             report.disposition = Disposition::Partial;
             report.review_required = true;
-            report.feedback = feedback::mended();
+            report.feedback = if whole { feedback::repaired() } else { feedback::mended() };
         }
         if let Some(unusable) = self.unusable {
             report.feedback = unusable;

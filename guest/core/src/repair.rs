@@ -3,6 +3,9 @@
 //! Where more than one reading is plausible, none is taken: no value is invented, no text is cut short but that which
 //! the producer itself cut off, and nothing is left out that is not in an edit.
 
+pub(crate) mod comment;
+mod quotes;
+
 use crate::{
     order::by_place,
     parse::{
@@ -60,7 +63,7 @@ pub(crate) fn repair(output: &str, span: Span) -> Option<Vec<Edit>> {
         repairer.edits.push(Edit::new("wrapped", (end, end), "]"));
         edits.push(Edit::new("wrapped", (start, start), "["));
     }
-    edits.append(&mut repairer.edits);
+    edits.extend(repairer.done()?);
     Some(in_order(edits))
 }
 
@@ -68,7 +71,7 @@ pub(crate) fn repair(output: &str, span: Span) -> Option<Vec<Edit>> {
 pub(crate) fn repair_value(output: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
     let mut repairer = Repairer::new(output, (start, end), Tail::of(output, end));
     repairer.value()?;
-    (repairer.next().token == Token::End).then(|| in_order(repairer.edits))
+    if repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
 }
 
 /// The edits that make one member of an object, its name included, of a piece of the output; none where nothing would
@@ -78,7 +81,7 @@ pub(crate) fn repair_member(output: &str, (start, end): (usize, usize)) -> Optio
     repairer.stack.push(Frame { bracket: Bracket::Object, state: State::First, whole: (start, 0), comma: None });
     repairer.run(1)?;
     let whole = repairer.edits.iter().all(|edit| edit.kind != "dropped" || edit.span.start as usize > start);
-    (whole && repairer.next().token == Token::End).then(|| in_order(repairer.edits))
+    if whole && repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
 }
 
 fn in_order(edits: Vec<Edit>) -> Vec<Edit> {
@@ -154,12 +157,14 @@ struct Repairer<'t> {
     stack: Vec<Frame>,
     /// Where the token ends that was read last.
     at: usize,
+    /// What was taken for a comment may be data.
+    in_doubt: bool,
 }
 
 impl<'t> Repairer<'t> {
     fn new(text: &'t str, (start, end): (usize, usize), tail: Tail) -> Self {
         let lexer = Lexer::new(text, (start, end), true);
-        Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new(), at: start }
+        Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new(), at: start, in_doubt: false }
     }
 
     fn edit(&mut self, kind: &'static str, place: (usize, usize), after: impl Into<String>) {
@@ -171,7 +176,11 @@ impl<'t> Repairer<'t> {
         loop {
             let lexeme = self.lexer.next();
             let (kind, after) = match lexeme.token {
-                Token::Comment => ("comment", ""),
+                Token::Comment => {
+                    let state = self.stack.last().map(|frame| (frame.bracket, frame.state));
+                    self.in_doubt |= comment::may_be_data(self.text, (lexeme.start, lexeme.end), state);
+                    ("comment", "")
+                }
                 Token::Space => ("space", " "),
                 _ => {
                     self.at = lexeme.end;
@@ -180,6 +189,13 @@ impl<'t> Repairer<'t> {
             };
             self.edit(kind, (lexeme.start, lexeme.end), after);
         }
+    }
+
+    /// The edits; none where what was taken out by one of them may be data.
+    fn done(self) -> Option<Vec<Edit>> {
+        let is_bracket = |edit: &Edit| edit.kind == "comment" && edit.span.of(self.text).contains(['}', ']']);
+        let is_missing = self.edits.iter().any(|edit| edit.kind == "closed") && self.edits.iter().any(is_bracket);
+        (!self.in_doubt && !is_missing).then_some(self.edits)
     }
 
     /// One value: where it stands. None where it cannot be put right.
@@ -197,7 +213,7 @@ impl<'t> Repairer<'t> {
             if self.stack.len() == depth && state == State::After {
                 break;
             }
-            if self.edits.len() > MAX_REPAIRS {
+            if self.in_doubt || self.edits.len() > MAX_REPAIRS {
                 return None;
             }
             let lexeme = self.next();
@@ -293,6 +309,17 @@ impl<'t> Repairer<'t> {
                 self.set(State::Colon);
             }
             Token::String(quoted) => {
+                // Two names, of which one has lost its last quote and the other its first, hold what is between them.
+                let name = &self.text[lexeme.start..lexeme.end];
+                let inside = name.len().min(1)..name.len().saturating_sub(1);
+                if quoted.quotes_inside
+                    && name.get(inside).is_none_or(|inside| quotes::are_in_name(inside, quoted.quotes))
+                {
+                    return None;
+                }
+                if name.contains('\n') && name.contains([',', ':', '{', '}', '[', ']']) {
+                    return None;
+                }
                 self.string(lexeme, quoted)?;
                 self.set(State::Colon);
             }
@@ -329,6 +356,12 @@ impl<'t> Repairer<'t> {
             return Some(());
         }
         let (bracket, whole) = (frame.bracket, frame.whole.0);
+        let between = &self.text[whole..lexeme.start];
+        // A comma is missing, or a comment has it; numbers in a row may be one text without its quotes.
+        let is_word = lexeme.token == Token::Word && self.text[..whole].ends_with(char::is_alphanumeric);
+        if between.contains(',') || (bracket == Bracket::Array && is_word && !between.contains('\n')) {
+            return None;
+        }
         let is_name = || self.lexer.peek_past_blanks().token == Token::Colon;
         match (bracket, lexeme.token) {
             (Bracket::Object, Token::String(_) | Token::Word) if is_name() => {
@@ -423,9 +456,13 @@ impl<'t> Repairer<'t> {
             return None;
         }
         let content = &source[open..source.len() - close];
+        if quoted.quotes_inside && quotes::are_in_doubt(content, quoted.quotes, &source[open + content.len()..]) {
+            return None;
+        }
         // Rather a quote that is missing than a text that was cut off: the brackets after it are there.
         let has_bracket = |frame: &Frame| content.trim_end().ends_with(frame.bracket.closing());
-        if close == 0 && self.stack.last().is_some_and(has_bracket) {
+        let is_unit = self.stack.is_empty() && content.trim_end().ends_with(['}', ']']);
+        if close == 0 && (is_unit || self.stack.iter().any(has_bracket)) {
             return None;
         }
         let cut = if close == 0 { whole_escapes(content) } else { content.len() };

@@ -100,7 +100,9 @@ pub(crate) enum Outcome {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) outcome: Outcome,
-    /// Why the text was not JSON, where it was changed so that it is.
+    /// The text was not JSON, and was changed so that it is.
+    pub(crate) repaired: bool,
+    /// Why it was not, where something is missing of it now.
     pub(crate) broken: Option<Violation>,
     pub(crate) items: Vec<Item>,
     pub(crate) quarantined: Vec<Quarantined>,
@@ -114,6 +116,7 @@ impl From<Outcome> for Judgement {
     fn from(outcome: Outcome) -> Self {
         Judgement {
             outcome,
+            repaired: false,
             broken: None,
             items: Vec::new(),
             quarantined: Vec::new(),
@@ -139,23 +142,25 @@ impl Report {
     }
 
     pub(crate) fn of(contract: &Contract, request: &Request, judgement: Judgement, found: Found) -> Self {
-        let Judgement { outcome, broken, items, quarantined, wanting, changes, notes } = judgement;
+        let Judgement { outcome, repaired, broken, items, quarantined, wanting, changes, notes } = judgement;
         let mut report = match outcome {
             Outcome::Refusal => return Report::refused(contract, found),
             Outcome::Document(output) => {
                 let whole = quarantined.is_empty() && broken.is_none();
-                let disposition = if whole { Disposition::Accepted } else { Disposition::Partial };
+                let disposition = if whole && !repaired { Disposition::Accepted } else { Disposition::Partial };
                 let mut report = Report::new(disposition, contract, found);
                 report.output = Some(output);
+                report.review_required = disposition == Disposition::Partial;
                 if !whole {
-                    report.review_required = true;
                     let wanted = contract.items().filter(|_| wanting).map(|items| &items.path);
                     report.feedback = feedback::partial(request.output, broken.as_ref(), &quarantined, wanted);
+                } else if repaired {
+                    report.feedback = feedback::repaired();
                 }
                 report
             }
             Outcome::Rejection(mut rejection) => {
-                // What came first is said first: the text was not even JSON.
+                // What came first is said first: the text was not even JSON, and not all of it could be put right.
                 if let Some(broken) = broken {
                     rejection.violations.add_first(broken);
                 }

@@ -38,7 +38,8 @@ output to standard output. In attempts after the first, what was wrong with the 
                           content_filter, tool_call or unknown, or its API's own word for one of these
 
 It is asked again as often as the contract's 'retry.limit' says, and no more once it says that it declines, cannot do
-better, or the same is wrong twice in a row. Where some items are good, the feedback asks for the others alone, and the
+better, or the same is wrong twice in a row. An output of which only the syntax was repaired, with nothing missing, is not
+asked for again: it is partial, and --allow-partial prints it. Where some items are good, the feedback asks for the others alone, and the
 answers are put together. Nothing but the document that was validated in the end is printed.
 
 Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 no verdict: the agent failed, a list
@@ -294,6 +295,7 @@ fn tell_report(report: &Report, of: &str) {
         return;
     }
     let what = match (report.violations().len(), report.quarantined.len()) {
+        (0, 0) if report.is_repaired() => ", its syntax was repaired".to_owned(),
         (0, 0) => String::new(),
         (0, 1) => ", 1 item in quarantine".to_owned(),
         (0, items) => format!(", {items} items in quarantine"),
@@ -329,8 +331,14 @@ fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
         1 => "1 attempt".to_owned(),
         count => format!("{count} attempts"),
     };
+    let is_repaired = report.is_some_and(Report::is_repaired);
     match (stop, report.and_then(|report| report.output.as_deref())) {
         (Stop::Accepted | Stop::Partial, Some(output)) => check::print(output)?,
+        (_, Some(_)) if is_repaired => {
+            say(&format!(
+                "seamgate: stopped after {count}: the syntax was repaired and nothing is missing; --allow-partial prints it"
+            ));
+        }
         (Stop::Refused, _) => say("seamgate: the agent declined; nothing is printed"),
         (_, output) => {
             let why = match stop {

@@ -9,6 +9,10 @@ use crate::{contracts::Pair, judge};
 #[path = "../../src/changes.rs"]
 pub mod changes;
 
+// So are repairs.
+#[path = "../../src/scalars.rs"]
+pub mod scalars;
+
 /// Hold a report to all that it promises of any text.
 ///
 /// # Panics

@@ -119,12 +119,19 @@ pub(crate) struct Lexer<'t> {
     end: usize,
     /// Comments, other quotes and other white space than JSON's are read as such.
     lenient: bool,
+    /// Between these places, what looks like a comment is none: it would hold what stands at the second one.
+    no_comment: (usize, usize),
     peeked: Option<Lexeme>,
 }
 
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, (start, end): (usize, usize), lenient: bool) -> Self {
-        Lexer { text, at: start, end, lenient, peeked: None }
+        Lexer { text, at: start, end, lenient, no_comment: (0, 0), peeked: None }
+    }
+
+    /// The same lexer at another place.
+    pub(crate) fn moved_to(self, at: usize) -> Self {
+        Lexer { at, peeked: None, ..self }
     }
 
     #[inline]
@@ -169,8 +176,8 @@ impl<'t> Lexer<'t> {
         loop {
             self.at += scan::white_space(&self.bytes()[self.at..]);
             let character = self.character(self.at);
-            if self.is_comment(self.at) {
-                self.at = self.end_of_comment(self.at);
+            if let Some(end) = self.end_of_comment(self.at) {
+                self.at = end;
             } else if is_space(character) {
                 self.at += character.len_utf8();
             } else {
@@ -214,8 +221,8 @@ impl<'t> Lexer<'t> {
 
     fn read_lenient(&mut self) -> Token {
         let character = self.character(self.at);
-        if self.is_comment(self.at) {
-            self.at = self.end_of_comment(self.at);
+        if let Some(end) = self.end_of_comment(self.at) {
+            self.at = end;
             return Token::Comment;
         }
         if is_space(character) {
@@ -231,7 +238,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether a comment begins here.
+    /// Whether a comment begins here, by its mark.
     fn is_comment(&self, at: usize) -> bool {
         let bytes = self.bytes();
         let before = at.checked_sub(1).and_then(|at| bytes.get(at));
@@ -244,13 +251,23 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Where the comment that begins here ends.
-    fn end_of_comment(&self, at: usize) -> usize {
-        let end = match self.bytes().get(at + 1) {
-            Some(b'*') => self.text[at + 2..self.end].find("*/").map(|found| at + 4 + found),
-            _ => self.text[at..self.end].find('\n').map(|found| at + found),
+    /// Where the comment ends that begins here. None where none does: one that has no end, or has, beside what stands on
+    /// its line, brackets that end what stands outside of it.
+    fn end_of_comment(&mut self, at: usize) -> Option<usize> {
+        let (from, to) = self.no_comment;
+        if (from..to).contains(&at) || !self.is_comment(at) {
+            return None;
+        }
+        let rest = &self.text[at..self.end];
+        let end = if rest.starts_with("/*") {
+            rest[2..].find("*/").map(|found| found + 4).ok_or(rest.len())
+        } else if begins_line(self.text, at) {
+            Ok(rest.find('\n').unwrap_or(rest.len()))
+        } else {
+            line_in_step(rest)
         };
-        end.unwrap_or(self.end)
+        // What is none is looked at once.
+        end.map(|end| at + end).map_err(|none| self.no_comment = (at, at + none)).ok()
     }
 
     /// A run of characters that are no marks.
@@ -267,7 +284,7 @@ impl<'t> Lexer<'t> {
                     }
                     break;
                 }
-                b'/' if self.lenient && self.at > start && self.is_comment(self.at) => break,
+                b'/' if self.lenient && self.at > start && self.end_of_comment(self.at).is_some() => break,
                 0x80.. if self.lenient && is_space(self.character_around(self.at)) => break,
                 _ => self.at += 1,
             }
@@ -280,7 +297,7 @@ impl<'t> Lexer<'t> {
         if self.text.is_char_boundary(at) { self.character(at) } else { '\0' }
     }
 
-    /// Whether what stands here can follow a string: a mark, a comment, the end, or another
+    /// Whether what stands here can follow a string: a mark, the mark of a comment, the end, or another
     /// value after white space.
     fn is_end(&self, at: usize) -> bool {
         let bytes = self.bytes();
@@ -368,6 +385,26 @@ impl<'t> Lexer<'t> {
         matches!(bytes.get(after + white), None | Some(b',' | b'}' | b']'))
             && !matches!(before, Some(b'{' | b'[' | b',' | b':'))
     }
+}
+
+/// Whether nothing but white space stands before a place on its line.
+pub(crate) fn begins_line(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t', '\r']);
+    before.is_empty() || before.ends_with('\n')
+}
+
+/// Where a text's first line ends, or the first bracket in it that ends what was begun before.
+fn line_in_step(text: &str) -> Result<usize, usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'\n' => return Ok(at),
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1).ok_or(at)?,
+            _ => {}
+        }
+    }
+    Ok(text.len())
 }
 
 /// White space in other scripts, and what has no width.

@@ -61,6 +61,11 @@ impl Recovery<'_, '_> {
         loop {
             let lexeme = self.lexer.peek();
             if matches!(lexeme.token, Token::Comment | Token::Space) {
+                // What may be a part of the unit is not left out of it.
+                let bracket = if in_array { Bracket::Array } else { Bracket::Object };
+                if lexeme.token == Token::Comment && self.may_be_data(lexeme, bracket) {
+                    end = lexeme.end;
+                }
                 self.lexer.skip();
                 continue;
             }

@@ -13,12 +13,12 @@ use crate::{
     items::Malformed,
     parse::{
         Broken, Document, Edit, Span, apply,
-        loose::{Bracket, Lexer, Token},
+        loose::{Bracket, Lexeme, Lexer, State, Token},
         parse,
     },
     path::ItemsPath,
-    place::Step,
-    repair::{MAX_REPAIRS, beyond, first_value, repair_value},
+    place::{Place, Step},
+    repair::{MAX_REPAIRS, beyond, comment, first_value, repair_value},
 };
 use extent::Extent;
 use step::Beginning;
@@ -262,10 +262,27 @@ impl Recovery<'_, '_> {
                     let end = self.extent(false).end;
                     units.push(self.member(lexeme.start, end));
                 }
+                Token::Comment if self.may_be_data(lexeme, Bracket::Object) => {
+                    self.lexer.skip();
+                    units.push(self.doubtful(lexeme));
+                }
                 _ => self.lexer.skip(),
             }
         };
         if found { Ok((units, end)) } else { Err(Unrecovered::NoArray) }
+    }
+
+    /// Whether a comment between the units of a container may be one of them.
+    fn may_be_data(&self, comment: Lexeme, bracket: Bracket) -> bool {
+        let before = self.output[..comment.start].trim_ascii_end();
+        let state = if before.ends_with(['{', '[', ',']) { State::Next } else { State::After };
+        comment::may_be_data(self.output, (comment.start, comment.end), Some((bracket, state)))
+    }
+
+    /// A comment that may be a unit. It is left out as one.
+    fn doubtful(&self, comment: Lexeme) -> Unit {
+        let broken = Broken { at: comment.start, cut_off: false, expected: "a value", place: Place::root() };
+        Unit { start: comment.start, end: comment.end, read: Err(broken) }
     }
 
     /// Whether a name stands here: a colon comes after what comes first.
@@ -313,6 +330,15 @@ impl Recovery<'_, '_> {
             let lexeme = self.lexer.next();
             match lexeme.token {
                 Token::Open(_) => break lexeme,
+                Token::Comment
+                    if comment::may_be_data(
+                        self.output,
+                        (lexeme.start, lexeme.end),
+                        Some((Bracket::Object, State::Value)),
+                    ) =>
+                {
+                    return Err(Unrecovered::NoArray);
+                }
                 Token::Comment => edits.push(Edit::new("comment", (lexeme.start, lexeme.end), "")),
                 Token::Space => edits.push(Edit::new("space", (lexeme.start, lexeme.end), " ")),
                 _ => {}
@@ -374,6 +400,10 @@ impl Recovery<'_, '_> {
                     let extent = self.extent(true);
                     self.element(lexeme.start, extent, &mut units);
                 }
+                Token::Comment if self.may_be_data(lexeme, Bracket::Array) => {
+                    self.lexer.skip();
+                    units.push(self.doubtful(lexeme));
+                }
                 _ => self.lexer.skip(),
             }
         };
@@ -395,7 +425,8 @@ impl Recovery<'_, '_> {
     /// One more element, if it is one. A fragment is what is left of an object without its first bracket.
     fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
         let text = &self.output[start..extent.end];
-        if !text.contains(|character: char| character.is_alphanumeric() || "\"{[".contains(character)) {
+        let quotes = if self.repairs { "\"{['“”‘’`" } else { "\"{[" };
+        if !text.contains(|character: char| character.is_alphanumeric() || quotes.contains(character)) {
             return;
         }
         if extent.fragment

@@ -4,7 +4,7 @@
 use super::{Recovery, Unit, extent::Extent};
 use crate::parse::{
     Document, Kind, Span,
-    loose::{Bracket, Lexer, Token},
+    loose::{Bracket, Token},
     parse, parse_prefix,
 };
 
@@ -62,7 +62,7 @@ impl<'t> Recovery<'t, '_> {
 
     /// Read on with an item, or with the bracket of the array: where the item before it ends.
     fn go_on_at(&mut self, next: usize) -> usize {
-        self.lexer = Lexer::new(self.output, (next, self.end), self.repairs);
+        self.lexer = self.lexer.moved_to(next);
         let before = self.output[..next].trim_ascii_end();
         before.strip_suffix(',').unwrap_or(before).trim_ascii_end().len()
     }

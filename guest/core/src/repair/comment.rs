@@ -1,0 +1,89 @@
+//! Whether what was read as a comment may be data: then the text has two readings, and none is taken.
+//!
+//! What is between `/*` and `*/` is a comment. What comes after `//` or `#` is one where the same characters make no
+//! sense as data: `#fff` after a colon is a colour, and `// x, "b": 1` beside a value has a member in it.
+
+use crate::parse::{
+    is_plain_scalar,
+    loose::{Bracket, Quotes, State, begins_line},
+};
+
+/// Whether the comment at a place may be data, by what it holds and how far the container around it has been read.
+pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Option<(Bracket, State)>) -> bool {
+    let comment = &text[start..end];
+    let inside = comment.trim_start_matches(['#', '/']);
+    let half_a_string = !inside.matches('"').count().is_multiple_of(2);
+    if comment.starts_with("/*") {
+        return half_a_string;
+    }
+    if !inside.contains(|held: char| held.is_alphanumeric() || "\"'".contains(held)) {
+        return false;
+    }
+    let hash = comment.starts_with('#');
+    // Written as one: `#x`, `//x`.
+    let glued = !inside.starts_with(|first: char| first.is_whitespace() || "\"'{[".contains(first));
+    let own_line = begins_line(text, start);
+    let as_one = glued && (hash || is_one_word(inside));
+    let as_name = hash && glued && (has_name(inside) || inside.contains(['"', '\'']));
+    let here = match state {
+        Some((_, State::Value) | (Bracket::Array, State::First | State::Next)) => {
+            as_one || (!own_line && inside.contains([',', '}', ']']))
+        }
+        Some((_, State::First | State::Next)) => as_name,
+        Some((_, State::Colon)) => inside.contains(':'),
+        // The comma before it may be missing.
+        Some((bracket, State::After)) if own_line => match bracket {
+            Bracket::Array => as_one,
+            Bracket::Object => as_name,
+        },
+        Some((_, State::After)) | None => glued && is_beside_value(&text[..start], hash),
+    };
+    here || half_a_string || (!own_line && (has_member(inside) || swallows(inside)))
+}
+
+/// Whether what begins after a text may belong to the value before it: `12 #4`, `10//2`, `""//x"`.
+fn is_beside_value(before: &str, hash: bool) -> bool {
+    match hash {
+        true => before.trim_end_matches([' ', '\t']).ends_with(char::is_alphanumeric),
+        false => before.ends_with(|last: char| last.is_alphanumeric() || "\"'".contains(last)),
+    }
+}
+
+/// Whether a text is one word, and no more but another comment.
+fn is_one_word(text: &str) -> bool {
+    let (_, after) = text.trim().split_once(char::is_whitespace).unwrap_or_default();
+    after.is_empty() || after.trim_start().starts_with(['#', '/'])
+}
+
+/// Whether a name with its colon begins a text.
+fn has_name(text: &str) -> bool {
+    let name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-' | '.');
+    let after = text.trim_start_matches(name);
+    after.len() < text.len() && after.trim_start().starts_with(':')
+}
+
+/// Whether a text has a name in quotes with its colon.
+fn has_member(text: &str) -> bool {
+    text.split(|character| Quotes::opened_by(character).is_some())
+        .skip(1)
+        .any(|after| after.trim_start().starts_with(':'))
+}
+
+/// Whether a text has a comma, outside of brackets of its own, that a member or a value comes after.
+fn swallows(text: &str) -> bool {
+    let mut depth = 0_usize;
+    text.char_indices().any(|(at, character)| {
+        match character {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return begins_data(text[at + 1..].trim_start()),
+            _ => {}
+        }
+        false
+    })
+}
+
+fn begins_data(text: &str) -> bool {
+    let word = text.split([' ', '\t', '\r', ',', ':', '}', ']']).next().unwrap_or_default();
+    text.starts_with(['"', '\'', '{', '[']) || is_plain_scalar(word) || has_name(text)
+}

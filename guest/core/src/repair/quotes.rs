@@ -1,0 +1,123 @@
+//! Whether the quotes inside a string, not escaped, are its own: they are where they mark words in pairs, inches or a
+//! missing letter. One too many may be a slip, or what is left of another string.
+
+use super::scalar;
+use crate::parse::loose::Quotes;
+
+/// Whether a string with quotes inside that are not escaped has another reading. `close` is the quote that ends it.
+pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
+    let single = matches!(quotes, Quotes::Single | Quotes::SmartSingle);
+    let mut inside = places(content, quotes);
+    // Curly quotes come in pairs: a straight one inside of them is no end, and a straight one is no end for what has a
+    // curly one inside.
+    if !close.is_ascii() {
+        inside.retain(|quote| !content[quote.start..quote.end].is_ascii());
+    }
+    let is_other = |quote: &Quote| close.starts_with(['"', '\'']) && !content[quote.start..].starts_with(close);
+    let (mut opened, mut in_doubt) = (None, inside.iter().any(is_other));
+    for quote in &inside {
+        let Quote { start, end, before, after } = *quote;
+        let (after_word, before_word) =
+            (before.is_some_and(char::is_alphanumeric), after.is_some_and(char::is_alphanumeric));
+        match opened {
+            _ if single && after_word && before_word => {}
+            None if end < content.len() && before.is_some_and(|before| is_sign(before, single)) => {
+                in_doubt |= begins_value(&content[end..]);
+            }
+            None => {
+                in_doubt |= after_word || after.is_none_or(char::is_whitespace);
+                opened = Some(quote);
+            }
+            Some(first) => {
+                // In a row, from one end to the other, or inches after a quote too many.
+                let whole = first.start == 0 && end == content.len();
+                let inches = first.start == 0 && before.is_some_and(|before| before.is_ascii_digit());
+                in_doubt |= first.end == start || whole || inches;
+                in_doubt |= before_word || before.is_none_or(char::is_whitespace);
+                opened = None;
+            }
+        }
+    }
+    let in_a_row = inside.windows(2).any(|pair| pair[0].end == pair[1].start);
+    in_doubt || in_a_row || opened.is_some()
+}
+
+/// Whether a name in such quotes has others inside that are no apostrophes.
+pub(super) fn are_in_name(name: &str, quotes: Quotes) -> bool {
+    let is_apostrophe = |quote: &Quote| {
+        matches!(quotes, Quotes::Single | Quotes::SmartSingle)
+            && quote.before.is_some_and(char::is_alphabetic)
+            && quote.after.is_some_and(char::is_alphabetic)
+    };
+    !places(name, quotes).iter().all(is_apostrophe)
+}
+
+/// Whether a quote after a character is a sign of its own: for inches, or for a letter that is missing.
+fn is_sign(before: char, single: bool) -> bool {
+    if single { before.is_alphanumeric() } else { before.is_ascii_digit() }
+}
+
+/// Whether a value, or another line, begins where a string may have ended.
+fn begins_value(text: &str) -> bool {
+    let line = text.trim_start_matches([' ', '\t', '\r']);
+    let word = line.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+    line.starts_with(['\n', '{', '[']) || scalar(word).is_some()
+}
+
+/// A quote inside a string, and what stands on either side.
+#[derive(Clone, Copy)]
+struct Quote {
+    start: usize,
+    end: usize,
+    before: Option<char>,
+    after: Option<char>,
+}
+
+/// The quotes inside a string that may end it, if they are not escaped.
+fn places(content: &str, quotes: Quotes) -> Vec<Quote> {
+    let (mut escaped, mut before) = (false, None);
+    let quote = |(start, character): (usize, char)| {
+        let end = start + character.len_utf8();
+        let is_quote = !escaped && quotes.closed_by(character);
+        escaped = !escaped && character == '\\';
+        let quote = Quote { start, end, before, after: content[end..].chars().next() };
+        before = Some(character);
+        is_quote.then_some(quote)
+    };
+    content.char_indices().filter_map(quote).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_inside_come_in_pairs_or_are_signs() {
+        for (content, quotes, expected) in [
+            ("the \"best\" one", Quotes::Double, false),
+            ("say \"hi\"", Quotes::Double, false),
+            ("\"hi\" he said", Quotes::Double, false),
+            ("<a href=\"x\">", Quotes::Double, false),
+            ("a 24\" screen", Quotes::Double, false),
+            ("5\" x 7\" card", Quotes::Double, false),
+            ("A7\"", Quotes::Double, true),
+            ("\"A7", Quotes::Double, true),
+            ("\"A7\"", Quotes::Double, true),
+            ("\"\"A7", Quotes::Double, true),
+            ("say \"\"hi\"\" now", Quotes::Double, true),
+            ("a \"b", Quotes::Double, true),
+            ("fo\"o", Quotes::Double, true),
+            ("\"5\" pipe", Quotes::Double, true),
+            ("it's", Quotes::Single, false),
+            ("dogs' bowls", Quotes::Single, false),
+            ("rock 'n' roll", Quotes::Single, false),
+            ("dogs'", Quotes::Single, true),
+            ("'tis", Quotes::Single, true),
+        ] {
+            let close = if quotes == Quotes::Double { "\"" } else { "'" };
+            assert_eq!(are_in_doubt(content, quotes, close), expected, "{content}");
+        }
+        assert!(are_in_doubt("x” y", Quotes::SmartDouble, "\""));
+        assert!(!are_in_doubt("5\"", Quotes::SmartDouble, "”"));
+    }
+}

@@ -1,0 +1,214 @@
+//! What a text says, read without the core: nothing here knows how a text is repaired.
+//!
+//! [`scalars`] reads JSON. [`words`] reads any text, broken or not, and passes over those comments only that everybody
+//! would take for comments: where there is a doubt, what stands there is counted.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// The strings, numbers and literals of a JSON text, member names included: strings by what they say, the others as they
+/// are written.
+pub fn scalars(json: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = json;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => {
+                let end = end_of_string(rest);
+                found.push(decoded(&rest[1..end - 1]));
+                end
+            }
+            '{' | '}' | '[' | ']' | ',' | ':' | ' ' | '\n' | '\r' | '\t' => 1,
+            _ => {
+                let end = rest.find(['{', '}', '[', ']', ',', ':', ' ', '\n', '\r', '\t']).unwrap_or(rest.len());
+                found.push(rest[..end].to_owned());
+                end
+            }
+        };
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// Where the string ends that a text begins with.
+fn end_of_string(text: &str) -> usize {
+    let mut escaped = true;
+    for (at, character) in text.char_indices() {
+        match character {
+            '"' if !escaped => return at + 1,
+            _ => escaped = !escaped && character == '\\' && at > 0,
+        }
+    }
+    text.len()
+}
+
+/// The words of a text: the longest runs of letters and digits that stand outside of comments. Python's literals are read
+/// as JSON's.
+pub fn words(text: &str) -> Vec<String> {
+    let mut outside = String::new();
+    let mut at = 0;
+    while let Some(character) = text[at..].chars().next() {
+        match end_of_comment(text, at) {
+            Some(end) => {
+                outside.push(' ');
+                at = end;
+            }
+            None => {
+                outside.push(character);
+                at += character.len_utf8();
+            }
+        }
+    }
+    all_words(&outside)
+}
+
+/// The words of a text, in comments and out of them.
+pub fn all_words(text: &str) -> Vec<String> {
+    let literal = |word: &str| match word {
+        "True" => "true".to_owned(),
+        "False" => "false".to_owned(),
+        "None" => "null".to_owned(),
+        word => word.to_owned(),
+    };
+    let decoded = decoded(text);
+    decoded.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(literal).collect()
+}
+
+/// A text with its escapes read.
+fn decoded(text: &str) -> String {
+    let mut units: Vec<u16> = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let escape = rest.strip_prefix('\\').and_then(|after| after.chars().next());
+        let unit = rest.get(2..6).and_then(|digits| u16::from_str_radix(digits, 16).ok());
+        let (read, length) = match (escape, unit) {
+            (Some('u'), Some(unit)) => {
+                units.push(unit);
+                rest = &rest[6..];
+                continue;
+            }
+            // It is cut off.
+            (Some('u'), None) => (' ', 1),
+            (Some('n'), _) => ('\n', 2),
+            (Some('t'), _) => ('\t', 2),
+            (Some('r'), _) => ('\r', 2),
+            (Some('b'), _) => ('\u{8}', 2),
+            (Some('f'), _) => ('\u{c}', 2),
+            (Some(other), _) => (other, 1 + other.len_utf8()),
+            (None, _) => (character, character.len_utf8()),
+        };
+        units.extend_from_slice(read.encode_utf16(&mut [0; 2]));
+        rest = &rest[length..];
+    }
+    String::from_utf16_lossy(&units)
+}
+
+/// Where the comment ends that begins at a place, if everybody would take it for one.
+fn end_of_comment(text: &str, at: usize) -> Option<usize> {
+    let (before, rest) = (&text[..at], &text[at..]);
+    let line = &before[before.rfind('\n').map_or(0, |found| found + 1)..];
+    let in_pairs = |text: &str| text.replace("\\\"", "").matches('"').count().is_multiple_of(2);
+    if !in_pairs(line) {
+        return None;
+    }
+    if rest.starts_with("/*") {
+        let end = 4 + rest[2..].find("*/")?;
+        return in_pairs(&rest[..end]).then_some(at + end);
+    }
+    let inside = rest.strip_prefix("//").or_else(|| rest.strip_prefix('#'))?;
+    let end = inside.find('\n').unwrap_or(inside.len());
+    let (inside, next) = (&inside[..end], inside[end..].trim_start());
+    let marked = line.trim().is_empty() || line.ends_with([' ', '\t', ',', '{', '}', '[', ']']);
+    let holds_data = inside.contains(['"', '\'', '}', ']']) || inside.trim_end().ends_with(',');
+    let has_space = inside.starts_with([' ', '\t']) || inside.trim().contains(' ');
+    let before_a_member = next.starts_with('"') && next[end_of_string(next)..].trim_start().starts_with(':');
+    let is_one = marked && !holds_data && !line.trim_end().ends_with(':') && (has_space || before_a_member);
+    is_one.then(|| text.len() - rest.len() + (rest.find('\n').unwrap_or(rest.len())))
+}
+
+/// What there is more of in one list than in others together.
+pub fn missing(from: &[String], found: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for one in found {
+        *counts.entry(one).or_default() += 1;
+    }
+    let is_missing = |one: &&String| match counts.get_mut(*one).filter(|left| **left > 0) {
+        Some(left) => {
+            *left -= 1;
+            false
+        }
+        None => true,
+    };
+    from.iter().filter(is_missing).cloned().collect()
+}
+
+/// What a report's changes put right keeps each word that stood there, and what they take out as a comment looks like one:
+/// it has an end, and no bracket or member of what is around it. Holds of reports by contracts without items.
+///
+/// # Errors
+///
+/// A change does not.
+pub fn repairs_keep_words(report: &Value, output: &str) -> Result<()> {
+    for change in report["changes"].as_array().context("changes")? {
+        let text = |name: &str| change[name].as_str().context("a text");
+        let (kind, before, after) = (text("kind")?, text("before")?, text("after")?);
+        if before.contains("… [") {
+            continue;
+        }
+        let start = change["span"][0].as_u64().context("a span")? as usize;
+        let is_kept = match kind {
+            "comment" => is_comment(before, output[..start].trim_end_matches([' ', '\t', '\r'])),
+            "around" | "dropped" | "stripped" | "closed_string" => true,
+            _ => all_words(before) == all_words(after),
+        };
+        ensure!(is_kept, "a word is lost or new: {change}");
+    }
+    Ok(())
+}
+
+/// Whether what comes after a text can be nothing but a comment.
+fn is_comment(text: &str, before: &str) -> bool {
+    if text.starts_with("/*") {
+        return text.len() > 3 && text.ends_with("*/") && text.matches('"').count().is_multiple_of(2);
+    }
+    let own_line = before.is_empty() || before.ends_with('\n');
+    let mut depth = 0;
+    let in_step = text.chars().all(|character| {
+        depth += i32::from(matches!(character, '{' | '[')) - i32::from(matches!(character, '}' | ']'));
+        depth >= 0
+    });
+    let has_member = text.split('"').skip(1).any(|after| after.trim_start().starts_with(':'));
+    !text.contains('\n') && (own_line || (in_step && !has_member))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scalars_of_json() {
+        assert_eq!(
+            scalars(r#"{"a\"\u00e9":[1.50,true,"x, \\"],"":null}"#),
+            ["a\"é", "1.50", "true", "x, \\", "", "null"]
+        );
+    }
+
+    #[test]
+    fn words_stand_outside_of_comments() {
+        for (text, expected) in [
+            ("{\"a\": True, // one\n'b': 2 # two\n}", &["a", "true", "b", "2"][..]),
+            ("[#12, #34]", &["12", "34"]),
+            ("[\n#12\n]", &["12"]),
+            ("{\"u\": //cdn/x\n}", &["u", "cdn", "x"]),
+            ("{\"u\": 1 // x, \"b\": 2\n}", &["u", "1", "x", "b", "2"]),
+            ("{\"u\": \"a//b\", \"v\": \"#c d\"}", &["u", "a", "b", "v", "c", "d"]),
+            ("{\"a\":1,//one\n\"b\":/* two */2}", &["a", "1", "b", "2"]),
+            ("\"a\\nb\\u00e9\"", &["a", "bé"]),
+        ] {
+            assert_eq!(words(text), expected, "{text}");
+        }
+        assert_eq!(missing(&words("a b a c"), words("a c")), ["b", "a"]);
+    }
+}
