@@ -13,6 +13,7 @@ mod extract;
 mod fault;
 mod feedback;
 mod items;
+mod likeness;
 mod merge;
 mod order;
 mod parse;
