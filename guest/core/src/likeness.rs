@@ -28,6 +28,8 @@ const MAX_ALIKE: usize = 16;
 pub(crate) struct Known {
     /// Each with its name; an item that is no object is one without a name.
     members: Vec<String>,
+    /// As far as it can be read, the one that the text is cut in.
+    cut: Option<String>,
     /// The value of the member that tells items apart.
     key: Option<String>,
     /// The whole of it, where it is at hand.
@@ -67,25 +69,36 @@ impl Known {
             .iter()
             .filter_map(|violation| violation.pointer.strip_prefix(&*here)?.strip_prefix('/')?.split('/').next())
             .collect();
-        let mut members = readable(&item.snippet, caps);
-        members.retain(|(name, _)| !wrong.contains(&&*escaped(name)));
-        Known::of_members(members, items)
+        let (mut members, cut) = readable(&item.snippet, caps);
+        let is_right = |name: &str| !wrong.contains(&&*escaped(name));
+        members.retain(|(name, _)| is_right(name));
+        let cut = cut.filter(|(name, _)| is_right(name)).map(member);
+        Known { cut, ..Known::of_members(members, items) }
     }
 
     fn of_members(members: Vec<(String, String)>, items: &Items) -> Self {
         let key = members.iter().find(|(name, _)| Some(name) == items.key.as_ref()).map(|(_, value)| value.clone());
-        let text = |(name, value): (String, String)| {
-            let mut text = String::new();
-            push_json_string(&mut text, &name);
-            text + ":" + &value
-        };
-        Known { members: members.into_iter().take(MAX_MEMBERS).map(text).collect(), key, whole: None }
+        Known { members: members.into_iter().take(MAX_MEMBERS).map(member).collect(), key, ..Known::default() }
     }
 
-    /// How many of its members another has alike.
-    fn alike(&self, other: &Known) -> usize {
-        self.members.iter().filter(|member| other.members.contains(member)).count()
+    /// How many members are known of it, if not to their end.
+    fn count(&self) -> usize {
+        self.members.len() + usize::from(self.cut.is_some())
     }
+
+    /// How many of them another has alike.
+    fn alike(&self, other: &Known) -> usize {
+        let whole = self.members.iter().filter(|member| other.members.contains(member)).count();
+        let cut = self.cut.iter().filter(|cut| other.members.iter().any(|member| member.starts_with(&***cut))).count();
+        whole + cut
+    }
+}
+
+/// A member with its name.
+fn member((name, value): (String, String)) -> String {
+    let mut text = String::new();
+    push_json_string(&mut text, &name);
+    text + ":" + &value
 }
 
 /// A value in one way of all that JSON has for it.
@@ -132,11 +145,15 @@ fn number(number: Number) -> String {
     }
 }
 
-/// The members that can be read of an item's text, which may be broken, or cut. One counts only where its end can be seen.
-fn readable(snippet: &str, caps: &Caps) -> Vec<(String, String)> {
+/// A member's name, and its value as JSON text.
+type Member = (String, String);
+
+/// The members that can be read of an item's text, which may be broken, or cut; and the beginning of the string that it is
+/// cut in.
+fn readable(snippet: &str, caps: &Caps) -> (Vec<Member>, Option<Member>) {
     let text = without_left_out(snippet);
     let mut lexer = Lexer::new(text, (0, text.len()), true);
-    let mut members = Vec::new();
+    let (mut members, mut cut) = (Vec::new(), None);
     // An item that has lost its first bracket has its members at the top.
     let top = usize::from(lexer.peek_past_blanks().token == Token::Open(Bracket::Object));
     let mut depth = 0_usize;
@@ -149,15 +166,34 @@ fn readable(snippet: &str, caps: &Caps) -> Vec<(String, String)> {
             Token::Close(_) => depth -= 1,
             Token::String(_) | Token::Word if depth == top && lexer.peek_past_blanks().token == Token::Colon => {
                 lexer.next_past_blanks();
+                let first = lexer.peek_past_blanks();
                 let value = value(text, &mut lexer, caps);
-                let is_whole = matches!(lexer.peek_past_blanks().token, Token::Comma | Token::Close(_));
                 let name = string(text, lexeme, caps);
-                members.extend(name.zip(value).filter(|_| is_whole));
+                match lexer.peek_past_blanks().token {
+                    Token::Comma | Token::Close(_) => members.extend(name.zip(value)),
+                    Token::End if text.len() < snippet.len() => cut = name.zip(beginning(text, first, caps)),
+                    _ => {}
+                }
             }
             _ => {}
         }
     }
-    members
+    (members, cut)
+}
+
+/// What a string begins with that has no end, as JSON text without its last quote.
+fn beginning(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
+    let Token::String(Quoted { quotes: Quotes::Double, ends: Ends::Text, quotes_inside: false }) = lexeme.token else {
+        return None;
+    };
+    let cut = &text[lexeme.start..lexeme.end];
+    // The last escape may be cut, too.
+    let end = cut.rfind('\\').filter(|at| at + 12 > cut.len()).unwrap_or(cut.len());
+    let closed = format!("{}\"", cut[..end].trim_end_matches('\\'));
+    let parsed = parse(&closed, Span::new(0, closed.len()), caps).ok()?;
+    let mut written = written(&parsed.document, Document::ROOT);
+    written.pop();
+    Some(written)
 }
 
 /// Take a value; what it is, where that can be read.
@@ -257,6 +293,7 @@ pub(crate) enum Fate {
 pub(crate) struct Likeness<'b> {
     before: &'b [Before],
     members: BTreeMap<&'b str, Vec<usize>>,
+    cuts: BTreeMap<&'b str, Vec<usize>>,
     keys: BTreeMap<&'b str, Vec<usize>>,
     wholes: BTreeMap<&'b str, usize>,
 }
@@ -266,11 +303,14 @@ type Alike = BTreeMap<usize, u64>;
 
 impl<'b> Likeness<'b> {
     pub(crate) fn new(before: &'b [Before]) -> Self {
-        let mut likeness =
-            Likeness { before, members: BTreeMap::new(), keys: BTreeMap::new(), wholes: BTreeMap::new() };
+        let (members, cuts, keys, wholes) = Default::default();
+        let mut likeness = Likeness { before, members, cuts, keys, wholes };
         for (at, Before { known, state, .. }) in before.iter().enumerate() {
             for member in &known.members {
                 likeness.members.entry(member).or_default().push(at);
+            }
+            if let Some(cut) = &known.cut {
+                likeness.cuts.entry(cut).or_default().push(at);
             }
             if let Some(key) = &known.key {
                 likeness.keys.entry(key).or_default().push(at);
@@ -292,9 +332,11 @@ impl<'b> Likeness<'b> {
         let (mut alike, mut telling) = (Alike::new(), 0);
         for (bit, member) in known.members.iter().enumerate() {
             let with = self.members.get(member.as_str()).map_or(&[][..], Vec::as_slice);
-            if with.len() <= MAX_ALIKE {
+            let cut = self.cuts.range(..=member.as_str()).next_back().filter(|(cut, _)| member.starts_with(**cut));
+            let cut = cut.map_or(&[][..], |(_, cut)| cut);
+            if with.len() + cut.len() <= MAX_ALIKE {
                 telling += 1;
-                with.iter().for_each(|at| *alike.entry(*at).or_default() |= 1 << bit);
+                with.iter().chain(cut).for_each(|at| *alike.entry(*at).or_default() |= 1 << bit);
             }
         }
         (alike, telling)
@@ -318,7 +360,7 @@ impl<'b> Likeness<'b> {
     /// read.
     fn fits(&self, known: &Known, wanted: usize) -> bool {
         let wanted = &self.before[wanted].known;
-        wanted.alike(known) == wanted.members.len()
+        wanted.alike(known) == wanted.count()
     }
 
     fn is(&self, at: usize, state: State) -> bool {
@@ -343,11 +385,12 @@ impl<'b> Likeness<'b> {
         };
         let (wanted, bits) = Self::most_alike(&alike, is_candidate)?;
         // Alike in a little is not enough.
-        let members = &self.before[wanted].known.members;
-        if 2 * self.before[wanted].known.alike(known) < members.len() {
+        let best = &self.before[wanted].known;
+        let fits = self.fits(known, wanted);
+        let fits_another = || alike.keys().any(|at| is_candidate(*at) && self.fits(known, *at));
+        if 2 * best.alike(known) < best.count() || (!fits && fits_another()) {
             return None;
         }
-        let fits = self.fits(known, wanted);
         let is_closer = |other: u64| match other.count_ones().cmp(&bits.count_ones()) {
             Ordering::Less => false,
             Ordering::Equal => !fits || other == bits,
@@ -437,26 +480,26 @@ impl<'b> Likeness<'b> {
     /// that came as they are.
     fn can_be(&self, known: &Known, wanted: usize, again: &BTreeSet<usize>) -> bool {
         let (alike, _) = self.alike(known);
-        let count = self.before[wanted].known.members.len();
-        let is_closer = |(at, bits): (&usize, &u64)| !self.is(*at, State::Wanted) && bits.count_ones() as usize > count;
+        let count = self.before[wanted].known.count();
+        let is_closer = |bits: &u64| bits.count_ones() as usize > count;
         self.of_key(known).is_empty()
             && self.fits(known, wanted)
             && match count {
                 0 => !self.resembles(known, again),
-                _ => !alike.iter().any(is_closer),
+                _ => !alike.values().any(is_closer),
             }
     }
 
-    /// Whether an item may be another form of one that is there: half of its members are alike, or more than half where
+    /// Whether an item may be another form of one that was there: half of its members are alike, or more than half where
     /// that one came again as it is, or has another key.
     pub(crate) fn resembles(&self, known: &Known, again: &BTreeSet<usize>) -> bool {
         let (alike, telling) = self.alike(known);
         let is_alike = |(at, bits): (&usize, &u64)| {
             let is_another = known.key.is_some() || again.contains(at);
             let half = 2 * bits.count_ones();
-            !self.is(*at, State::Wanted) && (half > telling || (half == telling && !is_another))
+            half > telling || (half == telling && !is_another)
         };
-        self.of_key(known).iter().any(|at| !self.is(*at, State::Wanted)) || alike.iter().any(is_alike)
+        !self.of_key(known).is_empty() || alike.iter().any(is_alike)
     }
 
     /// Whether all that was kept came again as it is.
