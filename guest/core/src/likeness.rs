@@ -171,7 +171,7 @@ fn readable(snippet: &str, caps: &Caps) -> (Vec<Member>, Option<Member>) {
                 let name = string(text, lexeme, caps);
                 match lexer.peek_past_blanks().token {
                     Token::Comma | Token::Close(_) => members.extend(name.zip(value)),
-                    Token::End if text.len() < snippet.len() => cut = name.zip(beginning(text, first, caps)),
+                    Token::End => cut = name.zip(beginning(text, first, caps)),
                     _ => {}
                 }
             }
@@ -289,6 +289,24 @@ pub(crate) enum Fate {
     Unknown,
 }
 
+/// By what an item is taken for one that was asked for, the better the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    /// Most of its members are alike, but not all of those that were right.
+    Most,
+    /// All that was right, and could be read, is as it was.
+    All,
+    Key,
+}
+
+/// An item asked for that another is taken for, and how many members they have alike.
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    wanted: usize,
+    by: By,
+    alike: u32,
+}
+
 /// The items that were there, by what they are known by.
 pub(crate) struct Likeness<'b> {
     before: &'b [Before],
@@ -367,37 +385,44 @@ impl<'b> Likeness<'b> {
         self.before[at].state == state
     }
 
-    /// The item asked for that this one is, and how certain that is.
-    fn claim(&self, known: &Known) -> Option<(usize, (bool, u32))> {
+    /// Those that were asked for.
+    fn wanted(&self) -> impl Iterator<Item = usize> {
+        (0..self.before.len()).filter(|at| self.is(*at, State::Wanted))
+    }
+
+    /// The item asked for that this one is.
+    fn claim(&self, known: &Known) -> Option<Claim> {
         let (alike, _) = self.alike(known);
         let of_key = self.of_key(known);
-        match of_key {
-            [one] if self.is(*one, State::Wanted) => {
-                return Some((*one, (true, alike.get(one).map_or(0, |bits| bits.count_ones()))));
-            }
-            _ if of_key.iter().any(|at| !self.is(*at, State::Wanted)) => return None,
-            _ => {}
+        if of_key.iter().any(|at| !self.is(*at, State::Wanted)) {
+            return None;
         }
-        let is_candidate = |at: usize| {
+        if let [wanted] = *of_key {
+            let alike = alike.get(&wanted).map_or(0, |bits| bits.count_ones());
+            return Some(Claim { wanted, by: By::Key, alike });
+        }
+        let can_be = |at: usize| {
             let key = &self.before[at].known.key;
             let is_of_key = if of_key.is_empty() { known.key.is_none() || key.is_none() } else { *key == known.key };
             self.is(at, State::Wanted) && is_of_key
         };
-        let (wanted, bits) = Self::most_alike(&alike, is_candidate)?;
-        // Alike in a little is not enough.
-        let best = &self.before[wanted].known;
+        let (wanted, bits) = Self::most_alike(&alike, can_be)?;
         let fits = self.fits(known, wanted);
-        let fits_another = || alike.keys().any(|at| is_candidate(*at) && self.fits(known, *at));
-        if 2 * best.alike(known) < best.count() || (!fits && fits_another()) {
-            return None;
+        if !fits {
+            // Alike in a little is not enough.
+            let best = &self.before[wanted].known;
+            let fits_another = alike.keys().any(|at| can_be(*at) && self.fits(known, *at));
+            if 2 * best.alike(known) <= best.count() || fits_another {
+                return None;
+            }
         }
-        let is_closer = |other: u64| match other.count_ones().cmp(&bits.count_ones()) {
+        let is_closer = |(at, other): (&usize, &u64)| match other.count_ones().cmp(&bits.count_ones()) {
             Ordering::Less => false,
-            Ordering::Equal => !fits || other == bits,
+            Ordering::Equal => !can_be(*at) && (!fits || *other == bits),
             Ordering::Greater => true,
         };
-        let closer = alike.iter().any(|(at, other)| !self.is(*at, State::Wanted) && is_closer(*other));
-        (!closer).then_some((wanted, (false, bits.count_ones())))
+        let by = if fits { By::All } else { By::Most };
+        (!alike.iter().any(is_closer)).then_some(Claim { wanted, by, alike: bits.count_ones() })
     }
 
     /// What each item of an answer is.
@@ -423,23 +448,25 @@ impl<'b> Likeness<'b> {
     /// Of those that claim one place, the one that has most alike with what was there gets it.
     fn claim_all(&self, came: &[Came], fates: &mut [Fate], takes_part: impl Fn(Option<Reason>) -> bool) {
         let taken = taken(fates);
-        let mut claims: BTreeMap<usize, ((bool, u32), Option<usize>)> = BTreeMap::new();
+        let mut claims: BTreeMap<usize, (Claim, Option<usize>)> = BTreeMap::new();
         for (at, item) in came.iter().enumerate() {
             if fates[at] != Fate::Unknown || !takes_part(item.reason) {
                 continue;
             }
-            let Some((wanted, rank)) = self.claim(&item.known) else {
+            let Some(claim) = self.claim(&item.known).filter(|claim| !taken.contains(&claim.wanted)) else {
                 continue;
             };
-            let best = claims.entry(wanted).or_insert((rank, Some(at)));
-            match rank.cmp(&best.0) {
-                Ordering::Greater => *best = (rank, Some(at)),
+            let best = claims.entry(claim.wanted).or_insert((claim, Some(at)));
+            match (claim.by, claim.alike).cmp(&(best.0.by, best.0.alike)) {
+                Ordering::Greater => *best = (claim, Some(at)),
                 Ordering::Equal if best.1 != Some(at) => best.1 = None,
                 _ => {}
             }
         }
-        for (wanted, (_, at)) in claims {
-            if let Some(at) = at.filter(|_| !taken.contains(&wanted)) {
+        // What is not as it was may be another of those asked for, as long as one of them is missing.
+        let is_complete = self.wanted().all(|at| taken.contains(&at) || claims.contains_key(&at));
+        for (wanted, (claim, at)) in claims {
+            if let Some(at) = at.filter(|_| is_complete || claim.by != By::Most) {
                 fates[at] = Fate::Wanted(wanted);
             }
         }
@@ -449,7 +476,7 @@ impl<'b> Likeness<'b> {
     /// doubt which place that is.
     fn by_place(&self, came: &[Came], fates: &[Fate]) -> Vec<(usize, usize)> {
         let taken = taken(fates);
-        let wanted: Vec<usize> = (0..self.before.len()).filter(|at| self.is(*at, State::Wanted)).collect();
+        let wanted: Vec<usize> = self.wanted().collect();
         let open = wanted.iter().copied().filter(|at| !taken.contains(at));
         let free = |at: &usize| fates[*at] == Fate::Unknown && came[*at].reason != Some(Reason::OverLimit);
         let again = again(fates);
