@@ -20,6 +20,9 @@ use crate::{
 /// So many members of an item are compared.
 const MAX_MEMBERS: usize = 64;
 
+/// What a text begins with tells something where it is longer than this.
+const MIN_BEGINNING: usize = 8;
+
 /// A member that more items than this have alike does not tell which of them another is.
 const MAX_ALIKE: usize = 16;
 
@@ -193,7 +196,7 @@ fn beginning(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
     let parsed = parse(&closed, Span::new(0, closed.len()), caps).ok()?;
     let mut written = written(&parsed.document, Document::ROOT);
     written.pop();
-    Some(written)
+    Some(written).filter(|written| written.len() > MIN_BEGINNING)
 }
 
 /// Take a value; what it is, where that can be read.
@@ -463,8 +466,9 @@ impl<'b> Likeness<'b> {
                 _ => {}
             }
         }
-        // What is not as it was may be another of those asked for, as long as one of them is missing.
+        // What is not as it was may be anything, unless just as many came as were asked for, each for another.
         let is_complete = self.wanted().all(|at| taken.contains(&at) || claims.contains_key(&at));
+        let is_complete = is_complete && came.len() == taken.len() + claims.len();
         for (wanted, (claim, at)) in claims {
             if let Some(at) = at.filter(|_| is_complete || claim.by != By::Most) {
                 fates[at] = Fate::Wanted(wanted);
