@@ -20,6 +20,9 @@ use crate::{
 /// So many members of an item are compared.
 const MAX_MEMBERS: usize = 64;
 
+/// So many items that nothing is known of are told by their places.
+const MAX_BY_PLACE: usize = 4;
+
 /// What a text begins with tells something where it is longer than this.
 const MIN_BEGINNING: usize = 8;
 
@@ -82,6 +85,11 @@ impl Known {
     fn of_members(members: Vec<(String, String)>, items: &Items) -> Self {
         let key = members.iter().find(|(name, _)| Some(name) == items.key.as_ref()).map(|(_, value)| value.clone());
         Known { members: members.into_iter().take(MAX_MEMBERS).map(member).collect(), key, ..Known::default() }
+    }
+
+    /// Whether more than half of its members are those of another.
+    fn is_form_of(&self, other: &Known) -> bool {
+        2 * self.alike(other) > self.count()
     }
 
     /// How many members are known of it, if not to their end.
@@ -494,7 +502,14 @@ impl<'b> Likeness<'b> {
         } else {
             Vec::new()
         };
-        let can_be = |(wanted, at): &(usize, usize)| free(at) && self.can_be(&came[*at].known, *wanted, &again);
+        if pairs.len() > MAX_BY_PLACE {
+            return Vec::new();
+        }
+        let known = |at: usize| &came[at].known;
+        let repeats =
+            |at: usize| came.iter().zip(fates).any(|(item, fate)| is_found(fate) && item.known.is_form_of(known(at)));
+        let can_be =
+            |(wanted, at): &(usize, usize)| free(at) && self.can_be(known(*at), *wanted, &again) && !repeats(*at);
         pairs.into_iter().filter(can_be).collect()
     }
 
@@ -568,6 +583,10 @@ impl<'b> Likeness<'b> {
         let is_missing = |(at, before): (usize, &Before)| before.state == State::Kept && !found.contains(&at);
         self.has_all(fates) || !self.before.iter().enumerate().any(is_missing)
     }
+}
+
+fn is_found(fate: &Fate) -> bool {
+    matches!(fate, Fate::Again(_) | Fate::Wanted(_))
 }
 
 /// The places that are taken.

@@ -67,10 +67,23 @@ pub enum Merged {
 
 /// Put together what several attempts gave, in their order, and judge the result by the contract they were judged by.
 ///
-/// The first report with a document is what is built on. An attempt after it that brings as many items as were bad, or
-/// fewer, brings them corrected, in the order of those in quarantine; items that are there already are passed over. One
-/// that brings more was meant as a whole answer, and takes the place of what was there if it is as good. The report is
-/// about the document that was put together; what is still in quarantine has no span, for it stands in another text.
+/// The first report with a document is what is built on. Items that are valid in it stay as they are. What comes after it
+/// is known by what identifies it, never by count or order:
+///
+/// - By its key, where the contract has `items.key`, and the key of the bad item can be read and is not what was wrong.
+/// - Else it is the bad item with which it has most members alike. Those that were wrong do not count. All others must be
+///   alike, or most of them where each of the bad items has its own in the answer, which has no more than that.
+/// - A tie is no match. What has as much alike with another item, or the key of one that is valid, is no match.
+/// - Where nothing is left to compare, one place alone tells: all others are filled, and the answer has as many items as
+///   were asked for; or it has all that were valid at the numbers they had. What is like another item is not taken so.
+///
+/// An item that matches none is not used, and a note says so. A bad item for which none came stays in quarantine.
+///
+/// An answer takes the place of all that was there if nothing would be lost: it has every valid item as it was, and all
+/// that were asked for. Where everything was asked for again, an accepted answer may have the valid items in other words.
+///
+/// The report is about the document that was put together; what is still in quarantine has no span, for it stands in
+/// another text.
 ///
 /// # Errors
 ///
