@@ -254,7 +254,8 @@ fn string(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
             }
             _ => {
                 let mut inside = written.chars();
-                (inside.next(), inside.next_back());
+                inside.next();
+                inside.next_back();
                 Some(inside.as_str().to_owned()).filter(|inside| !inside.contains('\\'))
             }
         },
