@@ -14,6 +14,7 @@ mod fault;
 mod feedback;
 mod finish;
 mod items;
+mod likeness;
 mod merge;
 mod order;
 mod parse;

@@ -11,6 +11,7 @@ use crate::{
     feedback,
     items::{Quarantined, Reason},
     judge,
+    likeness::{Before, Came, Fate, Known, Likeness, State, again},
     order::by_place,
     parse::{Document, Span, parse},
     place::{Place, Step},
@@ -67,10 +68,23 @@ pub enum Merged {
 
 /// Put together what several attempts gave, in their order, and judge the result by the contract they were judged by.
 ///
-/// The first report with a document is what is built on. An attempt after it that brings as many items as were bad, or
-/// fewer, brings them corrected, in the order of those in quarantine; items that are there already are passed over. One
-/// that brings more was meant as a whole answer, and takes the place of what was there if it is as good. The report is
-/// about the document that was put together; what is still in quarantine has no span, for it stands in another text.
+/// The first report with a document is what is built on. Items that are valid in it stay as they are. What comes after it
+/// is known by what identifies it, never by count or order:
+///
+/// - By its key, where the contract has `items.key`, and the key of the bad item can be read and is not what was wrong.
+/// - Else it is the bad item with which it has most members alike. Those that were wrong do not count. All others must be
+///   alike, or most of them where each of the bad items has its own in the answer, which has no more than that.
+/// - A tie is no match. What has as much alike with another item, or the key of one that is valid, is no match.
+/// - Where nothing is left to compare, one place alone tells: all others are filled, and the answer has as many items as
+///   were asked for; or it has all that were valid at the numbers they had. What is like another item is not taken so.
+///
+/// An item that matches none is not used, and a note says so. A bad item for which none came stays in quarantine.
+///
+/// An answer takes the place of all that was there if nothing would be lost: it has every valid item as it was, and all
+/// that were asked for. Where everything was asked for again, an accepted answer may have the valid items in other words.
+///
+/// The report is about the document that was put together; what is still in quarantine has no span, for it stands in
+/// another text.
 ///
 /// # Errors
 ///
@@ -92,7 +106,7 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
     let mut merged = Whole::of(contract, first, &reports[first])?;
     let mut notes = Vec::new();
     for (index, report) in reports.iter().enumerate().skip(first + 1) {
-        notes.push(merged.add(contract, index, report, &lists)?);
+        notes.extend(merged.add(contract, index, report, &lists)?);
     }
     Ok(Merged::New(Box::new(merged.judged(contract, lists, notes))))
 }
@@ -118,6 +132,14 @@ impl Entry<'_> {
         match self {
             Entry::Kept(value) => Some(value),
             Entry::Quarantined(_) => None,
+        }
+    }
+
+    /// What it is known by.
+    fn known(&self, items: &Items, contract: &Contract) -> Known {
+        match self {
+            Entry::Kept(value) => Known::of_value(value, items, contract.caps()),
+            Entry::Quarantined(item) => Known::of_quarantined(item, items, contract.caps()),
         }
     }
 
@@ -153,6 +175,38 @@ fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result
         }
     }
     Ok(entries)
+}
+
+/// The items of an answer, by what they are known by.
+fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
+    let Some(items) = contract.items() else {
+        return Vec::new();
+    };
+    let came = |(number, entry): (&u32, &Entry)| Came {
+        number: *number,
+        known: entry.known(items, contract),
+        reason: match entry {
+            Entry::Kept(_) => None,
+            Entry::Quarantined(item) => Some(item.reason),
+        },
+    };
+    brought.iter().map(came).collect()
+}
+
+/// Whether a change put right what was no JSON.
+fn is_repair(change: &Change) -> bool {
+    !matches!(&*change.kind, "item_removed" | "stripped")
+}
+
+/// Numbers as a note names them.
+fn listed(mut numbers: Vec<u32>) -> String {
+    let more = numbers.len().saturating_sub(MAX_NAMED);
+    numbers.truncate(MAX_NAMED);
+    let mut named: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    if more > 0 {
+        named.push(format!("and {more} more"));
+    }
+    named.join(", ")
 }
 
 fn document<'r>(contract: &Contract, index: usize, output: &'r str) -> Result<Document<'r>, Fault> {
@@ -195,6 +249,30 @@ impl<'r> Whole<'r> {
         bad.map(|(number, _)| *number).collect()
     }
 
+    /// Whether nothing is missing from it, and nothing had to be put right.
+    fn is_whole(&self) -> bool {
+        let is_kept = |entry: &Entry| entry.kept().is_some();
+        let was_repaired = self.changes.iter().any(|change| is_repair(change));
+        self.base.is_accepted || (self.entries.values().all(is_kept) && !was_repaired)
+    }
+
+    /// What is there, by what it is known by.
+    fn before(&self, contract: &Contract, wanted: &[u32]) -> Vec<Before> {
+        let Some(items) = contract.items() else {
+            return Vec::new();
+        };
+        let before = |(number, entry): (&u32, &Entry)| Before {
+            number: *number,
+            known: entry.known(items, contract),
+            state: match entry {
+                Entry::Kept(_) => State::Kept,
+                Entry::Quarantined(_) if wanted.binary_search(number).is_ok() => State::Wanted,
+                Entry::Quarantined(_) => State::Out,
+            },
+        };
+        self.entries.iter().map(before).collect()
+    }
+
     /// Take what the next attempt brought; what was done, in words.
     fn add(
         &mut self,
@@ -202,63 +280,110 @@ impl<'r> Whole<'r> {
         index: usize,
         report: &'r Attempt,
         lists: &[NamedList],
-    ) -> Result<String, Fault> {
+    ) -> Result<Vec<String>, Fault> {
         let number = index + 1;
         let wanted = self.wanted(contract);
         self.unusable = None;
         let brought = entries(contract, index, report)?;
-        let total = brought.values().filter_map(Entry::kept).count();
-        let mut known = self.kept();
-        known.sort_unstable();
-        let is_new = |entry: &Entry| match entry.kept() {
-            Some(value) => known.binary_search(&value).is_err(),
-            None => entry.is_bad(),
-        };
-        let new: Vec<Entry> = brought.into_values().filter(is_new).collect();
-        if new.is_empty() || new.len() > wanted.len() {
-            let is_better = match wanted.is_empty() {
-                true => report.is_accepted && !self.base.is_accepted,
-                false => report.output.is_some(),
-            };
-            // No item is lost for an answer that has fewer.
-            if !is_better || total < known.len() {
-                return Ok(format!("merge: report {number} is not used"));
-            }
+        let before = self.before(contract, &wanted);
+        let came: Vec<Came> = came(contract, &brought);
+        let likeness = Likeness::new(&before);
+        let fates = likeness.fates(&came);
+        if self.is_worse(report, wanted.len(), &likeness, (&came, &fates)) {
             *self = Whole::of(contract, index, report)?;
-            return Ok(format!("merge: report {number} takes the place of what was before it"));
+            return Ok(vec![format!("merge: report {number} takes the place of what was before it")]);
         }
+        if wanted.is_empty() || brought.is_empty() {
+            return Ok(vec![format!("merge: report {number} is not used")]);
+        }
+        let place = |fate: &Fate| if let Fate::Wanted(at) = fate { Some(before[*at].number) } else { None };
+        let places: Vec<Option<u32>> = fates.iter().map(place).collect();
+        let unknown = came.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item.number);
+        let unknown = listed(unknown.collect());
+        let mut notes = vec![match self.fill(contract, brought, &places, lists) {
+            Ok(given) if given.is_empty() => format!("merge: report {number} gives no item"),
+            Ok(given) => {
+                self.changes.extend(&report.changes);
+                format!("merge: report {number} gives the items {}", listed(given))
+            }
+            Err(feedback) => {
+                self.unusable = Some(feedback);
+                format!("merge: report {number} is not used: with it the whole is not valid")
+            }
+        }];
+        if !unknown.is_empty() {
+            notes.push(format!(
+                "merge: report {number}: its items {unknown} match no item that was asked for, and are not used"
+            ));
+        }
+        Ok(notes)
+    }
+
+    /// Whether what is there gives way to an answer as a whole: nothing that is there, or was asked for, may be missing
+    /// from it.
+    fn is_worse(
+        &self,
+        report: &Attempt,
+        wanted: usize,
+        likeness: &Likeness,
+        (came, fates): (&[Came], &[Fate]),
+    ) -> bool {
+        if report.output.is_none() || self.is_whole() {
+            return false;
+        }
+        // Then everything was asked for again.
+        if wanted == 0 {
+            return report.is_accepted && likeness.has_forms_of_all(came, fates);
+        }
+        let is_filled = |(item, fate): (&Came, &Fate)| item.reason.is_none() && matches!(fate, Fate::Wanted(_));
+        if came.iter().zip(fates).filter(|pair| is_filled(*pair)).count() < wanted || !likeness.has_all(fates) {
+            return false;
+        }
+        let more: Vec<&Came> =
+            came.iter().zip(fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item).collect();
+        let was_repaired = self.changes.iter().any(|change| is_repair(change));
+        match more.is_empty() {
+            true => report.is_accepted && was_repaired,
+            false => !more.iter().any(|item| likeness.resembles(&item.known, &again(fates))),
+        }
+    }
+
+    /// Put items in their places, unless what is there would not stay a valid document: then what the producer is told.
+    fn fill(
+        &mut self,
+        contract: &Contract,
+        brought: Entries<'r>,
+        places: &[Option<u32>],
+        lists: &[NamedList],
+    ) -> Result<Vec<u32>, String> {
         let (mut given, mut before) = (Vec::new(), Vec::new());
-        for (to, entry) in wanted.into_iter().zip(new) {
+        for (entry, to) in brought.into_values().zip(places) {
+            let Some(to) = *to else {
+                continue;
+            };
             let entry = match (entry, contract.items()) {
                 (Entry::Quarantined(item), Some(items)) => {
                     Entry::Quarantined(Cow::Owned(moved(item.into_owned(), items, to)))
                 }
                 (entry, _) => {
-                    given.push(to.to_string());
+                    given.push(to);
                     entry
                 }
             };
             before.extend(self.entries.insert(to, entry).map(|entry| (to, entry)));
         }
         if given.is_empty() {
-            return Ok(format!("merge: report {number} gives no item"));
+            return Ok(given);
         }
-        // What is there stays a valid document.
         let text = self.text(contract);
         let judgement = judged(contract, &text, lists);
         if !matches!(judgement.outcome, Outcome::Document(_)) {
-            let report = Report::of(contract, &request(contract, &text, lists), judgement, Found::default());
-            self.unusable = Some(report.feedback);
             self.entries.extend(before);
-            return Ok(format!("merge: report {number} is not used: with it the whole is not valid"));
+            let report = Report::of(contract, &request(contract, &text, lists), judgement, Found::default());
+            return Err(report.feedback);
         }
-        self.changes.extend(&report.changes);
-        let more = given.len().saturating_sub(MAX_NAMED);
-        given.truncate(MAX_NAMED);
-        if more > 0 {
-            given.push(format!("and {more} more"));
-        }
-        Ok(format!("merge: report {number} gives the items {}", given.join(", ")))
+        given.sort_unstable();
+        Ok(given)
     }
 
     /// The document with all that was kept.
@@ -303,8 +428,7 @@ impl<'r> Whole<'r> {
         judgement.quarantined = by_place(quarantined, |item| (item.index, 0));
         judgement.changes = self.changes.into_iter().cloned().chain(judgement.changes).collect();
         judgement.notes = [&self.base.notes[..], &notes, &judgement.notes].concat();
-        let repairs =
-            || judgement.changes.iter().filter(|change| !matches!(&*change.kind, "item_removed" | "stripped"));
+        let repairs = || judgement.changes.iter().filter(|change| is_repair(change));
         let repaired = repairs().next().is_some();
         // Brackets that are missing may be those of a text that was cut off.
         let whole = !repairs().any(|change| change.kind == "closed" || change::loses(&change.kind, &change.before));

@@ -35,6 +35,14 @@ fn left_out(bytes: usize) -> String {
     format!("… [{bytes} bytes left out]")
 }
 
+/// A text that may have been cut, without the words that say so.
+pub(crate) fn without_left_out(text: &str) -> &str {
+    match text.rsplit_once("… [") {
+        Some((kept, words)) if words.ends_with(" bytes left out]") => kept,
+        _ => text,
+    }
+}
+
 /// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
 pub(crate) fn push_json_string(out: &mut String, text: &str) {
     out.push('"');

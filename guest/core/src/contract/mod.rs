@@ -98,6 +98,8 @@ pub(crate) struct Items {
     pub(crate) path: ItemsPath,
     /// How many are kept.
     pub(crate) max: Option<usize>,
+    /// The member that tells them apart across attempts.
+    pub(crate) key: Option<String>,
     /// What one must be, where the contract's schema does not say it.
     pub(crate) schema: Option<Checker>,
 }
@@ -416,7 +418,8 @@ impl Reader<'_, '_> {
                 return Err(wrong("schema", "what one item must be", &message));
             }
         };
-        Ok(Some(Items { path, max, schema }))
+        let key = member("key").map(|at| document.string(at).to_owned());
+        Ok(Some(Items { path, max, key, schema }))
     }
 
     fn item_schema(&self, at: NodeId, draft: referencing::Draft) -> Result<Checker, Vec<Violation>> {

@@ -1,0 +1,601 @@
+//! Which item of an answer is which of those that were there before it: by its key, else by the members they have alike.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use crate::{
+    contract::{Caps, Items},
+    items::{Quarantined, Reason},
+    parse::{
+        Document, Kind, NodeId, Number, Span,
+        loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, Token},
+        parse,
+    },
+    place::escaped,
+    text::{push_json_string, without_left_out},
+};
+
+/// So many members of an item are compared.
+const MAX_MEMBERS: usize = 64;
+
+/// So many items that nothing is known of are told by their places.
+const MAX_BY_PLACE: usize = 4;
+
+/// What a text begins with tells something where it is longer than this.
+const MIN_BEGINNING: usize = 8;
+
+/// A member that more items than this have alike does not tell which of them another is.
+const MAX_ALIKE: usize = 16;
+
+/// What an item is known by. Values are written in one way of all that JSON has for them.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// Each with its name; an item that is no object is one without a name.
+    members: Vec<String>,
+    /// As far as it can be read, the one that the text is cut in.
+    cut: Option<String>,
+    /// The value of the member that tells items apart.
+    key: Option<String>,
+    /// The whole of it, where it is at hand.
+    whole: Option<String>,
+}
+
+impl Known {
+    /// Of a valid item.
+    pub(crate) fn of_value(text: &str, items: &Items, caps: &Caps) -> Self {
+        match parse(text, Span::new(0, text.len()), caps) {
+            Err(_) => Known::default(),
+            Ok(parsed) => {
+                let document = &parsed.document;
+                let members = document.members(Document::ROOT).take(MAX_MEMBERS);
+                let members = members.map(|(name, at)| (document.string(name).to_owned(), written(document, at)));
+                let mut known = Known::of_members(members.collect(), items);
+                let whole = written(document, Document::ROOT);
+                if document.kind(Document::ROOT) != Kind::Object {
+                    known.members.push(whole.clone());
+                }
+                Known { whole: Some(whole), ..known }
+            }
+        }
+    }
+
+    /// Of one in quarantine: what can be read of its text, but for what is wrong with it.
+    pub(crate) fn of_quarantined(item: &Quarantined, items: &Items, caps: &Caps) -> Self {
+        if item.reason == Reason::OverLimit {
+            let known = Known::of_value(&item.snippet, items, caps);
+            if known.whole.is_some() {
+                return known;
+            }
+        }
+        let here = items.path.item(item.index as usize).pointer();
+        let wrong: Vec<&str> = item
+            .violations
+            .iter()
+            .filter_map(|violation| violation.pointer.strip_prefix(&*here)?.strip_prefix('/')?.split('/').next())
+            .collect();
+        let (mut members, cut) = readable(&item.snippet, caps);
+        let is_right = |name: &str| !wrong.contains(&&*escaped(name));
+        members.retain(|(name, _)| is_right(name));
+        let cut = cut.filter(|(name, _)| is_right(name)).map(member);
+        Known { cut, ..Known::of_members(members, items) }
+    }
+
+    fn of_members(members: Vec<(String, String)>, items: &Items) -> Self {
+        let key = members.iter().find(|(name, _)| Some(name) == items.key.as_ref()).map(|(_, value)| value.clone());
+        Known { members: members.into_iter().take(MAX_MEMBERS).map(member).collect(), key, ..Known::default() }
+    }
+
+    /// Whether more than half of its members are those of another.
+    fn is_form_of(&self, other: &Known) -> bool {
+        2 * self.alike(other) > self.count()
+    }
+
+    /// How many members are known of it, if not to their end.
+    fn count(&self) -> usize {
+        self.members.len() + usize::from(self.cut.is_some())
+    }
+
+    /// How many of them another has alike.
+    fn alike(&self, other: &Known) -> usize {
+        let whole = self.members.iter().filter(|member| other.members.contains(member)).count();
+        let cut = self.cut.iter().filter(|cut| other.members.iter().any(|member| member.starts_with(&***cut))).count();
+        whole + cut
+    }
+}
+
+/// A member with its name.
+fn member((name, value): (String, String)) -> String {
+    let mut text = String::new();
+    push_json_string(&mut text, &name);
+    text + ":" + &value
+}
+
+/// A value in one way of all that JSON has for it.
+fn written(document: &Document, at: NodeId) -> String {
+    let mut text = String::new();
+    write(document, at, &mut text);
+    text
+}
+
+fn write(document: &Document, at: NodeId, out: &mut String) {
+    match document.kind(at) {
+        Kind::Array => {
+            out.push('[');
+            for item in document.items(at) {
+                write(document, item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Kind::Object => {
+            let mut members: Vec<_> = document.members(at).collect();
+            members.sort_by(|(a, _), (b, _)| document.order_of_strings(*a, *b));
+            out.push('{');
+            for (name, value) in members {
+                push_json_string(out, document.string(name));
+                out.push(':');
+                write(document, value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Kind::String => push_json_string(out, document.string(at)),
+        Kind::Number => out.push_str(&number(Number(document.source(at)))),
+        _ => out.push_str(document.source(at)),
+    }
+}
+
+fn number(number: Number) -> String {
+    let integer = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
+    match (integer, number.as_f64().unwrap_or(f64::NAN)) {
+        (Some(integer), _) => integer.to_string(),
+        (None, float) if float.fract() == 0.0 && float.abs() < 1e38 => (float as i128).to_string(),
+        (None, float) => format!("{float:e}"),
+    }
+}
+
+/// A member's name, and its value as JSON text.
+type Member = (String, String);
+
+/// The members that can be read of an item's text, which may be broken, or cut; and the beginning of the string that it is
+/// cut in.
+fn readable(snippet: &str, caps: &Caps) -> (Vec<Member>, Option<Member>) {
+    let text = without_left_out(snippet);
+    let mut lexer = Lexer::new(text, (0, text.len()), true);
+    let (mut members, mut cut) = (Vec::new(), None);
+    // An item that has lost its first bracket has its members at the top.
+    let top = usize::from(lexer.peek_past_blanks().token == Token::Open(Bracket::Object));
+    let mut depth = 0_usize;
+    loop {
+        let lexeme = lexer.next_past_blanks();
+        match lexeme.token {
+            Token::End => break,
+            Token::Open(_) => depth += 1,
+            Token::Close(_) if depth <= top => break,
+            Token::Close(_) => depth -= 1,
+            Token::String(_) | Token::Word if depth == top && lexer.peek_past_blanks().token == Token::Colon => {
+                lexer.next_past_blanks();
+                let first = lexer.peek_past_blanks();
+                let value = value(text, &mut lexer, caps);
+                let name = string(text, lexeme, caps);
+                match lexer.peek_past_blanks().token {
+                    Token::Comma | Token::Close(_) => members.extend(name.zip(value)),
+                    Token::End => cut = name.zip(beginning(text, first, caps)),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    (members, cut)
+}
+
+/// What a string begins with that has no end, as JSON text without its last quote.
+fn beginning(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
+    let Token::String(Quoted { quotes: Quotes::Double, ends: Ends::Text, quotes_inside: false }) = lexeme.token else {
+        return None;
+    };
+    let cut = &text[lexeme.start..lexeme.end];
+    // The last escape may be cut, too.
+    let end = cut.rfind('\\').filter(|at| at + 12 > cut.len()).unwrap_or(cut.len());
+    let closed = format!("{}\"", cut[..end].trim_end_matches('\\'));
+    let parsed = parse(&closed, Span::new(0, closed.len()), caps).ok()?;
+    let mut written = written(&parsed.document, Document::ROOT);
+    written.pop();
+    Some(written).filter(|written| written.len() > MIN_BEGINNING)
+}
+
+/// Take a value; what it is, where that can be read.
+fn value(text: &str, lexer: &mut Lexer, caps: &Caps) -> Option<String> {
+    if !matches!(lexer.peek_past_blanks().token, Token::Open(_) | Token::String(_) | Token::Word) {
+        return None;
+    }
+    let first = lexer.next_past_blanks();
+    let mut end = first.end;
+    if let Token::Open(_) = first.token {
+        let mut open = 1;
+        while open > 0 {
+            let lexeme = lexer.next_past_blanks();
+            end = lexeme.end;
+            match lexeme.token {
+                Token::Open(_) => open += 1,
+                Token::Close(_) => open -= 1,
+                Token::End => return None,
+                _ => {}
+            }
+        }
+    }
+    let span = Span::new(first.start, end);
+    match (parse(text, span, caps), span.of(text)) {
+        (Ok(parsed), _) => Some(written(&parsed.document, Document::ROOT)),
+        (Err(_), "True") => Some("true".to_owned()),
+        (Err(_), "False") => Some("false".to_owned()),
+        (Err(_), "None") => Some("null".to_owned()),
+        (Err(_), _) => {
+            let string = string(text, first, caps).filter(|_| matches!(first.token, Token::String(_)))?;
+            let mut written = String::new();
+            push_json_string(&mut written, &string);
+            Some(written)
+        }
+    }
+}
+
+/// The value of a string that leaves no doubt, in whatever quotes, or of a name without any.
+fn string(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
+    let written = &text[lexeme.start..lexeme.end];
+    match lexeme.token {
+        Token::Word => Some(written.to_owned()),
+        Token::String(Quoted { ends: Ends::Quote, quotes_inside: false, quotes }) => match quotes {
+            Quotes::Double => {
+                let parsed = parse(text, Span::new(lexeme.start, lexeme.end), caps).ok()?;
+                Some(parsed.document.string(Document::ROOT).to_owned())
+            }
+            _ => {
+                let mut inside = written.chars();
+                inside.next();
+                inside.next_back();
+                Some(inside.as_str().to_owned()).filter(|inside| !inside.contains('\\'))
+            }
+        },
+        _ => None,
+    }
+}
+
+/// An item that was there before.
+pub(crate) struct Before {
+    pub(crate) number: u32,
+    pub(crate) known: Known,
+    pub(crate) state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is valid, and is there.
+    Kept,
+    /// It is bad, and was asked for.
+    Wanted,
+    /// It is bad or one too many, and was not asked for.
+    Out,
+}
+
+/// An item of an answer.
+pub(crate) struct Came {
+    pub(crate) number: u32,
+    pub(crate) known: Known,
+    /// Why it is in quarantine, if it is.
+    pub(crate) reason: Option<Reason>,
+}
+
+/// What an item of an answer is found to be. The numbers are places in the list of those before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// One that is there already, as it is.
+    Again(usize),
+    /// The same as another of the answer.
+    Twice,
+    /// One that was asked for.
+    Wanted(usize),
+    /// None for certain.
+    Unknown,
+}
+
+/// By what an item is taken for one that was asked for, the better the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum By {
+    /// Most of its members are alike, but not all of those that were right.
+    Most,
+    /// All that was right, and could be read, is as it was.
+    All,
+    Key,
+}
+
+/// An item asked for that another is taken for, and how many members they have alike.
+#[derive(Debug, Clone, Copy)]
+struct Claim {
+    wanted: usize,
+    by: By,
+    alike: u32,
+}
+
+/// The items that were there, by what they are known by.
+pub(crate) struct Likeness<'b> {
+    before: &'b [Before],
+    members: BTreeMap<&'b str, Vec<usize>>,
+    cuts: BTreeMap<&'b str, Vec<usize>>,
+    keys: BTreeMap<&'b str, Vec<usize>>,
+    wholes: BTreeMap<&'b str, usize>,
+}
+
+/// Which of its members an item has alike with each of some others, a bit for each.
+type Alike = BTreeMap<usize, u64>;
+
+impl<'b> Likeness<'b> {
+    pub(crate) fn new(before: &'b [Before]) -> Self {
+        let (members, cuts, keys, wholes) = Default::default();
+        let mut likeness = Likeness { before, members, cuts, keys, wholes };
+        for (at, Before { known, state, .. }) in before.iter().enumerate() {
+            for member in &known.members {
+                likeness.members.entry(member).or_default().push(at);
+            }
+            if let Some(cut) = &known.cut {
+                likeness.cuts.entry(cut).or_default().push(at);
+            }
+            if let Some(key) = &known.key {
+                likeness.keys.entry(key).or_default().push(at);
+            }
+            if let Some(whole) = known.whole.as_ref().filter(|_| *state != State::Wanted) {
+                likeness.wholes.entry(whole).or_insert(at);
+            }
+        }
+        likeness
+    }
+
+    /// Those with the key of an item.
+    fn of_key(&self, known: &Known) -> &[usize] {
+        known.key.as_ref().and_then(|key| self.keys.get(key.as_str())).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an item has alike with each of those before, and how many of its members could tell it from others.
+    fn alike(&self, known: &Known) -> (Alike, u32) {
+        let (mut alike, mut telling) = (Alike::new(), 0);
+        for (bit, member) in known.members.iter().enumerate() {
+            let with = self.members.get(member.as_str()).map_or(&[][..], Vec::as_slice);
+            let cut = self.cuts.range(..=member.as_str()).next_back().filter(|(cut, _)| member.starts_with(**cut));
+            let cut = cut.map_or(&[][..], |(_, cut)| cut);
+            if with.len() + cut.len() <= MAX_ALIKE {
+                telling += 1;
+                with.iter().chain(cut).for_each(|at| *alike.entry(*at).or_default() |= 1 << bit);
+            }
+        }
+        (alike, telling)
+    }
+
+    /// The one of some items that has most alike with this one, and how much; none where several have as much.
+    fn most_alike(alike: &Alike, among: impl Fn(usize) -> bool) -> Option<(usize, u64)> {
+        let mut best: Option<(usize, u64)> = None;
+        let mut tied = false;
+        for (&at, &bits) in alike.iter().filter(|(at, _)| among(**at)) {
+            let most = best.map_or(0, |(_, bits)| bits.count_ones());
+            tied = bits.count_ones() == most || (tied && bits.count_ones() < most);
+            if bits.count_ones() > most {
+                best = Some((at, bits));
+            }
+        }
+        best.filter(|_| !tied)
+    }
+
+    /// Whether an item differs from one that was asked for in nothing but what was wrong with that, as far as it can be
+    /// read.
+    fn fits(&self, known: &Known, wanted: usize) -> bool {
+        let wanted = &self.before[wanted].known;
+        wanted.alike(known) == wanted.count()
+    }
+
+    fn is(&self, at: usize, state: State) -> bool {
+        self.before[at].state == state
+    }
+
+    /// Those that were asked for.
+    fn wanted(&self) -> impl Iterator<Item = usize> {
+        (0..self.before.len()).filter(|at| self.is(*at, State::Wanted))
+    }
+
+    /// The item asked for that this one is.
+    fn claim(&self, known: &Known) -> Option<Claim> {
+        let (alike, _) = self.alike(known);
+        let of_key = self.of_key(known);
+        if of_key.iter().any(|at| !self.is(*at, State::Wanted)) {
+            return None;
+        }
+        if let [wanted] = *of_key {
+            let alike = alike.get(&wanted).map_or(0, |bits| bits.count_ones());
+            return Some(Claim { wanted, by: By::Key, alike });
+        }
+        let can_be = |at: usize| {
+            let key = &self.before[at].known.key;
+            let is_of_key = if of_key.is_empty() { known.key.is_none() || key.is_none() } else { *key == known.key };
+            self.is(at, State::Wanted) && is_of_key
+        };
+        let (wanted, bits) = Self::most_alike(&alike, can_be)?;
+        let fits = self.fits(known, wanted);
+        if !fits {
+            // Alike in a little is not enough.
+            let best = &self.before[wanted].known;
+            let fits_another = alike.keys().any(|at| can_be(*at) && self.fits(known, *at));
+            if 2 * best.alike(known) <= best.count() || fits_another {
+                return None;
+            }
+        }
+        let is_closer = |(at, other): (&usize, &u64)| match other.count_ones().cmp(&bits.count_ones()) {
+            Ordering::Less => false,
+            Ordering::Equal => !can_be(*at) && (!fits || *other == bits),
+            Ordering::Greater => true,
+        };
+        let by = if fits { By::All } else { By::Most };
+        (!alike.iter().any(is_closer)).then_some(Claim { wanted, by, alike: bits.count_ones() })
+    }
+
+    /// What each item of an answer is.
+    pub(crate) fn fates(&self, came: &[Came]) -> Vec<Fate> {
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut fates: Vec<Fate> = Vec::with_capacity(came.len());
+        for (at, item) in came.iter().enumerate() {
+            fates.push(match item.known.whole.as_deref() {
+                Some(whole) if self.wholes.contains_key(whole) => Fate::Again(self.wholes[whole]),
+                Some(whole) if *first.entry(whole).or_insert(at) != at => Fate::Twice,
+                _ => Fate::Unknown,
+            });
+        }
+        // What is valid takes its place before what is not.
+        self.claim_all(came, &mut fates, |reason| reason.is_none());
+        self.claim_all(came, &mut fates, |reason| reason.is_some_and(|reason| reason != Reason::OverLimit));
+        for (wanted, at) in self.by_place(came, &fates) {
+            fates[at] = Fate::Wanted(wanted);
+        }
+        fates
+    }
+
+    /// Of those that claim one place, the one that has most alike with what was there gets it.
+    fn claim_all(&self, came: &[Came], fates: &mut [Fate], takes_part: impl Fn(Option<Reason>) -> bool) {
+        let taken = taken(fates);
+        let mut claims: BTreeMap<usize, (Claim, Option<usize>)> = BTreeMap::new();
+        for (at, item) in came.iter().enumerate() {
+            if fates[at] != Fate::Unknown || !takes_part(item.reason) {
+                continue;
+            }
+            let Some(claim) = self.claim(&item.known).filter(|claim| !taken.contains(&claim.wanted)) else {
+                continue;
+            };
+            let best = claims.entry(claim.wanted).or_insert((claim, Some(at)));
+            match (claim.by, claim.alike).cmp(&(best.0.by, best.0.alike)) {
+                Ordering::Greater => *best = (claim, Some(at)),
+                Ordering::Equal if best.1 != Some(at) => best.1 = None,
+                _ => {}
+            }
+        }
+        // What is not as it was may be anything, unless just as many came as were asked for, each for another.
+        let is_complete = self.wanted().all(|at| taken.contains(&at) || claims.contains_key(&at));
+        let is_complete = is_complete && came.len() == taken.len() + claims.len();
+        for (wanted, (claim, at)) in claims {
+            if let Some(at) = at.filter(|_| is_complete || claim.by != By::Most) {
+                fates[at] = Fate::Wanted(wanted);
+            }
+        }
+    }
+
+    /// Where so little can be read of an item asked for that nothing is alike: what came in its place, if there is no
+    /// doubt which place that is.
+    fn by_place(&self, came: &[Came], fates: &[Fate]) -> Vec<(usize, usize)> {
+        let taken = taken(fates);
+        let wanted: Vec<usize> = self.wanted().collect();
+        let open = wanted.iter().copied().filter(|at| !taken.contains(at));
+        let free = |at: &usize| fates[*at] == Fate::Unknown && came[*at].reason != Some(Reason::OverLimit);
+        let again = again(fates);
+        let pairs: Vec<(usize, usize)> = if self.in_step(came, fates) {
+            let numbers: BTreeMap<u32, usize> = came.iter().enumerate().map(|(at, item)| (item.number, at)).collect();
+            let same = |at: usize| numbers.get(&self.before[at].number).map(|came| (at, *came));
+            open.filter_map(same).collect()
+        } else if came.len() == wanted.len() && wanted.len() == taken.len() + 1 {
+            // All that was asked for and nothing else came, and all but one has its place.
+            open.zip((0..came.len()).filter(free)).collect()
+        } else {
+            Vec::new()
+        };
+        if pairs.len() > MAX_BY_PLACE {
+            return Vec::new();
+        }
+        let known = |at: usize| &came[at].known;
+        let repeats =
+            |at: usize| came.iter().zip(fates).any(|(item, fate)| is_found(fate) && item.known.is_form_of(known(at)));
+        let can_be =
+            |(wanted, at): &(usize, usize)| free(at) && self.can_be(known(*at), *wanted, &again) && !repeats(*at);
+        pairs.into_iter().filter(can_be).collect()
+    }
+
+    /// Whether an answer has all that was valid, as it was, and each item at the number that it had.
+    fn in_step(&self, came: &[Came], fates: &[Fate]) -> bool {
+        let same = |(item, fate): (&Came, &Fate)| match fate {
+            Fate::Again(at) | Fate::Wanted(at) => item.number == self.before[*at].number,
+            _ => true,
+        };
+        self.has_all(fates) && came.iter().zip(fates).all(same)
+    }
+
+    /// Whether an item that came in the place of one asked for can be that, and is none of the others. `again`: those
+    /// that came as they are.
+    fn can_be(&self, known: &Known, wanted: usize, again: &BTreeSet<usize>) -> bool {
+        let (alike, _) = self.alike(known);
+        let count = self.before[wanted].known.count();
+        let is_closer = |bits: &u64| bits.count_ones() as usize > count;
+        self.of_key(known).is_empty()
+            && self.fits(known, wanted)
+            && match count {
+                0 => !self.resembles(known, again),
+                _ => !alike.values().any(is_closer),
+            }
+    }
+
+    /// Whether an item may be another form of one that was there: half of its members are alike, or more than half where
+    /// that one came again as it is, or has another key.
+    pub(crate) fn resembles(&self, known: &Known, again: &BTreeSet<usize>) -> bool {
+        let (alike, telling) = self.alike(known);
+        let is_alike = |(at, bits): (&usize, &u64)| {
+            let is_another = known.key.is_some() || again.contains(at);
+            let half = 2 * bits.count_ones();
+            half > telling || (half == telling && !is_another)
+        };
+        !self.of_key(known).is_empty() || alike.iter().any(is_alike)
+    }
+
+    /// Whether all that was kept came again as it is.
+    pub(crate) fn has_all(&self, fates: &[Fate]) -> bool {
+        let mut missing: BTreeMap<usize, usize> = BTreeMap::new();
+        for before in self.before.iter().filter(|before| before.state == State::Kept) {
+            match before.known.whole.as_ref().and_then(|whole| self.wholes.get(whole.as_str())) {
+                Some(at) => *missing.entry(*at).or_default() += 1,
+                None => return false,
+            }
+        }
+        for fate in fates {
+            if let Fate::Again(at) = fate
+                && let Some(count) = missing.get_mut(at)
+            {
+                *count = count.saturating_sub(1);
+            }
+        }
+        missing.values().all(|count| *count == 0)
+    }
+
+    /// Whether each of those that were kept came again, as it is or in another form.
+    pub(crate) fn has_forms_of_all(&self, came: &[Came], fates: &[Fate]) -> bool {
+        let mut found: BTreeSet<usize> = BTreeSet::new();
+        for (item, fate) in came.iter().zip(fates).filter(|(item, _)| item.reason.is_none()) {
+            match fate {
+                Fate::Again(at) => drop(found.insert(*at)),
+                _ if !self.keys.is_empty() => found.extend(self.of_key(&item.known)),
+                _ => {
+                    let is_kept = |at: usize| self.is(at, State::Kept);
+                    found.extend(Self::most_alike(&self.alike(&item.known).0, is_kept).map(|(at, _)| at));
+                }
+            }
+        }
+        let is_missing = |(at, before): (usize, &Before)| before.state == State::Kept && !found.contains(&at);
+        self.has_all(fates) || !self.before.iter().enumerate().any(is_missing)
+    }
+}
+
+fn is_found(fate: &Fate) -> bool {
+    matches!(fate, Fate::Again(_) | Fate::Wanted(_))
+}
+
+/// The places that are taken.
+fn taken(fates: &[Fate]) -> BTreeSet<usize> {
+    fates.iter().filter_map(|fate| if let Fate::Wanted(at) = fate { Some(*at) } else { None }).collect()
+}
+
+/// Those that came again as they are.
+pub(crate) fn again(fates: &[Fate]) -> BTreeSet<usize> {
+    fates.iter().filter_map(|fate| if let Fate::Again(at) = fate { Some(*at) } else { None }).collect()
+}
