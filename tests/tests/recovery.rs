@@ -160,6 +160,9 @@ fn a_damaged_item_costs_no_other() {
                 (_, true) => by_quotes += 1,
                 (_, false) => otherwise += 1,
             }
+            if missing > 0 && std::env::var("SHOW").is_ok() {
+                println!("{output}\n   -> {}", Value::from(delivered.clone()));
+            }
             lost += missing;
             // The damaged one may still be JSON; anything beyond is a piece that was taken for an item.
             foreign += usize::from(delivered.iter().filter(|item| !items.contains(item)).count() > 1);

@@ -5,6 +5,7 @@
 //! soon in step again.
 
 mod extent;
+mod fit;
 mod step;
 mod unit;
 
@@ -413,6 +414,13 @@ impl Recovery<'_, '_> {
             units.push(Unit { start, end: extent.end, read: Ok(Vec::new()) });
             return;
         };
+        if (extent.fragment || text.starts_with(['{', '[']))
+            && let Some(end) = self.fitting_end(start, extent.fragment)
+        {
+            self.lexer = Lexer::new(self.output, (end, self.end), self.repairs);
+            units.push(self.item(start, end));
+            return;
+        }
         units.push(match self.resync(start, &extent) {
             Some(end) => self.item(start, end),
             None => self.broken(start, extent.end, broken),
