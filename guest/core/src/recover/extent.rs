@@ -177,11 +177,11 @@ impl Recovery<'_, '_> {
 
     /// Whether what comes from here on ends the containers around, with well-formed members or items before each end.
     pub(super) fn is_tail(&mut self, at: usize) -> bool {
-        self.tail(at).is_ok()
+        self.tail(at).is_ok_and(|end| end >= self.end)
     }
 
-    /// The same; up to where it does if it does not.
-    pub(super) fn tail(&mut self, mut at: usize) -> Result<(), usize> {
+    /// Where the containers around end; if they do not, up to where they are in order.
+    pub(super) fn tail(&mut self, mut at: usize) -> Result<usize, usize> {
         let bytes = &self.output.as_bytes()[..self.end];
         for index in (0..self.parents.len()).rev() {
             let parent = self.parents[index];
@@ -206,8 +206,7 @@ impl Recovery<'_, '_> {
             }
             at += 1;
         }
-        at = self.skip_white(at);
-        if at >= self.end { Ok(()) } else { Err(at) }
+        Ok(self.skip_white(at))
     }
 }
 

@@ -188,7 +188,8 @@ impl<'t> Reading<'t> {
                 return Some(None);
             }
             Fault::NotEnded => {
-                if matches!(self.previous, Token::Open(_)) {
+                // What holds nothing is rather a bracket too many.
+                if matches!((self.previous, token), (Token::Open(_), Token::Open(_) | Token::String(_) | Token::Word)) {
                     return None;
                 }
                 let state = if self.previous == Token::Comma { State::Next } else { State::After };
@@ -269,8 +270,14 @@ impl Recovery<'_, '_> {
                     Stop::Fault(lexeme) => stopped.push((reading, lexeme)),
                 }
             }
-            if self.budget == 0 || best.as_ref().is_some_and(|(outlook, _)| outlook.follows >= Follows::Items) {
+            if self.budget == 0 {
                 break;
+            }
+            // Now one is looked for that takes nothing in of what follows it.
+            if let Some((outlook, end)) = &best
+                && outlook.follows > Follows::Nothing
+            {
+                stopped.retain(|(_, lexeme)| lexeme.start < *end);
             }
             stopped.sort_by_key(|(_, lexeme)| std::cmp::Reverse(lexeme.start));
             stopped.truncate(MAX_READINGS);
@@ -291,7 +298,7 @@ impl Recovery<'_, '_> {
         if best.as_ref().is_some_and(|(_, own)| *own == end) {
             return;
         }
-        let outlook = self.outlook(start, end);
+        let outlook = self.outlook(start, end, *best);
         let is_better = match best {
             Some((own, at)) => (&outlook, *at) > (&*own, end),
             None => true,

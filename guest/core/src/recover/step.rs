@@ -40,17 +40,27 @@ pub(super) struct Outlook {
 }
 
 impl<'t> Recovery<'t, '_> {
-    /// What comes after an element of which the first character stands at `start`, if it ends at `end`.
-    pub(super) fn outlook(&mut self, start: usize, end: usize) -> Outlook {
+    /// What comes after an element of which the first character stands at `start`, if it ends at `end`. What comes after
+    /// some place is `known`.
+    pub(super) fn outlook(&mut self, start: usize, end: usize, known: Option<(Outlook, usize)>) -> Outlook {
         let mut at = end;
         let mut items = 0;
         loop {
+            if let Some((outlook, _)) = known.filter(|(_, place)| *place == at && items > 0) {
+                return outlook;
+            }
             at = self.skip_white(at);
             match self.output.as_bytes()[..self.end].get(at) {
                 Some(b']') => {
-                    let tail = self.tail(at + 1);
-                    let follows = if tail.is_ok() { Follows::End } else { Follows::Nothing };
-                    return Outlook { follows, reach: tail.err().unwrap_or(self.end) };
+                    // A text may come after the document.
+                    let bytes = &self.output.as_bytes()[..self.end];
+                    let next = |at: usize| bytes.get(at);
+                    return match self.tail(at + 1) {
+                        Ok(reach) if next(reach).is_none_or(|byte| !b",:]}".contains(byte)) => {
+                            Outlook { follows: Follows::End, reach }
+                        }
+                        Ok(reach) | Err(reach) => Outlook { follows: Follows::Nothing, reach },
+                    };
                 }
                 Some(b',') => {
                     let next = self.skip_white(at + 1);
