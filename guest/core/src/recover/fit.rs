@@ -289,8 +289,27 @@ impl Recovery<'_, '_> {
                 }));
             }
         }
+        self.cut_short(start, &mut best);
         let (outlook, end) = best?;
         (outlook.follows > Follows::Nothing && end > start).then_some(end)
+    }
+
+    /// Whether the unit was cut short before an item that begins as others do, with as much in order after it.
+    fn cut_short(&mut self, start: usize, best: &mut Option<(Outlook, usize)>) {
+        let mut from = start + 1;
+        while let Some(item) = self.next_item(start, from)
+            && best.is_none_or(|(outlook, end)| outlook.follows == Follows::Nothing || item < end)
+        {
+            let before = self.output[..item].trim_ascii_end();
+            let end = before.strip_suffix(',').map_or(item, |before| before.trim_ascii_end().len());
+            if end < item {
+                self.consider(start, end, best);
+            }
+            if best.is_some_and(|(outlook, at)| at == end && outlook.follows > Follows::Nothing) {
+                break;
+            }
+            from = item + 1;
+        }
     }
 
     /// Whether a unit ends here rather than at the best place so far: where what comes after it goes on for longer.

@@ -27,6 +27,9 @@ use step::Beginning;
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
 const BYTES_PER_BYTE: usize = 4;
 
+/// And so many in any case: of a short text many readings are tried.
+const LEAST_BYTES: usize = 1 << 16;
+
 /// The edits that make JSON of a text, and the items that are left out by them.
 pub(crate) struct Recovered {
     pub(crate) edits: Vec<Edit>,
@@ -61,7 +64,7 @@ pub(crate) fn recover(
         parents: Vec::new(),
         malformed: Vec::new(),
         beginning: None,
-        budget: BYTES_PER_BYTE * (end - start),
+        budget: BYTES_PER_BYTE * (end - start) + LEAST_BYTES,
         repairs_left: MAX_REPAIRS,
     };
     let mut edits = Vec::new();
