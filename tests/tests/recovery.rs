@@ -1,7 +1,7 @@
-//! One bad item costs one item: lists damaged at random places, and cut off at every byte.
+//! One bad item costs one item: lists damaged at random places, at every structural character, and cut off at every byte.
 
 use seamgate_core::{Contract, Report, Request, validate};
-use seamgate_tests::{Random, changes_give_what_was_validated};
+use seamgate_tests::{Random, changes_give_what_was_validated, indented};
 use serde_json::{Value, json};
 
 /// How many lists are damaged, and how many texts of pieces are judged.
@@ -59,6 +59,14 @@ impl Style {
         }
     }
 
+    /// An item that is written without white space.
+    fn text(self, item: &str) -> String {
+        match self {
+            Style::Pretty => indented(item).trim_end().replace('\n', "\n    "),
+            _ => item.to_owned(),
+        }
+    }
+
     fn item(self, item: &Value) -> String {
         match self {
             Style::Pretty => serde_json::to_string_pretty(item).expect("JSON").replace('\n', "\n    "),
@@ -110,7 +118,10 @@ fn judge(contract: &Contract, output: &str) -> Report {
 fn delivered(report: &Report) -> Vec<Value> {
     let value = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
     match &report.output {
-        Some(output) => value(output)["list"].as_array().cloned().unwrap_or_default(),
+        Some(output) => {
+            let output = value(output);
+            output.get("list").unwrap_or(&output).as_array().cloned().unwrap_or_default()
+        }
         None => report.items.iter().map(|item| value(&item.value)).collect(),
     }
 }
@@ -149,6 +160,9 @@ fn a_damaged_item_costs_no_other() {
                 (_, true) => by_quotes += 1,
                 (_, false) => otherwise += 1,
             }
+            if missing > 0 && std::env::var("SHOW").is_ok() {
+                println!("{output}\n   -> {}", Value::from(delivered.clone()));
+            }
             lost += missing;
             // The damaged one may still be JSON; anything beyond is a piece that was taken for an item.
             foreign += usize::from(delivered.iter().filter(|item| !items.contains(item)).count() > 1);
@@ -159,6 +173,141 @@ fn a_damaged_item_costs_no_other() {
         );
         assert!(whole * 1000 >= DAMAGES * 998, "{whole} of {DAMAGES}");
         assert!(foreign * 1000 <= DAMAGES, "{foreign} of {DAMAGES}");
+    }
+}
+
+/// What items look like, as text: which member comes first matters. Those that nest others of their kind are told from
+/// them by brackets alone.
+const SHAPES: [(&str, fn(usize) -> String); 7] = [
+    ("flat", |n| {
+        format!(r#"{{"id":{n},"text":"some words","tags":["a","b"],"meta":{{"k":"v","n":1.5}},"done":true}}"#)
+    }),
+    ("comments and replies", |n| {
+        let replies = format!(r#"{{"id":{n}1,"text":"a reply"}},{{"id":{n}2,"text":"another"}}"#);
+        format!(r#"{{"id":{n},"text":"a comment","replies":[{replies}]}}"#)
+    }),
+    ("issues and labels", |n| {
+        let labels = format!(r#"{{"name":"label {n}","color":"red"}},{{"name":"bug"}}"#);
+        format!(r#"{{"name":"issue {n}","labels":[{labels}],"open":true}}"#)
+    }),
+    ("tasks and steps", |n| {
+        let step = |number: usize| format!(r#"{{"id":"T{n}.{number}","name":"a step","done":true}}"#);
+        let owner = r#"{"id":"u","name":"someone"}"#;
+        format!(r#"{{"id":"T{n}","name":"a task","steps":[{},{}],"owner":{owner}}}"#, step(1), step(2))
+    }),
+    ("one step", |n| format!(r#"{{"id":{n},"steps":[{{"id":{n}1}}]}}"#)),
+    ("two levels", |n| {
+        let inner = format!(r#"{{"id":{n}11}},{{"id":{n}12}}"#);
+        format!(r#"{{"id":{n},"parts":[{{"id":{n}1,"parts":[{inner}]}},{{"id":{n}2,"parts":[{{"id":{n}21}}]}}]}}"#)
+    }),
+    ("the same at each level", |n| {
+        let leaf = |id: usize| format!(r#"{{"id":{n}{id},"text":"a","replies":[]}}"#);
+        let inner = format!(r#"{{"id":{n}2,"text":"a","replies":[{},{}]}}"#, leaf(21), leaf(22));
+        format!(r#"{{"id":{n},"text":"a","replies":[{},{inner}]}}"#, leaf(1))
+    }),
+];
+
+/// All objects inside a value.
+fn inner(value: &Value) -> Vec<&Value> {
+    let mut found = Vec::new();
+    let mut left = vec![value];
+    while let Some(next) = left.pop() {
+        left.extend(next.as_array().into_iter().flatten());
+        left.extend(next.as_object().into_iter().flat_map(|object| object.values()));
+        found.extend((next.is_object() && next != value).then_some(next));
+    }
+    found
+}
+
+/// A text without one of its structural characters, or with one of them twice; for each of them.
+fn damaged_at_each_mark(text: &str) -> Vec<String> {
+    let mut quoted = false;
+    let mut damaged = Vec::new();
+    for (at, character) in text.char_indices() {
+        quoted ^= character == '"';
+        if "{}[],:\"".contains(character) && (!quoted || character == '"') {
+            damaged.push(format!("{}{}", &text[..at], &text[at + 1..]));
+            damaged.push(format!("{}{character}{}", &text[..at], &text[at..]));
+        }
+    }
+    damaged
+}
+
+/// What became of the items beside a damaged one.
+#[derive(Default)]
+struct Tally {
+    damages: usize,
+    others: usize,
+    delivered: usize,
+    /// Inner objects that were delivered as items.
+    promoted: usize,
+    /// Items that are neither delivered nor in quarantine.
+    silent: usize,
+    /// Damaged items that are delivered as they were, and otherwise.
+    repaired: usize,
+    changed: usize,
+}
+
+impl Tally {
+    fn add(&mut self, contract: &Contract, items: &[Value], hit: usize, (texts, wrap): (&[String], [&str; 3])) {
+        let [before, between, after] = wrap;
+        let output = format!("{before}{}{after}", texts.join(between));
+        let report = judge(contract, &output);
+        let delivered = delivered(&report);
+        self.damages += 1;
+        self.others += items.len() - 1;
+        let mut at = before.len();
+        for (number, (item, text)) in items.iter().zip(texts).enumerate() {
+            let is_quarantined = report.quarantined.iter().filter_map(|item| item.span).any(|span| {
+                span.start as usize <= at && at + text.len() <= span.end as usize
+            });
+            match (number == hit, delivered.contains(item)) {
+                (true, is_delivered) => self.repaired += usize::from(is_delivered),
+                (false, true) => self.delivered += 1,
+                (false, false) => self.silent += usize::from(!is_quarantined),
+            }
+            at += text.len() + between.len();
+        }
+        let inner: Vec<&Value> = items.iter().flat_map(inner).collect();
+        self.promoted += delivered.iter().filter(|item| inner.contains(item)).count();
+        self.changed += delivered.iter().filter(|item| !items.contains(item) && !inner.contains(item)).count();
+        if std::env::var("SHOW").is_ok() && (delivered.iter().any(|item| inner.contains(&item)) || items.iter().enumerate().any(|(n, i)| n != hit && !delivered.contains(i))) {
+            println!("{output}\n   -> {}", Value::from(delivered));
+        }
+    }
+}
+
+#[test]
+fn a_damaged_item_that_nests_others_of_its_kind_costs_no_other() {
+    for repair in ["none", "syntax"] {
+        println!("repair {repair}: shape, damages, others delivered, promoted, lost silently, repaired, changed");
+        let list = contract(repair);
+        let root = json!({"agent": "a", "schema": true, "repair": repair, "items": {"path": "$[*]", "schema": true}});
+        let root = Contract::compile(&root.to_string()).expect("a contract");
+        for (shape, item) in SHAPES {
+            let mut tally = Tally::default();
+            let whole: Vec<String> = (1..=5).map(item).collect();
+            let items: Vec<Value> = whole.iter().map(|item| serde_json::from_str(item).expect("JSON")).collect();
+            for style in STYLES {
+                let (before, between, after) = style.around();
+                let texts: Vec<String> = whole.iter().map(|item| style.text(item)).collect();
+                let wraps = [
+                    (&list, [before, between, after]),
+                    (&list, ["{\"list\":[", between, "]}"]),
+                    (&root, ["[", between, "]"]),
+                ];
+                for (hit, (contract, wrap)) in (0..items.len()).flat_map(|hit| wraps.map(|wrap| (hit, wrap))) {
+                    for damaged in damaged_at_each_mark(&texts[hit]) {
+                        let mut texts = texts.clone();
+                        texts[hit] = damaged;
+                        tally.add(contract, &items, hit, (&texts, wrap));
+                    }
+                }
+            }
+            let Tally { damages, others, delivered, promoted, silent, repaired, changed } = tally;
+            let rate = 100.0 * delivered as f64 / others as f64;
+            println!("| {shape} | {damages} | {rate:.2} % | {promoted} | {silent} | {repaired} | {changed} |");
+        }
     }
 }
 

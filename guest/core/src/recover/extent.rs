@@ -181,34 +181,37 @@ impl Recovery<'_, '_> {
     }
 
     /// Whether what comes from here on ends the containers around, with well-formed members or items before each end.
-    pub(super) fn is_tail(&mut self, mut at: usize) -> bool {
+    pub(super) fn is_tail(&mut self, at: usize) -> bool {
+        self.tail(at).is_ok_and(|end| end >= self.end)
+    }
+
+    /// Where the containers around end; if they do not, up to where they are in order.
+    pub(super) fn tail(&mut self, mut at: usize) -> Result<usize, usize> {
         let bytes = &self.output.as_bytes()[..self.end];
-        let skip = |at: usize| at + bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        for parent in self.parents.clone().iter().rev() {
+        for index in (0..self.parents.len()).rev() {
+            let parent = self.parents[index];
             let closing = parent.closing() as u8;
             loop {
-                at = skip(at);
+                at = self.skip_white(at);
                 match bytes.get(at) {
                     Some(byte) if *byte == closing => break,
                     Some(b',') => {
-                        at = skip(at + 1);
-                        if *parent == Bracket::Object {
-                            match self.value(at).map(skip) {
-                                Some(colon) if bytes.get(colon) == Some(&b':') => at = colon + 1,
-                                _ => return false,
+                        at = self.skip_white(at + 1);
+                        if parent == Bracket::Object {
+                            let colon = self.value(at).map(|end| self.skip_white(end));
+                            match colon {
+                                Some(colon) if bytes.get(colon) == Some(&b':') => at = self.skip_white(colon + 1),
+                                _ => return Err(at),
                             }
                         }
-                        match self.value(at) {
-                            Some(end) => at = end,
-                            None => return false,
-                        }
+                        at = self.value(at).ok_or(at)?;
                     }
-                    _ => return false,
+                    _ => return Err(at),
                 }
             }
             at += 1;
         }
-        skip(at) >= self.end
+        Ok(self.skip_white(at))
     }
 }
 

@@ -5,6 +5,7 @@
 //! soon in step again.
 
 mod extent;
+mod fit;
 mod step;
 mod unit;
 
@@ -25,6 +26,9 @@ use step::Beginning;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
 const BYTES_PER_BYTE: usize = 4;
+
+/// And so many in any case: of a short text many readings are tried.
+const LEAST_BYTES: usize = 1 << 16;
 
 /// The edits that make JSON of a text, and the items that are left out by them.
 pub(crate) struct Recovered {
@@ -60,7 +64,7 @@ pub(crate) fn recover(
         parents: Vec::new(),
         malformed: Vec::new(),
         beginning: None,
-        budget: BYTES_PER_BYTE * (end - start),
+        budget: BYTES_PER_BYTE * (end - start) + LEAST_BYTES,
         repairs_left: MAX_REPAIRS,
     };
     let mut edits = Vec::new();
@@ -444,6 +448,13 @@ impl Recovery<'_, '_> {
             units.push(Unit { start, end: extent.end, read: Ok(Vec::new()) });
             return;
         };
+        if (extent.fragment || text.starts_with(['{', '[']))
+            && let Some(end) = self.fitting_end(start, extent.fragment)
+        {
+            self.lexer = Lexer::new(self.output, (end, self.end), self.repairs);
+            units.push(self.item(start, end));
+            return;
+        }
         units.push(match self.resync(start, &extent) {
             Some(end) => self.item(start, end),
             None => self.broken(start, extent.end, broken),

@@ -21,7 +21,81 @@ pub(super) struct Beginning<'t> {
     indent: Option<&'t str>,
 }
 
+/// What comes after a unit, as far as it is in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Follows {
+    /// Nothing that tells.
+    Nothing,
+    /// Items, and then one that is broken, or the text ends.
+    Items,
+    /// All there is to come.
+    End,
+}
+
+/// What a place where a unit may end has behind it, and up to where that is in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Outlook {
+    pub(super) follows: Follows,
+    pub(super) reach: usize,
+}
+
 impl<'t> Recovery<'t, '_> {
+    /// What comes after an element of which the first character stands at `start`, if it ends at `end`. What comes after
+    /// some place is `known`.
+    pub(super) fn outlook(&mut self, start: usize, end: usize, known: Option<(Outlook, usize)>) -> Outlook {
+        let mut at = end;
+        let mut items = 0;
+        loop {
+            if let Some((outlook, _)) = known.filter(|(_, place)| *place == at && items > 0) {
+                return outlook;
+            }
+            at = self.skip_white(at);
+            match self.output.as_bytes()[..self.end].get(at) {
+                Some(b']') => {
+                    // A text may come after the document.
+                    let bytes = &self.output.as_bytes()[..self.end];
+                    let next = |at: usize| bytes.get(at);
+                    return match self.tail(at + 1) {
+                        Ok(reach) if next(reach).is_none_or(|byte| !b",:]}".contains(byte)) => {
+                            Outlook { follows: Follows::End, reach }
+                        }
+                        Ok(reach) | Err(reach) => Outlook { follows: Follows::Nothing, reach },
+                    };
+                }
+                Some(b',') => {
+                    let next = self.skip_white(at + 1);
+                    let plausible = items > 0 || self.begins_alike(start, next);
+                    match self.reach(next) {
+                        Ok(end) => (at, items) = (end, items + usize::from(plausible)),
+                        Err(reach) => {
+                            let follows = if items > 0 { Follows::Items } else { Follows::Nothing };
+                            return Outlook { follows, reach };
+                        }
+                    }
+                }
+                Some(_) => return Outlook { follows: Follows::Nothing, reach: at },
+                None => {
+                    let follows = if items > 0 { Follows::Items } else { Follows::Nothing };
+                    return Outlook { follows, reach: at };
+                }
+            }
+        }
+    }
+
+    /// Whether what stands at a place begins as items do, or as the element that begins at `start`.
+    fn begins_alike(&self, start: usize, at: usize) -> bool {
+        match self.beginning {
+            Some(Beginning { name, indent }) => self
+                .beginning_of(at)
+                .is_some_and(|own| own.name == name && (indent.is_none() || own.indent == indent)),
+            None => self.output.as_bytes().get(at) == self.output.as_bytes().get(start),
+        }
+    }
+
+    pub(super) fn skip_white(&self, at: usize) -> usize {
+        self.end - self.output[at..self.end].trim_ascii_start().len()
+    }
+
     /// Whether the last element that is JSON, of an array that has lost its end, is broken after all: it has brackets of
     /// the array and of what comes after it for its own, and other items inside. Those are read then.
     pub(super) fn last_took_the_rest(&mut self, units: &mut Vec<Unit>) -> bool {
@@ -169,22 +243,26 @@ impl<'t> Recovery<'t, '_> {
     }
 
     /// Pay for having read from one place to another, or to the end.
-    fn spend(&mut self, from: usize, to: Option<usize>) -> Option<usize> {
+    pub(super) fn spend(&mut self, from: usize, to: Option<usize>) -> Option<usize> {
         self.budget = self.budget.saturating_sub(to.unwrap_or(self.end) - from + LOOK);
         to
     }
 
     /// Where the JSON value that begins at a place ends; none where it does not.
     pub(super) fn value(&mut self, at: usize) -> Option<usize> {
+        self.reach(at).ok()
+    }
+
+    /// The same; where it breaks if it does.
+    fn reach(&mut self, at: usize) -> Result<usize, usize> {
         // A hostile text has many places where much begins and nothing ends.
         let end = (at + self.budget).min(self.end);
         let end = self.output.floor_char_boundary(end);
-        let (to, result) = match parse_prefix(self.output, Span::new(at, end), self.caps) {
-            Ok(parsed) => (parsed.end, Some(parsed.end)),
-            Err(broken) => (broken.at, None),
-        };
+        let read = parse_prefix(self.output, Span::new(at, end), self.caps);
+        let read = read.map(|parsed| parsed.end).map_err(|broken| broken.at);
+        let (Ok(to) | Err(to)) = read;
         self.spend(at, Some(to.max(at)));
-        result
+        read
     }
 
     /// How the object begins that begins at a place.
