@@ -202,7 +202,9 @@ fn hold_to_promises(contract: &Value, output: &str, report: &Report) {
     for line in &lines[1..lines.len() - 1] {
         assert!(line.starts_with("- "), "a line of the producer's: {line}: {}", context());
     }
-    assert!(lines[lines.len() - 1].starts_with("Send "), "{}", context());
+    let is_asked =
+        ["Send ", "Nothing needs to be sent again."].iter().any(|end| lines[lines.len() - 1].starts_with(end));
+    assert!(is_asked, "{}", context());
     hold_to_room(report, &context);
 }
 
@@ -251,9 +253,7 @@ fn all_that_is_wrong_is_told_as_far_as_it_fits() {
             short_reports += 1;
             short_bytes += report.feedback.len();
         }
-        if std::env::var_os("MEASURE").is_none() {
-            hold_to_promises(&asked, &output, &report);
-        }
+        hold_to_promises(&asked, &output, &report);
     }
     println!(
         "{reports} reports, {all} violations, {mentioned} mentioned ({:.1} %), all of them in {whole} reports; {} bytes a \
@@ -393,9 +393,7 @@ fn the_alternative_that_a_member_names_is_explained() {
             rejected += 1;
             let is_right = explained(&report, &union) == [meant];
             right += usize::from(is_right);
-            if std::env::var_os("MEASURE").is_none() {
-                assert!(is_right, "{meant}: {asked}\n{value}\n{}", report.to_json());
-            }
+            assert!(is_right, "{meant}: {asked}\n{value}\n{}", report.to_json());
         }
 
         let mut value = union.values[meant].clone();
@@ -405,9 +403,7 @@ fn the_alternative_that_a_member_names_is_explained() {
         let says_all = union.kinds.iter().all(|kind| report.feedback.contains(&format!("\"{kind}\"")))
             && report.feedback.contains("one of ");
         listed += usize::from(says_all);
-        if std::env::var_os("MEASURE").is_none() {
-            assert!(says_all, "{asked}\n{value}\n{}", report.to_json());
-        }
+        assert!(says_all, "{asked}\n{value}\n{}", report.to_json());
     }
     println!(
         "{rejected} values of unions with something wrong, {right} explained by the alternative meant ({:.1} %); {unknown} \

@@ -956,9 +956,9 @@ impl<'d> Judge<'d> {
                 (at, None)
             }
             Meant::Several(numbers) => (at, self.nearest(found, alternatives, &numbers, at)),
-            Meant::None(place, takes) => (place, Some(Nearest::Takes(takes))),
+            Meant::None(place, takes) => (place, Some(Box::new(Nearest::Takes(takes)))),
         };
-        found.add(Failure { at: place, schema: id, why: why(nearest.map(Box::new)) });
+        found.add(Failure { at: place, schema: id, why: why(nearest) });
         false
     }
 
@@ -971,7 +971,7 @@ impl<'d> Judge<'d> {
         alternatives: &[SchemaId],
         numbers: &[usize],
         at: NodeId,
-    ) -> Option<Nearest> {
+    ) -> Option<Box<Nearest>> {
         let mut nearest = None;
         for &number in numbers {
             let mark = found.mark();
@@ -985,7 +985,7 @@ impl<'d> Judge<'d> {
             let key = (failures.len(), usize::MAX - furthest);
             if nearest.as_ref().is_none_or(|(best, _)| key < *best) {
                 let (first, more) = (first.clone(), failures.len() - 1);
-                nearest = Some((key, Nearest::Alternative { number, first, more }));
+                nearest = Some((key, Box::new(Nearest::Alternative { number, first, more })));
             }
         }
         nearest.map(|(_, nearest)| nearest)

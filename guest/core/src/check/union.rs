@@ -15,7 +15,7 @@ const MAX_LEVELS: usize = 10;
 /// To tell alternatives apart, a search may read this many schemas and values of theirs, and one more for so many bytes of
 /// the document: what is not told apart by then is not.
 const STEPS: u32 = 20_000;
-const BYTES_PER_STEP: usize = 4;
+const BYTES_PER_STEP: usize = 8;
 
 /// Which alternatives are meant.
 pub(super) enum Meant {
