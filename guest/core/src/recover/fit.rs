@@ -262,7 +262,7 @@ impl Recovery<'_, '_> {
                 match stop {
                     Stop::Unit(end) => self.consider(start, end, &mut best),
                     Stop::Text => {
-                        let outlook = Outlook { follows: Follows::Nothing, reach: self.end };
+                        let outlook = Outlook { follows: Follows::Nothing, alike: false, reach: self.end };
                         if best.as_ref().is_none_or(|(own, _)| *own < outlook) {
                             best = Some((outlook, self.end));
                         }
@@ -296,7 +296,7 @@ impl Recovery<'_, '_> {
 
     /// Whether the unit was cut short before an item that begins as others do, with as much in order after it.
     fn cut_short(&mut self, start: usize, best: &mut Option<(Outlook, usize)>) {
-        let mut from = start + 1;
+        let mut from = self.past_first(start);
         while let Some(item) = self.next_item(start, from)
             && best.is_none_or(|(outlook, end)| outlook.follows == Follows::Nothing || item < end)
         {

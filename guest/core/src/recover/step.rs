@@ -36,6 +36,8 @@ pub(super) enum Follows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Outlook {
     pub(super) follows: Follows,
+    /// The next item begins as the others do, or there is none.
+    pub(super) alike: bool,
     pub(super) reach: usize,
 }
 
@@ -43,48 +45,42 @@ impl<'t> Recovery<'t, '_> {
     /// What comes after an element of which the first character stands at `start`, if it ends at `end`. What comes after
     /// some place is `known`.
     pub(super) fn outlook(&mut self, start: usize, end: usize, known: Option<(Outlook, usize)>) -> Outlook {
-        let mut at = end;
-        let mut items = 0;
-        loop {
+        let (mut at, mut items, mut alike) = (end, 0, true);
+        let (follows, reach) = loop {
             if let Some((outlook, _)) = known.filter(|(_, place)| *place == at && items > 0) {
-                return outlook;
+                break (outlook.follows, outlook.reach);
             }
             at = self.skip_white(at);
-            match self.output.as_bytes()[..self.end].get(at) {
-                Some(b']') => {
+            let broken = if items > 0 { Follows::Items } else { Follows::Nothing };
+            let bytes = &self.output.as_bytes()[..self.end];
+            match bytes.get(at) {
+                Some(b']') => match self.tail(at + 1) {
                     // A text may come after the document.
-                    let bytes = &self.output.as_bytes()[..self.end];
-                    let next = |at: usize| bytes.get(at);
-                    return match self.tail(at + 1) {
-                        Ok(reach) if next(reach).is_none_or(|byte| !b",:]}".contains(byte)) => {
-                            Outlook { follows: Follows::End, reach }
-                        }
-                        Ok(reach) | Err(reach) => Outlook { follows: Follows::Nothing, reach },
-                    };
-                }
+                    Ok(reach) if bytes.get(reach).is_none_or(|byte| !b",:]}".contains(byte)) => {
+                        break (Follows::End, reach);
+                    }
+                    Ok(reach) | Err(reach) => break (Follows::Nothing, reach),
+                },
                 Some(b',') => {
                     let next = self.skip_white(at + 1);
-                    let plausible = items > 0 || self.begins_alike(start, next);
+                    alike &= items > 0 || self.begins_alike(start, next);
                     match self.reach(next) {
-                        Ok(end) => (at, items) = (end, items + usize::from(plausible)),
-                        Err(reach) => {
-                            let follows = if items > 0 { Follows::Items } else { Follows::Nothing };
-                            return Outlook { follows, reach };
-                        }
+                        Ok(end) => (at, items) = (end, items + 1),
+                        Err(reach) => break (broken, reach),
                     }
                 }
-                Some(_) => return Outlook { follows: Follows::Nothing, reach: at },
-                None => {
-                    let follows = if items > 0 { Follows::Items } else { Follows::Nothing };
-                    return Outlook { follows, reach: at };
-                }
+                Some(_) => break (Follows::Nothing, at),
+                None => break (broken, at),
             }
-        }
+        };
+        // Only what begins as items do is one for certain, where not all is in order.
+        let follows = if follows == Follows::Items && !alike { Follows::Nothing } else { follows };
+        Outlook { follows, alike, reach }
     }
 
-    /// Whether what stands at a place begins as items do, or as the element that begins at `start`.
+    /// Whether what stands at a place begins as items do, or else as the element that begins at `start`.
     fn begins_alike(&self, start: usize, at: usize) -> bool {
-        match self.beginning {
+        match self.beginning.or_else(|| self.likely_beginning(start)) {
             Some(Beginning { name, indent }) => self
                 .beginning_of(at)
                 .is_some_and(|own| own.name == name && (indent.is_none() || own.indent == indent)),
@@ -174,7 +170,7 @@ impl<'t> Recovery<'t, '_> {
     }
 
     /// The place after the first character of what stands at a place.
-    fn past_first(&self, start: usize) -> usize {
+    pub(super) fn past_first(&self, start: usize) -> usize {
         self.output[start..self.end].chars().next().map_or(self.end, |first| start + first.len_utf8())
     }
 
