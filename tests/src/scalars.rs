@@ -113,8 +113,8 @@ fn end_of_comment(text: &str, at: usize) -> Option<usize> {
     if !in_pairs(line) {
         return None;
     }
-    if rest.starts_with("/*") {
-        let end = 4 + rest[2..].find("*/")?;
+    if let Some(inside) = rest.strip_prefix("/*") {
+        let end = 4 + inside.find("*/")?;
         return in_pairs(&rest[..end]).then_some(at + end);
     }
     let inside = rest.strip_prefix("//").or_else(|| rest.strip_prefix('#'))?;

@@ -259,8 +259,8 @@ impl<'t> Lexer<'t> {
             return None;
         }
         let rest = &self.text[at..self.end];
-        let end = if rest.starts_with("/*") {
-            rest[2..].find("*/").map(|found| found + 4).ok_or(rest.len())
+        let end = if let Some(inside) = rest.strip_prefix("/*") {
+            inside.find("*/").map(|found| found + 4).ok_or(rest.len())
         } else if begins_line(self.text, at) {
             Ok(rest.find('\n').unwrap_or(rest.len()))
         } else {
