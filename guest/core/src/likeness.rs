@@ -599,3 +599,40 @@ fn taken(fates: &[Fate]) -> BTreeSet<usize> {
 pub(crate) fn again(fates: &[Fate]) -> BTreeSet<usize> {
     fates.iter().filter_map(|fate| if let Fate::Again(at) = fate { Some(*at) } else { None }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(snippet: &str) -> String {
+        let (members, cut) = readable(snippet, &Caps::default());
+        members.into_iter().chain(cut).map(member).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_can_be_read_of_a_broken_item_is_read() {
+        for (snippet, expected) in [
+            (r#"{"id":1,"size":"large"}"#, r#""id":1 "size":"large""#),
+            (r#"{"id":1.0e1,"t":{"b":[1],"a":null}}"#, r#""id":10 "t":{"a":null,"b":[1,],}"#),
+            // What is broken, and what has no end that can be seen, is left out.
+            (r#"{"id":1,"size":}"#, r#""id":1"#),
+            (r#"{"id":1,"size":12"#, r#""id":1"#),
+            (r#"{"id":,"size":1}"#, r#""size":1"#),
+            (r#"{"id":"a,"size":1,"t":2}"#, r#""t":2"#),
+            // As other languages write it, and without the first bracket.
+            ("{'id': 'a', ok: True, n: None}", r#""id":"a" "ok":true "n":null"#),
+            (r#""id":1,"in":{"id":2}}"#, r#""id":1 "in":{"id":2,}"#),
+            // Nothing of what is inside is taken for its own.
+            (r#"{"in" {"id":2},"t":3}"#, r#""t":3"#),
+            // The text is cut.
+            (r#"{"id":1,"text":"some words a… [90 bytes left out]"#, r#""id":1 "text":"some words a"#),
+            (r#"{"id":1,"text":"some words \u00… [90 bytes left out]"#, r#""id":1 "text":"some words "#),
+            (r#"{"id":1,"text":"so… [90 bytes left out]"#, r#""id":1"#),
+            ("[1]", ""),
+            ("\"a", ""),
+            ("", ""),
+        ] {
+            assert_eq!(read(snippet), expected, "{snippet}");
+        }
+    }
+}
