@@ -326,6 +326,8 @@ pub(crate) struct Likeness<'b> {
     cuts: BTreeMap<&'b str, Vec<usize>>,
     keys: BTreeMap<&'b str, Vec<usize>>,
     wholes: BTreeMap<&'b str, usize>,
+    /// How many members of each can tell it from others.
+    telling: Vec<u32>,
 }
 
 /// Which of its members an item has alike with each of some others, a bit for each.
@@ -334,7 +336,7 @@ type Alike = BTreeMap<usize, u64>;
 impl<'b> Likeness<'b> {
     pub(crate) fn new(before: &'b [Before]) -> Self {
         let (members, cuts, keys, wholes) = Default::default();
-        let mut likeness = Likeness { before, members, cuts, keys, wholes };
+        let mut likeness = Likeness { before, members, cuts, keys, wholes, telling: Vec::new() };
         for (at, Before { known, state, .. }) in before.iter().enumerate() {
             for member in &known.members {
                 likeness.members.entry(member).or_default().push(at);
@@ -349,6 +351,11 @@ impl<'b> Likeness<'b> {
                 likeness.wholes.entry(whole).or_insert(at);
             }
         }
+        let tells = |member: &&String| likeness.members[member.as_str()].len() <= MAX_ALIKE;
+        let telling = before.iter().map(|Before { known, .. }| {
+            (known.members.iter().filter(tells).count() + usize::from(known.cut.is_some())) as u32
+        });
+        likeness.telling = telling.collect();
         likeness
     }
 
@@ -423,7 +430,7 @@ impl<'b> Likeness<'b> {
         if !fits {
             // Alike in a little is not enough.
             let best = &self.before[wanted].known;
-            let fits_another = alike.keys().any(|at| can_be(*at) && self.fits(known, *at));
+            let fits_another = alike.iter().any(|(at, bits)| can_be(*at) && bits.count_ones() == self.telling[*at]);
             if 2 * best.alike(known) <= best.count() || fits_another {
                 return None;
             }
