@@ -298,6 +298,8 @@ fn rounds(contract: &Contract) -> usize {
         }
     }
     for (kind, (rounds, came, taken)) in figures {
+        let is_plain = matches!(kind, "in order" | "shuffled" | "all");
+        assert!(!is_plain || taken * 100 >= came * 98, "{kind}: {taken} of {came}");
         println!("  {kind}: {rounds} rounds, of {came} items asked for that came {taken} places are filled");
     }
     println!("  {breaches:?}\n  {}", example.unwrap_or_default());

@@ -326,6 +326,8 @@ pub(crate) struct Likeness<'b> {
     cuts: BTreeMap<&'b str, Vec<usize>>,
     keys: BTreeMap<&'b str, Vec<usize>>,
     wholes: BTreeMap<&'b str, usize>,
+    /// How many members of each can tell it from others.
+    telling: Vec<u32>,
 }
 
 /// Which of its members an item has alike with each of some others, a bit for each.
@@ -334,7 +336,7 @@ type Alike = BTreeMap<usize, u64>;
 impl<'b> Likeness<'b> {
     pub(crate) fn new(before: &'b [Before]) -> Self {
         let (members, cuts, keys, wholes) = Default::default();
-        let mut likeness = Likeness { before, members, cuts, keys, wholes };
+        let mut likeness = Likeness { before, members, cuts, keys, wholes, telling: Vec::new() };
         for (at, Before { known, state, .. }) in before.iter().enumerate() {
             for member in &known.members {
                 likeness.members.entry(member).or_default().push(at);
@@ -349,6 +351,11 @@ impl<'b> Likeness<'b> {
                 likeness.wholes.entry(whole).or_insert(at);
             }
         }
+        let tells = |member: &&String| likeness.members[member.as_str()].len() <= MAX_ALIKE;
+        let telling = before.iter().map(|Before { known, .. }| {
+            (known.members.iter().filter(tells).count() + usize::from(known.cut.is_some())) as u32
+        });
+        likeness.telling = telling.collect();
         likeness
     }
 
@@ -423,7 +430,7 @@ impl<'b> Likeness<'b> {
         if !fits {
             // Alike in a little is not enough.
             let best = &self.before[wanted].known;
-            let fits_another = alike.keys().any(|at| can_be(*at) && self.fits(known, *at));
+            let fits_another = alike.iter().any(|(at, bits)| can_be(*at) && bits.count_ones() == self.telling[*at]);
             if 2 * best.alike(known) <= best.count() || fits_another {
                 return None;
             }
@@ -598,4 +605,41 @@ fn taken(fates: &[Fate]) -> BTreeSet<usize> {
 /// Those that came again as they are.
 pub(crate) fn again(fates: &[Fate]) -> BTreeSet<usize> {
     fates.iter().filter_map(|fate| if let Fate::Again(at) = fate { Some(*at) } else { None }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(snippet: &str) -> String {
+        let (members, cut) = readable(snippet, &Caps::default());
+        members.into_iter().chain(cut).map(member).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_can_be_read_of_a_broken_item_is_read() {
+        for (snippet, expected) in [
+            (r#"{"id":1,"size":"large"}"#, r#""id":1 "size":"large""#),
+            (r#"{"id":1.0e1,"t":{"b":[1],"a":null}}"#, r#""id":10 "t":{"a":null,"b":[1,],}"#),
+            // What is broken, and what has no end that can be seen, is left out.
+            (r#"{"id":1,"size":}"#, r#""id":1"#),
+            (r#"{"id":1,"size":12"#, r#""id":1"#),
+            (r#"{"id":,"size":1}"#, r#""size":1"#),
+            (r#"{"id":"a,"size":1,"t":2}"#, r#""t":2"#),
+            // As other languages write it, and without the first bracket.
+            ("{'id': 'a', ok: True, n: None}", r#""id":"a" "ok":true "n":null"#),
+            (r#""id":1,"in":{"id":2}}"#, r#""id":1 "in":{"id":2,}"#),
+            // Nothing of what is inside is taken for its own.
+            (r#"{"in" {"id":2},"t":3}"#, r#""t":3"#),
+            // The text is cut.
+            (r#"{"id":1,"text":"some words a… [90 bytes left out]"#, r#""id":1 "text":"some words a"#),
+            (r#"{"id":1,"text":"some words \u00… [90 bytes left out]"#, r#""id":1 "text":"some words "#),
+            (r#"{"id":1,"text":"so… [90 bytes left out]"#, r#""id":1"#),
+            ("[1]", ""),
+            ("\"a", ""),
+            ("", ""),
+        ] {
+            assert_eq!(read(snippet), expected, "{snippet}");
+        }
+    }
 }

@@ -342,9 +342,10 @@ impl<'r> Whole<'r> {
         let more: Vec<&Came> =
             came.iter().zip(fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item).collect();
         let was_repaired = self.changes.iter().any(|change| is_repair(change));
+        let again = again(fates);
         match more.is_empty() {
             true => report.is_accepted && was_repaired,
-            false => !more.iter().any(|item| likeness.resembles(&item.known, &again(fates))),
+            false => !more.iter().any(|item| likeness.resembles(&item.known, &again)),
         }
     }
 

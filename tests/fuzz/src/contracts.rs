@@ -78,6 +78,8 @@ pub fn items() -> &'static [Pair] {
             format!(r#"{LIST}","max":2}}"#),
             format!(r#"{LIST}","max":2}},"repair":"syntax","unknown_members":"strip","extract":{{"embedded":true}}"#),
             format!(r#"{LIST}"}},{SMALL}"#),
+            format!(r#"{LIST}","key":"id"}}"#),
+            format!(r#"{LIST}","key":"id"}},"repair":"syntax","unknown_members":"strip""#),
             format!(r#"{LIST}"}},"allow":[{{"path":"$.list[*].id","values":["a","b","ab"]}}],"refusal":"$.no""#),
         ];
         let root = [

@@ -1,4 +1,5 @@
-//! Several attempts, apart by a byte of zero: what is put together is valid, loses nothing, and is the same on the wire.
+//! Several attempts, apart by a byte of zero: what is put together is valid, loses nothing, leaves valid items as they were,
+//! and is the same on the wire.
 #![no_main]
 
 use std::{cell::RefCell, collections::BTreeMap};
@@ -6,10 +7,17 @@ use std::{cell::RefCell, collections::BTreeMap};
 use libfuzzer_sys::fuzz_target;
 use seamgate_core::{Attempt, Disposition, Merged, Registry, Report, call, merge};
 use seamgate_fuzz::{contracts, judge, split};
+use serde_json::Value;
 
 thread_local! {
     /// A registry for each contract: they have one agent.
     static REGISTRIES: RefCell<BTreeMap<usize, Registry>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+fn items(report: &Report, at: Option<&str>) -> Vec<Value> {
+    let output = report.output.as_deref().unwrap_or("null");
+    let document: Value = serde_json::from_str(output).unwrap_or_else(|error| panic!("{error}: {output}"));
+    at.and_then(|at| document.pointer(at)?.as_array()).cloned().unwrap_or_default()
 }
 
 fuzz_target!(|input: &[u8]| {
@@ -34,6 +42,15 @@ fuzz_target!(|input: &[u8]| {
     }
     if merged.disposition == Disposition::Accepted {
         assert!(merged.quarantined.is_empty());
+    }
+    let is_new = merged.notes.iter().any(|note| note.contains("takes the place"));
+    if let Some(first) = reports.iter().find(|report| report.output.is_some() && !is_new && reports.len() > 1) {
+        let (before, after) = (items(first, pair.items), items(&merged, pair.items));
+        let mut rest = after.iter();
+        assert!(before.iter().all(|item| rest.any(|other| other == item)), "a valid item is lost or moved: {before:?}");
+        if merged.disposition == Disposition::Accepted {
+            assert_eq!(after.len(), before.len() + first.quarantined.len(), "an item asked for is lost");
+        }
     }
     let listed: Vec<String> = reports.iter().map(Report::to_json).collect();
     let request = format!(r#"{{"op":"merge","agent":"a","reports":[{}]}}"#, listed.join(","));
