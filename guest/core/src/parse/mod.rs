@@ -6,6 +6,7 @@
 
 mod document;
 mod edit;
+pub(crate) mod follow;
 pub(crate) mod loose;
 mod number;
 mod scan;
@@ -13,6 +14,7 @@ mod scan;
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
+pub(crate) use follow::strict_end;
 pub(crate) use number::{Number, length as number_length};
 pub(crate) use scan::{hash, plain, same, white_space};
 

@@ -4,7 +4,6 @@
 //! What is told in flight follows the text as `extract` and the strict parser read it, as far as that can be known before
 //! the end: blocks, the whole output, or JSON in prose; not what recovery and repair make of it.
 
-mod json;
 #[cfg(test)]
 mod tests;
 
@@ -13,16 +12,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MAX_TEXT,
-    contract::{Caps, Contract, Select},
+    contract::{Caps, Contract, Embedded, Select},
     extract::{Brackets, MAX_FENCE, is_likely},
     fault::{Fault, FaultCode},
-    parse::{Span, white_space},
+    parse::{
+        Span,
+        follow::{Cap, Event, Json, Rules},
+        white_space,
+    },
     place::Place,
     report::Report,
     request::{Finish, NamedList, Request},
     violation::Violation,
 };
-use json::{Cap, Event, Json, Rules};
 
 /// How far a document has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -371,7 +373,7 @@ impl Scan {
             }
             Where::Prose => {
                 // Blocks come first: after one, nothing in prose is looked at.
-                if contract.extract().embedded && self.blocks == 0 && matches!(byte, b'{' | b'[') {
+                if (contract.extract().embedded != Embedded::None) && self.blocks == 0 && matches!(byte, b'{' | b'[') {
                     self.place = Where::Bracket(byte, at);
                 }
             }
@@ -510,7 +512,7 @@ impl Scan {
             self.is_stuck(contract, kind, stuck);
         }
         if is_over {
-            let embedded = contract.extract().embedded && open > 0;
+            let embedded = (contract.extract().embedded != Embedded::None) && open > 0;
             match &mut self.place {
                 // A block goes on to its fence, and what stands in prose to its last bracket.
                 Where::Candidate(candidate) if kind != Kind::Raw || embedded => {
@@ -529,7 +531,7 @@ impl Scan {
     /// The output begins with something else than JSON.
     fn begin_prose(&mut self, contract: &Contract, at: u32) {
         self.place = Where::Prose;
-        let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
+        let only_raw = contract.extract().markers.is_empty() && contract.extract().embedded == Embedded::None;
         if only_raw && !contract.repairs() {
             self.stuck.get_or_insert((Stuck::Extract, at));
         }
@@ -557,7 +559,7 @@ impl Scan {
         let is_alone = match kind {
             Kind::Block(_) => self.blocks <= 1 || matches!(extract.select, Select::Last | Select::Only),
             // What a raw text holds in its strings may be blocks, or JSON in prose, once it is none itself.
-            Kind::Raw => extract.markers.is_empty() && !extract.embedded,
+            Kind::Raw => extract.markers.is_empty() && extract.embedded == Embedded::None,
             Kind::Embedded => false,
         };
         if is_alone {

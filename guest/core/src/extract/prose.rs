@@ -1,0 +1,167 @@
+//! Objects and arrays in prose: where one begins, how far it goes though it is no JSON, and what only looks like one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::parse::loose::{Bracket, Lexer, Token};
+
+/// Numbers in brackets up to this length may be a citation.
+const MAX_CITATION: usize = 64;
+
+/// Names in the middle of prose are no longer than this.
+const MAX_NAME: usize = 256;
+
+/// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
+pub(super) fn looks_like_json(text: &str) -> Option<bool> {
+    let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
+    let inside = text[1..].trim_start_matches([' ', '\n', '\r', '\t']);
+    let next = inside.chars().next()?;
+    if next.is_ascii() && let Some(sure) = is_likely(bracket, next as u8) {
+        return Some(sure);
+    }
+    let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
+    match bracket {
+        b'{' if is_of_name(next) => {
+            inside[word(inside)..].trim_start_matches([' ', '\t']).starts_with(':').then_some(false)
+        }
+        b'{' | b'[' if matches!(next, '\'' | '“' | '‘') => Some(true),
+        b'{' | b'[' if next == '/' => inside[1..].starts_with(['/', '*']).then_some(false),
+        b'[' => matches!(&inside[..word(inside)], "True" | "False" | "None").then_some(false),
+        _ => None,
+    }
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '$' | '-')
+}
+
+/// The same of JSON alone: of a bracket and the first byte behind it that is no white space.
+pub(crate) fn is_likely(bracket: u8, next: u8) -> Option<bool> {
+    match (bracket, next) {
+        (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
+        (b'[', b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a value in prose is no more than numbers in brackets: `[1]`, `[2, 3]`, `[4-6]`.
+pub(super) fn is_citation(text: &str) -> bool {
+    text.len() <= MAX_CITATION
+        && text.starts_with('[')
+        && text.ends_with(']')
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text[1..text.len() - 1]
+            .chars()
+            .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
+}
+
+/// How far something goes that is no JSON.
+pub(super) struct Extent {
+    pub(super) end: usize,
+    /// Its brackets are not in step.
+    pub(super) suspect: bool,
+}
+
+/// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
+/// one around it ends what is inside.
+pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> Extent {
+    let mut lexer = Lexer::new(output, (start, end), true);
+    let mut open: Vec<Bracket> = Vec::new();
+    let mut counts = [0_usize; 2];
+    let count = |bracket: Bracket| usize::from(bracket == Bracket::Array);
+    let mut suspect = false;
+    loop {
+        let lexeme = lexer.next();
+        match lexeme.token {
+            Token::End => return Extent { end, suspect: true },
+            Token::Open(bracket) => {
+                open.push(bracket);
+                counts[count(bracket)] += 1;
+            }
+            // One that belongs to nothing is passed over.
+            Token::Close(bracket) if counts[count(bracket)] == 0 => suspect = true,
+            Token::Close(bracket) => {
+                while let Some(last) = open.pop() {
+                    counts[count(last)] -= 1;
+                    if last == bracket {
+                        break;
+                    }
+                    suspect = true;
+                }
+                if open.is_empty() {
+                    return Extent { end: lexeme.end, suspect };
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What comes after a value that shows it to be a piece of something larger.
+pub(super) enum Beyond {
+    /// Closing brackets, up to here.
+    Brackets(usize),
+    /// A member or an item of what is around: its value begins here.
+    Value(usize),
+    /// Nothing: the value stands alone.
+    Nothing,
+}
+
+/// What comes after a value that ends here.
+pub(super) fn beyond(bytes: &[u8], end: usize, suspect: bool) -> Beyond {
+    let skip = |at: usize, also: u8| {
+        let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;
+        at + bytes[at..].iter().take_while(blank).count()
+    };
+    let first = skip(end, b' ');
+    let comma = bytes.get(first) == Some(&b',');
+    let next = skip(end, b',');
+    match bytes.get(next) {
+        Some(b'}' | b']') => Beyond::Brackets(next + 1),
+        Some(b'{' | b'[') if suspect && comma => Beyond::Value(next),
+        Some(b'"') => {
+            let name = &bytes[next + 1..bytes.len().min(next + 1 + MAX_NAME)];
+            let Some(quote) = memchr::memchr(b'"', name) else {
+                return Beyond::Nothing;
+            };
+            let colon = skip(next + quote + 2, b' ');
+            match bytes.get(colon) {
+                Some(b':') => Beyond::Value(skip(colon + 1, b' ')),
+                _ => Beyond::Nothing,
+            }
+        }
+        _ => Beyond::Nothing,
+    }
+}
+
+/// Quotes and brackets of a text that is no JSON.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Brackets {
+    pub(crate) quoted: bool,
+    /// Behind a backslash inside quotes.
+    escaped: bool,
+    /// How many brackets have not ended.
+    open: u32,
+}
+
+impl Brackets {
+    /// Inside so many brackets, and inside quotes or not.
+    pub(crate) fn inside(open: u32, quoted: bool) -> Self {
+        Brackets { quoted, escaped: false, open }
+    }
+
+    /// Pass over a byte; whether the last bracket ends with it.
+    pub(crate) fn pass(&mut self, byte: u8) -> bool {
+        match byte {
+            _ if self.escaped => self.escaped = false,
+            b'\\' if self.quoted => self.escaped = true,
+            b'"' => self.quoted = !self.quoted,
+            b'{' | b'[' if !self.quoted => self.open = self.open.saturating_add(1),
+            b'}' | b']' if !self.quoted => {
+                self.open = self.open.saturating_sub(1);
+                return self.open == 0;
+            }
+            _ => {}
+        }
+        false
+    }
+}
