@@ -208,7 +208,7 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec
     if !contract.repairs() {
         return None;
     }
-    repair(output, candidate.span).map(|edits| (edits, Vec::new()))
+    repair(output, candidate.span, contract.is_list()).map(|edits| (edits, Vec::new()))
 }
 
 /// Judge a document. `edits` made its text, and took the `malformed` items out of it.
@@ -303,9 +303,6 @@ fn none_found(output: &str, contract: &Contract, seen: &Seen) -> Rejection {
     let options = contract.extract();
     let mut places: Vec<String> =
         options.markers.iter().map(|marker| format!("a fenced block marked {}", text::quote(marker, 64))).collect();
-    if options.untagged {
-        places.push("a fenced block without a marker".to_owned());
-    }
     if options.raw_json {
         places.push("JSON and nothing else".to_owned());
     }

@@ -202,6 +202,11 @@ impl Contract {
         self.items.as_ref()
     }
 
+    /// Whether a list of items is asked for, and nothing around it.
+    pub(crate) fn is_list(&self) -> bool {
+        self.items.as_ref().is_some_and(|items| items.path.steps.is_empty())
+    }
+
     pub(crate) fn allow(&self) -> &[Rule] {
         &self.allow
     }

@@ -51,6 +51,13 @@ impl Fence {
         info.split([' ', '\t', '\r', '{', '[']).next().unwrap_or_default()
     }
 
+    /// Whether it begins something, though it may end something else: it says what it holds.
+    pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');
+        let is_word = || self.info(output).bytes().all(plain) && self.info(output) == self.line(output).trim();
+        !self.last && (self.opens(output, markers).is_some() || (self.first && is_word()))
+    }
+
     /// The marker that it bears and where its content begins: on the next line, or, where the line goes on with what can
     /// begin JSON, at once.
     pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<(&'m String, usize)> {

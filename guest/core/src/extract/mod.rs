@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use serde::Serialize;
 
 use crate::{
-    contract::{Contract, Embedded, Extract},
+    contract::{Contract, Embedded, Extract, Select},
     parse::{self, Parsed, Span},
 };
 use scan::{Scanned, Scanner};
@@ -102,7 +102,7 @@ impl FromIterator<Candidate> for Candidates {
 pub(crate) struct Extracted<'t> {
     /// All of one source.
     pub(crate) candidates: Candidates,
-    /// The only candidate, parsed, where that was done on the way.
+    /// The candidate that is chosen, parsed, where that was done on the way.
     pub(crate) parsed: Option<Parsed<'t>>,
     pub(crate) notes: Vec<String>,
     /// What was not taken, for the message where nothing is.
@@ -130,9 +130,53 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract) -> Extracted<'t>
     if is_json && options.raw_json {
         return Extracted { candidates: [whole].into_iter().collect(), ..Extracted::default() };
     }
-    let rows = contract.items().is_some_and(|items| items.path.steps.is_empty());
-    let scanned = Scanner::new(output, options, rows).scan(start);
-    choose_source(output, options, scanned, contract.repairs(), contract.items().is_some())
+    let scanned = Scanner::new(output, options, contract.is_list()).scan(start);
+    let mut extracted = choose_source(output, options, scanned, contract.repairs(), contract.items().is_some());
+    if contract.repairs() || contract.items().is_some() {
+        extracted.split(output, contract);
+    }
+    extracted
+}
+
+impl<'t> Extracted<'t> {
+    /// A block that holds several documents is as many candidates. Only the one that is chosen is looked at: most are
+    /// JSON, and then it need not be parsed again.
+    fn split(&mut self, output: &'t str, contract: &Contract) {
+        let total = self.candidates.len();
+        let index = match contract.extract().select {
+            Select::Last => total.saturating_sub(1),
+            Select::First => 0,
+            _ if total == 1 => 0,
+            _ => return,
+        };
+        let Some(block) = self.candidates.get(index).filter(|one| one.source == Source::Block && total <= MAX_KEPT) else {
+            return;
+        };
+        if block.span.of(output).len() > contract.caps().bytes {
+            return;
+        }
+        if let Ok(parsed) = parse::parse(output, block.span, contract.caps()) {
+            self.parsed = Some(parsed);
+            return;
+        }
+        let (start, end) = (block.span.start as usize, block.span.end as usize);
+        let plain = Extract { markers: Vec::new(), untagged: false, ignore: Vec::new(), ..Extract::default() };
+        let pieces = Scanner::new(&output[..end], &plain, contract.is_list()).scan(start).whole.candidates;
+        if pieces.len() < 2 {
+            return;
+        }
+        let mut all = Candidates::default();
+        for other in 0..total {
+            match self.candidates.get(other) {
+                Some(block) if other == index => (0..pieces.len())
+                    .filter_map(|piece| pieces.get(piece))
+                    .for_each(|piece| all.push(Candidate { span: piece.span, ..block.clone() })),
+                Some(other) => all.push(other.clone()),
+                None => {}
+            }
+        }
+        self.candidates = all;
+    }
 }
 
 /// The candidates of the first source that has any.
@@ -158,7 +202,7 @@ fn choose_source<'t>(
     } else if options.embedded == Embedded::Single && counted == 1 && values.len() == 1 {
         notes.push("extract: the JSON was taken from prose".to_owned());
         values
-    } else if options.raw_json {
+    } else if options.raw_json && (options.embedded != Embedded::Single || whole.candidates.len() <= 1) {
         raw(output, whole, repairs, items)
     } else {
         Candidates::default()
@@ -298,6 +342,20 @@ mod tests {
             // Numbers in brackets are not even candidates when they break.
             ("see [1, 2 and 3], {}", &["{}"]),
             ("see [1, 2 and 3]", &["[1, 2 and 3]"]),
+            // Nor is what only begins like a literal.
+            ("see [the docs] and [none of it]", &[]),
+            // Python's, with its quotes, and comments.
+            ("{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}} x", &["{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}}"]),
+            ("{\"a\": 1, // it's\n \"b\": {\"id\": 2}} x", &["{\"a\": 1, // it's\n \"b\": {\"id\": 2}}"]),
+            // A bracket too many: what comes after it is a piece of the same.
+            ("{\"a\":{}},\"b\":{\"c\":1}} x", &["{\"a\":{}},\"b\":{\"c\":1}}"]),
+            ("{\"a\":[{}},{\"b\":1}]} {}", &["{\"a\":[{}},{\"b\":1}]}", "{}"]),
+            // Quotes of others, and reasoning.
+            ("> {\"a\":1}\n{\"b\":1}", &["{\"b\":1}"]),
+            ("<think>{\"a\":1}</THINK>{\"b\":1} <x>{}", &["{\"b\":1}", "{}"]),
+            ("{\"a\":1}</think> {\"b\":\"</think>\"} {}", &["{\"b\":\"</think>\"}", "{}"]),
+            ("{\"a\":1} <think> {\"b\":1}", &["{\"a\":1}"]),
+            ("{\"a\": [1,\n</think> {\"b\":1}", &["{\"b\":1}"]),
             ("none", &[]),
         ] {
             assert_eq!(prose(output), expected, "{output}");

@@ -15,17 +15,21 @@ pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
     let inside = text[1..].trim_start_matches([' ', '\n', '\r', '\t']);
     let next = inside.chars().next()?;
+    let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
+    if bracket == b'[' && next.is_alphabetic() {
+        let word = &inside[..word(inside)];
+        let is_literal = |literal: &&str| *literal == word || (word.len() == inside.len() && literal.starts_with(word));
+        return ["true", "false", "null", "True", "False", "None"].iter().any(|literal| is_literal(&literal)).then_some(false);
+    }
     if next.is_ascii() && let Some(sure) = is_likely(bracket, next as u8) {
         return Some(sure);
     }
-    let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
     match bracket {
         b'{' if is_of_name(next) => {
             inside[word(inside)..].trim_start_matches([' ', '\t']).starts_with(':').then_some(false)
         }
         b'{' | b'[' if matches!(next, '\'' | '“' | '‘') => Some(true),
         b'{' | b'[' if next == '/' => inside[1..].starts_with(['/', '*']).then_some(false),
-        b'[' => matches!(&inside[..word(inside)], "True" | "False" | "None").then_some(false),
         _ => None,
     }
 }

@@ -160,9 +160,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             // A string that does not end: the line does it.
             Some((line, after)) if line < end.start && !is_data => (line, after),
             // What opens something is looked at again.
-            _ if end.opens(output, &self.options.markers).is_some() || (end.first && !end.last) => {
-                (end.start, end.start)
-            }
+            _ if end.is_opening(output, &self.options.markers) => (end.start, end.start),
             _ => (end.start, end.end),
         }
     }
@@ -280,18 +278,19 @@ impl<'t, 'c> Scanner<'t, 'c> {
 
     fn add_value(&mut self, span: Span, sure: bool, is_json: bool) {
         let output = self.output;
-        let candidate = Candidate { source: Source::Embedded, marker: None, span };
-        let citation = is_citation(span.of(output));
-        if !citation {
-            self.found.counted += 1;
-            self.found.seen.add(What::Json, span.start as usize);
-            self.found.whole.value(output, span, self.rows);
+        let (start, end) = (span.start as usize, span.end as usize);
+        // In a row of documents, numbers in brackets are one of them.
+        if is_citation(span.of(output)) && !self.found.whole.goes_on(output, start) {
+            self.found.whole.barrier(output, start, end);
+            if self.options.embedded == Embedded::Single {
+                return;
+            }
         } else {
-            self.found.whole.barrier(output, span.start as usize, span.end as usize);
+            self.found.counted += 1;
+            self.found.seen.add(What::Json, start);
+            self.found.whole.value(output, span, self.rows);
         }
-        if citation && self.options.embedded == Embedded::Single {
-            return;
-        }
+        let candidate = Candidate { source: Source::Embedded, marker: None, span };
         if sure || is_json {
             self.found.values.push(candidate);
         } else {

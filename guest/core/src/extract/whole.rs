@@ -31,11 +31,7 @@ impl Pieces {
     pub(super) fn value(&mut self, output: &str, span: Span, rows: bool) {
         let (start, end) = (span.start as usize, span.end as usize);
         let is_object = output[start..].starts_with('{');
-        if let Some((last, true)) = self.last
-            && rows
-            && is_object
-            && output[last..start].bytes().all(|byte| byte == b',' || byte.is_ascii_whitespace())
-        {
+        if rows && is_object && matches!(self.last, Some((_, true))) && self.goes_on(output, start) {
             self.candidates.extend(end);
             self.last = Some((end, true));
             self.from = end;
@@ -52,10 +48,19 @@ impl Pieces {
         self.from = end;
     }
 
+    /// Whether nothing but white space and commas stands between the last document and this place.
+    pub(super) fn goes_on(&self, output: &str, start: usize) -> bool {
+        let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
+        self.last.is_some_and(|(last, _)| output[last..start].bytes().all(is_between))
+    }
+
     /// What belongs to no document.
     pub(super) fn barrier(&mut self, output: &str, start: usize, end: usize) {
-        if self.last.take().is_some() {
-            self.candidates.extend(trimmed(output, self.from, start).end as usize);
+        if let Some((last, _)) = self.last.take() {
+            let text = trimmed(output, last, start);
+            if text.start < text.end {
+                self.candidates.extend(text.end as usize);
+            }
         }
         self.from = end;
     }
@@ -94,10 +99,16 @@ impl Pieces {
         if self.candidates.len() > 0 && !self.odd {
             return self.candidates;
         }
+        // A bracket that is not at the beginning belongs to what is no document of its own.
+        let is_value = |span: &Span| {
+            let text = span.of(output);
+            (super::can_begin_json(text) || (repairs && super::may_be_value(text)))
+                && (self.odd || text.starts_with(['{', '[']) || !text.contains(['{', '[']))
+        };
         let text = match (self.text(), self.other) {
             // A block of another kind and nothing else.
             (_, Some(other)) if repairs && !self.odd && self.others == 1 => Some(other),
-            (text, _) => text.filter(|text| super::can_begin_json(text.of(output)) || (repairs && super::may_be_value(text.of(output)))),
+            (text, _) => text.filter(is_value),
         };
         text.map(|span| Candidate { source: Source::Raw, marker: None, span }).into_iter().collect()
     }
