@@ -47,7 +47,7 @@ use allow::Allow;
 use contract::{Embedded, Select};
 use extract::{Candidate, Candidates, Extracted, MAX_KEPT, Seen};
 use items::Malformed;
-use parse::{Edit, NodeId, Parsed, apply, parse, parse_edited};
+use parse::{Document, Edit, Kind, NodeId, Parsed, apply, parse, parse_edited, strict_end};
 use place::Place;
 use recover::{Unrecovered, recover};
 use repair::{MAX_REPAIRS, Tail, repair};
@@ -260,6 +260,9 @@ fn judge_document(
     if sorted.all_bad() {
         violations.add_first(sorted.nothing_kept());
     }
+    if let Some(first) = violations.listed.first_mut().filter(|_| holds_json(&screening.document)) {
+        first.message.push_str("; the string holds JSON: send that, without the quotes around it");
+    }
     let (outcome, items) = match violations.total {
         0 => (Outcome::Document(screening.document.minified()), Vec::new()),
         _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
@@ -267,6 +270,15 @@ fn judge_document(
     let wanting = sorted.wanting();
     let notes = [allow.notes, sorted.notes].concat();
     Judgement { outcome, broken: None, items, quarantined: sorted.quarantined, wanting, changes, notes }
+}
+
+/// Whether a document is a string that holds an object or array: it is never decoded.
+fn holds_json(document: &Document) -> bool {
+    if document.kind(Document::ROOT) != Kind::String {
+        return false;
+    }
+    let text = document.string(Document::ROOT).trim();
+    text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
 }
 
 fn refused_by_gate(violations: Violations) -> Rejection {

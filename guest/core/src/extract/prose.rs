@@ -1,5 +1,6 @@
 //! Objects and arrays in prose: where one begins, how far it goes though it is no JSON, and what only looks like one.
 
+use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
 use crate::parse::loose::{Bracket, Lexer, Token};
@@ -124,13 +125,18 @@ pub(super) fn beyond(bytes: &[u8], end: usize, suspect: bool) -> Beyond {
         Some(b'{' | b'[') if suspect && comma => Beyond::Value(next),
         Some(b'"') => {
             let name = &bytes[next + 1..bytes.len().min(next + 1 + MAX_NAME)];
-            let Some(quote) = memchr::memchr(b'"', name) else {
-                return Beyond::Nothing;
-            };
-            let colon = skip(next + quote + 2, b' ');
-            match bytes.get(colon) {
-                Some(b':') => Beyond::Value(skip(colon + 1, b' ')),
-                _ => Beyond::Nothing,
+            let colon = memchr(b'"', name).map(|quote| skip(next + quote + 2, b' '));
+            match colon.filter(|colon| bytes.get(*colon) == Some(&b':')) {
+                Some(colon) => Beyond::Value(skip(colon + 1, b' ')),
+                None => Beyond::Nothing,
+            }
+        }
+        Some(_) if suspect && comma => {
+            let word = &bytes[next..bytes.len().min(next + MAX_NAME)];
+            let word = word.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+            match word.iter().any(|byte| matches!(byte, b'"' | b':' | b'{' | b'[' | b'}' | b']')) {
+                true => Beyond::Value(next),
+                false => Beyond::Nothing,
             }
         }
         _ => Beyond::Nothing,

@@ -279,8 +279,9 @@ impl<'t, 'c> Scanner<'t, 'c> {
     fn add_value(&mut self, span: Span, sure: bool, is_json: bool) {
         let output = self.output;
         let (start, end) = (span.start as usize, span.end as usize);
-        // In a row of documents, numbers in brackets are one of them.
-        if is_citation(span.of(output)) && !self.found.whole.goes_on(output, start) {
+        // In a row of documents with commas between, numbers in brackets are one of them.
+        let is_in_row = || self.found.whole.goes_on(output, start) && output[..start].trim_end().ends_with(',');
+        if is_citation(span.of(output)) && !is_in_row() {
             self.found.whole.barrier(output, start, end);
             if self.options.embedded == Embedded::Single {
                 return;

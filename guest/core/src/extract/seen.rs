@@ -35,16 +35,22 @@ impl Seen {
     /// `JSON in prose at line 3, a fenced block marked "js" at line 9`; empty where nothing was seen.
     pub(crate) fn words(&self, output: &str) -> String {
         let (mut line, mut from) = (1, 0);
-        let mut words: Vec<String> = Vec::new();
+        let mut words: Vec<(String, usize)> = Vec::new();
         for (what, at) in &self.listed {
             line += output.as_bytes()[from..*at].iter().filter(|byte| **byte == b'\n').count();
             from = *at;
-            words.push(match what {
+            let word = match what {
                 What::Json => format!("JSON in prose at line {line}"),
                 What::Block(info) if info.is_empty() => format!("a fenced block without a marker at line {line}"),
                 What::Block(info) => format!("a fenced block marked {} at line {line}", quote(info, MAX_INFO)),
-            });
+            };
+            match words.last_mut() {
+                Some((last, times)) if *last == word => *times += 1,
+                _ => words.push((word, 1)),
+            }
         }
+        let times = |(word, times): (String, usize)| if times > 1 { format!("{word} ({times} times)") } else { word };
+        let mut words: Vec<String> = words.into_iter().map(times).collect();
         if self.total > self.listed.len() {
             words.push(format!("and {} more", count(self.total - self.listed.len(), "piece")));
         }
