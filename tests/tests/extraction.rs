@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Contract, Report, Request, validate};
+use seamgate_core::{Contract, Report, Request, Session, validate};
 use seamgate_tests::Random;
 use serde_json::Value;
 
@@ -345,4 +345,33 @@ fn what_is_taken_is_what_the_model_takes() {
     println!("parts of those that are not: {by_kind:?}");
     assert!(taken * 5 > total, "{taken} of {total}");
     assert_eq!(agreed, total);
+}
+
+/// What is told in flight is of no reasoning and of no quote, wherever those can be known by then.
+#[test]
+fn nothing_is_told_of_reasoning() {
+    let text = r#"{"agent":"a","schema":true,"extract":{"embedded":true},"items":{"path":"$.list[*]","schema":true}}"#;
+    let contract = Contract::compile(text).expect("a contract");
+    let mut random = Random(17);
+    let (mut told, mut hidden) = (0, 0);
+    for _ in 0..OUTPUTS {
+        let output = Output { closed_before: 0, ..output(&mut random) };
+        let text = output.text();
+        let mut session = Session::new(String::new(), Vec::new());
+        let items = session.push(&contract, &text).expect("taken").items;
+        told += items.len();
+        let mut from = 0;
+        for (index, part) in output.parts.iter().enumerate() {
+            let start = from + text[from..].find(&part.text).expect("a part");
+            from = start + part.text.len();
+            if index < output.opened_before && !matches!(part.kind, Reasoning | BlockQuote) {
+                continue;
+            }
+            hidden += 1;
+            let inside = items.iter().find(|item| (start..from).contains(&(item.span.start as usize)));
+            assert!(inside.is_none(), "{inside:?} is told of {:?}:\n{text}", part.text);
+        }
+    }
+    println!("{told} items were told, none of {hidden} parts that are left out");
+    assert!(told > 1_000 && hidden > 1_000, "{told} {hidden}");
 }

@@ -146,9 +146,12 @@ pub(super) fn beyond(bytes: &[u8], end: usize, suspect: bool) -> Beyond {
 /// Quotes and brackets of a text that is no JSON.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Brackets {
-    pub(crate) quoted: bool,
+    /// The quote that ends the string that is read; none outside of strings.
+    quote: Option<u8>,
     /// Behind a backslash inside quotes.
     escaped: bool,
+    /// A value or a name may begin here, so that a single quote is one.
+    begins: bool,
     /// How many brackets have not ended.
     open: u32,
 }
@@ -156,22 +159,29 @@ pub(crate) struct Brackets {
 impl Brackets {
     /// Inside so many brackets, and inside quotes or not.
     pub(crate) fn inside(open: u32, quoted: bool) -> Self {
-        Brackets { quoted, escaped: false, open }
+        Brackets { quote: quoted.then_some(b'"'), escaped: false, begins: !quoted, open }
+    }
+
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.quote.is_some()
     }
 
     /// Pass over a byte; whether the last bracket ends with it.
     pub(crate) fn pass(&mut self, byte: u8) -> bool {
-        match byte {
+        match (byte, self.quote) {
             _ if self.escaped => self.escaped = false,
-            b'\\' if self.quoted => self.escaped = true,
-            b'"' => self.quoted = !self.quoted,
-            b'{' | b'[' if !self.quoted => self.open = self.open.saturating_add(1),
-            b'}' | b']' if !self.quoted => {
+            (b'\\', Some(_)) => self.escaped = true,
+            (_, Some(quote)) => self.quote = self.quote.filter(|_| byte != quote),
+            (b'"', None) => self.quote = Some(byte),
+            (b'\'', None) if self.begins => self.quote = Some(byte),
+            (b'{' | b'[', None) => self.open = self.open.saturating_add(1),
+            (b'}' | b']', None) => {
                 self.open = self.open.saturating_sub(1);
                 return self.open == 0;
             }
             _ => {}
         }
+        self.begins = matches!(byte, b'{' | b'[' | b',' | b':') || (self.begins && byte.is_ascii_whitespace());
         false
     }
 }
