@@ -45,9 +45,9 @@ pub use wire::{call, call_bytes};
 
 use allow::Allow;
 use contract::{Embedded, Select};
-use extract::{Candidate, Candidates, Extracted, MAX_KEPT, Seen};
+use extract::{Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen};
 use items::Malformed;
-use parse::{Document, Edit, Kind, NodeId, Parsed, apply, parse, parse_edited, strict_end};
+use parse::{Document, Edit, Kind, NodeId, apply, parse, parse_edited, strict_end};
 use place::Place;
 use recover::{Unrecovered, recover};
 use repair::{MAX_REPAIRS, Tail, repair};
@@ -74,17 +74,17 @@ const MAX_PLACES: usize = 200;
 /// `bad_request` where the request contradicts the contract or itself.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
-    let (found, parsed, choice) = match request.invalid_utf8 {
+    let (found, read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
             (Found::default(), None, Err(malformed(not_utf8(at), cut_off)))
         }
         None => {
-            let Extracted { candidates, parsed, mut notes, seen } = extract::extract(request.output, contract);
+            let Extracted { candidates, read, mut notes, seen } = extract::extract(request.output, contract);
             let choice = choose(contract, request, &candidates, &seen);
             notes.extend(not_judged(contract, &candidates));
-            (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, parsed, choice)
+            (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
         }
     };
     if request.finish == Finish::Refusal {
@@ -93,7 +93,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
     let judgement = match choice {
         Ok((_, Some(judgement))) => judgement,
         Ok((index, None)) => match found.candidates.get(index) {
-            Some(candidate) => judge_parsed(contract, request, candidate, parsed),
+            Some(candidate) => judge_read(contract, request, candidate, read),
             None => none_found(request.output, contract, &Seen::default()).into(),
         },
         Err(rejection) => rejection.into(),
@@ -164,16 +164,17 @@ fn is_valid(contract: &Contract, output: &str, candidate: &Candidate) -> bool {
 
 /// Judge one candidate.
 fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judgement {
-    judge_parsed(contract, request, candidate, None)
+    judge_read(contract, request, candidate, None)
 }
 
 /// Judge one candidate, which may have been parsed before.
-fn judge_parsed(contract: &Contract, request: &Request, candidate: &Candidate, parsed: Option<Parsed>) -> Judgement {
+fn judge_read(contract: &Contract, request: &Request, candidate: &Candidate, read: Option<Read>) -> Judgement {
     let (output, caps) = (request.output, contract.caps());
     if let Err(violations) = screen_size(candidate.span, caps) {
         return refused_by_gate(violations).into();
     }
-    let broken = match parsed.map_or_else(|| parse(output, candidate.span, caps), Ok) {
+    let read = read.filter(|(span, _)| *span == candidate.span).map(|(_, read)| read);
+    let broken = match read.unwrap_or_else(|| parse(output, candidate.span, caps)) {
         Ok(parsed) => return judge_document(contract, request, screen(parsed), Vec::new(), Vec::new()),
         Err(broken) => broken,
     };

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::{
     contract::{Contract, Embedded, Extract, Select},
-    parse::{self, Parsed, Span},
+    parse::{self, Broken, Parsed, Span},
 };
 use scan::{Scanned, Scanner};
 
@@ -97,13 +97,16 @@ impl FromIterator<Candidate> for Candidates {
     }
 }
 
+/// A piece of the output, parsed: most often the candidate that is chosen.
+pub(crate) type Read<'t> = (Span, Result<Parsed<'t>, Broken>);
+
 /// What an output holds.
 #[derive(Debug, Default)]
 pub(crate) struct Extracted<'t> {
     /// All of one source.
     pub(crate) candidates: Candidates,
-    /// The candidate that is chosen, parsed, where that was done on the way.
-    pub(crate) parsed: Option<Parsed<'t>>,
+    /// A piece that was parsed on the way.
+    pub(crate) read: Option<Read<'t>>,
     pub(crate) notes: Vec<String>,
     /// What was not taken, for the message where nothing is.
     pub(crate) seen: Seen,
@@ -116,26 +119,34 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract) -> Extracted<'t>
     let text = trimmed(output, start, output.len());
     let whole = Candidate { source: Source::Raw, marker: None, span: text };
     // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
-    let is_json = can_begin_json(text.of(output))
-        && match text.of(output).len() <= caps.bytes {
-            true => match parse::parse(output, text, caps) {
-                Ok(parsed) if options.raw_json => {
-                    let candidates = [whole].into_iter().collect();
-                    return Extracted { candidates, parsed: Some(parsed), ..Extracted::default() };
-                }
-                parsed => parsed.is_ok(),
-            },
-            false => parse::strict_end(output, (text.start as usize, text.end as usize)) == Ok(text.end as usize),
+    let mut read = None;
+    if can_begin_json(text.of(output)) {
+        let is_json = if text.of(output).len() <= caps.bytes {
+            let parsed = parse::parse(output, text, caps);
+            let is_json = parsed.is_ok();
+            read = Some((text, parsed));
+            is_json
+        } else {
+            let (start, end) = (text.start as usize, text.end as usize);
+            parse::strict_end(output, (start, end)) == Ok(end)
         };
-    if is_json && options.raw_json {
-        return Extracted { candidates: [whole].into_iter().collect(), ..Extracted::default() };
+        if is_json && options.raw_json {
+            return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
+        }
     }
-    let scanned = Scanner::new(output, options, contract.is_list()).scan(start);
+    let broken = read.as_ref().and_then(|(span, read)| broken_at(*span, read.as_ref().err()?));
+    let scanned = Scanner::new(output, options, contract.is_list()).scan(start, broken);
     let mut extracted = choose_source(output, options, scanned, contract.repairs(), contract.items().is_some());
+    extracted.read = read;
     if contract.repairs() || contract.items().is_some() {
         extracted.split(output, contract);
     }
     extracted
+}
+
+/// Where a value begins that is no JSON, and where it stops being one.
+fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
+    (!broken.is_after_value()).then_some((span.start as usize, broken.at))
 }
 
 impl<'t> Extracted<'t> {
@@ -155,13 +166,16 @@ impl<'t> Extracted<'t> {
         if block.span.of(output).len() > contract.caps().bytes {
             return;
         }
-        if let Ok(parsed) = parse::parse(output, block.span, contract.caps()) {
-            self.parsed = Some(parsed);
+        let parsed = parse::parse(output, block.span, contract.caps());
+        let Err(broken) = &parsed else {
+            self.read = Some((block.span, parsed));
             return;
-        }
+        };
+        let broken = broken_at(block.span, broken);
+        self.read = Some((block.span, parsed));
         let (start, end) = (block.span.start as usize, block.span.end as usize);
         let plain = Extract { markers: Vec::new(), untagged: false, ignore: Vec::new(), ..Extract::default() };
-        let pieces = Scanner::new(&output[..end], &plain, contract.is_list()).scan(start).whole.candidates;
+        let pieces = Scanner::new(&output[..end], &plain, contract.is_list()).scan(start, broken).whole.candidates;
         if pieces.len() < 2 {
             return;
         }
@@ -207,7 +221,7 @@ fn choose_source<'t>(
     } else {
         Candidates::default()
     };
-    Extracted { candidates, parsed: None, notes, seen }
+    Extracted { candidates, read: None, notes, seen }
 }
 
 /// The whole output: as it stands, or, where text around it can be put right, each document in it.

@@ -1,6 +1,6 @@
 //! Objects and arrays in prose: where one begins, how far it goes though it is no JSON, and what only looks like one.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2};
 use serde::{Deserialize, Serialize};
 
 use crate::parse::loose::{Bracket, Lexer, Token};
@@ -59,41 +59,33 @@ pub(super) fn is_citation(text: &str) -> bool {
             .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
 }
 
-/// How far something goes that is no JSON.
-pub(super) struct Extent {
-    pub(super) end: usize,
-    /// Its brackets are not in step.
-    pub(super) suspect: bool,
-}
 
 /// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
 /// one around it ends what is inside.
-pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> Extent {
+pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
     let mut lexer = Lexer::new(output, (start, end), true);
     let mut open: Vec<Bracket> = Vec::new();
     let mut counts = [0_usize; 2];
     let count = |bracket: Bracket| usize::from(bracket == Bracket::Array);
-    let mut suspect = false;
     loop {
         let lexeme = lexer.next();
         match lexeme.token {
-            Token::End => return Extent { end, suspect: true },
+            Token::End => return end,
             Token::Open(bracket) => {
                 open.push(bracket);
                 counts[count(bracket)] += 1;
             }
             // One that belongs to nothing is passed over.
-            Token::Close(bracket) if counts[count(bracket)] == 0 => suspect = true,
+            Token::Close(bracket) if counts[count(bracket)] == 0 => {}
             Token::Close(bracket) => {
                 while let Some(last) = open.pop() {
                     counts[count(last)] -= 1;
                     if last == bracket {
                         break;
                     }
-                    suspect = true;
                 }
                 if open.is_empty() {
-                    return Extent { end: lexeme.end, suspect };
+                    return lexeme.end;
                 }
             }
             _ => {}
@@ -111,36 +103,40 @@ pub(super) enum Beyond {
     Nothing,
 }
 
-/// What comes after a value that ends here.
-pub(super) fn beyond(bytes: &[u8], end: usize, suspect: bool) -> Beyond {
+/// What comes after a value that ends here. `broken`: it is no JSON, so that it may end elsewhere.
+pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     let skip = |at: usize, also: u8| {
         let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;
         at + bytes[at..].iter().take_while(blank).count()
     };
-    let first = skip(end, b' ');
-    let comma = bytes.get(first) == Some(&b',');
     let next = skip(end, b',');
     match bytes.get(next) {
         Some(b'}' | b']') => Beyond::Brackets(next + 1),
-        Some(b'{' | b'[') if suspect && comma => Beyond::Value(next),
         Some(b'"') => {
             let name = &bytes[next + 1..bytes.len().min(next + 1 + MAX_NAME)];
             let colon = memchr(b'"', name).map(|quote| skip(next + quote + 2, b' '));
             match colon.filter(|colon| bytes.get(*colon) == Some(&b':')) {
                 Some(colon) => Beyond::Value(skip(colon + 1, b' ')),
+                None if broken => next_piece(bytes, end).map_or(Beyond::Nothing, Beyond::Value),
                 None => Beyond::Nothing,
             }
         }
-        Some(_) if suspect && comma => {
-            let word = &bytes[next..bytes.len().min(next + MAX_NAME)];
-            let word = word.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-            match word.iter().any(|byte| matches!(byte, b'"' | b':' | b'{' | b'[' | b'}' | b']')) {
-                true => Beyond::Value(next),
-                false => Beyond::Nothing,
-            }
-        }
+        Some(_) if broken => next_piece(bytes, end).map_or(Beyond::Nothing, Beyond::Value),
         _ => Beyond::Nothing,
     }
+}
+
+/// Where the next bracket opens after something that is no JSON, unless words stand between: what has nothing but marks of
+/// JSON before it, or the rest of a string, is a piece of the same.
+fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
+    let near = &bytes[end..bytes.len().min(end + MAX_NAME)];
+    let bracket = memchr2(b'{', b'[', near)?;
+    let between = &near[..bracket];
+    // A blank line, a fence or a tag parts what stands on either side.
+    let is_apart = between.windows(2).any(|pair| pair == b"\n\n") || between.contains(&b'`') || between.contains(&b'<');
+    let has_words = between.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
+    let has_marks = between.iter().any(|byte| matches!(byte, b'"' | b'}' | b']')) || between.trim_ascii_end().ends_with(b",");
+    ((!has_words && !is_apart) || has_marks).then_some(end + bracket)
 }
 
 /// Quotes and brackets of a text that is no JSON.

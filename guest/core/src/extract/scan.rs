@@ -8,7 +8,7 @@ use memchr::memchr;
 use super::{
     Candidate, Candidates, Source,
     fences::{Fence, Marks, Sought, end_outside_strings},
-    prose::{self, Beyond, Extent, is_citation, looks_like_json},
+    prose::{self, Beyond, is_citation, looks_like_json},
     reasoning::{LeftOut, Tag, closing, tag_at},
     seen::{Seen, What},
     trimmed,
@@ -50,6 +50,8 @@ pub(super) struct Scanner<'t, 'c> {
     found: Scanned,
     /// Documents in a row are one list.
     rows: bool,
+    /// Where a value begins that is known to be none, and where it stops being one.
+    broken: Option<(usize, usize)>,
 }
 
 impl<'t, 'c> Scanner<'t, 'c> {
@@ -61,11 +63,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
             ahead: AHEAD_PER_BYTE * output.len(),
             found: Scanned::default(),
             rows,
+            broken: None,
         }
     }
 
-    /// Read the output from an offset on.
-    pub(super) fn scan(mut self, start: usize) -> Scanned {
+    /// Read the output from an offset on. `broken`: where a value begins that is known to be none, and where it stops
+    /// being one.
+    pub(super) fn scan(mut self, start: usize, broken: Option<(usize, usize)>) -> Scanned {
+        self.broken = broken;
         let bytes = self.output.as_bytes();
         self.found.whole = Pieces::from(start);
         let mut at = start;
@@ -238,7 +243,11 @@ impl<'t, 'c> Scanner<'t, 'c> {
         };
         let stop = self.marks.next(Sought::Any, start).map_or(output.len(), |mark| mark.start);
         let limit = if self.ahead > 0 { output.len() } else { stop };
-        let strict = strict_end(output, (start, limit));
+        let strict = match self.broken {
+            // It was read up to there, whatever comes after it.
+            Some((known, at)) if known == start && at < limit => Err(at),
+            _ => strict_end(output, (start, limit)),
+        };
         let read = strict.unwrap_or_else(|at| at);
         self.ahead = self.ahead.saturating_sub(read.saturating_sub(stop));
         let (mut end, mut is_json) = self.extent(start, limit, strict);
@@ -250,28 +259,32 @@ impl<'t, 'c> Scanner<'t, 'c> {
             is_json = false;
         }
         let span = trimmed(output, start, end);
-        self.add_value(span, sure, is_json);
+        // In a row with what came before, and brackets after it that belong to neither: both are pieces of one.
+        let is_piece = !is_json && self.found.whole.goes_on(output, start) && span.of(output).ends_with(['}', ']']);
+        let is_stray = is_piece && strict.is_ok_and(|strict| strict < end);
+        if is_stray {
+            self.found.whole.go_on(end);
+            self.found.values.extend(end);
+        } else {
+            self.add_value(span, sure, is_json);
+        }
         end.max(start + 1)
     }
 
     /// Where a value ends, and whether it is JSON.
     fn extent(&self, start: usize, limit: usize, strict: Result<usize, usize>) -> (usize, bool) {
         let output = self.output;
-        let mut extent = match strict {
-            Ok(end) => Extent { end, suspect: false },
-            Err(at) => {
-                let extent = prose::broken(output, (start, limit));
-                Extent { end: extent.end.max(output.ceil_char_boundary(at)), ..extent }
-            }
-        };
         let mut is_json = strict.is_ok();
+        let mut end = match strict {
+            Ok(end) => end,
+            Err(at) => prose::broken(output, (start, limit)).max(output.ceil_char_boundary(at)),
+        };
         loop {
-            match prose::beyond(&output.as_bytes()[..limit], extent.end, extent.suspect) {
-                Beyond::Nothing => return (extent.end, is_json),
-                Beyond::Brackets(end) => extent.end = end,
-                Beyond::Value(at) => extent.end = prose::broken(output, (at, limit)).end,
-            }
-            extent.suspect = true;
+            end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json) {
+                Beyond::Nothing => return (end, is_json),
+                Beyond::Brackets(end) => end,
+                Beyond::Value(at) => prose::broken(output, (at, limit)),
+            };
             is_json = false;
         }
     }

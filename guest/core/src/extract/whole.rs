@@ -32,9 +32,7 @@ impl Pieces {
         let (start, end) = (span.start as usize, span.end as usize);
         let is_object = output[start..].starts_with('{');
         if rows && is_object && matches!(self.last, Some((_, true))) && self.goes_on(output, start) {
-            self.candidates.extend(end);
-            self.last = Some((end, true));
-            self.from = end;
+            self.go_on(end);
             return;
         }
         let before = trimmed(output, self.from, end);
@@ -52,6 +50,13 @@ impl Pieces {
     pub(super) fn goes_on(&self, output: &str, start: usize) -> bool {
         let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
         self.last.is_some_and(|(last, _)| output[last..start].bytes().all(is_between))
+    }
+
+    /// Let the last document end elsewhere.
+    pub(super) fn go_on(&mut self, end: usize) {
+        self.candidates.extend(end);
+        self.last = self.last.map(|(_, is_object)| (end, is_object));
+        self.from = end;
     }
 
     /// What belongs to no document.
