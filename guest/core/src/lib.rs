@@ -47,10 +47,10 @@ pub use violation::Violation;
 pub use wire::{call, call_bytes};
 
 use allow::Allow;
-use contract::Select;
-use extract::Candidate;
+use contract::{Embedded, Select};
+use extract::{Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen};
 use items::Malformed;
-use parse::{Edit, NodeId, apply, parse, parse_edited};
+use parse::{Document, Edit, Kind, NodeId, apply, parse, parse_edited, strict_end};
 use place::Place;
 use recover::{Unrecovered, recover};
 use repair::{MAX_REPAIRS, Tail, repair};
@@ -64,6 +64,9 @@ pub(crate) const MAX_TEXT: usize = u32::MAX as usize - 1;
 /// Where a valid candidate is asked for and none is, so many are looked at for one of which a part can be used.
 const MAX_TRIED: usize = 8;
 
+/// Where JSON is expected is told in this many bytes, which leaves room for what was seen.
+const MAX_PLACES: usize = 200;
+
 /// Judge one output by a contract.
 ///
 /// Whatever the output is, the verdict is a report. The stages: find the candidates, choose one, parse it (or what can
@@ -74,16 +77,17 @@ const MAX_TRIED: usize = 8;
 /// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
-    let (found, choice) = match request.invalid_utf8 {
+    let (found, read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
-            (Found::default(), Err(malformed(not_utf8(request.output, at), cut_off)))
+            (Found::default(), None, Err(malformed(not_utf8(request.output, at), cut_off)))
         }
         None => {
-            let candidates = extract::extract(request.output, contract.extract(), contract.repairs(), contract.caps());
-            let choice = choose(contract, request, &candidates);
-            (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates }, choice)
+            let Extracted { candidates, read, mut notes, seen } = extract::extract(request.output, contract);
+            let choice = choose(contract, request, &candidates, &seen);
+            notes.extend(not_judged(contract, &candidates));
+            (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
         }
     };
     if request.finish == Finish::Refusal {
@@ -91,7 +95,10 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
     }
     let judgement = match choice {
         Ok((_, Some(judgement))) => judgement,
-        Ok((index, None)) => judge(contract, request, &found.candidates[index]),
+        Ok((index, None)) => match found.candidates.get(index) {
+            Some(candidate) => judge_read(contract, request, candidate, read),
+            None => none_found(request.output, contract, &Seen::default()).into(),
+        },
         Err(rejection) => rejection.into(),
     };
     Ok(Report::of(contract, request, judgement, found))
@@ -101,30 +108,49 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 type Choice = (usize, Option<Judgement>);
 
 /// Choose the candidate to judge, as the contract's `select` says.
-fn choose(contract: &Contract, request: &Request, candidates: &[Candidate]) -> Result<Choice, Rejection> {
-    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract))?;
+fn choose(
+    contract: &Contract,
+    request: &Request,
+    candidates: &Candidates,
+    seen: &Seen,
+) -> Result<Choice, Rejection> {
+    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract, seen))?;
     match contract.extract().select {
         Select::First => Ok((0, None)),
         Select::Last => Ok((last, None)),
         Select::Only if last == 0 => Ok((0, None)),
         Select::Only => Err(several_found(candidates)),
-        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last)),
-        Select::LastValid => Ok(choose_valid(contract, request, candidates, (0..=last).rev())),
+        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last.min(MAX_KEPT - 1))),
+        Select::LastValid => {
+            Ok(choose_valid(contract, request, candidates, ((last + 1).saturating_sub(MAX_KEPT)..=last).rev()))
+        }
     }
+}
+
+/// What is said where a valid candidate is asked for and there are more than are tried.
+fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
+    let which = match contract.extract().select {
+        Select::FirstValid => "first",
+        Select::LastValid => "last",
+        _ => return None,
+    };
+    let total = candidates.len();
+    (total > MAX_KEPT).then(|| format!("candidates: only the {which} {MAX_KEPT} of {total} were tried"))
 }
 
 /// The first candidate in an order that is valid as it is, or else of which something can be used, or else the first.
 fn choose_valid(
     contract: &Contract,
     request: &Request,
-    candidates: &[Candidate],
+    candidates: &Candidates,
     mut order: impl Iterator<Item = usize> + Clone,
 ) -> Choice {
-    let judged = |index: usize| (index, judge(contract, request, &candidates[index]));
+    let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
+    let is_valid = |index: &usize| candidates.get(*index).is_some_and(|one| is_valid(contract, request.output, one));
     let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
-    let valid = order.find(|index| is_valid(contract, request.output, &candidates[*index])).map(judged);
-    match valid.filter(usable).or_else(|| tried.map(judged).find(usable)) {
+    let valid = order.find(is_valid).and_then(judged);
+    match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
         Some((index, judgement)) => (index, Some(judgement)),
         None => (first.next().unwrap_or_default(), None),
     }
@@ -141,11 +167,17 @@ fn is_valid(contract: &Contract, output: &str, candidate: &Candidate) -> bool {
 
 /// Judge one candidate.
 fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judgement {
+    judge_read(contract, request, candidate, None)
+}
+
+/// Judge one candidate, which may have been parsed before.
+fn judge_read(contract: &Contract, request: &Request, candidate: &Candidate, read: Option<Read>) -> Judgement {
     let (output, caps) = (request.output, contract.caps());
     if let Err(violations) = screen_size(candidate.span, caps) {
         return refused_by_gate(violations).into();
     }
-    let broken = match parse(output, candidate.span, caps) {
+    let read = read.filter(|(span, _)| *span == candidate.span).map(|(_, read)| read);
+    let broken = match read.unwrap_or_else(|| parse(output, candidate.span, caps)) {
         Ok(parsed) => return judge_document(contract, request, screen(parsed), Vec::new(), Vec::new()),
         Err(broken) => broken,
     };
@@ -190,7 +222,7 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec
     if !contract.repairs() {
         return None;
     }
-    repair(output, candidate.span).map(|edits| (edits, Vec::new()))
+    repair(output, candidate.span, contract.is_list()).map(|edits| (edits, Vec::new()))
 }
 
 /// Judge a document. `edits` made its text, and took the `malformed` items out of it.
@@ -242,6 +274,9 @@ fn judge_document(
     if sorted.all_bad() {
         violations.add_first(sorted.nothing_kept());
     }
+    if let Some(first) = violations.listed.first_mut().filter(|_| holds_json(&screening.document)) {
+        first.message.push_str("; the string holds JSON: send that, without the quotes around it");
+    }
     let (outcome, items) = match violations.total {
         0 => (Outcome::Document(screening.document.minified()), Vec::new()),
         _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
@@ -258,6 +293,15 @@ fn judge_document(
         changes,
         notes,
     }
+}
+
+/// Whether a document is a string that holds an object or array: it is never decoded.
+fn holds_json(document: &Document) -> bool {
+    if document.kind(Document::ROOT) != Kind::String {
+        return false;
+    }
+    let text = document.string(Document::ROOT).trim();
+    text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
 }
 
 fn refused_by_gate(violations: Violations) -> Rejection {
@@ -286,18 +330,24 @@ fn extraction_failed(expected: &str, received: &str, message: &str, span: Option
     }
 }
 
-fn none_found(output: &str, contract: &Contract) -> Rejection {
+fn none_found(output: &str, contract: &Contract, seen: &Seen) -> Rejection {
     let options = contract.extract();
     let mut places: Vec<String> =
         options.markers.iter().map(|marker| format!("a fenced block marked {}", text::quote(marker, 64))).collect();
     if options.raw_json {
         places.push("JSON and nothing else".to_owned());
     }
-    if options.embedded {
-        places.push("an object or array in prose".to_owned());
+    match options.embedded {
+        Embedded::None => {}
+        Embedded::Single => places.push("one object or array in prose".to_owned()),
+        Embedded::Each => places.push("an object or array in prose".to_owned()),
     }
     let expected = places.join(", or ");
-    let message = format!("must contain JSON: expected {expected}");
+    let mut message = format!("must contain JSON: expected {}", text::cut(&expected, MAX_PLACES));
+    let seen = seen.words(output);
+    if !seen.is_empty() {
+        message.push_str(&format!("; seen: {seen}"));
+    }
     let received = match output.trim() {
         "" => "nothing".to_owned(),
         text => text::quote(text, 64),
@@ -305,7 +355,7 @@ fn none_found(output: &str, contract: &Contract) -> Rejection {
     extraction_failed(&expected, &received, &message, None)
 }
 
-fn several_found(candidates: &[Candidate]) -> Rejection {
+fn several_found(candidates: &Candidates) -> Rejection {
     let found = text::count(candidates.len(), "candidate");
     let message = format!("must contain one piece of JSON, contains {}", candidates.len());
     extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))

@@ -43,9 +43,9 @@ impl Tail {
     }
 }
 
-/// The edits that make one JSON value of a piece of the output, with text around it or several documents in a row if
-/// need be; none where its syntax cannot be put right for certain.
-pub(crate) fn repair(output: &str, span: Span) -> Option<Vec<Edit>> {
+/// The edits that make one JSON value of a piece of the output, with text around it if need be; none where its syntax
+/// cannot be put right for certain. `rows`: documents in a row are one list.
+pub(crate) fn repair(output: &str, span: Span, rows: bool) -> Option<Vec<Edit>> {
     let (start, end) = (span.start as usize, span.end as usize);
     let first = first_value(&output[start..end])? + start;
     let mut edits = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn repair(output: &str, span: Span) -> Option<Vec<Edit>> {
     let is_container = output[first..].starts_with(['{', '[']);
     let whole = repairer.value()?;
     let mut documents = vec![whole];
-    while let Some(next) = repairer.another(is_container)? {
+    while let Some(next) = repairer.another(is_container, rows)? {
         documents.push(next);
     }
     if let [(start, _), .., (_, end)] = documents[..] {
@@ -486,7 +486,7 @@ impl<'t> Repairer<'t> {
 
     /// Another document after those that were read: where it stands, with a comma before it. None inside where nothing
     /// is left, none at all where it is not clear what is.
-    fn another(&mut self, is_container: bool) -> Option<Option<(usize, usize)>> {
+    fn another(&mut self, is_container: bool, rows: bool) -> Option<Option<(usize, usize)>> {
         let from = self.lexer.peek().start;
         let mut ahead = self.lexer;
         let mut commas = None;
@@ -508,6 +508,8 @@ impl<'t> Repairer<'t> {
                 Some(None)
             }
             _ if !is_container => None,
+            // Another document, which never completes this one.
+            Token::Open(_) if !rows => None,
             Token::Open(_) => {
                 if commas.is_some() {
                     self.next();

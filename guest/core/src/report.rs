@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use crate::{
     change::Change,
     contract::Contract,
-    extract::{Candidate, Source},
+    extract::{Candidates, MAX_KEPT, Source},
     feedback,
     items::{Item, Quarantined},
     parse::Span,
@@ -16,9 +16,6 @@ use crate::{
 
 /// `error.raw_output` holds this many bytes of the output.
 const MAX_RAW_OUTPUT: usize = 4096;
-
-/// A report lists this many candidates at the most, and says how many more there were.
-const MAX_CANDIDATES: usize = 64;
 
 /// What became of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -232,32 +229,29 @@ impl Report {
     }
 }
 
-/// The candidates that were found, and which of them was judged.
+/// The candidates that were found, which of them was judged, and what else there is to say of it.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) candidates: Candidates,
     pub(crate) chosen: Option<usize>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Found {
     /// Those that fit a report, always with the chosen one, and a note where some do not.
     fn listed(self) -> (Vec<Judged>, Vec<String>) {
         let total = self.candidates.len();
-        let listed: Vec<Judged> = self
-            .candidates
-            .into_iter()
-            .enumerate()
-            .filter(|(index, _)| *index < MAX_CANDIDATES || self.chosen == Some(*index))
-            .map(|(index, candidate)| Judged {
-                source: candidate.source,
-                marker: candidate.marker,
-                span: candidate.span,
-                chosen: self.chosen == Some(index),
-            })
-            .collect();
+        let first = 0..total.min(MAX_KEPT);
+        let chosen = self.chosen.filter(|chosen| !first.contains(chosen));
+        let judged = |index: usize| {
+            let candidate = self.candidates.get(index)?;
+            let (source, marker, span) = (candidate.source, candidate.marker.clone(), candidate.span);
+            Some(Judged { source, marker, span, chosen: self.chosen == Some(index) })
+        };
+        let listed: Vec<Judged> = first.chain(chosen).filter_map(judged).collect();
         let more = total - listed.len();
         let note = (more > 0).then(|| format!("candidates: {more} more are not listed"));
-        (listed, note.into_iter().collect())
+        (listed, note.into_iter().chain(self.notes).collect())
     }
 }
 

@@ -24,7 +24,7 @@ const LIST: &str = r##""schema":{"type":"object","required":["list"],"properties
     "uniqueItems":true,"items":{"enum":["a","b","c"]}}}}}}},"items":{"path":"$.list[*]"##;
 
 /// What is said of where the document stands, in each way there is.
-const EXTRACTS: [&str; 9] = [
+const EXTRACTS: [&str; 14] = [
     r#""extract":{}"#,
     r#""extract":{"select":"first"}"#,
     r#""extract":{"select":"only"}"#,
@@ -34,6 +34,11 @@ const EXTRACTS: [&str; 9] = [
     r#""extract":{"embedded":true,"raw_json":false,"select":"first"}"#,
     r#""extract":{"embedded":true,"markers":[],"select":"last_valid"}"#,
     r#""extract":{"markers":["report-json","json"],"raw_json":false}"#,
+    r#""extract":{"embedded":"single","untagged":false}"#,
+    r#""extract":{"embedded":"single","raw_json":false,"select":"only"}"#,
+    r#""extract":{"markers":["json"],"untagged":true,"select":"first"}"#,
+    r#""extract":{"embedded":true,"ignore":[]}"#,
+    r#""extract":{"embedded":true,"ignore":["think","a"],"select":"first_valid"}"#,
 ];
 
 /// Sizes that small texts pass.

@@ -52,15 +52,35 @@ pub(crate) const CONTRACT_CAPS: Caps = Caps {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Extract {
     pub(crate) markers: Vec<String>,
+    /// Blocks without an info string, where there is none with a marker.
+    pub(crate) untagged: bool,
     pub(crate) raw_json: bool,
-    pub(crate) embedded: bool,
+    pub(crate) embedded: Embedded,
+    /// Tags whose content is not looked at.
+    pub(crate) ignore: Vec<String>,
     pub(crate) select: Select,
 }
 
 impl Default for Extract {
     fn default() -> Self {
-        Extract { markers: vec!["json".to_owned()], raw_json: true, embedded: false, select: Select::Last }
+        Extract {
+            markers: vec!["json".to_owned()],
+            untagged: true,
+            raw_json: true,
+            embedded: Embedded::None,
+            ignore: ["think", "thinking", "reasoning", "scratchpad"].map(str::to_owned).to_vec(),
+            select: Select::Last,
+        }
     }
+}
+
+/// Which JSON in prose is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Embedded {
+    None,
+    /// The only value there.
+    Single,
+    Each,
 }
 
 /// Which candidate is judged.
@@ -200,6 +220,11 @@ impl Contract {
 
     pub(crate) fn items(&self) -> Option<&Items> {
         self.items.as_ref()
+    }
+
+    /// Whether a list of items is asked for, and nothing around it.
+    pub(crate) fn is_list(&self) -> bool {
+        self.items.as_ref().is_some_and(|items| items.path.steps.is_empty())
     }
 
     pub(crate) fn allow(&self) -> &[Rule] {
@@ -507,14 +532,23 @@ impl Reader<'_, '_> {
         let Some(options) = self.member("extract") else {
             return extract;
         };
+        // Whoever names the markers means those, unless it is said otherwise.
+        extract.untagged = document.member(options, "markers").is_none();
         for (name, at) in document.members(options) {
             let flag = document.kind(at) == Kind::True;
+            let texts = || document.items(at).map(|at| document.string(at).to_owned()).collect();
             match document.string(name) {
-                "markers" => {
-                    extract.markers = document.items(at).map(|at| document.string(at).to_owned()).collect();
-                }
+                "markers" => extract.markers = texts(),
+                "untagged" => extract.untagged = flag,
                 "raw_json" => extract.raw_json = flag,
-                "embedded" => extract.embedded = flag,
+                "ignore" => extract.ignore = texts(),
+                "embedded" => {
+                    extract.embedded = match document.kind(at) {
+                        Kind::True => Embedded::Each,
+                        Kind::String => Embedded::Single,
+                        _ => Embedded::None,
+                    }
+                }
                 _ => {
                     extract.select = match document.string(at) {
                         "first" => Select::First,

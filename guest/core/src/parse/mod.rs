@@ -6,6 +6,7 @@
 
 mod document;
 mod edit;
+pub(crate) mod follow;
 pub(crate) mod loose;
 mod number;
 mod scan;
@@ -13,6 +14,7 @@ mod scan;
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
+pub(crate) use follow::strict_end;
 pub(crate) use number::{Number, length as number_length};
 pub(crate) use scan::{hash, plain, same, white_space};
 
@@ -73,7 +75,7 @@ pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed
         parser.skip_white_space();
         match parser.peek() {
             None => Ok(()),
-            Some(_) => Err("nothing after the value"),
+            Some(_) => Err(NOTHING_AFTER),
         }
     });
     parser.finish(result)
@@ -100,6 +102,16 @@ pub(crate) fn is_plain_scalar(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'-' | b'0'..=b'9') => number::scan(text.as_bytes(), &mut at).is_ok() && at == text.len(),
         _ => matches!(text, "true" | "false" | "null"),
+    }
+}
+
+/// What is expected after a value that has ended.
+const NOTHING_AFTER: &str = "nothing after the value";
+
+impl Broken {
+    /// Whether a value ended, and only what comes after it should not be there.
+    pub(crate) fn is_after_value(&self) -> bool {
+        self.expected == NOTHING_AFTER
     }
 }
 

@@ -4,7 +4,6 @@
 //! What is told in flight follows the text as `extract` and the strict parser read it, as far as that can be known before
 //! the end: blocks, the whole output, or JSON in prose; not what recovery and repair make of it.
 
-mod json;
 #[cfg(test)]
 mod tests;
 
@@ -13,16 +12,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     MAX_TEXT, allow,
-    contract::{Caps, Contract, Select},
+    contract::{Caps, Contract, Embedded, Select},
     extract::{Brackets, MAX_FENCE, is_likely},
     fault::{Fault, FaultCode},
-    parse::{Span, white_space},
+    parse::{
+        Span,
+        follow::{Cap, Event, Json, Rules},
+        white_space,
+    },
     place::Place,
     report::Report,
     request::{Finish, NamedList, Request},
     violation::Violation,
 };
-use json::{Cap, Event, Json, Rules};
 
 /// How far a document has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -137,18 +139,42 @@ enum Where {
     Beginning,
     Prose,
     /// Behind a fence, in the word that says what it holds.
-    Marker(Fence, Vec<u8>),
+    Marker(Fence, Vec<u8>, Before),
     /// Behind a marker, on its line.
     Behind(Fence),
     /// On the rest of the line behind a marker.
     Line(Fence),
     /// In a block of another kind.
     Other(Fence),
-    /// Behind a fence that ends such a block, if nothing else is on its line.
-    OtherEnd(Fence),
+    /// On a line that quotes what somebody else said.
+    Quote,
+    /// Behind what may begin a tag of reasoning.
+    Tag(Vec<u8>, Outside),
+    /// In reasoning by a name, behind what may begin its closing tag.
+    Reasoning(Vec<u8>, Vec<u8>, Outside),
     /// Behind a bracket in prose, which may begin an object or array.
     Bracket(u8, u32),
     Candidate(Candidate),
+}
+
+/// What a fence stands behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum Before {
+    Prose,
+    /// A candidate that it ends.
+    Block,
+    /// A block of another kind that it may end.
+    Other(Fence),
+}
+
+/// What a tag stands in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum Outside {
+    /// Nothing but white space and reasoning has come.
+    Beginning,
+    Prose,
+    /// A candidate that is no JSON, and ends with the tag.
+    Candidate(Box<Candidate>),
 }
 
 /// A piece of the output that may be the JSON asked for.
@@ -167,8 +193,20 @@ struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
     Block(Fence),
+    /// A block without a marker.
+    Untagged(Fence),
     Raw,
     Embedded,
+}
+
+impl Kind {
+    /// The fence that opened it.
+    fn fence(self) -> Option<Fence> {
+        match self {
+            Kind::Block(fence) | Kind::Untagged(fence) => Some(fence),
+            _ => None,
+        }
+    }
 }
 
 /// Why a candidate can no longer become right.
@@ -214,8 +252,10 @@ pub(crate) struct Scan {
     run: Option<Fence>,
     /// The candidate before the one that is being read was a whole document.
     complete: bool,
-    /// How many blocks there were.
+    /// How many blocks with a marker there were …
     blocks: u32,
+    /// … and whether there was one without.
+    untagged: bool,
     /// Why the candidate can no longer become right, and where that came to light.
     stuck: Option<(Stuck, u32)>,
     /// What is left of the candidate before, for the memory that it has.
@@ -232,6 +272,7 @@ impl Default for Scan {
             run: None,
             complete: false,
             blocks: 0,
+            untagged: false,
             stuck: None,
             spare: None,
         }
@@ -277,11 +318,13 @@ impl Scan {
         if self.run.is_some() {
             return 0;
         }
-        let is_mark = |byte: u8| matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[') || (self.blank && is_white(byte));
+        let blank = self.blank;
+        let is_mark =
+            |byte: u8| matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'));
         match &self.place {
             Where::Candidate(Candidate { json: Some(_), .. }) => self.json(contract, at, bytes, items),
             Where::Candidate(_) => {
-                let is_mark = |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\\' | b'}' | b']');
+                let is_mark = |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
                 bytes.iter().take_while(|byte| !is_mark(**byte)).count()
             }
             Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
@@ -316,10 +359,10 @@ impl Scan {
         let is_mark = matches!(byte, b'`' | b'~');
         let starts_run = match &self.place {
             Where::Beginning | Where::Prose | Where::Other(_) => is_mark,
-            Where::Candidate(Candidate { kind: Kind::Block(open), json, brackets, .. }) => {
-                let in_string = json.as_ref().map_or(brackets.quoted, Json::is_in_string);
+            Where::Candidate(Candidate { kind, json, brackets, .. }) => kind.fence().is_some_and(|open| {
+                let in_string = json.as_ref().map_or(brackets.is_quoted(), Json::is_in_string);
                 byte == open.mark && (!in_string || (json.is_none() && self.blank))
-            }
+            }),
             _ => false,
         };
         if starts_run {
@@ -338,18 +381,21 @@ impl Scan {
     fn fence(&mut self, fence: Fence) {
         match &mut self.place {
             Where::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
-                self.place = Where::Marker(fence, Vec::new());
+                self.place = Where::Marker(fence, Vec::new(), Before::Prose);
             }
             Where::Other(open) if fence.first && fence.mark == open.mark && fence.length >= open.length => {
-                self.place = Where::OtherEnd(*open);
+                self.place = Where::Marker(fence, Vec::new(), Before::Other(*open));
             }
             Where::Candidate(candidate) => {
-                let Kind::Block(open) = candidate.kind else {
+                let Some(open) = candidate.kind.fence() else {
                     return;
                 };
                 if fence.length >= open.length {
                     self.complete = candidate.json.as_ref().is_some_and(Json::is_complete);
                     self.leave();
+                    if fence.first {
+                        self.place = Where::Marker(fence, Vec::new(), Before::Block);
+                    }
                 } else {
                     candidate.json = None;
                 }
@@ -368,6 +414,10 @@ impl Scan {
                 if white || mark {
                     return;
                 }
+                if byte == b'<' && !contract.extract().ignore.is_empty() {
+                    self.place = Where::Tag(Vec::new(), Outside::Beginning);
+                    return;
+                }
                 if contract.extract().raw_json && begins_json(byte) {
                     self.begin(at, Kind::Raw);
                     return self.read(contract, at, byte, items);
@@ -377,12 +427,37 @@ impl Scan {
             }
             Where::Prose => {
                 // Blocks come first: after one, nothing in prose is looked at.
-                if contract.extract().embedded && self.blocks == 0 && matches!(byte, b'{' | b'[') {
-                    self.place = Where::Bracket(byte, at);
+                let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
+                match byte {
+                    b'{' | b'[' if embedded => self.place = Where::Bracket(byte, at),
+                    b'<' if !contract.extract().ignore.is_empty() => {
+                        self.place = Where::Tag(Vec::new(), Outside::Prose);
+                    }
+                    b'>' if self.blank => self.place = Where::Quote,
+                    _ => {}
                 }
             }
-            Where::Marker(fence, word) => {
-                let fence = *fence;
+            Where::Quote => {
+                if byte == b'\n' {
+                    self.place = Where::Prose;
+                }
+            }
+            Where::Tag(..) => self.tag(contract, at, byte, items),
+            Where::Reasoning(name, word, outside) => {
+                let is = |word: &[u8]| word.eq_ignore_ascii_case(name);
+                match byte {
+                    b'<' => *word = vec![byte],
+                    b'>' if word.strip_prefix(b"</").is_some_and(is) => {
+                        let outside = outside.clone();
+                        self.outside(&outside);
+                    }
+                    // One byte more than the tag has tells that it is none.
+                    _ if !word.is_empty() && word.len() < name.len() + 2 => word.push(byte),
+                    _ => word.clear(),
+                }
+            }
+            Where::Marker(fence, word, before) => {
+                let (fence, before) = (*fence, *before);
                 if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'{' | b'[') {
                     // One byte more than the longest marker tells that it is none.
                     if word.len() <= 64 {
@@ -395,11 +470,21 @@ impl Scan {
                 }
                 let markers = &contract.extract().markers;
                 let known = markers.iter().any(|marker| marker.as_bytes().eq_ignore_ascii_case(word));
-                if known {
+                let ends = before != Before::Prose && word.is_empty() && matches!(byte, b'\r' | b'\n');
+                if known && !ends {
                     self.place = Where::Behind(fence);
-                    self.read(contract, at, byte, items);
-                } else {
-                    self.place = if fence.first { Where::Other(fence) } else { Where::Prose };
+                    return self.read(contract, at, byte, items);
+                }
+                let untagged = word.is_empty() && byte == b'\n' && contract.extract().untagged && self.blocks == 0;
+                match before {
+                    _ if ends => self.place = Where::Prose,
+                    Before::Other(open) => self.place = Where::Other(open),
+                    _ if !fence.first => self.place = Where::Prose,
+                    Before::Prose if untagged => {
+                        self.begin(start_of(at, 1), Kind::Untagged(fence));
+                        self.untagged = true;
+                    }
+                    _ => self.place = Where::Other(fence),
                 }
             }
             Where::Behind(fence) => {
@@ -425,18 +510,13 @@ impl Scan {
                 }
             }
             Where::Other(_) => {}
-            Where::OtherEnd(open) => match byte {
-                b'\n' => self.place = Where::Prose,
-                b' ' | b'\t' | b'\r' => {}
-                _ => self.place = Where::Other(*open),
-            },
             Where::Bracket(bracket, start) => {
                 let (bracket, start) = (*bracket, *start);
                 if white {
                     return;
                 }
                 self.place = Where::Prose;
-                if is_likely(bracket, byte).is_some() {
+                if is_likely(bracket, byte).is_some() || byte == b'\'' {
                     self.begin(start, Kind::Embedded);
                     self.read(contract, start, bracket, items);
                 }
@@ -448,6 +528,9 @@ impl Scan {
                     if self.json(contract, at, &[byte], items) == 0 {
                         self.byte(contract, at, byte, items);
                     }
+                }
+                None if byte == b'<' && !contract.extract().ignore.is_empty() => {
+                    self.place = Where::Tag(Vec::new(), Outside::Candidate(Box::new(candidate.clone())));
                 }
                 None => {
                     if candidate.brackets.pass(byte) && candidate.kind == Kind::Embedded {
@@ -476,10 +559,7 @@ impl Scan {
         }
         let (start, kind, caps) = (candidate.start, candidate.kind, contract.caps());
         let steps = contract.items().map(|items| items.path.steps.as_slice());
-        let stop = match kind {
-            Kind::Block(open) => Some(open.mark),
-            _ => None,
-        };
+        let stop = kind.fence().map(|open| open.mark);
         let (read, event) = json.read(at, bytes, Rules { steps, caps, stop });
         let (quoted, open, end) = (json.is_in_string(), json.depth(), json.end());
         let here = start_of(at, read);
@@ -516,7 +596,7 @@ impl Scan {
             self.is_stuck(contract, kind, stuck);
         }
         if is_over {
-            let embedded = contract.extract().embedded && open > 0;
+            let embedded = (contract.extract().embedded != Embedded::None) && open > 0;
             match &mut self.place {
                 // A block goes on to its fence, and what stands in prose to its last bracket.
                 Where::Candidate(candidate) if kind != Kind::Raw || embedded => {
@@ -532,10 +612,50 @@ impl Scan {
         read
     }
 
+    /// A byte behind what may begin a tag of reasoning.
+    fn tag(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
+        let Where::Tag(word, outside) = &mut self.place else {
+            return;
+        };
+        // One byte more than the longest name tells that it is none.
+        if word.len() <= 65 && (byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-' | b'/')) {
+            word.push(byte);
+            return;
+        }
+        let outside = outside.clone();
+        let name = word.strip_prefix(b"/").unwrap_or(word);
+        let ignore = &contract.extract().ignore;
+        let is_tag = byte == b'>' && ignore.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
+        if is_tag && name.len() == word.len() {
+            self.place = Where::Reasoning(name.to_vec(), Vec::new(), outside);
+        } else if is_tag {
+            // Reasoning that began with the output: what came belongs to it.
+            self.outside(&Outside::Beginning);
+            (self.blocks, self.untagged, self.complete, self.stuck) = (0, false, false, None);
+        } else {
+            let start = at.saturating_sub(1 + word.len() as u32);
+            match outside {
+                Outside::Beginning => self.begin_prose(contract, start),
+                Outside::Prose => self.place = Where::Prose,
+                Outside::Candidate(candidate) => self.place = Where::Candidate(*candidate),
+            }
+            self.byte(contract, at, byte, items);
+        }
+    }
+
+    /// After reasoning.
+    fn outside(&mut self, outside: &Outside) {
+        self.place = match outside {
+            Outside::Beginning => Where::Beginning,
+            Outside::Prose | Outside::Candidate(_) => Where::Prose,
+        };
+        self.blank = true;
+    }
+
     /// The output begins with something else than JSON.
     fn begin_prose(&mut self, contract: &Contract, at: u32) {
         self.place = Where::Prose;
-        let only_raw = contract.extract().markers.is_empty() && !contract.extract().embedded;
+        let only_raw = contract.extract().markers.is_empty() && contract.extract().embedded == Embedded::None;
         if only_raw && !contract.repairs() {
             self.stuck.get_or_insert((Stuck::Extract, at));
         }
@@ -563,8 +683,8 @@ impl Scan {
         let is_alone = match kind {
             Kind::Block(_) => self.blocks <= 1 || matches!(extract.select, Select::Last | Select::Only),
             // What a raw text holds in its strings may be blocks, or JSON in prose, once it is none itself.
-            Kind::Raw => extract.markers.is_empty() && !extract.embedded,
-            Kind::Embedded => false,
+            Kind::Raw => extract.markers.is_empty() && extract.embedded == Embedded::None,
+            Kind::Embedded | Kind::Untagged(_) => false,
         };
         if is_alone {
             self.stuck.get_or_insert(stuck);

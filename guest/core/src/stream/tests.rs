@@ -51,6 +51,20 @@ fn candidates_are_those_of_extract() {
         ("{\"list\":[1,x,3]} ```json\n{\"list\":[4]}\n```", &["1", "4"]),
         ("```json\n{\"list\":[1,x,\"\n```\n\"]}\n```", &["1"]),
         ("prose [1] {\"list\":[1]}", &[]),
+        // Nothing is told of reasoning, or of what is quoted.
+        ("<think>\n```json\n{\"list\":[1]}\n```\n</THINK> {\"list\":[2]}", &["2"]),
+        ("<think> a < b <</think>{\"list\":[2]}", &["2"]),
+        ("<thinking>```json\n{\"list\":[1]}\n```", &[]),
+        ("<b> x ```json\n{\"list\":[1]}\n```", &["1"]),
+        ("Hm.\n</think>\n{\"list\":[2]}", &["2"]),
+        ("> ```json\n> {\"list\":[1]}\n> ```\n```json\n{\"list\":[2]}\n```", &["2"]),
+        ("{\"list\":[\"<think>\",\"</think>\"]}", &["\"<think>\"", "\"</think>\""]),
+        // An open draft hides nothing, nor does a block of another kind; a block without a marker is one.
+        ("```json\n{\"list\":[x,\n```json\n{\"list\":[2]}\n```", &["2"]),
+        ("```json\n{\"list\":[\"a\n```json\n{\"list\":[2]}\n```", &["2"]),
+        ("```py\nx\n```json\n{\"list\":[2]}\n```", &["2"]),
+        ("```\n{\"list\":[2]}\n```\n", &["2"]),
+        ("```json\n{\"list\":[1]}\n```\n```\n{\"list\":[2]}\n```\n", &["1"]),
         ("{\"list\":{\"a\":[1]},\"b\":{\"list\":[2]}}", &[]),
     ] {
         let (items, _) = told(&contract(LIST), output);
@@ -62,7 +76,9 @@ fn candidates_are_those_of_extract() {
         ("{\"a\": x, \"b\": {\"list\":[1,2]}} {\"list\":[3]}", &["3"][..]),
         ("12```[1] {\"list\":[4]}", &["4"]),
         ("```json\n{}\n``` {\"list\":[5]}", &[]),
-        ("```py\n``` foo\n```json\n{\"list\":[6]}\n```\n", &[]),
+        ("see {'a': 'it was \" {', 'b': {\"list\":[1]}} or {\"list\":[5]}", &["5"]),
+        ("> {\"list\":[4]}\n{\"list\":[5]}", &["5"]),
+        ("```py\n``` foo\n```json\n{\"list\":[6]}\n```\n", &["6"]),
     ] {
         let (items, _) = told(&embedded, output);
         assert_eq!(items.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(), expected, "{output}");

@@ -5,11 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    contract::Caps,
-    parse::{Span, number_length, plain, white_space},
-    place::Step,
-};
+use super::{MAX_LEVELS, Span, number_length, plain, white_space};
+use crate::{contract::Caps, place::Step};
 
 /// A container that has not ended.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -111,7 +108,7 @@ enum Name {
 
 /// The text up to here, as far as what comes next depends on it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Json {
+pub(crate) struct Json {
     levels: Vec<Level>,
     next: Next,
     token: Token,
@@ -129,7 +126,7 @@ pub(super) struct Json {
 
 /// A cap on what a document holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Cap {
+pub(crate) enum Cap {
     Depth,
     StringBytes,
     ArrayItems,
@@ -138,16 +135,16 @@ pub(super) enum Cap {
 
 /// By what a text is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules<'c> {
+pub(crate) struct Rules<'c> {
     /// The way to the array of the items, where there are any.
-    pub(super) steps: Option<&'c [Step]>,
-    pub(super) caps: &'c Caps,
+    pub(crate) steps: Option<&'c [Step]>,
+    pub(crate) caps: &'c Caps,
     /// A byte at which to stop, where it stands outside of strings.
-    pub(super) stop: Option<u8>,
+    pub(crate) stop: Option<u8>,
 }
 
 /// What came to light.
-pub(super) enum Event {
+pub(crate) enum Event {
     /// An item has ended.
     Item { index: u32, span: Span },
     /// The document has ended.
@@ -161,7 +158,7 @@ pub(super) enum Event {
 }
 
 impl Json {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Json {
             levels: Vec::new(),
             next: Next::Value,
@@ -175,20 +172,20 @@ impl Json {
     }
 
     /// The beginning of another text, in the memory of this one.
-    pub(super) fn again(mut self) -> Self {
+    pub(crate) fn again(mut self) -> Self {
         self.levels.clear();
         Json { levels: self.levels, ..Json::new() }
     }
 
     /// Whether what has come is a whole document.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         match self.token {
             Token::Number(digits) => self.levels.is_empty() && digits.may_end(),
             _ => self.next == Next::Nothing,
         }
     }
 
-    pub(super) fn is_in_string(&self) -> bool {
+    pub(crate) fn is_in_string(&self) -> bool {
         matches!(self.token, Token::String { .. })
     }
 
@@ -201,18 +198,18 @@ impl Json {
     }
 
     /// How many containers are open.
-    pub(super) fn depth(&self) -> u32 {
+    pub(crate) fn depth(&self) -> u32 {
         self.levels.len() as u32
     }
 
     /// Where what was read ends, white space behind it left out.
-    pub(super) fn end(&self) -> u32 {
+    pub(crate) fn end(&self) -> u32 {
         self.end
     }
 
     /// Read on, up to the first event, to the byte at which to stop, or to the end. How many bytes were read, and the event,
     /// which a byte that cannot be read is too. `at` is where the bytes stand in the output.
-    pub(super) fn read(&mut self, at: u32, bytes: &[u8], rules: Rules) -> (usize, Option<Event>) {
+    pub(crate) fn read(&mut self, at: u32, bytes: &[u8], rules: Rules) -> (usize, Option<Event>) {
         let (read, event) = self.read_on(at, bytes, rules);
         let text = bytes[..read].trim_ascii_end().len();
         if text > 0 {
@@ -508,6 +505,26 @@ impl Json {
         let start = self.item.take()?;
         let index = self.levels.last()?.count.checked_sub(1)?;
         Some(Event::Item { index, span: Span { start, end } })
+    }
+}
+
+/// Where the JSON value ends that begins at an offset, whatever comes after it; else where it stops being JSON.
+pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usize, usize> {
+    const ANY: usize = usize::MAX;
+    let caps = Caps { bytes: ANY, depth: MAX_LEVELS, string_bytes: ANY, array_items: ANY, object_members: ANY };
+    let rules = Rules { steps: None, caps: &caps, stop: None };
+    let mut json = Json::new();
+    let mut at = start;
+    loop {
+        let (read, event) = json.read(at as u32, &text.as_bytes()[at..end], rules);
+        at += read;
+        match event {
+            Some(Event::End) => return Ok(at),
+            Some(Event::Broken | Event::TooDeep | Event::Over(Cap::Depth)) => return Err(at),
+            // A number ends with the text.
+            None if at >= end => return if json.is_complete() { Ok(json.end() as usize) } else { Err(at) },
+            _ => {}
+        }
     }
 }
 

@@ -1,0 +1,202 @@
+//! Fences, and the tags of reasoning: where the next one is that ends something.
+
+use memchr::{memchr, memchr2, memchr3};
+
+use super::reasoning::tag_at;
+use crate::contract::Extract;
+
+/// Longer fences count as this long, which bounds how many lengths are looked for.
+pub(crate) const MAX_FENCE: usize = 16;
+
+/// A run of three or more backticks or tildes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fence {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) mark: u8,
+    /// Nothing but white space before it on its line.
+    pub(super) first: bool,
+    /// Nothing but white space after it on its line.
+    pub(super) last: bool,
+}
+
+impl Fence {
+    /// The run of marks that begins here, if it is long enough.
+    pub(super) fn at(bytes: &[u8], start: usize) -> Option<Self> {
+        let mark = *bytes.get(start).filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let end = start + run(&bytes[start..], mark);
+        if end - start < 3 {
+            return None;
+        }
+        // No further back than the mark before: each blank is looked at once from either side.
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+        let first = matches!(bytes[..start].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'));
+        let last = matches!(bytes[end..].iter().find(|byte| !blank(byte)), None | Some(b'\n'));
+        Some(Fence { start, end, mark, first, last })
+    }
+
+    pub(super) fn length(self) -> usize {
+        (self.end - self.start).min(MAX_FENCE)
+    }
+
+    /// What stands behind it on its line.
+    pub(super) fn line(self, output: &str) -> &str {
+        let rest = &output[self.end..];
+        &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
+    }
+
+    /// What the block holds that it opens, as far as it says so: the first word behind it.
+    pub(super) fn info(self, output: &str) -> &str {
+        let info = self.line(output).trim_start_matches([' ', '\t']);
+        info.split([' ', '\t', '\r', '{', '[']).next().unwrap_or_default()
+    }
+
+    /// Whether it begins something, though it may end something else: it says what it holds.
+    pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');
+        let is_word = || self.info(output).bytes().all(plain) && self.info(output) == self.line(output).trim();
+        !self.last && (self.opens(output, markers).is_some() || (self.first && is_word()))
+    }
+
+    /// The marker that it bears and where its content begins: on the next line, or, where the line goes on with what can
+    /// begin JSON, at once.
+    pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<(&'m String, usize)> {
+        // Tildes make a fence only at the start of a line; prose has them elsewhere.
+        if self.mark == b'~' && !self.first {
+            return None;
+        }
+        let line = self.line(output);
+        let word = self.info(output);
+        let marker = markers.iter().find(|marker| marker.eq_ignore_ascii_case(word))?;
+        let info = line.trim_start_matches([' ', '\t']);
+        let rest = info[word.len()..].trim();
+        let content = self.end + (line.len() - info.len()) + word.len();
+        if matches!(rest.bytes().next(), Some(b'{' | b'[')) {
+            Some((marker, content))
+        } else {
+            // In the middle of a line, words after the marker are prose that speaks of fences.
+            (self.first || rest.is_empty()).then_some((marker, self.end + line.len()))
+        }
+    }
+}
+
+/// How often `bytes` begin with one and the same byte.
+fn run(bytes: &[u8], mark: u8) -> usize {
+    bytes.iter().take_while(|&&byte| byte == mark).count()
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sought {
+    /// A line that ends a block of this mark and length.
+    Close(u8, usize),
+    /// A fence of at least this length that opens a marked block at the start of its line; of one mark alone, where a
+    /// block of the other kind is read.
+    Opener(Option<u8>, usize),
+    /// A fence at the start of a line, one that opens a marked block elsewhere, or a tag.
+    Any,
+    Tag,
+}
+
+/// Where something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Finds fences and tags. What was found is kept for as long as it is ahead, so that each kind is looked for once.
+pub(super) struct Marks<'t, 'c> {
+    output: &'t str,
+    options: &'c Extract,
+    found: Vec<(Sought, usize, Option<Mark>)>,
+}
+
+impl<'t, 'c> Marks<'t, 'c> {
+    pub(super) fn new(output: &'t str, options: &'c Extract) -> Self {
+        Marks { output, options, found: Vec::new() }
+    }
+
+    /// The next one at or after an offset.
+    pub(super) fn next(&mut self, sought: Sought, from: usize) -> Option<Mark> {
+        let known = self.found.iter().position(|(kind, ..)| *kind == sought);
+        if let Some((_, since, mark)) = known.and_then(|index| self.found.get(index))
+            && *since <= from
+            && mark.is_none_or(|mark| mark.start >= from)
+        {
+            return *mark;
+        }
+        let mark = self.search(sought, from);
+        match known.and_then(|index| self.found.get_mut(index)) {
+            Some(entry) => *entry = (sought, from, mark),
+            None => self.found.push((sought, from, mark)),
+        }
+        mark
+    }
+
+    fn search(&self, sought: Sought, from: usize) -> Option<Mark> {
+        let bytes = self.output.as_bytes();
+        let mut at = from;
+        loop {
+            let rest = bytes.get(at..)?;
+            at += match sought {
+                Sought::Tag => memchr(b'<', rest)?,
+                Sought::Any => memchr3(b'`', b'~', b'<', rest)?,
+                Sought::Close(mark, _) => memchr(mark, rest)?,
+                Sought::Opener(..) => memchr2(b'`', b'~', rest)?,
+            };
+            if bytes[at] == b'<' {
+                if let Some(tag) = tag_at(self.output, at, &self.options.ignore) {
+                    return Some(Mark { start: at, end: tag.end });
+                }
+                at += 1;
+                continue;
+            }
+            let Some(fence) = Fence::at(bytes, at) else {
+                at += run(&bytes[at..], bytes[at]);
+                continue;
+            };
+            if self.is(fence, sought) {
+                return Some(Mark { start: fence.start, end: fence.end });
+            }
+            at = fence.end;
+        }
+    }
+
+    fn is(&self, fence: Fence, sought: Sought) -> bool {
+        let opens = || fence.opens(self.output, &self.options.markers).is_some();
+        match sought {
+            Sought::Close(mark, length) => {
+                fence.first && fence.last && fence.mark == mark && fence.length() >= length
+            }
+            Sought::Opener(mark, length) => {
+                let kind = mark.is_none_or(|mark| mark == fence.mark);
+                // What only ends a block opens none, though an empty marker is one of those that are looked for.
+                fence.first && kind && fence.length() >= length && !fence.last && opens()
+            }
+            Sought::Any => fence.first || opens(),
+            Sought::Tag => false,
+        }
+    }
+}
+
+/// The first fence of a block's kind outside JSON strings.
+pub(super) fn end_outside_strings(bytes: &[u8], content: usize, open: Fence) -> Option<Fence> {
+    let mut at = content;
+    let mut quoted = false;
+    loop {
+        let other = if quoted { b'\\' } else { open.mark };
+        let start = at + memchr2(b'"', other, bytes.get(at..)?)?;
+        at = start + 1;
+        match bytes[start] {
+            b'"' => quoted = !quoted,
+            b'\\' => at += 1,
+            mark => {
+                at = start + run(&bytes[start..], mark);
+                if (at - start).min(MAX_FENCE) >= open.length() {
+                    return Fence::at(bytes, start);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! Output text -> candidates.
+//!
+//! Fenced blocks that bear a marker come first, then blocks without an info string; where there is none, the whole output;
+//! where that is not JSON either, bare objects and arrays in prose, if the contract asks for it. Reasoning is not looked at,
+//! and neither is what a value quotes. Everything here is linear in the text, and what is kept is bounded.
+
+mod fences;
+mod prose;
+mod reasoning;
+mod scan;
+mod seen;
+mod whole;
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+
+use crate::{
+    contract::{Contract, Embedded, Extract, Select},
+    parse::{self, Broken, Parsed, Span},
+};
+use scan::{Scanned, Scanner};
+
+pub(crate) use fences::MAX_FENCE;
+pub(crate) use prose::{Brackets, is_likely};
+pub(crate) use seen::Seen;
+
+/// So many candidates are kept from either end.
+pub(crate) const MAX_KEPT: usize = 64;
+
+/// How a candidate was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    Block,
+    Raw,
+    Embedded,
+}
+
+/// A piece of the output that could be the JSON asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) source: Source,
+    /// The contract's marker that the block bears.
+    pub(crate) marker: Option<String>,
+    /// Without white space at either end.
+    pub(crate) span: Span,
+}
+
+/// Candidates in the order of the output: the first and the last of them, and how many there are.
+#[derive(Debug, Default)]
+pub(crate) struct Candidates {
+    first: Vec<Candidate>,
+    last: VecDeque<Candidate>,
+    total: usize,
+}
+
+impl Candidates {
+    fn push(&mut self, candidate: Candidate) {
+        self.total += 1;
+        if self.first.len() < MAX_KEPT {
+            self.first.push(candidate);
+            return;
+        }
+        if self.last.len() == MAX_KEPT {
+            self.last.pop_front();
+        }
+        self.last.push_back(candidate);
+    }
+
+    /// Let the last one end elsewhere.
+    fn extend(&mut self, end: usize) {
+        if let Some(last) = self.last.back_mut().or_else(|| self.first.last_mut()) {
+            last.span = Span::new(last.span.start as usize, end);
+        }
+    }
+
+    /// How many there are, kept or not.
+    pub(crate) fn len(&self) -> usize {
+        self.total
+    }
+
+    /// One by its number, if it is kept.
+    pub(crate) fn get(&self, index: usize) -> Option<&Candidate> {
+        match index.checked_sub(self.total - self.last.len()) {
+            Some(index) => self.last.get(index),
+            None => self.first.get(index),
+        }
+    }
+}
+
+impl FromIterator<Candidate> for Candidates {
+    fn from_iter<I: IntoIterator<Item = Candidate>>(candidates: I) -> Self {
+        let mut all = Candidates::default();
+        candidates.into_iter().for_each(|candidate| all.push(candidate));
+        all
+    }
+}
+
+/// A piece of the output, parsed: most often the candidate that is chosen.
+pub(crate) type Read<'t> = (Span, Result<Parsed<'t>, Broken>);
+
+/// What an output holds.
+#[derive(Debug, Default)]
+pub(crate) struct Extracted<'t> {
+    /// All of one source.
+    pub(crate) candidates: Candidates,
+    /// A piece that was parsed on the way.
+    pub(crate) read: Option<Read<'t>>,
+    pub(crate) notes: Vec<String>,
+    /// What was not taken, for the message where nothing is.
+    pub(crate) seen: Seen,
+}
+
+/// The candidates in the output.
+pub(crate) fn extract<'t>(output: &'t str, contract: &Contract) -> Extracted<'t> {
+    let (options, caps) = (contract.extract(), contract.caps());
+    let start = output.len() - output.strip_prefix('\u{feff}').unwrap_or(output).len();
+    let text = trimmed(output, start, output.len());
+    let whole = Candidate { source: Source::Raw, marker: None, span: text };
+    // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
+    let mut read = None;
+    if can_begin_json(text.of(output)) {
+        let is_json = if text.of(output).len() <= caps.bytes {
+            let parsed = parse::parse(output, text, caps);
+            let is_json = parsed.is_ok();
+            read = Some((text, parsed));
+            is_json
+        } else {
+            let (start, end) = (text.start as usize, text.end as usize);
+            parse::strict_end(output, (start, end)) == Ok(end)
+        };
+        if is_json && options.raw_json {
+            return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
+        }
+    }
+    let broken = read.as_ref().and_then(|(span, read)| broken_at(*span, read.as_ref().err()?));
+    let scanned = Scanner::new(output, options, contract.is_list()).scan(start, broken);
+    let mut extracted = choose_source(output, options, scanned, contract.repairs(), contract.items().is_some());
+    extracted.read = read;
+    if contract.repairs() || contract.items().is_some() {
+        extracted.split(output, contract);
+    }
+    extracted
+}
+
+/// Where a value begins that is no JSON, and where it stops being one.
+fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
+    (!broken.is_after_value()).then_some((span.start as usize, broken.at))
+}
+
+impl<'t> Extracted<'t> {
+    /// A block that holds several documents is as many candidates. Only the one that is chosen is looked at: most are
+    /// JSON, and then it need not be parsed again.
+    fn split(&mut self, output: &'t str, contract: &Contract) {
+        let total = self.candidates.len();
+        let index = match contract.extract().select {
+            Select::Last => total.saturating_sub(1),
+            Select::First => 0,
+            _ if total == 1 => 0,
+            _ => return,
+        };
+        let Some(block) = self.candidates.get(index).filter(|one| one.source == Source::Block && total <= MAX_KEPT) else {
+            return;
+        };
+        if block.span.of(output).len() > contract.caps().bytes {
+            return;
+        }
+        let parsed = parse::parse(output, block.span, contract.caps());
+        let Err(broken) = &parsed else {
+            self.read = Some((block.span, parsed));
+            return;
+        };
+        let broken = broken_at(block.span, broken);
+        self.read = Some((block.span, parsed));
+        let (start, end) = (block.span.start as usize, block.span.end as usize);
+        let plain = Extract { markers: Vec::new(), untagged: false, ignore: Vec::new(), ..Extract::default() };
+        let pieces = Scanner::new(&output[..end], &plain, contract.is_list()).scan(start, broken).whole.candidates;
+        if pieces.len() < 2 {
+            return;
+        }
+        let mut all = Candidates::default();
+        for other in 0..total {
+            match self.candidates.get(other) {
+                Some(block) if other == index => (0..pieces.len())
+                    .filter_map(|piece| pieces.get(piece))
+                    .for_each(|piece| all.push(Candidate { span: piece.span, ..block.clone() })),
+                Some(other) => all.push(other.clone()),
+                None => {}
+            }
+        }
+        self.candidates = all;
+    }
+}
+
+/// The candidates of the first source that has any.
+fn choose_source<'t>(
+    output: &'t str,
+    options: &Extract,
+    scanned: Scanned,
+    repairs: bool,
+    items: bool,
+) -> Extracted<'t> {
+    let Scanned { marked, untagged, mut values, unlikely, counted, whole, left_out, seen } = scanned;
+    let mut notes = left_out.notes();
+    if values.len() == 0 {
+        values.total = 0;
+        unlikely.into_iter().for_each(|candidate| values.push(candidate));
+    }
+    let candidates = if marked.len() > 0 {
+        marked
+    } else if untagged.len() > 0 {
+        untagged
+    } else if options.embedded == Embedded::Each && values.len() > 0 {
+        values
+    } else if options.embedded == Embedded::Single && counted == 1 && values.len() == 1 {
+        notes.push("extract: the JSON was taken from prose".to_owned());
+        values
+    } else if options.raw_json && (options.embedded != Embedded::Single || whole.candidates.len() <= 1) {
+        raw(output, whole, repairs, items)
+    } else {
+        Candidates::default()
+    };
+    Extracted { candidates, read: None, notes, seen }
+}
+
+/// The whole output: as it stands, or, where text around it can be put right, each document in it.
+fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candidates {
+    let begins = whole.text().is_some_and(|text| can_begin_json(text.of(output)));
+    if repairs || (items && begins) {
+        return whole.documents(output, repairs);
+    }
+    let text = whole.text().filter(|_| begins);
+    text.map(|span| Candidate { source: Source::Raw, marker: None, span }).into_iter().collect()
+}
+
+fn can_begin_json(text: &str) -> bool {
+    matches!(text.bytes().next(), Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9'))
+        || ["true", "false", "null"]
+            .iter()
+            .any(|word| text.starts_with(word) || (!text.is_empty() && word.starts_with(text)))
+}
+
+/// Whether a text is, or begins with, what other languages than JSON begin a string or a literal with.
+fn may_be_value(text: &str) -> bool {
+    text.starts_with(['\'', '“', '‘']) || matches!(text, "True" | "False" | "None")
+}
+
+/// The span from `start` to `end` without JSON's white space at either end.
+fn trimmed(output: &str, start: usize, end: usize) -> Span {
+    let white = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    let piece = &output.as_bytes()[start..end];
+    let front = piece.iter().take_while(|byte| white(byte)).count();
+    let back = piece[front..].iter().rev().take_while(|byte| white(byte)).count();
+    Span::new(start + front, end - back)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the `extract` of a contract.
+    fn found<'t>(output: &'t str, extract: &str) -> Vec<(Source, &'t str)> {
+        found_by(output, &format!("\"extract\":{extract}"))
+    }
+
+    /// By members of a contract.
+    fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
+        let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
+        let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
+        let candidates = super::extract(output, &contract).candidates;
+        let all = (0..candidates.len()).filter_map(|index| candidates.get(index));
+        all.map(|candidate| (candidate.source, candidate.span.of(output))).collect()
+    }
+
+    fn block(output: &str) -> Vec<&str> {
+        let found = found(output, "{}");
+        assert!(found.iter().all(|(source, _)| *source == Source::Block), "{output}");
+        found.into_iter().map(|(_, text)| text).collect()
+    }
+
+    fn prose(output: &str) -> Vec<&str> {
+        found(output, "{\"embedded\":true}").into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn marked_blocks_are_found_however_they_are_fenced() {
+        for (output, expected) in [
+            ("a\n```json\n{}\n```\nb", &["{}"][..]),
+            ("```JSON\n1\n```", &["1"]),
+            ("~~~json\n1\n~~~", &["1"]),
+            ("  ```json title=x\n[]\n  ```", &["[]"]),
+            ("Here: ```json\n[]\n```", &["[]"]),
+            ("```json {\"a\":1} ```", &["{\"a\":1}"]),
+            ("```json{\"a\":1}```", &["{\"a\":1}"]),
+            ("```json\n{\"a\":1}```", &["{\"a\":1}"]),
+            ("````json\n[\n```\n]\n````", &["[\n```\n]"]),
+            ("```json\n1\n```\n```json\n2\n```", &["1", "2"]),
+            // Cut off.
+            ("```json\n{\"a\":", &["{\"a\":"]),
+            ("```json\n{\"a", &["{\"a"]),
+            // Another block's content is not looked at, unless nothing ends it.
+            ("````md\n```json\n1\n```\n````\n```json\n2\n```", &["2"]),
+            ("````text\n```json\n1\n```", &["1"]),
+            // Prose that speaks of fences.
+            ("use ```json fences:\n```json\n1\n```", &["1"]),
+        ] {
+            assert_eq!(block(output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_fence_inside_a_string_does_not_end_the_block() {
+        let content = "{\"a\":\"```\\n```json\\n\\\"```\",\"b\":1}";
+        assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
+        // Raw line ends in a string are not JSON; the block is still found whole.
+        let content = "{\"a\":\"\n```py\nx\n```\n\"}";
+        assert_eq!(block(&format!("```json\n{content}\n```\n")), [content]);
+        // In a text that is JSON as a whole, a fence is data.
+        let whole = "{\"a\":\"```json {} ```\"}";
+        assert_eq!(found(whole, "{}"), [(Source::Raw, whole)]);
+        // A string that does not end: the next fence does it.
+        assert_eq!(block("```json\n{\"a\n```\nprose"), ["{\"a"]);
+    }
+
+    #[test]
+    fn without_a_marked_block_the_whole_output_is_taken_if_it_can_be_json() {
+        for (output, expected) in [
+            (" {\"a\":1}\n", Some("{\"a\":1}")),
+            ("\u{feff}[]", Some("[]")),
+            ("tru", Some("tru")),
+            ("{oops", Some("{oops")),
+            ("```python\n1\n```", None),
+            ("There is none.", None),
+            ("never", None),
+            ("", None),
+            (" \n", None),
+        ] {
+            let found = found(output, "{}");
+            assert_eq!(found.first().map(|(_, text)| *text), expected, "{output}");
+        }
+        assert_eq!(found("{}", "{\"raw_json\":false}"), []);
+    }
+
+    #[test]
+    fn bare_values_are_found_in_prose() {
+        for (output, expected) in [
+            ("so {\"a\":[1]} it is, see [1], {not} this", &["{\"a\":[1]}", "[1]"][..]),
+            ("{\"a\":1} {\"b\":2}", &["{\"a\":1}", "{\"b\":2}"]),
+            ("[1, 2]", &["[1, 2]"]),
+            ("cut {\"a\":1", &["{\"a\":1"]),
+            // Nothing inside one that breaks is a document of its own.
+            ("a [[[{\"a\":1} b", &["[[[{\"a\":1} b"]),
+            ("{\"a\":{\"b\":1},} or {}", &["{\"a\":{\"b\":1},}", "{}"]),
+            ("open {\" quote, then {\"a\":1}", &["{\" quote, then {\"a\":1}"]),
+            // Numbers in brackets are not even candidates when they break.
+            ("see [1, 2 and 3], {}", &["{}"]),
+            ("see [1, 2 and 3]", &["[1, 2 and 3]"]),
+            // Nor is what only begins like a literal.
+            ("see [the docs] and [none of it]", &[]),
+            // Python's, with its quotes, and comments.
+            ("{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}} x", &["{'a': 'was {\"id\": 1}', 'b': {\"id\": 2}}"]),
+            ("{\"a\": 1, // it's\n \"b\": {\"id\": 2}} x", &["{\"a\": 1, // it's\n \"b\": {\"id\": 2}}"]),
+            // A bracket too many: what comes after it is a piece of the same.
+            ("{\"a\":{}},\"b\":{\"c\":1}} x", &["{\"a\":{}},\"b\":{\"c\":1}}"]),
+            ("{\"a\":[{}},{\"b\":1}]} {}", &["{\"a\":[{}},{\"b\":1}]}", "{}"]),
+            // Quotes of others, and reasoning.
+            ("> {\"a\":1}\n{\"b\":1}", &["{\"b\":1}"]),
+            ("<think>{\"a\":1}</THINK>{\"b\":1} <x>{}", &["{\"b\":1}", "{}"]),
+            ("{\"a\":1}</think> {\"b\":\"</think>\"} {}", &["{\"b\":\"</think>\"}", "{}"]),
+            ("{\"a\":1} <think> {\"b\":1}", &["{\"a\":1}"]),
+            ("{\"a\": [1,\n</think> {\"b\":1}", &["{\"b\":1}"]),
+            ("none", &[]),
+        ] {
+            assert_eq!(prose(output), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_read_in_linear_time() {
+        // Each of these took quadratic time in some extractor; here they end at once or the test does not.
+        for unit in [
+            "```json\n\"",
+            "```x\n",
+            "````",
+            "`",
+            "[",
+            "{\"",
+            "{\"a\":",
+            "[\"",
+            "~~~\n",
+            "```json ",
+            "```json\n{",
+            "\n",
+            "<think>",
+            "</think>",
+            "<think></think>",
+            "{\"<think>",
+            "[[\"</think>\",",
+            "{\"a\":'",
+            "{'",
+            "{a:1},\"a\":",
+            "{} '",
+            "{\"a\":{}}},",
+            "```\n{\"a\":\"",
+            "{\"\n```\n",
+            "{\"a\":\"\n```json\n",
+            "[1]",
+            "/*",
+            "> {}\n",
+        ] {
+            let text = unit.repeat(500_000 / unit.len());
+            for members in [
+                "\"extract\":{\"embedded\":true},\"repair\":\"syntax\"",
+                "\"extract\":{\"embedded\":\"single\"}",
+                "\"repair\":\"syntax\",\"items\":{\"path\":\"$[*]\",\"schema\":true}",
+            ] {
+                found_by(&text, members);
+                found_by(&format!("```json\n{text}"), members);
+                found_by(&format!("{text}</think>{text}"), members);
+            }
+        }
+        let shrinking: String = (3..700).rev().map(|n| "`".repeat(n) + "x\n").collect();
+        found(&shrinking, "{}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Objects and arrays in prose: where one begins, how far it goes though it is no JSON, and what only looks like one.
+
+use memchr::{memchr, memchr2};
+use serde::{Deserialize, Serialize};
+
+use crate::parse::loose::{Bracket, Lexer, Token};
+
+/// Numbers in brackets up to this length may be a citation.
+const MAX_CITATION: usize = 64;
+
+/// Names in the middle of prose are no longer than this.
+const MAX_NAME: usize = 256;
+
+/// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
+pub(super) fn looks_like_json(text: &str) -> Option<bool> {
+    let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
+    let inside = text[1..].trim_start_matches([' ', '\n', '\r', '\t']);
+    let next = inside.chars().next()?;
+    let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
+    if bracket == b'[' && next.is_alphabetic() {
+        let word = &inside[..word(inside)];
+        let is_literal = |literal: &&str| *literal == word || (word.len() == inside.len() && literal.starts_with(word));
+        return ["true", "false", "null", "True", "False", "None"].iter().any(|literal| is_literal(&literal)).then_some(false);
+    }
+    if next.is_ascii() && let Some(sure) = is_likely(bracket, next as u8) {
+        return Some(sure);
+    }
+    match bracket {
+        b'{' if is_of_name(next) => {
+            inside[word(inside)..].trim_start_matches([' ', '\t']).starts_with(':').then_some(false)
+        }
+        b'{' | b'[' if matches!(next, '\'' | '“' | '‘') => Some(true),
+        b'{' | b'[' if next == '/' => inside[1..].starts_with(['/', '*']).then_some(false),
+        _ => None,
+    }
+}
+
+fn is_of_name(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '$' | '-')
+}
+
+/// The same of JSON alone: of a bracket and the first byte behind it that is no white space.
+pub(crate) fn is_likely(bracket: u8, next: u8) -> Option<bool> {
+    match (bracket, next) {
+        (b'{', b'"' | b'}') | (b'[', b'{' | b'[' | b'"') => Some(true),
+        (b'[', b']' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a value in prose is no more than numbers in brackets: `[1]`, `[2, 3]`, `[4-6]`.
+pub(super) fn is_citation(text: &str) -> bool {
+    text.len() <= MAX_CITATION
+        && text.starts_with('[')
+        && text.ends_with(']')
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && text[1..text.len() - 1]
+            .chars()
+            .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
+}
+
+
+/// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
+/// one around it ends what is inside.
+pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
+    let mut lexer = Lexer::new(output, (start, end), true);
+    let mut open: Vec<Bracket> = Vec::new();
+    let mut counts = [0_usize; 2];
+    let count = |bracket: Bracket| usize::from(bracket == Bracket::Array);
+    loop {
+        let lexeme = lexer.next();
+        match lexeme.token {
+            Token::End => return end,
+            Token::Open(bracket) => {
+                open.push(bracket);
+                counts[count(bracket)] += 1;
+            }
+            // One that belongs to nothing is passed over.
+            Token::Close(bracket) if counts[count(bracket)] == 0 => {}
+            Token::Close(bracket) => {
+                while let Some(last) = open.pop() {
+                    counts[count(last)] -= 1;
+                    if last == bracket {
+                        break;
+                    }
+                }
+                if open.is_empty() {
+                    return lexeme.end;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What comes after a value that shows it to be a piece of something larger.
+pub(super) enum Beyond {
+    /// Closing brackets, up to here.
+    Brackets(usize),
+    /// A member or an item of what is around: its value begins here.
+    Value(usize),
+    /// Nothing: the value stands alone.
+    Nothing,
+}
+
+/// What comes after a value that ends here. `broken`: it is no JSON, so that it may end elsewhere.
+pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
+    let skip = |at: usize, also: u8| {
+        let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;
+        at + bytes[at..].iter().take_while(blank).count()
+    };
+    let next = skip(end, b',');
+    match bytes.get(next) {
+        Some(b'}' | b']') => Beyond::Brackets(next + 1),
+        Some(b'"') => {
+            let name = &bytes[next + 1..bytes.len().min(next + 1 + MAX_NAME)];
+            let colon = memchr(b'"', name).map(|quote| skip(next + quote + 2, b' '));
+            match colon.filter(|colon| bytes.get(*colon) == Some(&b':')) {
+                Some(colon) => Beyond::Value(skip(colon + 1, b' ')),
+                None if broken => next_piece(bytes, end).map_or(Beyond::Nothing, Beyond::Value),
+                None => Beyond::Nothing,
+            }
+        }
+        Some(_) if broken => next_piece(bytes, end).map_or(Beyond::Nothing, Beyond::Value),
+        _ => Beyond::Nothing,
+    }
+}
+
+/// Where the next bracket opens after something that is no JSON, unless words stand between: what has nothing but marks of
+/// JSON before it, or the rest of a string, is a piece of the same.
+fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
+    let near = &bytes[end..bytes.len().min(end + MAX_NAME)];
+    let bracket = memchr2(b'{', b'[', near)?;
+    let between = &near[..bracket];
+    // A blank line, a fence or a tag parts what stands on either side.
+    let is_apart = between.windows(2).any(|pair| pair == b"\n\n") || between.contains(&b'`') || between.contains(&b'<');
+    let has_words = between.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
+    let has_marks = between.iter().any(|byte| matches!(byte, b'"' | b'}' | b']')) || between.trim_ascii_end().ends_with(b",");
+    ((!has_words && !is_apart) || has_marks).then_some(end + bracket)
+}
+
+/// Quotes and brackets of a text that is no JSON.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Brackets {
+    /// The quote that ends the string that is read; none outside of strings.
+    quote: Option<u8>,
+    /// Behind a backslash inside quotes.
+    escaped: bool,
+    /// A value or a name may begin here, so that a single quote is one.
+    begins: bool,
+    /// How many brackets have not ended.
+    open: u32,
+}
+
+impl Brackets {
+    /// Inside so many brackets, and inside quotes or not.
+    pub(crate) fn inside(open: u32, quoted: bool) -> Self {
+        Brackets { quote: quoted.then_some(b'"'), escaped: false, begins: !quoted, open }
+    }
+
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.quote.is_some()
+    }
+
+    /// Pass over a byte; whether the last bracket ends with it.
+    pub(crate) fn pass(&mut self, byte: u8) -> bool {
+        match (byte, self.quote) {
+            _ if self.escaped => self.escaped = false,
+            (b'\\', Some(_)) => self.escaped = true,
+            (_, Some(quote)) => self.quote = self.quote.filter(|_| byte != quote),
+            (b'"', None) => self.quote = Some(byte),
+            (b'\'', None) if self.begins => self.quote = Some(byte),
+            (b'{' | b'[', None) => self.open = self.open.saturating_add(1),
+            (b'}' | b']', None) => {
+                self.open = self.open.saturating_sub(1);
+                return self.open == 0;
+            }
+            _ => {}
+        }
+        self.begins = matches!(byte, b'{' | b'[' | b',' | b':') || (self.begins && byte.is_ascii_whitespace());
+        false
+    }
+}

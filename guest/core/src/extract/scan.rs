@@ -1,0 +1,314 @@
+//! One pass over an output: which pieces of it are prose, blocks, values in prose, quotes and reasoning.
+//!
+//! What something holds that is JSON is data, whatever it looks like. Where it is none, a fence that opens a marked block
+//! or a tag of reasoning inside of it is one: a draft that was left open hides nothing that comes after it.
+
+use memchr::memchr;
+
+use super::{
+    Candidate, Candidates, Source,
+    fences::{Fence, Marks, Sought, end_outside_strings},
+    prose::{self, Beyond, is_citation, looks_like_json},
+    reasoning::{LeftOut, Tag, closing, tag_at},
+    seen::{Seen, What},
+    trimmed,
+    whole::Pieces,
+};
+use crate::{
+    contract::{Embedded, Extract},
+    parse::{Span, strict_end},
+    repair::repair_value,
+};
+
+/// Reading on past what may end something, to see whether that is data, takes so many bytes for each byte of the output.
+const AHEAD_PER_BYTE: usize = 2;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    /// Blocks that bear a marker.
+    pub(super) marked: Candidates,
+    /// Blocks without an info string.
+    pub(super) untagged: Candidates,
+    /// Values in prose.
+    pub(super) values: Candidates,
+    /// The first that only looks like a value and is none.
+    pub(super) unlikely: Option<Candidate>,
+    /// How many of either there are, without citations.
+    pub(super) counted: usize,
+    /// The whole output, as the documents that it holds.
+    pub(super) whole: Pieces,
+    pub(super) left_out: LeftOut,
+    pub(super) seen: Seen,
+}
+
+pub(super) struct Scanner<'t, 'c> {
+    output: &'t str,
+    options: &'c Extract,
+    marks: Marks<'t, 'c>,
+    ahead: usize,
+    found: Scanned,
+    /// Documents in a row are one list.
+    rows: bool,
+    /// Where a value begins that is known to be none, and where it stops being one.
+    broken: Option<(usize, usize)>,
+}
+
+impl<'t, 'c> Scanner<'t, 'c> {
+    pub(super) fn new(output: &'t str, options: &'c Extract, rows: bool) -> Self {
+        Scanner {
+            output,
+            options,
+            marks: Marks::new(output, options),
+            ahead: AHEAD_PER_BYTE * output.len(),
+            found: Scanned::default(),
+            rows,
+            broken: None,
+        }
+    }
+
+    /// Read the output from an offset on. `broken`: where a value begins that is known to be none, and where it stops
+    /// being one.
+    pub(super) fn scan(mut self, start: usize, broken: Option<(usize, usize)>) -> Scanned {
+        self.broken = broken;
+        let bytes = self.output.as_bytes();
+        self.found.whole = Pieces::from(start);
+        let mut at = start;
+        // Nothing but white space, or a tag, has come on this line.
+        let mut blank = true;
+        while let Some(&byte) = bytes.get(at) {
+            let was_blank = blank;
+            blank = byte == b'\n' || (blank && matches!(byte, b' ' | b'\t' | b'\r'));
+            at = match byte {
+                b'>' if was_blank => self.quote(at),
+                b'`' | b'~' => self.fence(at, was_blank),
+                b'<' => {
+                    let tag = tag_at(self.output, at, &self.options.ignore);
+                    blank = was_blank && tag.is_some();
+                    tag.map_or(at + 1, |tag| self.tag(at, &tag))
+                }
+                b'{' | b'[' => self.value(at),
+                _ => at + 1,
+            };
+        }
+        self.found.whole.end(self.output, bytes.len());
+        self.found
+    }
+
+    /// A line that quotes what somebody else said.
+    fn quote(&mut self, at: usize) -> usize {
+        let rest = &self.output.as_bytes()[at..];
+        let end = at + memchr(b'\n', rest).unwrap_or(rest.len());
+        self.found.whole.barrier(self.output, at, end);
+        end
+    }
+
+    /// A tag of reasoning: where what is looked at goes on.
+    fn tag(&mut self, at: usize, tag: &Tag) -> usize {
+        if tag.closes {
+            // Reasoning that began with the output: what was found belongs to it.
+            self.found = Scanned { whole: Pieces::from(tag.end), ..Scanned::default() };
+            self.found.left_out.add(Span::new(0, tag.end), tag.name);
+            return tag.end;
+        }
+        let end = closing(self.output, tag.end, tag.name).unwrap_or(self.output.len());
+        self.found.whole.left_out(self.output, at, end);
+        self.found.left_out.add(Span::new(at, end), tag.name);
+        end
+    }
+
+    /// A run of marks: where what is looked at goes on.
+    fn fence(&mut self, at: usize, blank: bool) -> usize {
+        let bytes = self.output.as_bytes();
+        let Some(fence) = Fence::at(bytes, at).map(|fence| Fence { first: blank, ..fence }) else {
+            return at + 1 + bytes[at + 1..].iter().take_while(|byte| **byte == bytes[at]).count();
+        };
+        if let Some((marker, content)) = fence.opens(self.output, &self.options.markers) {
+            return self.marked(fence, marker, content);
+        }
+        // Marks behind it on its line: a piece of code in prose.
+        if !fence.first || memchr(fence.mark, fence.line(self.output).as_bytes()).is_some() {
+            return fence.end;
+        }
+        self.other(fence)
+    }
+
+    /// A block that bears a marker.
+    fn marked(&mut self, open: Fence, marker: &str, content: usize) -> usize {
+        let (end, after) = self.end_of_block(open, content);
+        let (end, after) = self.cut_at_tag(content, end).map_or((end, after), |tag| (tag, tag));
+        let span = trimmed(self.output, content, end);
+        self.found.marked.push(Candidate { source: Source::Block, marker: Some(marker.to_owned()), span });
+        after
+    }
+
+    /// Where the content of a block ends, and where the block does.
+    fn end_of_block(&mut self, open: Fence, content: usize) -> (usize, usize) {
+        let (output, length) = (self.output, open.length());
+        let close = self.marks.next(Sought::Close(open.mark, length), content);
+        let opener = self.marks.next(Sought::Opener(None, length), content);
+        let opens = opener.filter(|opener| close.is_none_or(|close| opener.start < close.start));
+        // A line that ends it, or a fence that opens another.
+        let line = match (opens, close) {
+            (Some(opener), _) => Some((opener.start, opener.start)),
+            (None, close) => close.map(|close| (close.start, close.end)),
+        };
+        let whole = (output.len(), output.len());
+        let limit = if self.ahead > 0 { output.len() } else { line.map_or(output.len(), |(_, end)| end) };
+        let Some(end) = end_outside_strings(&output.as_bytes()[..limit], content, open) else {
+            self.spend(line, limit);
+            return line.unwrap_or(whole);
+        };
+        self.spend(line, end.start);
+        let is_data = line.is_some_and(|(line, _)| line < end.start) && self.is_json(content, end.start);
+        match line {
+            // A string that does not end: the line does it.
+            Some((line, after)) if line < end.start && !is_data => (line, after),
+            // What opens something is looked at again.
+            _ if end.is_opening(output, &self.options.markers) => (end.start, end.start),
+            _ => (end.start, end.end),
+        }
+    }
+
+    /// Note what was read ahead.
+    fn spend(&mut self, line: Option<(usize, usize)>, to: usize) {
+        let ahead = line.map_or(0, |(line, _)| to.saturating_sub(line));
+        self.ahead = self.ahead.saturating_sub(ahead);
+    }
+
+    /// Where a tag stands between two offsets, if what stands there is no JSON.
+    fn cut_at_tag(&mut self, start: usize, end: usize) -> Option<usize> {
+        let tag = self.marks.next(Sought::Tag, start).filter(|tag| tag.end <= end)?;
+        (!self.is_json(start, end)).then_some(tag.start)
+    }
+
+    /// Whether a piece is one JSON value, as it stands or with its syntax put right.
+    fn is_json(&mut self, start: usize, end: usize) -> bool {
+        let span = trimmed(self.output, start, end);
+        let (start, end) = (span.start as usize, span.end as usize);
+        if self.ahead == 0 {
+            return false;
+        }
+        self.ahead = self.ahead.saturating_sub(end - start);
+        strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end)).is_some()
+    }
+
+    /// A block without a marker. What it holds is not looked at, unless nothing ends it.
+    fn other(&mut self, open: Fence) -> usize {
+        let (output, length) = (self.output, open.length());
+        let info = open.info(output);
+        let content = open.end + open.line(output).len();
+        let close = self.marks.next(Sought::Close(open.mark, length), content);
+        let opener = self.marks.next(Sought::Opener(Some(open.mark), length), content);
+        let is_untagged = info.is_empty() && open.last;
+        let (end, after) = match (close, opener) {
+            (Some(close), opener) if opener.is_none_or(|opener| close.start < opener.start) => (close.start, close.end),
+            // An answer that was cut off.
+            (None, None) if is_untagged && self.options.untagged => (output.len(), output.len()),
+            _ => return open.end,
+        };
+        let span = trimmed(output, content, end);
+        if is_untagged && self.options.untagged && looks_like_json(span.of(output)).is_some() {
+            let cut = self.cut_at_tag(content, end);
+            let (end, after) = cut.map_or((end, after), |tag| (tag, tag));
+            let span = trimmed(output, content, end);
+            self.found.untagged.push(Candidate { source: Source::Block, marker: None, span });
+            self.found.whole.barrier(output, open.start, after);
+            return after;
+        }
+        if close.is_none() {
+            return open.end;
+        }
+        // Reasoning that began with the output may have left a fence open.
+        if let Some(tag) = self.lone_closing(content, end) {
+            return tag;
+        }
+        self.found.seen.add(What::Block(info.to_owned()), open.start);
+        self.found.whole.other(output, open.start, after, span.of(output).contains(['{', '[']));
+        after
+    }
+
+    /// Where the first tag between two offsets stands, if it closes what was not opened there.
+    fn lone_closing(&mut self, start: usize, end: usize) -> Option<usize> {
+        let found = self.marks.next(Sought::Tag, start).filter(|tag| tag.end <= end)?;
+        let tag = tag_at(self.output, found.start, &self.options.ignore)?;
+        tag.closes.then_some(found.start)
+    }
+
+    /// A bracket in prose: where what is looked at goes on.
+    fn value(&mut self, start: usize) -> usize {
+        let output = self.output;
+        let Some(sure) = looks_like_json(&output[start..]) else {
+            return start + 1;
+        };
+        let stop = self.marks.next(Sought::Any, start).map_or(output.len(), |mark| mark.start);
+        let limit = if self.ahead > 0 { output.len() } else { stop };
+        let strict = match self.broken {
+            // It was read up to there, whatever comes after it.
+            Some((known, at)) if known == start && at < limit => Err(at),
+            _ => strict_end(output, (start, limit)),
+        };
+        let read = strict.unwrap_or_else(|at| at);
+        self.ahead = self.ahead.saturating_sub(read.saturating_sub(stop));
+        let (mut end, mut is_json) = self.extent(start, limit, strict);
+        if !is_json && end > stop {
+            self.ahead = self.ahead.saturating_sub(end - stop);
+            if !self.is_json(start, end) {
+                end = stop;
+            }
+            is_json = false;
+        }
+        let span = trimmed(output, start, end);
+        // In a row with what came before, and brackets after it that belong to neither: both are pieces of one.
+        let is_piece = !is_json && self.found.whole.goes_on(output, start) && span.of(output).ends_with(['}', ']']);
+        let is_stray = is_piece && strict.is_ok_and(|strict| strict < end);
+        if is_stray {
+            self.found.whole.go_on(end);
+            self.found.values.extend(end);
+        } else {
+            self.add_value(span, sure, is_json);
+        }
+        end.max(start + 1)
+    }
+
+    /// Where a value ends, and whether it is JSON.
+    fn extent(&self, start: usize, limit: usize, strict: Result<usize, usize>) -> (usize, bool) {
+        let output = self.output;
+        let mut is_json = strict.is_ok();
+        let mut end = match strict {
+            Ok(end) => end,
+            Err(at) => prose::broken(output, (start, limit)).max(output.ceil_char_boundary(at)),
+        };
+        loop {
+            end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json) {
+                Beyond::Nothing => return (end, is_json),
+                Beyond::Brackets(end) => end,
+                Beyond::Value(at) => prose::broken(output, (at, limit)),
+            };
+            is_json = false;
+        }
+    }
+
+    fn add_value(&mut self, span: Span, sure: bool, is_json: bool) {
+        let output = self.output;
+        let (start, end) = (span.start as usize, span.end as usize);
+        // In a row of documents with commas between, numbers in brackets are one of them.
+        let is_in_row = || self.found.whole.goes_on(output, start) && output[..start].trim_end().ends_with(',');
+        if is_citation(span.of(output)) && !is_in_row() {
+            self.found.whole.barrier(output, start, end);
+            if self.options.embedded == Embedded::Single {
+                return;
+            }
+        } else {
+            self.found.counted += 1;
+            self.found.seen.add(What::Json, start);
+            self.found.whole.value(output, span, self.rows);
+        }
+        let candidate = Candidate { source: Source::Embedded, marker: None, span };
+        if sure || is_json {
+            self.found.values.push(candidate);
+        } else {
+            self.found.unlikely.get_or_insert(candidate);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What was seen and not taken, in words.
+
+use crate::text::{count, quote};
+
+/// So many things are named.
+const MAX_SEEN: usize = 4;
+
+/// A marker that is not the contract's is cut to this many bytes.
+const MAX_INFO: usize = 32;
+
+/// Something that may be the JSON that was meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum What {
+    /// In prose.
+    Json,
+    /// In a fenced block with another info string.
+    Block(String),
+}
+
+/// The first few things that were seen, and how many there were.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    listed: Vec<(What, usize)>,
+    total: usize,
+}
+
+impl Seen {
+    pub(super) fn add(&mut self, what: What, at: usize) {
+        if self.listed.len() < MAX_SEEN {
+            self.listed.push((what, at));
+        }
+        self.total += 1;
+    }
+
+    /// `JSON in prose at line 3, a fenced block marked "js" at line 9`; empty where nothing was seen.
+    pub(crate) fn words(&self, output: &str) -> String {
+        let (mut line, mut from) = (1, 0);
+        let mut words: Vec<(String, usize)> = Vec::new();
+        for (what, at) in &self.listed {
+            line += output.as_bytes()[from..*at].iter().filter(|byte| **byte == b'\n').count();
+            from = *at;
+            let word = match what {
+                What::Json => format!("JSON in prose at line {line}"),
+                What::Block(info) if info.is_empty() => format!("a fenced block without a marker at line {line}"),
+                What::Block(info) => format!("a fenced block marked {} at line {line}", quote(info, MAX_INFO)),
+            };
+            match words.last_mut() {
+                Some((last, times)) if *last == word => *times += 1,
+                _ => words.push((word, 1)),
+            }
+        }
+        let times = |(word, times): (String, usize)| if times > 1 { format!("{word} ({times} times)") } else { word };
+        let mut words: Vec<String> = words.into_iter().map(times).collect();
+        if self.total > self.listed.len() {
+            words.push(format!("and {} more", count(self.total - self.listed.len(), "piece")));
+        }
+        words.join(", ")
+    }
+}
