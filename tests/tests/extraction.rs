@@ -74,7 +74,9 @@ fn part(random: &mut Random, kind: Kind, number: usize) -> Part {
     let own = document(random, number);
     let inside = inner(number);
     let text = match kind {
-        Prose => random.one(&["Let me see.", "It's done - I think so.", "Sorry, corrected:", "5\" pipes, {not} JSON."]).to_owned(),
+        Prose => random
+            .one(&["Let me see.", "It's done - I think so.", "Sorry, corrected:", "5\" pipes, {not} JSON."])
+            .to_owned(),
         Citation => random.one(&["See [1].", "As in [2, 3]:", "[12]"]).to_owned(),
         BlockQuote => match random.below(2) {
             0 => format!("> {}", own.replace('\n', "\n> ")),
@@ -238,7 +240,8 @@ enum Wanted {
 /// What a user would want of an output, by the rules.
 fn wanted(output: &Output, by: &By) -> Wanted {
     let parts = output.seen();
-    let of = |kinds: &[Kind]| -> Vec<&Part> { parts.iter().copied().filter(|part| kinds.contains(&part.kind)).collect() };
+    let of =
+        |kinds: &[Kind]| -> Vec<&Part> { parts.iter().copied().filter(|part| kinds.contains(&part.kind)).collect() };
     let values = of(&[Bare, Quoting, Broken, Python, Commented]);
     let with_citations = of(&[Bare, Quoting, Broken, Python, Commented, Citation]);
     let alone = parts.len() == 1;
@@ -318,9 +321,7 @@ fn what_is_taken_is_what_the_model_takes() {
             taken += usize::from(matches!(wanted, Wanted::Number(_)));
             let request = Request { output: &text, ..Request::default() };
             let outcome = match &by.contract {
-                Some(contract) => {
-                    is_wanted(&output, &validate(contract, &request).expect("a report"), &wanted)
-                }
+                Some(contract) => is_wanted(&output, &validate(contract, &request).expect("a report"), &wanted),
                 None => Err("the contract is not one".to_owned()),
             };
             match outcome {

@@ -258,9 +258,11 @@ impl Tally {
         self.others += items.len() - 1;
         let mut at = before.len();
         for (number, (item, text)) in items.iter().zip(texts).enumerate() {
-            let is_quarantined = report.quarantined.iter().filter_map(|item| item.span).any(|span| {
-                span.start as usize <= at && at + text.len() <= span.end as usize
-            });
+            let is_quarantined = report
+                .quarantined
+                .iter()
+                .filter_map(|item| item.span)
+                .any(|span| span.start as usize <= at && at + text.len() <= span.end as usize);
             match (number == hit, delivered.contains(item)) {
                 (true, is_delivered) => self.repaired += usize::from(is_delivered),
                 (false, true) => self.delivered += 1,
@@ -271,7 +273,10 @@ impl Tally {
         let inner: Vec<&Value> = items.iter().flat_map(inner).collect();
         self.promoted += delivered.iter().filter(|item| inner.contains(item)).count();
         self.changed += delivered.iter().filter(|item| !items.contains(item) && !inner.contains(item)).count();
-        if std::env::var("SHOW").is_ok() && (delivered.iter().any(|item| inner.contains(&item)) || items.iter().enumerate().any(|(n, i)| n != hit && !delivered.contains(i))) {
+        if std::env::var("SHOW").is_ok()
+            && (delivered.iter().any(|item| inner.contains(&item))
+                || items.iter().enumerate().any(|(n, i)| n != hit && !delivered.contains(i)))
+        {
             println!("{output}\n   -> {}", Value::from(delivered));
         }
     }

@@ -160,7 +160,8 @@ impl<'t> Extracted<'t> {
             _ if total == 1 => 0,
             _ => return,
         };
-        let Some(block) = self.candidates.get(index).filter(|one| one.source == Source::Block && total <= MAX_KEPT) else {
+        let Some(block) = self.candidates.get(index).filter(|one| one.source == Source::Block && total <= MAX_KEPT)
+        else {
             return;
         };
         if block.span.of(output).len() > contract.caps().bytes {

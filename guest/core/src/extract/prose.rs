@@ -20,9 +20,14 @@ pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     if bracket == b'[' && next.is_alphabetic() {
         let word = &inside[..word(inside)];
         let is_literal = |literal: &&str| *literal == word || (word.len() == inside.len() && literal.starts_with(word));
-        return ["true", "false", "null", "True", "False", "None"].iter().any(|literal| is_literal(&literal)).then_some(false);
+        return ["true", "false", "null", "True", "False", "None"]
+            .iter()
+            .any(|literal| is_literal(&literal))
+            .then_some(false);
     }
-    if next.is_ascii() && let Some(sure) = is_likely(bracket, next as u8) {
+    if next.is_ascii()
+        && let Some(sure) = is_likely(bracket, next as u8)
+    {
         return Some(sure);
     }
     match bracket {
@@ -58,7 +63,6 @@ pub(super) fn is_citation(text: &str) -> bool {
             .chars()
             .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
 }
-
 
 /// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
 /// one around it ends what is inside.
@@ -135,7 +139,8 @@ fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
     // A blank line, a fence or a tag parts what stands on either side.
     let is_apart = between.windows(2).any(|pair| pair == b"\n\n") || between.contains(&b'`') || between.contains(&b'<');
     let has_words = between.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
-    let has_marks = between.iter().any(|byte| matches!(byte, b'"' | b'}' | b']')) || between.trim_ascii_end().ends_with(b",");
+    let has_marks =
+        between.iter().any(|byte| matches!(byte, b'"' | b'}' | b']')) || between.trim_ascii_end().ends_with(b",");
     ((!has_words && !is_apart) || has_marks).then_some(end + bracket)
 }
 
