@@ -84,9 +84,9 @@ impl<'t> Recovery<'t, '_> {
     /// Whether what stands at a place begins as items do, or else as the element that begins at `start`.
     fn begins_alike(&self, start: usize, at: usize) -> bool {
         match self.beginning.or_else(|| self.likely_beginning(start)) {
-            Some(Beginning { name, indent }) => self
-                .beginning_of(at)
-                .is_some_and(|own| own.name == name && (indent.is_none() || own.indent == indent)),
+            Some(Beginning { name, indent }) => {
+                self.beginning_of(at).is_some_and(|own| own.name == name && (indent.is_none() || own.indent == indent))
+            }
             None => self.output.as_bytes().get(at) == self.output.as_bytes().get(start),
         }
     }
