@@ -56,6 +56,10 @@ fn is_doubtful(quoted: Quoted) -> bool {
     quoted.quotes_inside || quoted.ends == Ends::Lost
 }
 
+/// What a step of a reading costs at least, and each byte or bracket it looks at: a token takes more than a byte of JSON.
+const STEP: usize = 64;
+const PER_THING: usize = 2;
+
 /// One way to read a unit, up to a place.
 #[derive(Clone)]
 struct Reading<'t> {
@@ -253,12 +257,16 @@ impl Recovery<'_, '_> {
         for _ in 0..=MAX_FAULTS {
             let mut stopped: Vec<(Reading, Lexeme)> = Vec::new();
             for (mut reading, ended) in std::mem::take(&mut readings) {
+                if self.budget == 0 {
+                    break;
+                }
                 let from = reading.end;
                 let stop = match ended {
                     Some(end) => Stop::Unit(end),
                     None => reading.run(from + self.budget),
                 };
-                self.spend(from, Some(reading.end.max(from) + reading.stack.len()));
+                let to = if let Stop::Fault(lexeme) = &stop { lexeme.end } else { reading.end };
+                self.pay(to.max(from) - from + reading.stack.len());
                 match stop {
                     Stop::Unit(end) => self.consider(start, end, &mut best),
                     Stop::Text => {
@@ -282,16 +290,24 @@ impl Recovery<'_, '_> {
             stopped.sort_by_key(|(_, lexeme)| std::cmp::Reverse(lexeme.start));
             stopped.truncate(MAX_READINGS);
             for (reading, lexeme) in stopped {
-                readings.extend(FAULTS.into_iter().filter_map(|fault| {
+                for fault in FAULTS {
+                    if self.budget == 0 {
+                        break;
+                    }
+                    self.pay(lexeme.end - lexeme.start + reading.stack.len());
                     let mut other = reading.clone();
-                    let ended = other.go_on(lexeme, fault)?;
-                    Some((other, ended))
-                }));
+                    readings.extend(other.go_on(lexeme, fault).map(|ended| (other, ended)));
+                }
             }
         }
         self.cut_short(start, &mut best);
         let (outlook, end) = best?;
         (outlook.follows > Follows::Nothing && end > start).then_some(end)
+    }
+
+    /// Pay for a step of a reading that looks at so many things.
+    fn pay(&mut self, things: usize) {
+        self.budget = self.budget.saturating_sub(STEP + PER_THING * things);
     }
 
     /// Whether the unit was cut short before an item that begins as others do, with as much in order after it.

@@ -23,6 +23,7 @@ use crate::{
 };
 use extent::Extent;
 use step::Beginning;
+use unit::no_member;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
 const BYTES_PER_BYTE: usize = 4;
@@ -262,9 +263,14 @@ impl Recovery<'_, '_> {
                         }
                     });
                 }
-                Token::String(_) | Token::Word | Token::Open(_) => {
+                Token::String(_) | Token::Word => {
                     let end = self.extent(false).end;
                     units.push(self.member(lexeme.start, end));
+                }
+                // It has no name: no repair makes a member of it.
+                Token::Open(_) => {
+                    let end = self.extent(false).end;
+                    units.push(Unit { start: lexeme.start, end, read: Err(no_member(lexeme.start)) });
                 }
                 Token::Comment if self.may_be_data(lexeme, Bracket::Object) => {
                     self.lexer.skip();

@@ -63,6 +63,9 @@ impl<'t> Recovery<'t, '_> {
                 },
                 Some(b',') => {
                     let next = self.skip_white(at + 1);
+                    if items == 0 {
+                        self.spend(at, Some(at + LIKELY));
+                    }
                     alike &= items > 0 || self.begins_alike(start, next);
                     match self.reach(next) {
                         Ok(end) => (at, items) = (end, items + 1),

@@ -47,9 +47,7 @@ impl Recovery<'_, '_> {
             }
             Err(_) => self.repaired(repair_member, (start, end)).ok_or(()),
         };
-        // What is left of it is in the change that takes it out.
-        let broken = |()| Broken { at: start, cut_off: false, expected: "a member", place: Place::root() };
-        Unit { start, end, read: read.map_err(broken) }
+        Unit { start, end, read: read.map_err(|()| no_member(start)) }
     }
 
     fn repaired(
@@ -65,4 +63,9 @@ impl Recovery<'_, '_> {
         self.repairs_left = left.unwrap_or_default();
         left.map(|_| edits)
     }
+}
+
+/// What is left of it is in the change that takes it out.
+pub(super) fn no_member(at: usize) -> Broken {
+    Broken { at, cut_off: false, expected: "a member", place: Place::root() }
 }
