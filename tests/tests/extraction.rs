@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Contract, Report, Request, Session, validate};
-use seamgate_tests::Random;
+use seamgate_core::{Contract, Report, Request, Session, Span, validate};
+use seamgate_tests::{Random, changes_give_what_was_validated};
 use serde_json::Value;
 
 /// How many outputs are judged by each contract.
@@ -74,7 +74,9 @@ fn part(random: &mut Random, kind: Kind, number: usize) -> Part {
     let own = document(random, number);
     let inside = inner(number);
     let text = match kind {
-        Prose => random.one(&["Let me see.", "It's done - I think so.", "Sorry, corrected:", "5\" pipes, {not} JSON."]).to_owned(),
+        Prose => random
+            .one(&["Let me see.", "It's done - I think so.", "Sorry, corrected:", "5\" pipes, {not} JSON."])
+            .to_owned(),
         Citation => random.one(&["See [1].", "As in [2, 3]:", "[12]"]).to_owned(),
         BlockQuote => match random.below(2) {
             0 => format!("> {}", own.replace('\n', "\n> ")),
@@ -238,7 +240,8 @@ enum Wanted {
 /// What a user would want of an output, by the rules.
 fn wanted(output: &Output, by: &By) -> Wanted {
     let parts = output.seen();
-    let of = |kinds: &[Kind]| -> Vec<&Part> { parts.iter().copied().filter(|part| kinds.contains(&part.kind)).collect() };
+    let of =
+        |kinds: &[Kind]| -> Vec<&Part> { parts.iter().copied().filter(|part| kinds.contains(&part.kind)).collect() };
     let values = of(&[Bare, Quoting, Broken, Python, Commented]);
     let with_citations = of(&[Bare, Quoting, Broken, Python, Commented, Citation]);
     let alone = parts.len() == 1;
@@ -318,9 +321,7 @@ fn what_is_taken_is_what_the_model_takes() {
             taken += usize::from(matches!(wanted, Wanted::Number(_)));
             let request = Request { output: &text, ..Request::default() };
             let outcome = match &by.contract {
-                Some(contract) => {
-                    is_wanted(&output, &validate(contract, &request).expect("a report"), &wanted)
-                }
+                Some(contract) => is_wanted(&output, &validate(contract, &request).expect("a report"), &wanted),
                 None => Err("the contract is not one".to_owned()),
             };
             match outcome {
@@ -374,4 +375,78 @@ fn nothing_is_told_of_reasoning() {
     }
     println!("{told} items were told, none of {hidden} parts that are left out");
     assert!(told > 1_000 && hidden > 1_000, "{told} {hidden}");
+}
+
+/// Pieces of outputs.
+const PIECES: [&str; 44] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    ",",
+    ":",
+    "\n",
+    " ",
+    "\\",
+    "é",
+    "“",
+    "```",
+    "```json\n",
+    "\n```json\n",
+    "\n```\n",
+    "~~~json\n",
+    "````",
+    "\n```js\n",
+    "<think>",
+    "</think>",
+    "</THINK>\n",
+    "<x>",
+    "\n> ",
+    "{}",
+    "[1]",
+    "{\"n\":1}",
+    "{'n':1}",
+    "{\"a\":",
+    "[{\"n\":1},",
+    "{n:1}",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    "5\"",
+    "it's",
+    "Sorry, corrected:",
+    "\n\n",
+    "true",
+    "\u{feff}",
+    "1",
+    "{\"a\":\"",
+];
+
+#[test]
+fn candidates_of_any_text_are_pieces_of_it() {
+    let contracts = contracts();
+    let mut random = Random(18);
+    let (mut several, mut used) = (0, 0);
+    for round in 0..10 * OUTPUTS {
+        let text: String = (0..random.below(20)).map(|_| random.one(&PIECES)).collect();
+        let Some(contract) = &contracts[round % contracts.len()].contract else { continue };
+        let report = validate(contract, &Request { output: &text, ..Request::default() }).expect("a report");
+        several += usize::from(report.candidates.len() > 1);
+        used += usize::from(report.output.is_some());
+        let inside = |span: Span| text.get(span.start as usize..span.end as usize).is_some();
+        assert!(report.candidates.iter().all(|candidate| inside(candidate.span)), "{text:?}: {:?}", report.candidates);
+        for pair in report.candidates.windows(2) {
+            assert!(pair[0].span.end <= pair[1].span.start, "{text:?}: {:?}", report.candidates);
+            assert_eq!(pair[0].source, pair[1].source, "{text:?}");
+        }
+        let report: Value = serde_json::from_str(&report.to_json()).expect("a report");
+        if let Err(error) = changes_give_what_was_validated(&report, &text, None) {
+            panic!("{error:#}\n{text:?}\n{report}");
+        }
+    }
+    println!("{several} texts have several candidates, {used} gave a document");
+    assert!(several > 1_000 && used > 1_000, "{several} {used}");
 }

@@ -105,12 +105,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 type Choice = (usize, Option<Judgement>);
 
 /// Choose the candidate to judge, as the contract's `select` says.
-fn choose(
-    contract: &Contract,
-    request: &Request,
-    candidates: &Candidates,
-    seen: &Seen,
-) -> Result<Choice, Rejection> {
+fn choose(contract: &Contract, request: &Request, candidates: &Candidates, seen: &Seen) -> Result<Choice, Rejection> {
     let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract, seen))?;
     match contract.extract().select {
         Select::First => Ok((0, None)),

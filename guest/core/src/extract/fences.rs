@@ -166,9 +166,7 @@ impl<'t, 'c> Marks<'t, 'c> {
     fn is(&self, fence: Fence, sought: Sought) -> bool {
         let opens = || fence.opens(self.output, &self.options.markers).is_some();
         match sought {
-            Sought::Close(mark, length) => {
-                fence.first && fence.last && fence.mark == mark && fence.length() >= length
-            }
+            Sought::Close(mark, length) => fence.first && fence.last && fence.mark == mark && fence.length() >= length,
             Sought::Opener(mark, length) => {
                 let kind = mark.is_none_or(|mark| mark == fence.mark);
                 // What only ends a block opens none, though an empty marker is one of those that are looked for.

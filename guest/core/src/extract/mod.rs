@@ -160,7 +160,8 @@ impl<'t> Extracted<'t> {
             _ if total == 1 => 0,
             _ => return,
         };
-        let Some(block) = self.candidates.get(index).filter(|one| one.source == Source::Block && total <= MAX_KEPT) else {
+        let Some(block) = self.candidates.get(index).filter(|one| one.source == Source::Block && total <= MAX_KEPT)
+        else {
             return;
         };
         if block.span.of(output).len() > contract.caps().bytes {
@@ -363,7 +364,7 @@ mod tests {
             ("{\"a\": 1, // it's\n \"b\": {\"id\": 2}} x", &["{\"a\": 1, // it's\n \"b\": {\"id\": 2}}"]),
             // A bracket too many: what comes after it is a piece of the same.
             ("{\"a\":{}},\"b\":{\"c\":1}} x", &["{\"a\":{}},\"b\":{\"c\":1}}"]),
-            ("{\"a\":[{}},{\"b\":1}]} {}", &["{\"a\":[{}},{\"b\":1}]}", "{}"]),
+            ("{\"a\":[{}},{\"b\":1}]} or {}", &["{\"a\":[{}},{\"b\":1}]}", "{}"]),
             // Quotes of others, and reasoning.
             ("> {\"a\":1}\n{\"b\":1}", &["{\"b\":1}"]),
             ("<think>{\"a\":1}</THINK>{\"b\":1} <x>{}", &["{\"b\":1}", "{}"]),

@@ -19,10 +19,12 @@ pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
     if bracket == b'[' && next.is_alphabetic() {
         let word = &inside[..word(inside)];
-        let is_literal = |literal: &&str| *literal == word || (word.len() == inside.len() && literal.starts_with(word));
-        return ["true", "false", "null", "True", "False", "None"].iter().any(|literal| is_literal(&literal)).then_some(false);
+        let is_literal = |literal: &str| literal == word || (word.len() == inside.len() && literal.starts_with(word));
+        return ["true", "false", "null", "True", "False", "None"].into_iter().any(is_literal).then_some(false);
     }
-    if next.is_ascii() && let Some(sure) = is_likely(bracket, next as u8) {
+    if next.is_ascii()
+        && let Some(sure) = is_likely(bracket, next as u8)
+    {
         return Some(sure);
     }
     match bracket {
@@ -58,7 +60,6 @@ pub(super) fn is_citation(text: &str) -> bool {
             .chars()
             .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
 }
-
 
 /// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
 /// one around it ends what is inside.
@@ -103,7 +104,7 @@ pub(super) enum Beyond {
     Nothing,
 }
 
-/// What comes after a value that ends here. `broken`: it is no JSON, so that it may end elsewhere.
+/// What comes after a value that ends here. `broken`: it was to be JSON and is none, so that it may end elsewhere.
 pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     let skip = |at: usize, also: u8| {
         let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;
@@ -135,7 +136,8 @@ fn next_piece(bytes: &[u8], end: usize) -> Option<usize> {
     // A blank line, a fence or a tag parts what stands on either side.
     let is_apart = between.windows(2).any(|pair| pair == b"\n\n") || between.contains(&b'`') || between.contains(&b'<');
     let has_words = between.iter().any(|byte| byte.is_ascii_alphabetic() || *byte >= 0x80);
-    let has_marks = between.iter().any(|byte| matches!(byte, b'"' | b'}' | b']')) || between.trim_ascii_end().ends_with(b",");
+    let has_marks =
+        between.iter().any(|byte| matches!(byte, b'"' | b'}' | b']')) || between.trim_ascii_end().ends_with(b",");
     ((!has_words && !is_apart) || has_marks).then_some(end + bracket)
 }
 

@@ -313,12 +313,14 @@ impl Scan {
             return 0;
         }
         let blank = self.blank;
-        let is_mark =
-            |byte: u8| matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'));
+        let is_mark = |byte: u8| {
+            matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'))
+        };
         match &self.place {
             Where::Candidate(Candidate { json: Some(_), .. }) => self.json(contract, at, bytes, items),
             Where::Candidate(_) => {
-                let is_mark = |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
+                let is_mark =
+                    |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
                 bytes.iter().take_while(|byte| !is_mark(**byte)).count()
             }
             Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
