@@ -68,9 +68,13 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
     let mut open: Vec<Bracket> = Vec::new();
     let mut counts = [0_usize; 2];
     let count = |bracket: Bracket| usize::from(bracket == Bracket::Array);
+    let mut last = start;
     loop {
         let lexeme = lexer.next();
+        let before = std::mem::replace(&mut last, lexeme.end);
         match lexeme.token {
+            // Lines of words come after a text that was left open.
+            Token::Word if is_prose(&output[before..lexeme.end], lexer.peek().token) => return before,
             Token::End => return end,
             Token::Open(bracket) => {
                 open.push(bracket);
@@ -92,6 +96,15 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
             _ => {}
         }
     }
+}
+
+/// Whether prose begins with a word, by the white space before it and by the token behind it.
+fn is_prose(word: &str, next: Token) -> bool {
+    let name = word.trim_ascii_start();
+    let lines = word[..word.len() - name.len()].bytes().filter(|byte| *byte == b'\n').count();
+    let is_word =
+        name.starts_with(char::is_alphabetic) && !matches!(name, "true" | "false" | "null" | "True" | "False" | "None");
+    is_word && ((lines > 0 && next == Token::Word) || (lines > 1 && next != Token::Colon))
 }
 
 /// What comes after a value that shows it to be a piece of something larger.
