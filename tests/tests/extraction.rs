@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Contract, Report, Request, Session, validate};
-use seamgate_tests::Random;
+use seamgate_core::{Contract, Report, Request, Session, Span, validate};
+use seamgate_tests::{Random, changes_give_what_was_validated};
 use serde_json::Value;
 
 /// How many outputs are judged by each contract.
@@ -375,4 +375,78 @@ fn nothing_is_told_of_reasoning() {
     }
     println!("{told} items were told, none of {hidden} parts that are left out");
     assert!(told > 1_000 && hidden > 1_000, "{told} {hidden}");
+}
+
+/// Pieces of outputs.
+const PIECES: [&str; 44] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    ",",
+    ":",
+    "\n",
+    " ",
+    "\\",
+    "é",
+    "“",
+    "```",
+    "```json\n",
+    "\n```json\n",
+    "\n```\n",
+    "~~~json\n",
+    "````",
+    "\n```js\n",
+    "<think>",
+    "</think>",
+    "</THINK>\n",
+    "<x>",
+    "\n> ",
+    "{}",
+    "[1]",
+    "{\"n\":1}",
+    "{'n':1}",
+    "{\"a\":",
+    "[{\"n\":1},",
+    "{n:1}",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    "5\"",
+    "it's",
+    "Sorry, corrected:",
+    "\n\n",
+    "true",
+    "\u{feff}",
+    "1",
+    "{\"a\":\"",
+];
+
+#[test]
+fn candidates_of_any_text_are_pieces_of_it() {
+    let contracts = contracts();
+    let mut random = Random(18);
+    let (mut several, mut used) = (0, 0);
+    for round in 0..10 * OUTPUTS {
+        let text: String = (0..random.below(20)).map(|_| random.one(&PIECES)).collect();
+        let Some(contract) = &contracts[round % contracts.len()].contract else { continue };
+        let report = validate(contract, &Request { output: &text, ..Request::default() }).expect("a report");
+        several += usize::from(report.candidates.len() > 1);
+        used += usize::from(report.output.is_some());
+        let inside = |span: Span| text.get(span.start as usize..span.end as usize).is_some();
+        assert!(report.candidates.iter().all(|candidate| inside(candidate.span)), "{text:?}: {:?}", report.candidates);
+        for pair in report.candidates.windows(2) {
+            assert!(pair[0].span.end <= pair[1].span.start, "{text:?}: {:?}", report.candidates);
+            assert_eq!(pair[0].source, pair[1].source, "{text:?}");
+        }
+        let report: Value = serde_json::from_str(&report.to_json()).expect("a report");
+        if let Err(error) = changes_give_what_was_validated(&report, &text, None) {
+            panic!("{error:#}\n{text:?}\n{report}");
+        }
+    }
+    println!("{several} texts have several candidates, {used} gave a document");
+    assert!(several > 1_000 && used > 1_000, "{several} {used}");
 }

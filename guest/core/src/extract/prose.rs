@@ -19,11 +19,8 @@ pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());
     if bracket == b'[' && next.is_alphabetic() {
         let word = &inside[..word(inside)];
-        let is_literal = |literal: &&str| *literal == word || (word.len() == inside.len() && literal.starts_with(word));
-        return ["true", "false", "null", "True", "False", "None"]
-            .iter()
-            .any(|literal| is_literal(&literal))
-            .then_some(false);
+        let is_literal = |literal: &str| literal == word || (word.len() == inside.len() && literal.starts_with(word));
+        return ["true", "false", "null", "True", "False", "None"].into_iter().any(is_literal).then_some(false);
     }
     if next.is_ascii()
         && let Some(sure) = is_likely(bracket, next as u8)
@@ -71,9 +68,13 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
     let mut open: Vec<Bracket> = Vec::new();
     let mut counts = [0_usize; 2];
     let count = |bracket: Bracket| usize::from(bracket == Bracket::Array);
+    let mut last = start;
     loop {
         let lexeme = lexer.next();
+        let before = std::mem::replace(&mut last, lexeme.end);
         match lexeme.token {
+            // Lines of words come after a text that was left open.
+            Token::Word if is_prose(&output[before..lexeme.end], lexer.peek().token) => return before,
             Token::End => return end,
             Token::Open(bracket) => {
                 open.push(bracket);
@@ -97,6 +98,15 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
     }
 }
 
+/// Whether prose begins with a word, by the white space before it and by the token behind it.
+fn is_prose(word: &str, next: Token) -> bool {
+    let name = word.trim_ascii_start();
+    let lines = word[..word.len() - name.len()].bytes().filter(|byte| *byte == b'\n').count();
+    let is_word =
+        name.starts_with(char::is_alphabetic) && !matches!(name, "true" | "false" | "null" | "True" | "False" | "None");
+    is_word && ((lines > 0 && next == Token::Word) || (lines > 1 && next != Token::Colon))
+}
+
 /// What comes after a value that shows it to be a piece of something larger.
 pub(super) enum Beyond {
     /// Closing brackets, up to here.
@@ -107,7 +117,7 @@ pub(super) enum Beyond {
     Nothing,
 }
 
-/// What comes after a value that ends here. `broken`: it is no JSON, so that it may end elsewhere.
+/// What comes after a value that ends here. `broken`: it was to be JSON and is none, so that it may end elsewhere.
 pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     let skip = |at: usize, also: u8| {
         let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;

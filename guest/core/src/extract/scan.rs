@@ -250,7 +250,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         };
         let read = strict.unwrap_or_else(|at| at);
         self.ahead = self.ahead.saturating_sub(read.saturating_sub(stop));
-        let (mut end, mut is_json) = self.extent(start, limit, strict);
+        let (mut end, mut is_json) = self.extent((start, limit), strict, sure || output[start..].starts_with('{'));
         if !is_json && end > stop {
             self.ahead = self.ahead.saturating_sub(end - stop);
             if !self.is_json(start, end) {
@@ -272,7 +272,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     }
 
     /// Where a value ends, and whether it is JSON.
-    fn extent(&self, start: usize, limit: usize, strict: Result<usize, usize>) -> (usize, bool) {
+    fn extent(&self, (start, limit): (usize, usize), strict: Result<usize, usize>, sure: bool) -> (usize, bool) {
         let output = self.output;
         let mut is_json = strict.is_ok();
         let mut end = match strict {
@@ -280,7 +280,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             Err(at) => prose::broken(output, (start, limit)).max(output.ceil_char_boundary(at)),
         };
         loop {
-            end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json) {
+            end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json && sure) {
                 Beyond::Nothing => return (end, is_json),
                 Beyond::Brackets(end) => end,
                 Beyond::Value(at) => prose::broken(output, (at, limit)),
