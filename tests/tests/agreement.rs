@@ -29,17 +29,29 @@ struct Wanted {
     quarantined: usize,
     why: String,
     form: String,
+    /// Why another verdict is given.
+    differs: Option<String>,
 }
 
 struct Judged {
     name: String,
     wanted: String,
     got: String,
+    differs: Option<String>,
 }
 
 impl Judged {
     fn agrees(&self) -> bool {
         self.got == self.wanted
+    }
+
+    /// A verdict other than the one wanted has a reason, and only such a one.
+    fn check(&self) -> Result<(), String> {
+        match (self.agrees(), &self.differs) {
+            (true, Some(_)) => Err(format!("{} agrees: take \"differs\" out of its wanted.json", self.name)),
+            (false, None) => Err(format!("{}: wanted {}, got {}", self.name, self.wanted, self.got)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -78,7 +90,8 @@ fn judged(case: &Case) -> Result<Judged> {
     if disposition == wanted.disposition && report["output"] != wanted.output {
         got.push_str(", another output");
     }
-    Ok(Judged { name: case.name.clone(), wanted: verdict(&wanted.disposition, wanted.quarantined), got })
+    let name = case.name.clone();
+    Ok(Judged { name, wanted: verdict(&wanted.disposition, wanted.quarantined), got, differs: wanted.differs })
 }
 
 fn verdict(disposition: &str, quarantined: usize) -> String {
@@ -109,6 +122,13 @@ fn table(all: &[Judged], before: &BTreeMap<String, String>) -> String {
     for one in all.iter().filter(|one| !one.agrees() || then(one) != one.wanted) {
         text.push_str(&format!("| {} | {} | {} | {} |\n", one.name, one.wanted, then(one), one.got));
     }
+    let differing: Vec<_> = all.iter().filter_map(|one| Some((&one.name, one.differs.as_ref()?))).collect();
+    if !differing.is_empty() {
+        text.push_str("\nWhy a verdict is still another one:\n\n");
+        for (name, differs) in differing {
+            text.push_str(&format!("- {name}: {differs}\n"));
+        }
+    }
     text
 }
 
@@ -125,7 +145,11 @@ fn verdicts_are_those_that_a_user_would_want() {
     let path = folder().join("README.md");
     let readme = fs::read_to_string(&path).expect("README.md");
     let (head, _) = readme.split_once(MARK).expect("the mark");
+    let expected = format!("{head}{MARK}{}", table(&all, &before));
     if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, format!("{head}{MARK}{}", table(&all, &before))).expect("README.md");
+        fs::write(&path, &expected).expect("README.md");
     }
+    let wrong: Vec<String> = all.iter().filter_map(|one| one.check().err()).collect();
+    assert!(wrong.is_empty(), "{} of {} verdicts, without a reason:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+    assert!(readme == expected || std::env::var_os("BLESS").is_some(), "the table in README.md is out of date: {MARK}");
 }
