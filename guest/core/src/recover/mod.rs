@@ -436,7 +436,9 @@ impl Recovery<'_, '_> {
     fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
         let text = &self.output[start..extent.end];
         let quotes = if self.repairs { "\"{['“”‘’`" } else { "\"{[" };
-        if !text.contains(|character: char| character.is_alphanumeric() || quotes.contains(character)) {
+        // Dots stand for items that were left out.
+        let has_dots = text.contains("...") || text.contains('…');
+        if !has_dots && !text.contains(|character: char| character.is_alphanumeric() || quotes.contains(character)) {
             return;
         }
         if extent.fragment
