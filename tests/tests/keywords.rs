@@ -406,10 +406,11 @@ fn embedded<'c>(at: &'c Value, end: &str, found: &mut Vec<&'c Value>) {
 
 /// The text in which spans of a verdict are offsets, and the document that stands in it, if it is JSON as a whole.
 fn document(judged: &Judged) -> Option<(String, Value)> {
-    let source = match judged.verdict["fault"] {
-        Value::Null if judged.case.more.is_empty() => String::from_utf8(judged.case.output.clone()).ok()?,
-        Value::Null => return None,
-        _ => judged.case.contract.clone(),
+    let source = match judged.verdict["fault"].as_str() {
+        None if judged.case.more.is_empty() => String::from_utf8(judged.case.output.clone()).ok()?,
+        Some("bad_contract") => judged.case.contract.clone(),
+        // Attempts that were put together, or a request.
+        _ => return None,
     };
     let chosen = judged.verdict["candidates"].as_array().and_then(|all| all.iter().find(|one| one["chosen"] == true));
     let offset = |index: usize| Some(chosen?["span"][index].as_u64()? as usize);

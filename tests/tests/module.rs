@@ -127,5 +127,6 @@ fn what_is_not_utf8_is_answered_with_its_place() {
     let (answer, _) = Host::new().call(b"{\"op\":\"names\",\"id\":\"\xff\"}").expect("an answer");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     assert_eq!(answer["fault"]["fault"], "bad_request");
-    assert_eq!(answer["fault"]["message"], "request: $ must be UTF-8: the byte at 20 is not");
+    let message = r#"request: $ must be UTF-8: the byte after "{\"op\":\"names\",\"id\":\"" is not"#;
+    assert_eq!(answer["fault"]["message"], message);
 }
