@@ -184,12 +184,13 @@ test("what is no contract is a fault that names the member", async () => {
 test("each fault has its code, and the next call works", async () => {
   const gate = await Gate.load();
   gate.register(anything);
+  const caps = { bytes: 8 * 1024 * 1024, array_items: 10_000_000 };
   const faults = {
     unknown_agent: () => gate.validate("nobody", "1"),
     bad_request: () => gate.validate("any", "1", { finish: "done" }),
     input_too_large: () => gate.validate("any", "x".repeat(8 * 1024 * 1024 + 1)),
     out_of_fuel: () => gate.validate(doubling, "{}"),
-    out_of_memory: () => gate.validate({ ...anything, extract: { embedded: true } }, "{} ".repeat(2_000_000)),
+    out_of_memory: () => gate.validate({ ...anything, caps }, `[${"1,".repeat(3_000_000)}1]`),
     stack_overflow: () => {
       const open = '{"anyOf":['.repeat(30);
       const close = ',{"type":"null"}]}'.repeat(30);

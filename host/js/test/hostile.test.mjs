@@ -18,7 +18,6 @@ const others = {
   "contracts/allow-values-flood.json": "out_of_fuel",
   "text/backslash-storm.json": "out_of_fuel",
   "text/quote-storm.json": "out_of_fuel",
-  "memory/candidates-flood.json": "out_of_memory",
   "size/output-over-its-cap.json": "out_of_memory",
   // Node's stack is larger than 512 KiB.
   "stack/reference-chain.json": "accepted",
