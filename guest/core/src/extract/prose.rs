@@ -178,6 +178,12 @@ impl Brackets {
         self.quote.is_some()
     }
 
+    /// Pass over bytes that are neither brackets nor marks.
+    pub(crate) fn pass_over(&mut self, plain: &[u8]) {
+        self.escaped &= plain.is_empty();
+        self.begins &= plain.iter().all(u8::is_ascii_whitespace);
+    }
+
     /// Pass over a byte; whether the last bracket ends with it.
     pub(crate) fn pass(&mut self, byte: u8) -> bool {
         match (byte, self.quote) {

@@ -322,12 +322,14 @@ impl Scan {
         let is_mark = |byte: u8| {
             matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'))
         };
-        match &self.place {
+        match &mut self.place {
             Where::Candidate(Candidate { json: Some(_), .. }) => self.json(contract, at, bytes, items),
-            Where::Candidate(_) => {
+            Where::Candidate(Candidate { brackets, .. }) => {
                 let is_mark =
                     |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
-                bytes.iter().take_while(|byte| !is_mark(**byte)).count()
+                let plain = bytes.iter().take_while(|byte| !is_mark(**byte)).count();
+                brackets.pass_over(&bytes[..plain]);
+                plain
             }
             Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
             _ => 0,

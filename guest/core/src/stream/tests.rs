@@ -230,3 +230,11 @@ fn a_state_of_others_does_no_harm() {
     }
     assert!(taken > 100, "{taken}");
 }
+
+#[test]
+fn what_breaks_is_told_alike_however_it_is_cut() {
+    let contract = contract(",\"extract\":{\"embedded\":true}");
+    for output in ["{\"\"R'}[]", "{\"\" R ' } [] ' }", "{\"a\\n\"x\\\"'{}'}", "{\"a\": 'b\\'}', x}{}"] {
+        told(&contract, output);
+    }
+}
