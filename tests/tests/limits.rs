@@ -159,6 +159,10 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         "'a',",
         "'a\"b',",
         "{'id':'x'},",
+        "{[}]",
+        "{[}],",
+        "{\"id\":\"x\",\"s\":[{\"id\":1},{\"id\":2]},",
+        "{\"id\":1,\"x\":2}}, # ",
     ] {
         for (before, after) in [
             ("", ""),

@@ -202,7 +202,10 @@ impl Recovery<'_, '_> {
                 Err(broken) => {
                     left_out = true;
                     if is_items {
-                        self.malformed.push(Malformed { index, span: Span::new(unit.start, unit.end), broken });
+                        // White space at its end is no part of it, as it is none of the change that takes it out.
+                        let end = unit.start + self.output[unit.start..unit.end].trim_ascii_end().len();
+                        let broken = Broken { at: broken.at.min(end), ..broken };
+                        self.malformed.push(Malformed { index, span: Span::new(unit.start, end), broken });
                     }
                 }
             }
@@ -257,7 +260,7 @@ impl Recovery<'_, '_> {
                             Unit { start: name.0, end, read: Ok(inside) }
                         }
                         None => {
-                            while self.lexer.next().token != Token::Colon {}
+                            while !matches!(self.lexer.next().token, Token::Colon | Token::End) {}
                             let end = self.extent(false).end;
                             self.member(name.0, end)
                         }
