@@ -286,6 +286,16 @@ fn damage(random: &mut Random, pieces: &mut Vec<Piece>, items: bool) -> String {
     format!("{what} at {text}")
 }
 
+/// Text around a document, as it comes with one.
+const AROUND: [(&str, &str); 6] = [
+    ("", ""),
+    ("", ""),
+    ("", "\n\nHope this helps!"),
+    ("Here it is:\n\n", ""),
+    ("Here it is: ", ""),
+    ("Here is what I found [1]:\n", "\n\nTell me if it's wrong."),
+];
+
 fn contract(items: bool) -> Contract {
     let mut contract = json!({"agent": "a", "schema": true, "repair": "syntax"});
     if items {
@@ -334,10 +344,12 @@ fn a_repair_loses_nothing_and_invents_nothing() {
             let damages: Vec<String> =
                 (0..1 + random.below(3)).map(|_| damage(&mut random, &mut pieces, items)).collect();
             let output: String = pieces.iter().map(|piece| &*piece.text).collect();
+            let (before, after) = AROUND[round / 3 % AROUND.len()];
             // It says another thing, and that in JSON.
             if serde_json::from_str::<Value>(&output).is_ok() {
                 continue;
             }
+            let output = format!("{before}{output}{after}");
             let report = judge(&contract, &output);
             // What a single damage costs.
             let done: Vec<&String> = damages.iter().filter(|damage| *damage != "nothing").collect();

@@ -459,10 +459,7 @@ impl<'t> Repairer<'t> {
         if quoted.quotes_inside && quotes::are_in_doubt(content, quoted.quotes, &source[open + content.len()..]) {
             return None;
         }
-        // Rather a quote that is missing than a text that was cut off: the brackets after it are there.
-        let has_bracket = |frame: &Frame| content.trim_end().ends_with(frame.bracket.closing());
-        let is_unit = self.stack.is_empty() && content.trim_end().ends_with(['}', ']']);
-        if close == 0 && (is_unit || self.stack.iter().any(has_bracket)) {
+        if close == 0 && self.has_end(content) {
             return None;
         }
         let cut = if close == 0 { whole_escapes(content) } else { content.len() };
@@ -482,6 +479,15 @@ impl<'t> Repairer<'t> {
             self.edit("closed_string", (lexeme.end, lexeme.end), "\"");
         }
         Some(())
+    }
+
+    /// Whether a string that no quote ends has rather lost it than been cut off: a line of it ends with a bracket of what
+    /// is around it.
+    fn has_end(&self, content: &str) -> bool {
+        [Bracket::Object, Bracket::Array].into_iter().any(|bracket| {
+            let is_around = self.stack.is_empty() || self.stack.iter().any(|frame| frame.bracket == bracket);
+            is_around && content.lines().any(|line| line.trim_end().ends_with(bracket.closing()))
+        })
     }
 
     /// Another document after those that were read: where it stands, with a comma before it. None inside where nothing

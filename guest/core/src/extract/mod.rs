@@ -365,6 +365,10 @@ mod tests {
             // A bracket too many: what comes after it is a piece of the same.
             ("{\"a\":{}},\"b\":{\"c\":1}} x", &["{\"a\":{}},\"b\":{\"c\":1}}"]),
             ("{\"a\":[{}},{\"b\":1}]} or {}", &["{\"a\":[{}},{\"b\":1}]}", "{}"]),
+            // A bracket that does not look like JSON, with some inside.
+            ("so {size\": [{\"b\":1}]} x", &["{size\": [{\"b\":1}]}"]),
+            ("[dogs' bowls\", {\"b\":1}, [2]]", &["[dogs' bowls\", {\"b\":1}, [2]]"]),
+            ("[see [2]] {}", &["{}"]),
             // Quotes of others, and reasoning.
             ("> {\"a\":1}\n{\"b\":1}", &["{\"b\":1}"]),
             ("<think>{\"a\":1}</THINK>{\"b\":1} <x>{}", &["{\"b\":1}", "{}"]),

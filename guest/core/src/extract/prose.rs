@@ -64,7 +64,12 @@ pub(super) fn is_citation(text: &str) -> bool {
 
 /// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
 /// one around it ends what is inside.
-pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
+pub(super) fn broken(output: &str, span: (usize, usize)) -> usize {
+    reach(output, span).0
+}
+
+/// The same, and whether its own bracket ends it.
+pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool) {
     let mut lexer = Lexer::new(output, (start, end), true);
     let mut open: Vec<Bracket> = Vec::new();
     let mut counts = [0_usize; 2];
@@ -75,8 +80,8 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
         let before = std::mem::replace(&mut last, lexeme.end);
         match lexeme.token {
             // Lines of words come after a text that was left open.
-            Token::Word if is_prose(&output[before..lexeme.end], lexer.peek().token) => return before,
-            Token::End => return end,
+            Token::Word if is_prose(&output[before..lexeme.end], lexer.peek().token) => return (before, false),
+            Token::End => return (end, false),
             Token::Open(bracket) => {
                 open.push(bracket);
                 counts[count(bracket)] += 1;
@@ -91,7 +96,7 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
                     }
                 }
                 if open.is_empty() {
-                    return lexeme.end;
+                    return (lexeme.end, true);
                 }
             }
             _ => {}
@@ -99,10 +104,20 @@ pub(super) fn broken(output: &str, (start, end): (usize, usize)) -> usize {
     }
 }
 
-/// Whether prose begins with a word, by the white space before it and by the token behind it.
+/// Whether JSON stands in a text, behind its first bracket. Numbers in brackets are a citation where no quote comes first.
+pub(super) fn holds_json(text: &str) -> bool {
+    let quote = text.find('"').unwrap_or(text.len());
+    let is_cited = |text: &str| text.find(']').is_some_and(|end| is_citation(&text[..=end]));
+    let is_json = |at: usize| looks_like_json(&text[at..]).is_some() && (quote < at || !is_cited(&text[at..]));
+    text.match_indices(['{', '[']).skip(1).any(|(at, _)| is_json(at))
+}
+
+/// Whether prose begins with a word, by the white space before it and by the token behind it. Prose is not indented as
+/// members are.
 fn is_prose(word: &str, next: Token) -> bool {
     let name = word.trim_ascii_start();
-    let lines = word[..word.len() - name.len()].bytes().filter(|byte| *byte == b'\n').count();
+    let white = &word[..word.len() - name.len()];
+    let lines = if white.ends_with('\n') { white.bytes().filter(|byte| *byte == b'\n').count() } else { 0 };
     let is_word =
         name.starts_with(char::is_alphabetic) && !matches!(name, "true" | "false" | "null" | "True" | "False" | "None");
     is_word && ((lines > 0 && next == Token::Word) || (lines > 1 && next != Token::Colon))

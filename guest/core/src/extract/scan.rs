@@ -238,7 +238,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// A bracket in prose: where what is looked at goes on.
     fn value(&mut self, start: usize) -> usize {
         let output = self.output;
-        let Some(sure) = looks_like_json(&output[start..]) else {
+        let Some(sure) = looks_like_json(&output[start..]).or_else(|| self.holds_json(start).then_some(false)) else {
             return start + 1;
         };
         let stop = self.marks.next(Sought::Any, start).map_or(output.len(), |mark| mark.start);
@@ -269,6 +269,18 @@ impl<'t, 'c> Scanner<'t, 'c> {
             self.add_value(span, sure, is_json);
         }
         end.max(start + 1)
+    }
+
+    /// Whether a bracket that does not look like JSON holds some: then that is a piece of what begins here. In prose, only
+    /// what ends is looked at so.
+    fn holds_json(&mut self, start: usize) -> bool {
+        let stop = self.marks.next(Sought::Any, start).map_or(self.output.len(), |mark| mark.start);
+        if self.ahead == 0 || start >= stop {
+            return false;
+        }
+        let (end, ends) = prose::reach(self.output, (start, stop));
+        self.ahead = self.ahead.saturating_sub(end - start);
+        (ends || self.found.whole.begins(self.output, start)) && prose::holds_json(&self.output[start..end])
     }
 
     /// Where a value ends, and whether it is JSON.

@@ -52,6 +52,11 @@ impl Pieces {
         self.last.is_some_and(|(last, _)| output[last..start].bytes().all(is_between))
     }
 
+    /// Whether nothing but white space stands before this place, of what is looked at.
+    pub(super) fn begins(&self, output: &str, start: usize) -> bool {
+        output[self.since..start].trim_start().is_empty()
+    }
+
     /// Let the last document end elsewhere.
     pub(super) fn go_on(&mut self, end: usize) {
         self.candidates.extend(end);
