@@ -328,6 +328,7 @@ impl Scan {
                     |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
                 bytes.iter().take_while(|byte| !is_mark(**byte)).count()
             }
+            &Where::Bracket(bracket, start) => self.bracket(contract, (bracket, start), at, bytes, items),
             Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
             _ => 0,
         }
@@ -547,6 +548,9 @@ impl Scan {
         let Where::Candidate(candidate) = &mut self.place else {
             return 0;
         };
+        if !candidate.is_json {
+            return 0;
+        }
         let json = &mut self.json;
         if !candidate.begun {
             let white = white_space(bytes);
@@ -565,7 +569,7 @@ impl Scan {
         // Documents in a row are candidates of their own.
         if matches!(event, Some(Event::Broken)) && json.is_complete() && steps.is_some() && is_row(&bytes[read..]) {
             self.follow(here, kind);
-            return read;
+            return read + self.json(contract, here, &bytes[read..], items);
         }
         let most = start_of(start, caps.bytes);
         let mut is_over = false;
@@ -614,6 +618,30 @@ impl Scan {
             }
         }
         read
+    }
+
+    /// Read on behind a bracket in prose, if it begins an object or array of JSON: how many bytes.
+    fn bracket(
+        &mut self,
+        contract: &Contract,
+        (bracket, start): (u8, u32),
+        at: u32,
+        bytes: &[u8],
+        items: &mut Vec<Completed>,
+    ) -> usize {
+        match bytes.first() {
+            // It holds nothing: it comes two after what begins it.
+            Some(&byte) if byte == bracket + 2 => {
+                (self.place, self.complete, self.stuck) = (Where::Prose, true, None);
+                1
+            }
+            Some(&byte) if is_likely(bracket, byte).is_some() => {
+                self.begin(start, Kind::Embedded);
+                self.json(contract, start, &[bracket], items);
+                self.json(contract, at, bytes, items)
+            }
+            _ => 0,
+        }
     }
 
     /// A byte behind what may begin a tag of reasoning.
