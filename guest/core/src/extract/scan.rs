@@ -50,6 +50,8 @@ pub(super) struct Scanner<'t, 'c> {
     found: Scanned,
     /// Documents in a row are one list.
     rows: bool,
+    /// The whole output may be asked for: of values in prose, none would be left to it.
+    raw: bool,
     /// Where a value begins that is known to be none, and where it stops being one.
     broken: Option<(usize, usize)>,
 }
@@ -63,6 +65,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             ahead: AHEAD_PER_BYTE * output.len(),
             found: Scanned::default(),
             rows,
+            raw: options.raw_json && options.embedded != Embedded::Each,
             broken: None,
         }
     }
@@ -72,7 +75,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     pub(super) fn scan(mut self, start: usize, broken: Option<(usize, usize)>) -> Scanned {
         self.broken = broken;
         let bytes = self.output.as_bytes();
-        self.found.whole = Pieces::from(start);
+        self.found.whole = Pieces::from(start, self.raw);
         let mut at = start;
         // Nothing but white space, or a tag, has come on this line.
         let mut blank = true;
@@ -107,7 +110,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     fn tag(&mut self, at: usize, tag: &Tag) -> usize {
         if tag.closes {
             // Reasoning that began with the output: what was found belongs to it.
-            self.found = Scanned { whole: Pieces::from(tag.end), ..Scanned::default() };
+            self.found = Scanned { whole: Pieces::from(tag.end, self.raw), ..Scanned::default() };
             self.found.left_out.add(Span::new(0, tag.end), tag.name);
             return tag.end;
         }

@@ -7,6 +7,8 @@ use crate::{parse::Span, repair::first_value};
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
     pub(super) candidates: Candidates,
+    /// They may be asked for: where not, only where the last one ends is noted.
+    wanted: bool,
     /// Where the text begins that belongs to no document yet.
     from: usize,
     /// Where the last document ends, if the text after it belongs to it.
@@ -23,8 +25,8 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn from(start: usize) -> Self {
-        Pieces { from: start, since: start, ..Pieces::default() }
+    pub(super) fn from(start: usize, wanted: bool) -> Self {
+        Pieces { wanted, from: start, since: start, ..Pieces::default() }
     }
 
     /// A value in prose. `rows`: documents in a row are one list.
@@ -35,15 +37,22 @@ impl Pieces {
             self.go_on(end);
             return;
         }
-        let before = trimmed(output, self.from, end);
-        let first = first_value(before.of(output)).map(|first| before.start as usize + first);
+        self.last = Some((end, is_object));
+        let before = std::mem::replace(&mut self.from, end);
+        if !self.wanted {
+            return;
+        }
+        let before = trimmed(output, before, end);
+        // Most often nothing stands before it.
+        let first = match before.start as usize == start {
+            true => Some(start),
+            false => first_value(before.of(output)).map(|first| before.start as usize + first),
+        };
         if self.candidates.len() == 0 && first.is_some_and(|first| first < start && first == before.start as usize) {
             self.odd |= !output[before.start as usize..].starts_with(['{', '[']);
         }
         let from = if first == Some(start) { before.start as usize } else { start };
         self.candidates.push(Candidate { source: Source::Raw, marker: None, span: Span::new(from, end) });
-        self.last = Some((end, is_object));
-        self.from = end;
     }
 
     /// Whether nothing but white space and commas stands between the last document and this place.

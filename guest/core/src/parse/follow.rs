@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_LEVELS, Span, number_length, plain, white_space};
+use super::{Span, number_length, plain, white_space};
 use crate::{contract::Caps, place::Step};
 
 /// A container that has not ended.
@@ -171,10 +171,16 @@ impl Json {
         }
     }
 
-    /// The beginning of another text, in the memory of this one.
-    pub(crate) fn again(mut self) -> Self {
+    /// Begin with another text, in the memory of this one.
+    pub(crate) fn again(&mut self) {
         self.levels.clear();
-        Json { levels: self.levels, ..Json::new() }
+        self.next = Next::Value;
+        self.token = Token::None;
+        self.on_the_way = 0;
+        self.name = Name::Other;
+        self.is_step = false;
+        self.item = None;
+        self.end = 0;
     }
 
     /// Whether what has come is a whole document.
@@ -505,26 +511,6 @@ impl Json {
         let start = self.item.take()?;
         let index = self.levels.last()?.count.checked_sub(1)?;
         Some(Event::Item { index, span: Span { start, end } })
-    }
-}
-
-/// Where the JSON value ends that begins at an offset, whatever comes after it; else where it stops being JSON.
-pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usize, usize> {
-    const ANY: usize = usize::MAX;
-    let caps = Caps { bytes: ANY, depth: MAX_LEVELS, string_bytes: ANY, array_items: ANY, object_members: ANY };
-    let rules = Rules { steps: None, caps: &caps, stop: None };
-    let mut json = Json::new();
-    let mut at = start;
-    loop {
-        let (read, event) = json.read(at as u32, &text.as_bytes()[at..end], rules);
-        at += read;
-        match event {
-            Some(Event::End) => return Ok(at),
-            Some(Event::Broken | Event::TooDeep | Event::Over(Cap::Depth)) => return Err(at),
-            // A number ends with the text.
-            None if at >= end => return if json.is_complete() { Ok(json.end() as usize) } else { Err(at) },
-            _ => {}
-        }
     }
 }
 

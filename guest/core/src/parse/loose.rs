@@ -145,10 +145,12 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    #[inline]
     pub(crate) fn next(&mut self) -> Lexeme {
-        let lexeme = self.peek();
-        self.peeked = None;
-        lexeme
+        match self.peeked.take() {
+            Some(lexeme) => lexeme,
+            None => self.read(),
+        }
     }
 
     /// Take the token that was peeked at.
@@ -175,6 +177,9 @@ impl<'t> Lexer<'t> {
     pub(crate) fn start_past_blanks(mut self) -> usize {
         loop {
             self.at += scan::white_space(&self.bytes()[self.at..]);
+            if !self.bytes().get(self.at).is_some_and(|byte| matches!(byte, b'/' | b'#' | 0x0b | 0x0c | 0x80..)) {
+                return self.at;
+            }
             let character = self.character(self.at);
             if let Some(end) = self.end_of_comment(self.at) {
                 self.at = end;
@@ -203,6 +208,8 @@ impl<'t> Lexer<'t> {
             Some(b',') => self.mark(Token::Comma),
             Some(b':') => self.mark(Token::Colon),
             Some(b'"') => self.string(Quotes::Double),
+            // Most other things are numbers, literals and names: neither a quote nor a comment begins so.
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_') => self.word(),
             Some(_) if self.lenient => self.read_lenient(),
             Some(_) => self.word(),
         };
@@ -220,11 +227,11 @@ impl<'t> Lexer<'t> {
     }
 
     fn read_lenient(&mut self) -> Token {
-        let character = self.character(self.at);
         if let Some(end) = self.end_of_comment(self.at) {
             self.at = end;
             return Token::Comment;
         }
+        let character = self.character(self.at);
         if is_space(character) {
             while is_space(self.character(self.at)) {
                 self.at += self.character(self.at).len_utf8();
@@ -253,7 +260,12 @@ impl<'t> Lexer<'t> {
 
     /// Where the comment ends that begins here. None where none does: one that has no end, or has, beside what stands on
     /// its line, brackets that end what stands outside of it.
+    #[inline]
     fn end_of_comment(&mut self, at: usize) -> Option<usize> {
+        if matches!(self.bytes().get(at), Some(b'/' | b'#')) { self.end_behind_mark(at) } else { None }
+    }
+
+    fn end_behind_mark(&mut self, at: usize) -> Option<usize> {
         let (from, to) = self.no_comment;
         if (from..to).contains(&at) || !self.is_comment(at) {
             return None;

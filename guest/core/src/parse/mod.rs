@@ -10,13 +10,14 @@ pub(crate) mod follow;
 pub(crate) mod loose;
 mod number;
 mod scan;
+mod strict;
 
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
-pub(crate) use follow::strict_end;
 pub(crate) use number::{Number, length as number_length};
 pub(crate) use scan::{hash, plain, same, white_space};
+pub(crate) use strict::strict_end;
 
 use document::Node;
 

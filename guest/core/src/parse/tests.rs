@@ -108,3 +108,33 @@ fn a_prefix_ends_where_its_value_does() {
     let text = "{\"a\":[1]} and more";
     assert_eq!(parse_prefix(text, whole(text), &Caps::default()).expect(text).end, 9);
 }
+
+#[test]
+fn a_text_is_json_as_far_as_the_parser_reads_it() {
+    const BYTES: &[u8] = b"{}[]\",:\\u0a1.e-+ tfn\nx\x01/";
+    let seed = r#"{"a":[1,-2.5e+3,{"b":null,"c":[]}],"\u00e9\n":[true,false,"x\"y",{}], "d" : [ [0] ] } rest"#;
+    let mut state = 1_u64;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    for _ in 0..200_000 {
+        let mut bytes = seed.as_bytes().to_vec();
+        for _ in 0..below(4) {
+            let at = below(bytes.len());
+            match below(3) {
+                0 if bytes.len() > 1 => drop(bytes.remove(at)),
+                0 | 1 => bytes.insert(at, BYTES[below(BYTES.len())]),
+                _ => bytes.truncate(at + 1),
+            }
+        }
+        let text = String::from_utf8(bytes).expect("ASCII");
+        let read = parse_prefix(&text, whole(&text), &Caps::default());
+        assert_eq!(strict_end(&text, (0, text.len())), read.map(|read| read.end).map_err(|broken| broken.at), "{text}");
+    }
+    for depth in [63, 64, 65, 128, 129, 200] {
+        let text = format!("{}1{}]", "[{\"a\":".repeat(depth), "}]".repeat(depth));
+        assert_eq!(strict_end(&text, (0, text.len())), Ok(text.len() - 1));
+    }
+    assert_eq!(strict_end(&"[".repeat(MAX_LEVELS + 9), (0, MAX_LEVELS + 9)), Err(MAX_LEVELS + 1));
+}

@@ -174,18 +174,18 @@ enum Outside {
     Beginning,
     Prose,
     /// A candidate that is no JSON, and ends with the tag.
-    Candidate(Box<Candidate>),
+    Candidate(Candidate),
 }
 
 /// A piece of the output that may be the JSON asked for.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Candidate {
     /// Where it begins, white space before it left out once something else has come.
     start: u32,
     begun: bool,
     kind: Kind,
-    /// None where it is no JSON, or is not followed any further.
-    json: Option<Json>,
+    /// It is JSON so far, and followed.
+    is_json: bool,
     /// After that.
     brackets: Brackets,
 }
@@ -258,9 +258,8 @@ pub(crate) struct Scan {
     untagged: bool,
     /// Why the candidate can no longer become right, and where that came to light.
     stuck: Option<(Stuck, u32)>,
-    /// What is left of the candidate before, for the memory that it has.
-    #[serde(skip)]
-    spare: Option<Json>,
+    /// The candidate that is JSON so far.
+    json: Json,
 }
 
 impl Default for Scan {
@@ -274,7 +273,7 @@ impl Default for Scan {
             blocks: 0,
             untagged: false,
             stuck: None,
-            spare: None,
+            json: Json::new(),
         }
     }
 }
@@ -323,7 +322,7 @@ impl Scan {
             matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'))
         };
         match &mut self.place {
-            Where::Candidate(Candidate { json: Some(_), .. }) => self.json(contract, at, bytes, items),
+            Where::Candidate(Candidate { is_json: true, .. }) => self.json(contract, at, bytes, items),
             Where::Candidate(Candidate { brackets, .. }) => {
                 let is_mark =
                     |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
@@ -331,6 +330,7 @@ impl Scan {
                 brackets.pass_over(&bytes[..plain]);
                 plain
             }
+            &mut Where::Bracket(bracket, start) => self.bracket(contract, (bracket, start), at, bytes, items),
             Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
             _ => 0,
         }
@@ -345,7 +345,7 @@ impl Scan {
 
     pub(crate) fn completeness(&self) -> Completeness {
         let complete = match &self.place {
-            Where::Candidate(candidate) => candidate.json.as_ref().is_some_and(Json::is_complete),
+            Where::Candidate(candidate) => candidate.is_json && self.json.is_complete(),
             _ => self.complete,
         };
         if complete { Completeness::SoftComplete } else { Completeness::InFlight }
@@ -363,9 +363,9 @@ impl Scan {
         let is_mark = matches!(byte, b'`' | b'~');
         let starts_run = match &self.place {
             Where::Beginning | Where::Prose | Where::Other(_) => is_mark,
-            Where::Candidate(Candidate { kind, json, brackets, .. }) => kind.fence().is_some_and(|open| {
-                let in_string = json.as_ref().map_or(brackets.is_quoted(), Json::is_in_string);
-                byte == open.mark && (!in_string || (json.is_none() && self.blank))
+            Where::Candidate(Candidate { kind, is_json, brackets, .. }) => kind.fence().is_some_and(|open| {
+                let in_string = if *is_json { self.json.is_in_string() } else { brackets.is_quoted() };
+                byte == open.mark && (!in_string || (!is_json && self.blank))
             }),
             _ => false,
         };
@@ -395,13 +395,13 @@ impl Scan {
                     return;
                 };
                 if fence.length >= open.length {
-                    self.complete = candidate.json.as_ref().is_some_and(Json::is_complete);
-                    self.leave();
+                    self.complete = candidate.is_json && self.json.is_complete();
+                    self.place = Where::Prose;
                     if fence.first {
                         self.place = Where::Marker(fence, Vec::new(), Before::Block);
                     }
                 } else {
-                    candidate.json = None;
+                    candidate.is_json = false;
                 }
             }
             _ => {}
@@ -526,19 +526,19 @@ impl Scan {
                 }
                 self.byte(contract, at, byte, items);
             }
-            Where::Candidate(candidate) => match &candidate.json {
-                Some(_) => {
+            Where::Candidate(candidate) => match candidate.is_json {
+                true => {
                     // What was told may have ended the candidate: then the byte is another place's.
                     if self.json(contract, at, &[byte], items) == 0 {
                         self.byte(contract, at, byte, items);
                     }
                 }
-                None if byte == b'<' && !contract.extract().ignore.is_empty() => {
-                    self.place = Where::Tag(Vec::new(), Outside::Candidate(Box::new(candidate.clone())));
+                false if byte == b'<' && !contract.extract().ignore.is_empty() => {
+                    self.place = Where::Tag(Vec::new(), Outside::Candidate(*candidate));
                 }
-                None => {
+                false => {
                     if candidate.brackets.pass(byte) && candidate.kind == Kind::Embedded {
-                        self.leave();
+                        self.place = Where::Prose;
                     }
                 }
             },
@@ -550,9 +550,10 @@ impl Scan {
         let Where::Candidate(candidate) = &mut self.place else {
             return 0;
         };
-        let Some(json) = &mut candidate.json else {
+        if !candidate.is_json {
             return 0;
-        };
+        }
+        let json = &mut self.json;
         if !candidate.begun {
             let white = white_space(bytes);
             candidate.start = start_of(at, white);
@@ -567,6 +568,11 @@ impl Scan {
         let (read, event) = json.read(at, bytes, Rules { steps, caps, stop });
         let (quoted, open, end) = (json.is_in_string(), json.depth(), json.end());
         let here = start_of(at, read);
+        // Documents in a row are candidates of their own.
+        if matches!(event, Some(Event::Broken)) && json.is_complete() && steps.is_some() && is_row(&bytes[read..]) {
+            self.follow(here, kind);
+            return read + self.json(contract, here, &bytes[read..], items);
+        }
         let most = start_of(start, caps.bytes);
         let mut is_over = false;
         let stuck = match event {
@@ -588,7 +594,7 @@ impl Scan {
             }
             Some(Event::End) if kind == Kind::Embedded => {
                 self.complete = true;
-                self.leave();
+                self.place = Where::Prose;
                 None
             }
             Some(Event::End) | None => None,
@@ -604,16 +610,40 @@ impl Scan {
             match &mut self.place {
                 // A block goes on to its fence, and what stands in prose to its last bracket.
                 Where::Candidate(candidate) if kind != Kind::Raw || embedded => {
-                    candidate.json = None;
+                    candidate.is_json = false;
                     candidate.brackets = Brackets::inside(open, quoted);
                     if kind == Kind::Raw {
                         candidate.kind = Kind::Embedded;
                     }
                 }
-                _ => self.leave(),
+                _ => self.place = Where::Prose,
             }
         }
         read
+    }
+
+    /// Read on behind a bracket in prose, if it begins an object or array of JSON: how many bytes.
+    fn bracket(
+        &mut self,
+        contract: &Contract,
+        (bracket, start): (u8, u32),
+        at: u32,
+        bytes: &[u8],
+        items: &mut Vec<Completed>,
+    ) -> usize {
+        match bytes.first() {
+            // It holds nothing: it comes two after what begins it.
+            Some(&byte) if byte == bracket + 2 => {
+                (self.place, self.complete, self.stuck) = (Where::Prose, true, None);
+                1
+            }
+            Some(&byte) if is_likely(bracket, byte).is_some() => {
+                self.begin(start, Kind::Embedded);
+                self.json(contract, start, &[bracket], items);
+                self.json(contract, at, bytes, items)
+            }
+            _ => 0,
+        }
     }
 
     /// A byte behind what may begin a tag of reasoning.
@@ -641,7 +671,7 @@ impl Scan {
             match outside {
                 Outside::Beginning => self.begin_prose(contract, start),
                 Outside::Prose => self.place = Where::Prose,
-                Outside::Candidate(candidate) => self.place = Where::Candidate(*candidate),
+                Outside::Candidate(candidate) => self.place = Where::Candidate(candidate),
             }
             self.byte(contract, at, byte, items);
         }
@@ -666,19 +696,17 @@ impl Scan {
     }
 
     fn begin(&mut self, start: u32, kind: Kind) {
-        self.complete = false;
-        self.stuck = None;
         self.blocks = self.blocks.saturating_add(u32::from(matches!(kind, Kind::Block(_))));
-        let json = Some(self.spare.take().map_or_else(Json::new, Json::again));
-        let brackets = Brackets::default();
-        self.place = Where::Candidate(Candidate { start, begun: false, kind, json, brackets });
+        self.follow(start, kind);
     }
 
-    /// After a candidate: prose again, in which another one may come.
-    fn leave(&mut self) {
-        if let Where::Candidate(candidate) = std::mem::replace(&mut self.place, Where::Prose) {
-            self.spare = candidate.json;
-        }
+    /// A document begins.
+    fn follow(&mut self, start: u32, kind: Kind) {
+        self.complete = false;
+        self.stuck = None;
+        self.json.again();
+        let brackets = Brackets::default();
+        self.place = Where::Candidate(Candidate { start, begun: false, kind, is_json: true, brackets });
     }
 
     /// Note why the candidate can no longer become right, if nothing but what is still to come can be taken instead.
@@ -702,6 +730,11 @@ fn start_of(at: u32, more: usize) -> u32 {
 
 fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t')
+}
+
+/// Whether another document begins here.
+fn is_row(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(b'{' | b'['))
 }
 
 fn begins_json(byte: u8) -> bool {

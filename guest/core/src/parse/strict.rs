@@ -1,0 +1,127 @@
+//! Whether a text is JSON, and nothing else about it (RFC 8259): where its value ends, or where it stops being one.
+
+use super::{MAX_LEVELS, number, plain, white_space};
+
+/// The containers that have not ended, a bit for each: whether it is an object.
+#[derive(Default)]
+struct Open {
+    last: u64,
+    /// All before the last, 64 in each.
+    full: Vec<u64>,
+    depth: usize,
+}
+
+impl Open {
+    #[inline(always)]
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.full.push(self.last);
+        }
+        self.last = self.last << 1 | u64::from(object);
+        self.depth += 1;
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.last >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.last = self.full.pop().unwrap_or_default();
+        }
+    }
+
+    #[inline(always)]
+    fn is_object(&self) -> bool {
+        self.last & 1 == 1
+    }
+}
+
+/// Where the JSON value ends that begins at an offset, whatever comes after it; else where it stops being JSON.
+pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usize, usize> {
+    let bytes = &text.as_bytes()[..end];
+    let mut open = Open::default();
+    let mut at = start;
+    'value: loop {
+        at += white_space(&bytes[at..]);
+        match bytes.get(at) {
+            Some(b'{' | b'[') if open.depth >= MAX_LEVELS => return Err(at + 1),
+            Some(&bracket @ (b'{' | b'[')) => {
+                at += 1;
+                at += white_space(&bytes[at..]);
+                // What ends a container comes two after what begins it.
+                if bytes.get(at) == Some(&(bracket + 2)) {
+                    at += 1;
+                } else {
+                    open.push(bracket == b'{');
+                    at = if bracket == b'{' { name(bytes, at)? } else { at };
+                    continue 'value;
+                }
+            }
+            Some(b'"') => at = string(bytes, at + 1)?,
+            Some(b'-' | b'0'..=b'9') => {
+                number::scan(bytes, &mut at).map_err(|_| at)?;
+            }
+            Some(b't') => at = literal(bytes, at, b"true")?,
+            Some(b'f') => at = literal(bytes, at, b"false")?,
+            Some(b'n') => at = literal(bytes, at, b"null")?,
+            _ => return Err(at),
+        }
+        // A value has ended: go on with the container around.
+        while open.depth > 0 {
+            at += white_space(&bytes[at..]);
+            match (open.is_object(), bytes.get(at)) {
+                (true, Some(b'}')) | (false, Some(b']')) => open.pop(),
+                (true, Some(b',')) => {
+                    at += 1;
+                    at = name(bytes, at + white_space(&bytes[at..]))?;
+                    continue 'value;
+                }
+                (false, Some(b',')) => {
+                    at += 1;
+                    continue 'value;
+                }
+                _ => return Err(at),
+            }
+            at += 1;
+        }
+        return Ok(at);
+    }
+}
+
+/// Behind a member's name and its colon.
+#[inline(always)]
+fn name(bytes: &[u8], at: usize) -> Result<usize, usize> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(at);
+    }
+    let end = string(bytes, at + 1)?;
+    let colon = end + white_space(&bytes[end..]);
+    if bytes.get(colon) == Some(&b':') { Ok(colon + 1) } else { Err(colon) }
+}
+
+/// Behind the quote that ends a string, from behind the one that begins it.
+#[inline(always)]
+fn string(bytes: &[u8], mut at: usize) -> Result<usize, usize> {
+    loop {
+        at += plain(&bytes[at..]);
+        match (bytes.get(at), bytes.get(at + 1)) {
+            (Some(b'"'), _) => return Ok(at + 1),
+            (Some(b'\\'), Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't')) => at += 2,
+            (Some(b'\\'), Some(b'u')) => {
+                let digits = &bytes[at + 2..bytes.len().min(at + 6)];
+                let hex = digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+                at += 2 + hex;
+                if hex < 4 {
+                    return Err(at);
+                }
+            }
+            (Some(b'\\'), _) => return Err(at + 1),
+            _ => return Err(at),
+        }
+    }
+}
+
+fn literal(bytes: &[u8], at: usize, word: &[u8]) -> Result<usize, usize> {
+    let same = bytes[at..].iter().zip(word).take_while(|(a, b)| a == b).count();
+    if same == word.len() { Ok(at + same) } else { Err(at + same) }
+}
