@@ -16,9 +16,11 @@ use serde_json::Value;
 mod changes;
 pub mod fixture;
 pub mod hostile;
+mod items;
 pub mod scalars;
 
 pub use changes::changes_give_what_was_validated;
+pub use items::nothing_is_lost_between_items;
 
 /// Numbers from a seed (SplitMix64): the same in each run.
 pub struct Random(pub u64);

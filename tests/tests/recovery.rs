@@ -1,7 +1,7 @@
 //! One bad item costs one item: lists damaged at random places, at every structural character, and cut off at every byte.
 
 use seamgate_core::{Contract, Report, Request, validate};
-use seamgate_tests::{Random, changes_give_what_was_validated, indented};
+use seamgate_tests::{Random, changes_give_what_was_validated, indented, nothing_is_lost_between_items};
 use serde_json::{Value, json};
 
 /// How many lists are damaged, and how many texts of pieces are judged.
@@ -410,28 +410,6 @@ const PIECES: [&str; 64] = [
     "{{",
 ];
 
-/// What is taken out between items is in quarantine, or nothing but marks; and no two items have a byte in common.
-fn nothing_is_lost_between_items(report: &Report, output: &str) {
-    let quarantined: Vec<_> = report.quarantined.iter().filter_map(|item| item.span).collect();
-    let removed = |kind: &str| matches!(kind, "item_removed" | "stray" | "comma_added" | "comma_removed");
-    let changes = report.changes.iter().filter(|change| removed(&change.kind));
-    for span in changes.filter_map(|change| change.span) {
-        let mut at = span.start;
-        let (inside, end) = (quarantined.iter().filter(|item| span.start <= item.start), span.end);
-        let gaps = inside.map(|span| (span.start, span.end)).filter(|(start, _)| *start < end).chain([(end, end)]);
-        for (start, end) in gaps {
-            let gap = &output[at as usize..start as usize];
-            let is_content = |character: char| character.is_alphanumeric() || "\"{[".contains(character);
-            assert!(!gap.contains(is_content) || gap.contains(['/', '#']), "{gap:?} is lost: {}", report.to_json());
-            at = end;
-        }
-    }
-    let items = report.items.iter().filter_map(|item| item.span);
-    let mut spans: Vec<_> = quarantined.iter().copied().chain(items).map(|span| (span.start, span.end)).collect();
-    spans.sort_unstable();
-    assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "items overlap: {}", report.to_json());
-}
-
 #[test]
 fn any_text_has_a_verdict_and_its_changes_give_what_was_validated() {
     let paths = [None, Some("$.list[*]"), Some("$[*]"), Some("$.list[0].x[*]"), Some("$.x.y[*]"), Some("$['é'][*]")];
@@ -463,7 +441,7 @@ fn any_text_has_a_verdict_and_its_changes_give_what_was_validated() {
         }
         let (contract, path) = &contracts[round % contracts.len()];
         let report = judge(contract, &text);
-        nothing_is_lost_between_items(&report, &text);
+        nothing_is_lost_between_items(&report, &text).unwrap_or_else(|error| panic!("{error}: {}", report.to_json()));
         used += usize::from(report.output.is_some());
         changed += usize::from(!report.changes.is_empty());
         // What is JSON as it stands is not changed, but for members that the contract has taken out.

@@ -255,11 +255,7 @@ fn damage(random: &mut Random, pieces: &mut Vec<Piece>, items: bool) -> String {
             let comment = random.one(&COMMENTS);
             let before: String = pieces[..at].iter().map(|piece| &*piece.text).collect();
             let begins_line = before.trim_end_matches(' ').ends_with('\n');
-            // A name without its colon is an item, where there are items.
             let hides = !comment.ends_with(['\n', '/']);
-            if hides && items && (pieces[at].text.starts_with(':') || pieces.iter().any(|piece| piece.is_damaged)) {
-                return "nothing".to_owned();
-            }
             if pieces.iter().any(|piece| piece.text.contains("zzq")) || (begins_line && hides) {
                 return "nothing".to_owned();
             }

@@ -178,7 +178,8 @@ impl<'t> Repairer<'t> {
             let (kind, after) = match lexeme.token {
                 Token::Comment => {
                     let state = self.stack.last().map(|frame| (frame.bracket, frame.state));
-                    self.in_doubt |= comment::may_be_data(self.text, (lexeme.start, lexeme.end), state);
+                    self.in_doubt |= comment::may_be_data(self.text, (lexeme.start, lexeme.end), state)
+                        || self.is_cut_comment(lexeme);
                     ("comment", "")
                 }
                 Token::Space => ("space", " "),
@@ -189,6 +190,12 @@ impl<'t> Repairer<'t> {
             };
             self.edit(kind, (lexeme.start, lexeme.end), after);
         }
+    }
+
+    /// Whether what is read ends with a comment whose line goes on: the whole text may have none there.
+    fn is_cut_comment(&self, lexeme: Lexeme) -> bool {
+        let rest = self.text.get(lexeme.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        lexeme.end == self.end && rest.starts_with([',', '}', ']']) && !self.text[lexeme.start..].starts_with("/*")
     }
 
     /// The edits; none where what was taken out by one of them may be data.

@@ -9,6 +9,10 @@ use crate::{contracts::Pair, judge};
 #[path = "../../src/changes.rs"]
 pub mod changes;
 
+// So are items.
+#[path = "../../src/items.rs"]
+pub mod items;
+
 // So are repairs.
 #[path = "../../src/scalars.rs"]
 pub mod scalars;

@@ -104,8 +104,12 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool)
     }
 }
 
-/// Whether JSON stands in a text, behind its first bracket. Numbers in brackets are a citation where no quote comes first.
+/// Whether JSON stands in a text, behind its first bracket: no citation, and not the same in doubled braces.
 pub(super) fn holds_json(text: &str) -> bool {
+    let inside = text.trim_start_matches('{');
+    if text.len() - inside.len() > 1 && looks_like_json(&text[text.len() - inside.len() - 1..]).is_some() {
+        return false;
+    }
     let quote = text.find('"').unwrap_or(text.len());
     let is_cited = |text: &str| text.find(']').is_some_and(|end| is_citation(&text[..=end]));
     let is_json = |at: usize| looks_like_json(&text[at..]).is_some() && (quote < at || !is_cited(&text[at..]));

@@ -165,7 +165,8 @@ impl Recovery<'_, '_> {
         match (ahead.next_past_blanks().token, self.parents.last()) {
             (Token::Open(_), Some(Bracket::Object) | None) => false,
             (Token::String(_) | Token::Word, Some(Bracket::Object)) => {
-                matches!(ahead.next_past_blanks().token, Token::Colon | Token::End)
+                // A comment may hold what comes after the name.
+                matches!(ahead.next_past_blanks().token, Token::Colon | Token::End | Token::Close(Bracket::Object))
             }
             (Token::String(_) | Token::Word, None) => false,
             _ => true,

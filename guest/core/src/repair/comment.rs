@@ -38,7 +38,9 @@ pub(crate) fn may_be_data(text: &str, (start, end): (usize, usize), state: Optio
         },
         Some((_, State::After)) | None => glued && is_beside_value(&text[..start], hash),
     };
-    here || half_a_string || (!own_line && (has_member(inside) || swallows(inside)))
+    // A string, and the comma behind it.
+    let has_item = inside.contains('"') && inside.trim_end().ends_with(',');
+    here || half_a_string || (!own_line && (has_item || has_member(inside) || swallows(inside)))
 }
 
 /// Whether what begins after a text may belong to the value before it: `12 #4`, `10//2`, `""//x"`.

@@ -1,0 +1,32 @@
+//! What a report says of items, held to the text they stood in.
+
+use anyhow::{Result, ensure};
+use seamgate_core::Report;
+
+/// What is taken out between items is in quarantine, or nothing but marks; and no two items have a byte in common.
+///
+/// # Errors
+///
+/// Something is lost, or two items overlap.
+pub fn nothing_is_lost_between_items(report: &Report, output: &str) -> Result<()> {
+    let quarantined: Vec<_> = report.quarantined.iter().filter_map(|item| item.span).collect();
+    let removed = |kind: &str| matches!(kind, "item_removed" | "stray" | "comma_added" | "comma_removed");
+    let changes = report.changes.iter().filter(|change| removed(&change.kind));
+    for span in changes.filter_map(|change| change.span) {
+        let mut at = span.start;
+        let (inside, end) = (quarantined.iter().filter(|item| span.start <= item.start), span.end);
+        let gaps = inside.map(|span| (span.start, span.end)).filter(|(start, _)| *start < end).chain([(end, end)]);
+        for (start, end) in gaps {
+            // White space at the end of an item is not in the change.
+            let gap = &output[at.min(start) as usize..start as usize];
+            let is_content = |character: char| character.is_alphanumeric() || "\"{[".contains(character);
+            ensure!(!gap.contains(is_content) || gap.contains(['/', '#']), "{gap:?} is lost");
+            at = end;
+        }
+    }
+    let items = report.items.iter().filter_map(|item| item.span);
+    let mut spans: Vec<_> = quarantined.iter().copied().chain(items).map(|span| (span.start, span.end)).collect();
+    spans.sort_unstable();
+    ensure!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "items overlap");
+    Ok(())
+}
