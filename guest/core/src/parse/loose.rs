@@ -215,8 +215,13 @@ impl<'t> Lexer<'t> {
         token
     }
 
+    #[inline]
     fn character(&self, at: usize) -> char {
-        self.text[at..self.end].chars().next().unwrap_or('\0')
+        match self.bytes().get(at) {
+            Some(byte) if byte.is_ascii() => char::from(*byte),
+            None => '\0',
+            Some(_) => self.text[at..self.end].chars().next().unwrap_or('\0'),
+        }
     }
 
     fn read_lenient(&mut self) -> Token {
@@ -253,7 +258,13 @@ impl<'t> Lexer<'t> {
 
     /// Where the comment ends that begins here. None where none does: one that has no end, or has, beside what stands on
     /// its line, brackets that end what stands outside of it.
+    #[inline]
     fn end_of_comment(&mut self, at: usize) -> Option<usize> {
+        let begins = matches!(self.bytes().get(at), Some(b'/' | b'#'));
+        if begins { self.end_of_comment_at_mark(at) } else { None }
+    }
+
+    fn end_of_comment_at_mark(&mut self, at: usize) -> Option<usize> {
         let (from, to) = self.no_comment;
         if (from..to).contains(&at) || !self.is_comment(at) {
             return None;

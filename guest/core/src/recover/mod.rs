@@ -26,7 +26,7 @@ use step::Beginning;
 use unit::no_member;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
-const BYTES_PER_BYTE: usize = 4;
+const BYTES_PER_BYTE: usize = 2;
 
 /// And so many in any case: of a short text many readings are tried.
 const LEAST_BYTES: usize = 1 << 16;
