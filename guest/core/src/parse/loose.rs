@@ -222,8 +222,13 @@ impl<'t> Lexer<'t> {
         token
     }
 
+    #[inline]
     fn character(&self, at: usize) -> char {
-        self.text[at..self.end].chars().next().unwrap_or('\0')
+        match self.bytes().get(at) {
+            Some(byte) if byte.is_ascii() => char::from(*byte),
+            None => '\0',
+            Some(_) => self.text[at..self.end].chars().next().unwrap_or('\0'),
+        }
     }
 
     fn read_lenient(&mut self) -> Token {

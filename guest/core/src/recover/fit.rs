@@ -60,6 +60,9 @@ fn is_doubtful(quoted: Quoted) -> bool {
 const STEP: usize = 64;
 const PER_THING: usize = 2;
 
+/// What a token that is taken costs at least: one of a single byte takes as much work as a longer one.
+const PER_TOKEN: usize = 8;
+
 /// One way to read a unit, up to a place.
 #[derive(Clone)]
 struct Reading<'t> {
@@ -115,9 +118,10 @@ impl<'t> Reading<'t> {
         Reading { text, lexer: text.lexer(start), stack, previous: Token::Comma, end: start, before_comma: start }
     }
 
-    /// Read on as far as the grammar goes, `limit` at the most.
-    fn run(&mut self, limit: usize) -> Stop {
+    /// Read on as far as the grammar goes, and as a budget reaches, which is paid from.
+    fn run(&mut self, budget: &mut usize) -> Stop {
         loop {
+            let before = self.end;
             let lexeme = self.lexer.peek();
             match lexeme.token {
                 Token::Comment | Token::Space => {
@@ -125,7 +129,7 @@ impl<'t> Reading<'t> {
                     continue;
                 }
                 Token::End => return Stop::Text,
-                _ if lexeme.start >= limit => return Stop::Text,
+                _ if *budget == 0 => return Stop::Text,
                 Token::String(quoted) if is_doubtful(quoted) => return Stop::Fault(lexeme),
                 _ => {}
             }
@@ -133,6 +137,7 @@ impl<'t> Reading<'t> {
                 return Stop::Fault(lexeme);
             };
             self.take(lexeme, state);
+            *budget = budget.saturating_sub((PER_THING * (self.end - before)).max(PER_TOKEN));
             if self.stack.is_empty() {
                 return Stop::Unit(self.end);
             }
@@ -260,13 +265,12 @@ impl Recovery<'_, '_> {
                 if self.budget == 0 {
                     break;
                 }
-                let from = reading.end;
                 let stop = match ended {
                     Some(end) => Stop::Unit(end),
-                    None => reading.run(from + self.budget),
+                    None => reading.run(&mut self.budget),
                 };
                 let to = if let Stop::Fault(lexeme) = &stop { lexeme.end } else { reading.end };
-                self.pay(to.max(from) - from + reading.stack.len());
+                self.pay(to.saturating_sub(reading.end) + reading.stack.len());
                 match stop {
                     Stop::Unit(end) => self.consider(start, end, &mut best),
                     Stop::Text => {

@@ -26,7 +26,7 @@ use step::Beginning;
 use unit::no_member;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
-const BYTES_PER_BYTE: usize = 4;
+const BYTES_PER_BYTE: usize = 2;
 
 /// And so many in any case: of a short text many readings are tried.
 const LEAST_BYTES: usize = 1 << 16;
@@ -439,9 +439,9 @@ impl Recovery<'_, '_> {
     fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
         let text = &self.output[start..extent.end];
         let quotes = if self.repairs { "\"{['“”‘’`" } else { "\"{[" };
+        let has_content = |character: char| character.is_alphanumeric() || quotes.contains(character);
         // Dots stand for items that were left out.
-        let has_dots = text.contains("...") || text.contains('…');
-        if !has_dots && !text.contains(|character: char| character.is_alphanumeric() || quotes.contains(character)) {
+        if !text.contains(has_content) && !text.contains("...") && !text.contains('…') {
             return;
         }
         if extent.fragment

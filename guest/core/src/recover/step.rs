@@ -181,6 +181,7 @@ impl<'t> Recovery<'t, '_> {
     pub(super) fn next_item(&mut self, start: usize, from: usize) -> Option<usize> {
         let Beginning { name, indent } = match self.beginning {
             Some(beginning) => beginning,
+            None if self.budget == 0 => return None,
             None => {
                 self.spend(start, Some(start + LIKELY));
                 self.likely_beginning(start)?
