@@ -347,9 +347,11 @@ impl<'t> Lexer<'t> {
             match byte {
                 b'\\' => self.at = (self.at + 2).min(self.end),
                 b'\n' if self.is_lost_at_line(quotes, &mut ahead) => break Ends::Lost,
-                0x80.. if quotes == Quotes::Double || !self.text.is_char_boundary(self.at) => self.at += 1,
-                b'"' | b'\'' | b'`' | 0x80.. if quotes.closed_by(self.character(self.at)) => {
-                    let after = self.at + self.character(self.at).len_utf8();
+                b'"' | b'\'' | b'`' | 0x80.. => {
+                    let Some(after) = self.past_quote(quotes, byte) else {
+                        self.at += 1;
+                        continue;
+                    };
                     if self.is_end(after) {
                         self.at = after;
                         break Ends::Quote;
@@ -365,6 +367,19 @@ impl<'t> Lexer<'t> {
             }
         };
         Token::String(Quoted { quotes, ends, quotes_inside })
+    }
+
+    /// Where the quote ends that stands here, if it may end a string of these quotes. `byte` is its first one.
+    #[inline]
+    fn past_quote(&self, quotes: Quotes, byte: u8) -> Option<usize> {
+        if byte.is_ascii() {
+            return quotes.closed_by(byte.into()).then_some(self.at + 1);
+        }
+        if quotes == Quotes::Double || !self.text.is_char_boundary(self.at) {
+            return None;
+        }
+        let character = self.character(self.at);
+        quotes.closed_by(character).then_some(self.at + character.len_utf8())
     }
 
     /// Whether the string that is being read has lost its quote before this line's end: the next line begins as a line

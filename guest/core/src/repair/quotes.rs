@@ -4,10 +4,16 @@
 use super::scalar;
 use crate::parse::loose::Quotes;
 
+/// A string with more quotes inside than this is in doubt, whatever they are.
+const MAX_INSIDE: usize = 64;
+
 /// Whether a string with quotes inside that are not escaped has another reading. `close` is the quote that ends it.
 pub(super) fn are_in_doubt(content: &str, quotes: Quotes, close: &str) -> bool {
     let single = matches!(quotes, Quotes::Single | Quotes::SmartSingle);
-    let mut inside = places(content, quotes);
+    let mut inside: Vec<Quote> = places(content, quotes).take(MAX_INSIDE + 1).collect();
+    if inside.len() > MAX_INSIDE {
+        return true;
+    }
     // Curly quotes come in pairs: a straight one inside of them is no end, and a straight one is no end for what has a
     // curly one inside.
     if !close.is_ascii() {
@@ -49,7 +55,7 @@ pub(super) fn are_in_name(name: &str, quotes: Quotes) -> bool {
             && quote.before.is_some_and(char::is_alphabetic)
             && quote.after.is_some_and(char::is_alphabetic)
     };
-    !places(name, quotes).iter().all(is_apostrophe)
+    !places(name, quotes).all(|quote| is_apostrophe(&quote))
 }
 
 /// Whether a quote after a character is a sign of its own: for inches, or for a letter that is missing.
@@ -74,9 +80,9 @@ struct Quote {
 }
 
 /// The quotes inside a string that may end it, if they are not escaped.
-fn places(content: &str, quotes: Quotes) -> Vec<Quote> {
+fn places(content: &str, quotes: Quotes) -> impl Iterator<Item = Quote> {
     let (mut escaped, mut before) = (false, None);
-    let quote = |(start, character): (usize, char)| {
+    let quote = move |(start, character): (usize, char)| {
         let end = start + character.len_utf8();
         let is_quote = !escaped && quotes.closed_by(character);
         escaped = !escaped && character == '\\';
@@ -84,7 +90,7 @@ fn places(content: &str, quotes: Quotes) -> Vec<Quote> {
         before = Some(character);
         is_quote.then_some(quote)
     };
-    content.char_indices().filter_map(quote).collect()
+    content.char_indices().filter_map(quote)
 }
 
 #[cfg(test)]
