@@ -14,7 +14,11 @@ const MAX_NAME: usize = 256;
 /// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
 pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
-    // Between what has become white space of other scripts, too.
+    // Most are told at once.
+    if let Some(next) = text.as_bytes().get(1).filter(|next| b"{}[]\",".contains(next)) {
+        return is_likely(bracket, *next);
+    }
+    // White space of other scripts may stand there, too.
     let inside = text[1..].trim_start();
     let next = inside.chars().next()?;
     let word = |inside: &str| inside.find(|character: char| !is_of_name(character)).unwrap_or(inside.len());

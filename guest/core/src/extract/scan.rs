@@ -23,6 +23,9 @@ use crate::{
 /// Reading on past what may end something, to see whether that is data, takes so many bytes for each byte of the output.
 const AHEAD_PER_BYTE: usize = 2;
 
+/// Looking into brackets that do not look like JSON takes as many bytes as the output has, and this many more.
+const MORE_UNLIKELY: usize = 4096;
+
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
@@ -47,6 +50,7 @@ pub(super) struct Scanner<'t, 'c> {
     options: &'c Extract,
     marks: Marks<'t, 'c>,
     ahead: usize,
+    unlikely: usize,
     found: Scanned,
     /// Documents in a row are one list.
     rows: bool,
@@ -63,6 +67,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             options,
             marks: Marks::new(output, options),
             ahead: AHEAD_PER_BYTE * output.len(),
+            unlikely: output.len() + MORE_UNLIKELY,
             found: Scanned::default(),
             rows,
             raw: options.raw_json && options.embedded != Embedded::Each,
@@ -278,11 +283,11 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// what ends is looked at so.
     fn holds_json(&mut self, start: usize) -> bool {
         let stop = self.marks.next(Sought::Any, start).map_or(self.output.len(), |mark| mark.start);
-        if self.ahead == 0 || start >= stop {
+        if self.unlikely == 0 || start >= stop {
             return false;
         }
         let (end, ends) = prose::reach(self.output, (start, stop));
-        self.ahead = self.ahead.saturating_sub(end - start);
+        self.unlikely = self.unlikely.saturating_sub(end - start);
         (ends || self.found.whole.begins(self.output, start)) && prose::holds_json(&self.output[start..end])
     }
 
