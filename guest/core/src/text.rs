@@ -77,13 +77,21 @@ pub(crate) fn quote(text: &str, limit: usize) -> String {
     let mut end = 0;
     for (at, character) in text.char_indices() {
         let next = at + character.len_utf8();
-        let mut shown = String::new();
-        push_json_string(&mut shown, &text[at..next]);
-        let shown = visible(&shown[1..shown.len() - 1]);
-        if next > keep || inside.len() + shown.len() > 2 * limit {
+        if next > keep || inside.len() + 1 > 2 * limit {
             break;
         }
-        inside.push_str(&shown);
+        // Most characters are shown as they are.
+        if matches!(character, ' '..='~') && !matches!(character, '"' | '\\') {
+            inside.push(character);
+        } else {
+            let mut shown = String::new();
+            push_json_string(&mut shown, &text[at..next]);
+            let shown = visible(&shown[1..shown.len() - 1]);
+            if inside.len() + shown.len() > 2 * limit {
+                break;
+            }
+            inside.push_str(&shown);
+        }
         end = next;
     }
     let more = if end < text.len() { left_out(text.len() - end) } else { String::new() };

@@ -67,6 +67,7 @@ pub(crate) fn recover(
         beginning: None,
         budget: BYTES_PER_BYTE * (end - start) + LEAST_BYTES,
         repairs_left: MAX_REPAIRS,
+        in_vain: 0,
     };
     let mut edits = Vec::new();
     if first > start {
@@ -126,6 +127,8 @@ struct Recovery<'t, 'c> {
     /// How many bytes may still be read to find what is in step.
     budget: usize,
     repairs_left: usize,
+    /// How many units in a row no repair has mended.
+    in_vain: usize,
 }
 
 impl Recovery<'_, '_> {

@@ -7,6 +7,9 @@ use crate::{
     repair::{Tail, repair_member, repair_value},
 };
 
+/// After so many units in a row that no repair mends, none is tried any more.
+const MAX_IN_VAIN: usize = 256;
+
 impl Recovery<'_, '_> {
     /// Whether a piece is JSON as it is.
     pub(super) fn strict(&self, start: usize, end: usize) -> Result<(), Broken> {
@@ -55,10 +58,14 @@ impl Recovery<'_, '_> {
         repair: fn(&str, (usize, usize)) -> Option<Vec<Edit>>,
         piece: (usize, usize),
     ) -> Option<Vec<Edit>> {
-        if !self.repairs || self.repairs_left == 0 {
+        if !self.repairs || self.repairs_left == 0 || self.in_vain == MAX_IN_VAIN {
             return None;
         }
-        let edits = repair(self.output, piece)?;
+        let Some(edits) = repair(self.output, piece) else {
+            self.in_vain += 1;
+            return None;
+        };
+        self.in_vain = 0;
         let left = self.repairs_left.checked_sub(edits.len());
         self.repairs_left = left.unwrap_or_default();
         left.map(|_| edits)
