@@ -80,17 +80,20 @@ pub(crate) fn quote(text: &str, limit: usize) -> String {
         if next > keep || inside.len() + 1 > 2 * limit {
             break;
         }
-        // Most characters are shown as they are.
-        if matches!(character, ' '..='~') && !matches!(character, '"' | '\\') {
-            inside.push(character);
-        } else {
-            let mut shown = String::new();
-            push_json_string(&mut shown, &text[at..next]);
-            let shown = visible(&shown[1..shown.len() - 1]);
-            if inside.len() + shown.len() > 2 * limit {
-                break;
+        // Most characters are shown as they are, or behind a backslash.
+        match character {
+            '"' | '\\' if inside.len() + 2 > 2 * limit => break,
+            '"' | '\\' => inside.extend(['\\', character]),
+            ' '..='~' => inside.push(character),
+            _ => {
+                let mut shown = String::new();
+                push_json_string(&mut shown, &text[at..next]);
+                let shown = visible(&shown[1..shown.len() - 1]);
+                if inside.len() + shown.len() > 2 * limit {
+                    break;
+                }
+                inside.push_str(&shown);
             }
-            inside.push_str(&shown);
         }
         end = next;
     }
