@@ -56,8 +56,8 @@ fn a_warm_instance_goes_on_after_a_fault() {
     }
 }
 
-/// Texts that are made to be read over and over cost at most five times what an ordinary one costs, byte for byte, and
-/// no more for being longer.
+/// Texts that are made to be read over and over cost at most ten times what an ordinary one costs, byte for byte, and no
+/// more for being longer. An ordinary one is read once.
 #[test]
 fn hostile_texts_cost_little_more_than_ordinary_ones() {
     const BYTES: usize = 400_000;

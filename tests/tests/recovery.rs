@@ -173,9 +173,12 @@ fn a_damaged_item_costs_no_other() {
     }
 }
 
+/// A name, and how an item of that shape is written.
+type Shape = (&'static str, fn(usize) -> String);
+
 /// What items look like, as text: which member comes first matters. Those that nest others of their kind are told from
 /// them by brackets alone.
-const SHAPES: [(&str, fn(usize) -> String); 7] = [
+const SHAPES: [Shape; 7] = [
     ("flat", |n| {
         format!(r#"{{"id":{n},"text":"some words","tags":["a","b"],"meta":{{"k":"v","n":1.5}},"done":true}}"#)
     }),
