@@ -57,7 +57,9 @@ pub fn extract() -> &'static [Pair] {
 /// The whole text, by any schema, at the widest caps.
 pub fn parse() -> &'static [Pair] {
     static PAIRS: OnceLock<Vec<Pair>> = OnceLock::new();
-    PAIRS.get_or_init(|| vec![pair(&format!(r#"{ANY},"extract":{{"markers":[]}},"caps":{{"depth":128}}"#), None)])
+    PAIRS.get_or_init(|| {
+        vec![pair(&format!(r#"{ANY},"extract":{{"markers":[],"ignore":[]}},"caps":{{"depth":128}}"#), None)]
+    })
 }
 
 /// What is only syntax is put right.
