@@ -17,7 +17,6 @@ const others = {
   // The output stands in a request, and is read once more.
   "contracts/allow-values-flood.json": "out_of_fuel",
   "text/backslash-storm.json": "out_of_fuel",
-  "text/quote-storm.json": "out_of_fuel",
   "size/output-over-its-cap.json": "out_of_memory",
   // Node's stack is larger than 512 KiB.
   "stack/reference-chain.json": "accepted",
