@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     allow::Allow,
     contract::{Caps, Contract, Items},
-    parse::{Broken, Document, Finding, NodeId, Span, What},
+    parse::{Broken, Document, Finding, NodeId, Span, What, parse},
     place::Place,
     screen::{self, Screening},
     text,
@@ -63,8 +63,16 @@ impl Items {
 pub(crate) struct Malformed {
     pub(crate) index: usize,
     pub(crate) span: Span,
+}
+
+impl Malformed {
     /// Where it breaks, the place being one in the item.
-    pub(crate) broken: Broken,
+    fn broken(&self, output: &str, caps: &Caps) -> Broken {
+        let end = self.span.end as usize;
+        // What is JSON was cut off: it may have been longer.
+        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() };
+        parse(output, self.span, caps).err().unwrap_or_else(cut_off)
+    }
 }
 
 /// The items of a document, told apart.
@@ -102,7 +110,7 @@ pub(crate) fn sort<'c>(
         None => Some(contract.checker().inspector(Some(&items.path), document)),
     };
     let sorted = Sorted { items: Some(items), ..Sorted::default() };
-    let mut sorter = Sorter { output, items, sorted, left: MAX_ITEMS_VIOLATIONS, unlisted: 0 };
+    let mut sorter = Sorter { output, caps: contract.caps(), items, sorted, left: MAX_ITEMS_VIOLATIONS, unlisted: 0 };
     let mut malformed = malformed.into_iter().peekable();
     let mut findings = screening.findings.as_slice();
     let mut index = 0;
@@ -185,6 +193,7 @@ fn over_limit(max: usize, span: Span, place: &Place) -> Violations {
 
 struct Sorter<'s, 'c> {
     output: &'s str,
+    caps: &'c Caps,
     items: &'c Items,
     sorted: Sorted<'c>,
     /// Violations that can still be listed, and those that are not.
@@ -199,9 +208,12 @@ impl<'c> Sorter<'_, 'c> {
     }
 
     fn malformed(&mut self, malformed: Malformed) {
-        let Malformed { index, span, broken } = malformed;
+        let Malformed { index, span } = malformed;
         let violations = match self.has_room() {
-            true => screen::malformed(self.output, &broken).under(&self.items.path.item(index)).into(),
+            true => {
+                let broken = malformed.broken(self.output, self.caps);
+                screen::malformed(self.output, &broken).under(&self.items.path.item(index)).into()
+            }
             false => Violations::default(),
         };
         self.quarantine(index, Reason::Malformed, span, violations);

@@ -63,7 +63,10 @@ impl Place {
         let mut pointer = Shown::new("");
         for step in &self.0 {
             match step {
-                Step::Index(index) => pointer.text.push_str(&format!("/{index}")),
+                Step::Index(index) => {
+                    pointer.text.push('/');
+                    text::push_number(&mut pointer.text, *index);
+                }
                 Step::Name(_) => pointer.step(step, |pointer, name| {
                     pointer.push('/');
                     pointer.push_str(&escaped(name));
@@ -92,12 +95,18 @@ struct Shown {
 
 impl Shown {
     fn new(start: &str) -> Self {
-        Shown { text: start.to_owned(), more: 0 }
+        let mut text = String::with_capacity(32);
+        text.push_str(start);
+        Shown { text, more: 0 }
     }
 
     fn step(&mut self, step: &Step, write: impl FnOnce(&mut String, &str)) {
         match step {
-            Step::Index(index) => self.text.push_str(&format!("[{index}]")),
+            Step::Index(index) => {
+                self.text.push('[');
+                text::push_number(&mut self.text, *index);
+                self.text.push(']');
+            }
             Step::Name(name) if self.text.len() > MAX_SHOWN => self.more += name.len() + 1,
             Step::Name(name) => {
                 let end = name.floor_char_boundary(2 * MAX_SHOWN);
@@ -108,6 +117,9 @@ impl Shown {
     }
 
     fn cut(self) -> String {
+        if self.text.len() <= MAX_SHOWN && self.more == 0 {
+            return self.text;
+        }
         text::cut_with(&self.text, MAX_SHOWN, self.more)
     }
 }

@@ -43,6 +43,11 @@ pub(crate) fn without_left_out(text: &str) -> &str {
     }
 }
 
+/// Append a number. Formatting it would cost several times as much, and places are full of them.
+pub(crate) fn push_number(out: &mut String, number: usize) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
 /// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
 pub(crate) fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
@@ -73,9 +78,13 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
 #[inline(never)]
 pub(crate) fn quote(text: &str, limit: usize) -> String {
     let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len()).len()) };
-    let mut inside = String::new();
-    let mut end = 0;
-    for (at, character) in text.char_indices() {
+    let mut inside = String::with_capacity(keep.min(2 * limit) + 8);
+    // What needs no escape, as most texts need none, is taken at once.
+    let plain = |byte: &u8| matches!(byte, b' ' | b'!' | b'#'..=b'[' | b']'..=b'~');
+    let mut end = text.as_bytes()[..keep].iter().take_while(|byte| plain(byte)).count();
+    inside.push_str(&text[..end]);
+    let rest = end;
+    for (at, character) in text[rest..].char_indices().map(|(at, character)| (rest + at, character)) {
         let next = at + character.len_utf8();
         if next > keep || inside.len() + 1 > 2 * limit {
             break;
@@ -127,21 +136,24 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
 #[inline(never)]
 pub(crate) fn visible(text: &str) -> String {
-    // Most texts are plain, and told so at a glance.
-    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.chars().any(is_invisible) {
+    if !text.chars().any(is_invisible) {
         return text.to_owned();
     }
     let mut shown = String::new();
     for character in text.chars() {
-        match character {
-            '\n' => shown.push_str("\\n"),
-            '\r' => shown.push_str("\\r"),
-            '\t' => shown.push_str("\\t"),
-            character if is_invisible(character) => push_escaped(&mut shown, character),
-            character => shown.push(character),
-        }
+        push_visible(&mut shown, character);
     }
     shown
+}
+
+fn push_visible(out: &mut String, character: char) {
+    match character {
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        character if is_invisible(character) => push_escaped(out, character),
+        character => out.push(character),
+    }
 }
 
 /// Both: [`visible`], and at most `limit` bytes of it, with the number of bytes of `text` left out said at the end.
@@ -154,12 +166,13 @@ pub(crate) fn short(text: &str, limit: usize) -> String {
     let room = limit.saturating_sub(left_out(text.len()).len());
     let mut out = String::new();
     for (at, character) in text.char_indices() {
-        let shown = visible(character.encode_utf8(&mut [0; 4]));
-        if out.len() + shown.len() > room {
+        let before = out.len();
+        push_visible(&mut out, character);
+        if out.len() > room {
+            out.truncate(before);
             out.push_str(&left_out(text.len() - at));
             break;
         }
-        out.push_str(&shown);
     }
     out
 }
@@ -173,13 +186,16 @@ pub(crate) fn push_escaped(out: &mut String, character: char) {
 
 /// What could make a text read otherwise than it is: control characters, those that turn the direction of writing, ends
 /// of lines that only some readers know, and all that Unicode lets a display leave out (`Default_Ignorable_Code_Point`).
+#[inline]
 pub(crate) fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
+    // Most are plain, and told so at a glance.
+    !matches!(character, ' '..='~')
+        && (character.is_control()
+            || matches!(character,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'))
 }
 
 /// As many of some values as fit `limit` bytes, the first always, and how many more there are.

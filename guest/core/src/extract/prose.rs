@@ -3,7 +3,10 @@
 use memchr::{memchr, memchr2};
 use serde::{Deserialize, Serialize};
 
-use crate::parse::loose::{Bracket, Lexer, Token};
+use crate::parse::{
+    Open,
+    loose::{Bracket, Lexer, Token},
+};
 
 /// Numbers in brackets up to this length may be a citation.
 const MAX_CITATION: usize = 64;
@@ -15,7 +18,7 @@ const MAX_NAME: usize = 256;
 pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
     // Most are told at once.
-    if let Some(next) = text.as_bytes().get(1).filter(|next| b"{}[]\",".contains(next)) {
+    if let Some(next) = text.as_bytes().get(1).filter(|next| matches!(next, b'{' | b'}' | b'[' | b']' | b'"' | b',')) {
         return is_likely(bracket, *next);
     }
     // White space of other scripts may stand there, too.
@@ -75,25 +78,27 @@ pub(super) fn broken(output: &str, span: (usize, usize)) -> usize {
 /// The same, and whether its own bracket ends it.
 pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool) {
     let mut lexer = Lexer::new(output, (start, end), true);
-    let mut open: Vec<Bracket> = Vec::new();
+    let mut open = Open::default();
     let mut counts = [0_usize; 2];
     let count = |bracket: Bracket| usize::from(bracket == Bracket::Array);
     let mut last = start;
     loop {
-        let lexeme = lexer.next();
+        let lexeme = lexer.next_mark();
         let before = std::mem::replace(&mut last, lexeme.end);
         match lexeme.token {
             // Lines of words come after a text that was left open.
-            Token::Word if is_prose(&output[before..lexeme.end], lexer.peek().token) => return (before, false),
+            Token::Word if is_prose(&output[before..lexeme.end], || lexer.peek().token) => return (before, false),
             Token::End => return (end, false),
             Token::Open(bracket) => {
-                open.push(bracket);
+                open.push(bracket == Bracket::Object);
                 counts[count(bracket)] += 1;
             }
             // One that belongs to nothing is passed over.
             Token::Close(bracket) if counts[count(bracket)] == 0 => {}
             Token::Close(bracket) => {
-                while let Some(last) = open.pop() {
+                loop {
+                    let last = if open.is_object() { Bracket::Object } else { Bracket::Array };
+                    open.pop();
                     counts[count(last)] -= 1;
                     if last == bracket {
                         break;
@@ -110,25 +115,37 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool)
 
 /// Whether JSON stands in a text, behind its first bracket: no citation, and not the same in doubled braces.
 pub(super) fn holds_json(text: &str) -> bool {
-    let inside = text.trim_start_matches('{');
-    if text.len() - inside.len() > 1 && looks_like_json(&text[text.len() - inside.len() - 1..]).is_some() {
+    let bytes = text.as_bytes();
+    let doubled = bytes.iter().take_while(|byte| **byte == b'{').count();
+    if doubled > 1 && looks_like_json(&text[doubled - 1..]).is_some() {
         return false;
     }
-    let quote = text.find('"').unwrap_or(text.len());
-    let is_cited = |text: &str| text.find(']').is_some_and(|end| is_citation(&text[..=end]));
-    let is_json = |at: usize| looks_like_json(&text[at..]).is_some() && (quote < at || !is_cited(&text[at..]));
-    text.match_indices(['{', '[']).skip(1).any(|(at, _)| is_json(at))
+    let is_cited = |text: &str| memchr(b']', text.as_bytes()).is_some_and(|end| is_citation(&text[..=end]));
+    let mut quote = None;
+    let mut is_json = |at: usize| {
+        looks_like_json(&text[at..]).is_some() && {
+            // Where strings begin, what is in brackets is no citation.
+            let quote = *quote.get_or_insert_with(|| memchr(b'"', bytes).unwrap_or(bytes.len()));
+            quote < at || !is_cited(&text[at..])
+        }
+    };
+    (1..bytes.len()).any(|at| matches!(bytes[at], b'{' | b'[') && is_json(at))
 }
 
 /// Whether prose begins with a word, by the white space before it and by the token behind it. Prose is not indented as
 /// members are.
-fn is_prose(word: &str, next: Token) -> bool {
+fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
     let name = word.trim_ascii_start();
     let white = &word[..word.len() - name.len()];
-    let lines = if white.ends_with('\n') { white.bytes().filter(|byte| *byte == b'\n').count() } else { 0 };
-    let is_word =
-        name.starts_with(char::is_alphabetic) && !matches!(name, "true" | "false" | "null" | "True" | "False" | "None");
-    is_word && ((lines > 0 && next == Token::Word) || (lines > 1 && next != Token::Colon))
+    if !white.ends_with('\n') || !name.starts_with(char::is_alphabetic) {
+        return false;
+    }
+    let is_word = !matches!(name, "true" | "false" | "null" | "True" | "False" | "None");
+    is_word
+        && match next() {
+            Token::Word => true,
+            next => next != Token::Colon && white.bytes().filter(|byte| *byte == b'\n').count() > 1,
+        }
 }
 
 /// What comes after a value that shows it to be a piece of something larger.

@@ -23,7 +23,7 @@ use crate::{
 /// Reading on past what may end something, to see whether that is data, takes so many bytes for each byte of the output.
 const AHEAD_PER_BYTE: usize = 2;
 
-/// Looking into brackets that do not look like JSON takes as many bytes as the output has, and this many more.
+/// Looking into brackets that do not look like JSON takes half as many bytes as the output has, and this many more.
 const MORE_UNLIKELY: usize = 4096;
 
 /// What was found.
@@ -67,7 +67,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             options,
             marks: Marks::new(output, options),
             ahead: AHEAD_PER_BYTE * output.len(),
-            unlikely: output.len() + MORE_UNLIKELY,
+            unlikely: output.len() / 2 + MORE_UNLIKELY,
             found: Scanned::default(),
             rows,
             raw: options.raw_json && options.embedded != Embedded::Each,
@@ -282,10 +282,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// Whether a bracket that does not look like JSON holds some: then that is a piece of what begins here. In prose, only
     /// what ends is looked at so.
     fn holds_json(&mut self, start: usize) -> bool {
-        let stop = self.marks.next(Sought::Any, start).map_or(self.output.len(), |mark| mark.start);
-        if self.unlikely == 0 || start >= stop {
+        if self.unlikely == 0 {
             return false;
         }
+        let stop = self.marks.next(Sought::Any, start).map_or(self.output.len(), |mark| mark.start);
+        if start >= stop {
+            return false;
+        }
+        let stop = self.output.floor_char_boundary(stop.min(start + self.unlikely));
         let (end, ends) = prose::reach(self.output, (start, stop));
         self.unlikely = self.unlikely.saturating_sub(end - start);
         (ends || self.found.whole.begins(self.output, start)) && prose::holds_json(&self.output[start..end])

@@ -5,6 +5,8 @@
 //! is followed by such a mark ends the string: so one quote too many or too few is soon in step again. Each byte is read
 //! a bounded number of times.
 
+use memchr::memchr;
+
 use super::scan;
 
 /// Which bracket.
@@ -121,12 +123,14 @@ pub(crate) struct Lexer<'t> {
     lenient: bool,
     /// Between these places, what looks like a comment is none: it would hold what stands at the second one.
     no_comment: (usize, usize),
+    /// The comment that was found last: what stands before it is read up to it first.
+    comment: (usize, usize),
     peeked: Option<Lexeme>,
 }
 
 impl<'t> Lexer<'t> {
     pub(crate) fn new(text: &'t str, (start, end): (usize, usize), lenient: bool) -> Self {
-        Lexer { text, at: start, end, lenient, no_comment: (0, 0), peeked: None }
+        Lexer { text, at: start, end, lenient, no_comment: (0, 0), comment: (0, 0), peeked: None }
     }
 
     /// The same lexer at another place.
@@ -195,18 +199,50 @@ impl<'t> Lexer<'t> {
         &self.text.as_bytes()[..self.end]
     }
 
+    /// [`next`](Lexer::next), for loops in which most tokens are marks: those are read in place.
+    #[inline(always)]
+    pub(crate) fn next_mark(&mut self) -> Lexeme {
+        if self.peeked.is_none() { self.mark().unwrap_or_else(|| self.read()) } else { self.next() }
+    }
+
+    /// [`peek`](Lexer::peek), likewise.
+    #[inline(always)]
+    pub(crate) fn peek_mark(&mut self) -> Lexeme {
+        if self.peeked.is_none()
+            && let Some(mark) = self.mark()
+        {
+            self.peeked = Some(mark);
+            return mark;
+        }
+        self.peek()
+    }
+
+    /// One of JSON's six marks, if it stands here.
+    #[inline(always)]
+    fn mark(&mut self) -> Option<Lexeme> {
+        let start = self.at;
+        let token = match self.bytes().get(start)? {
+            b'{' => Token::Open(Bracket::Object),
+            b'[' => Token::Open(Bracket::Array),
+            b'}' => Token::Close(Bracket::Object),
+            b']' => Token::Close(Bracket::Array),
+            b',' => Token::Comma,
+            b':' => Token::Colon,
+            _ => return None,
+        };
+        self.at += 1;
+        Some(Lexeme { token, start, end: self.at })
+    }
+
     fn read(&mut self) -> Lexeme {
         let bytes = self.bytes();
         self.at += scan::white_space(&bytes[self.at..]);
+        if let Some(mark) = self.mark() {
+            return mark;
+        }
         let start = self.at;
         let token = match bytes.get(start) {
             None => Token::End,
-            Some(b'{') => self.mark(Token::Open(Bracket::Object)),
-            Some(b'[') => self.mark(Token::Open(Bracket::Array)),
-            Some(b'}') => self.mark(Token::Close(Bracket::Object)),
-            Some(b']') => self.mark(Token::Close(Bracket::Array)),
-            Some(b',') => self.mark(Token::Comma),
-            Some(b':') => self.mark(Token::Colon),
             Some(b'"') => self.string(Quotes::Double),
             // Most other things are numbers, literals and names: neither a quote nor a comment begins so.
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_') => self.word(),
@@ -214,12 +250,6 @@ impl<'t> Lexer<'t> {
             Some(_) => self.word(),
         };
         Lexeme { token, start, end: self.at }
-    }
-
-    #[inline]
-    fn mark(&mut self, token: Token) -> Token {
-        self.at += 1;
-        token
     }
 
     #[inline]
@@ -275,16 +305,28 @@ impl<'t> Lexer<'t> {
         if (from..to).contains(&at) || !self.is_comment(at) {
             return None;
         }
-        let rest = &self.text[at..self.end];
-        let end = if let Some(inside) = rest.strip_prefix("/*") {
-            inside.find("*/").map(|found| found + 4).ok_or(rest.len())
+        if self.comment.0 == at && self.comment.1 > at {
+            return Some(self.comment.1);
+        }
+        let rest = &self.bytes()[at..];
+        let end = if let Some(inside) = rest.strip_prefix(b"/*") {
+            inside.windows(2).position(|pair| pair == b"*/").map(|found| found + 4).ok_or(rest.len())
         } else if begins_line(self.text, at) {
-            Ok(rest.find('\n').unwrap_or(rest.len()))
+            Ok(memchr(b'\n', rest).unwrap_or(rest.len()))
         } else {
             line_in_step(rest)
         };
-        // What is none is looked at once.
-        end.map(|end| at + end).map_err(|none| self.no_comment = (at, at + none)).ok()
+        // Either is looked at once.
+        match end {
+            Ok(end) => {
+                self.comment = (at, at + end);
+                Some(at + end)
+            }
+            Err(none) => {
+                self.no_comment = (at, at + none);
+                None
+            }
+        }
     }
 
     /// A run of characters that are no marks.
@@ -421,14 +463,14 @@ impl<'t> Lexer<'t> {
 
 /// Whether nothing but white space stands before a place on its line.
 pub(crate) fn begins_line(text: &str, at: usize) -> bool {
-    let before = text[..at].trim_end_matches([' ', '\t', '\r']);
-    before.is_empty() || before.ends_with('\n')
+    let blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
+    matches!(text.as_bytes()[..at].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'))
 }
 
 /// Where a text's first line ends, or the first bracket in it that ends what was begun before.
-fn line_in_step(text: &str) -> Result<usize, usize> {
+fn line_in_step(text: &[u8]) -> Result<usize, usize> {
     let mut depth = 0_usize;
-    for (at, byte) in text.bytes().enumerate() {
+    for (at, byte) in text.iter().enumerate() {
         match byte {
             b'\n' => return Ok(at),
             b'{' | b'[' => depth += 1,

@@ -17,7 +17,7 @@ pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
 pub(crate) use number::{Number, length as number_length};
 pub(crate) use scan::{hash, plain, same, white_space};
-pub(crate) use strict::strict_end;
+pub(crate) use strict::{Open, strict_end};
 
 use document::Node;
 
@@ -53,8 +53,6 @@ pub(crate) enum What {
 pub(crate) struct Parsed<'t> {
     pub(crate) document: Document<'t>,
     pub(crate) findings: Vec<Finding>,
-    /// Where the value ends in the text.
-    pub(crate) end: usize,
 }
 
 /// Where a text stops being JSON.
@@ -79,14 +77,6 @@ pub(crate) fn parse<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed
             Some(_) => Err(NOTHING_AFTER),
         }
     });
-    parser.finish(result)
-}
-
-/// Parse the JSON value that `span` of `text` begins with, whatever comes after it.
-pub(crate) fn parse_prefix<'t>(text: &'t str, span: Span, caps: &Caps) -> Result<Parsed<'t>, Broken> {
-    // How much of the text it takes is not known.
-    let mut parser = Parser::new(text, span, caps, 0);
-    let result = parser.value();
     parser.finish(result)
 }
 
@@ -155,7 +145,7 @@ impl<'t, 'c> Parser<'t, 'c> {
 
     fn finish(self, result: Result<(), &'static str>) -> Result<Parsed<'t>, Broken> {
         match result {
-            Ok(()) => Ok(Parsed { document: self.document, findings: self.findings, end: self.at }),
+            Ok(()) => Ok(Parsed { document: self.document, findings: self.findings }),
             Err(expected) => {
                 let last = self.document.nodes.len().checked_sub(1);
                 Err(Broken {

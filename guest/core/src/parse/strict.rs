@@ -4,7 +4,7 @@ use super::{MAX_LEVELS, number, plain, white_space};
 
 /// The containers that have not ended, a bit for each: whether it is an object.
 #[derive(Default)]
-struct Open {
+pub(crate) struct Open {
     last: u64,
     /// All before the last, 64 in each.
     full: Vec<u64>,
@@ -13,7 +13,7 @@ struct Open {
 
 impl Open {
     #[inline(always)]
-    fn push(&mut self, object: bool) {
+    pub(crate) fn push(&mut self, object: bool) {
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.full.push(self.last);
         }
@@ -22,7 +22,7 @@ impl Open {
     }
 
     #[inline(always)]
-    fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.depth -= 1;
         self.last >>= 1;
         if self.depth > 0 && self.depth.is_multiple_of(64) {
@@ -31,7 +31,13 @@ impl Open {
     }
 
     #[inline(always)]
-    fn is_object(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.depth == 0
+    }
+
+    /// Whether the last one is an object.
+    #[inline(always)]
+    pub(crate) fn is_object(&self) -> bool {
         self.last & 1 == 1
     }
 }
@@ -67,7 +73,7 @@ pub(crate) fn strict_end(text: &str, (start, end): (usize, usize)) -> Result<usi
             _ => return Err(at),
         }
         // A value has ended: go on with the container around.
-        while open.depth > 0 {
+        while !open.is_empty() {
             at += white_space(&bytes[at..]);
             match (open.is_object(), bytes.get(at)) {
                 (true, Some(b'}')) | (false, Some(b']')) => open.pop(),

@@ -5,7 +5,7 @@ use crate::parse::loose::{Bracket, Ends, State, Token};
 
 /// The containers of a unit that have not ended.
 #[derive(Default)]
-struct Containers {
+pub(super) struct Containers {
     stack: Vec<(Bracket, State)>,
     objects: usize,
     arrays: usize,
@@ -53,13 +53,20 @@ pub(super) struct Extent {
 impl Recovery<'_, '_> {
     /// Where a unit that begins here ends.
     pub(super) fn extent(&mut self, in_array: bool) -> Extent {
-        let mut open = Containers::default();
+        let mut open = std::mem::take(&mut self.open);
+        open.truncate(0);
+        let extent = self.extent_with(&mut open, in_array);
+        self.open = open;
+        extent
+    }
+
+    fn extent_with(&mut self, open: &mut Containers, in_array: bool) -> Extent {
         // Where the last token ends, the last one before a comma, and what the last one outside of brackets was.
         let (mut end, mut before_comma, mut last) = (self.lexer.peek().start, 0, None);
         let (mut fragment, mut suspect) = (false, false);
         let mut previous = Token::Comma;
         loop {
-            let lexeme = self.lexer.peek();
+            let lexeme = self.lexer.peek_mark();
             if matches!(lexeme.token, Token::Comment | Token::Space) {
                 // What may be a part of the unit is not left out of it.
                 let bracket = if in_array { Bracket::Array } else { Bracket::Object };

@@ -13,17 +13,16 @@ use crate::{
     contract::Caps,
     items::Malformed,
     parse::{
-        Broken, Document, Edit, Span, apply,
+        Document, Edit, Span, apply,
         loose::{Bracket, Lexeme, Lexer, State, Token},
         parse,
     },
     path::ItemsPath,
-    place::{Place, Step},
+    place::Step,
     repair::{MAX_REPAIRS, beyond, comment, first_value, repair_value},
 };
-use extent::Extent;
+use extent::{Containers, Extent};
 use step::Beginning;
-use unit::no_member;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
 const BYTES_PER_BYTE: usize = 2;
@@ -68,6 +67,7 @@ pub(crate) fn recover(
         budget: BYTES_PER_BYTE * (end - start) + LEAST_BYTES,
         repairs_left: MAX_REPAIRS,
         in_vain: 0,
+        open: Containers::default(),
     };
     let mut edits = Vec::new();
     if first > start {
@@ -99,8 +99,8 @@ fn joined(edits: Vec<Edit>) -> Vec<Edit> {
 struct Unit {
     start: usize,
     end: usize,
-    /// What makes it JSON, or why it is none.
-    read: Result<Vec<Edit>, Broken>,
+    /// What makes it JSON; none where nothing does.
+    read: Option<Vec<Edit>>,
 }
 
 /// How a container ends.
@@ -129,6 +129,8 @@ struct Recovery<'t, 'c> {
     repairs_left: usize,
     /// How many units in a row no repair has mended.
     in_vain: usize,
+    /// Kept for `extent`, so that it allocates once.
+    open: Containers,
 }
 
 impl Recovery<'_, '_> {
@@ -197,18 +199,17 @@ impl Recovery<'_, '_> {
         let (mut from, mut comma, mut left_out) = (open, "", false);
         for (index, unit) in units.into_iter().enumerate() {
             match unit.read {
-                Ok(inside) => {
+                Some(inside) => {
                     self.gap((from, unit.start), comma, left_out.then_some(removed), &mut edits);
                     edits.extend(inside);
                     (from, comma, left_out) = (unit.end, ",", false);
                 }
-                Err(broken) => {
+                None => {
                     left_out = true;
                     if is_items {
                         // White space at its end is no part of it, as it is none of the change that takes it out.
                         let end = unit.start + self.output[unit.start..unit.end].trim_ascii_end().len();
-                        let broken = Broken { at: broken.at.min(end), ..broken };
-                        self.malformed.push(Malformed { index, span: Span::new(unit.start, end), broken });
+                        self.malformed.push(Malformed { index, span: Span::new(unit.start, end) });
                     }
                 }
             }
@@ -260,7 +261,7 @@ impl Recovery<'_, '_> {
                         Some(edits) => {
                             found = true;
                             let (inside, end) = self.descend(depth, edits)?;
-                            Unit { start: name.0, end, read: Ok(inside) }
+                            Unit { start: name.0, end, read: Some(inside) }
                         }
                         None => {
                             while !matches!(self.lexer.next().token, Token::Colon | Token::End) {}
@@ -276,7 +277,7 @@ impl Recovery<'_, '_> {
                 // It has no name: no repair makes a member of it.
                 Token::Open(_) => {
                     let end = self.extent(false).end;
-                    units.push(Unit { start: lexeme.start, end, read: Err(no_member(lexeme.start)) });
+                    units.push(Unit { start: lexeme.start, end, read: None });
                 }
                 Token::Comment if self.may_be_data(lexeme, Bracket::Object) => {
                     self.lexer.skip();
@@ -297,8 +298,7 @@ impl Recovery<'_, '_> {
 
     /// A comment that may be a unit. It is left out as one.
     fn doubtful(&self, comment: Lexeme) -> Unit {
-        let broken = Broken { at: comment.start, cut_off: false, expected: "a value", place: Place::root() };
-        Unit { start: comment.start, end: comment.end, read: Err(broken) }
+        Unit { start: comment.start, end: comment.end, read: None }
     }
 
     /// Whether a name stands here: a colon comes after what comes first.
@@ -407,7 +407,7 @@ impl Recovery<'_, '_> {
                 Token::Open(bracket) if target == Some(units.len()) && bracket == self.bracket(depth + 1) => {
                     self.lexer.skip();
                     let (inside, end) = self.inside(Bracket::Array, depth + 1, lexeme.end)?;
-                    units.push(Unit { start: lexeme.start, end, read: Ok(inside) });
+                    units.push(Unit { start: lexeme.start, end, read: Some(inside) });
                 }
                 Token::String(_) | Token::Word if self.is_member() && self.is_after_items(&units) => {
                     break End::Missing(units.last().map_or(lexeme.start, |last| last.end));
@@ -425,7 +425,7 @@ impl Recovery<'_, '_> {
         };
         match target {
             // Without one of them, the others would have other numbers.
-            Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_err()) => {
+            Some(index) if units.len() <= index || units.iter().any(|unit| unit.read.is_none()) => {
                 Err(Unrecovered::NoArray)
             }
             _ => Ok((units, end)),
@@ -434,7 +434,7 @@ impl Recovery<'_, '_> {
 
     /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
     fn is_after_items(&mut self, units: &[Unit]) -> bool {
-        let last = units.last().filter(|last| last.read.is_ok()).map(|last| last.end);
+        let last = units.last().filter(|last| last.read.is_some()).map(|last| last.end);
         self.parents.last() == Some(&Bracket::Object) && last.is_some_and(|end| self.is_tail(end))
     }
 
@@ -449,19 +449,19 @@ impl Recovery<'_, '_> {
         }
         if extent.fragment
             && let Some(last) = units.last_mut()
-            && last.read.as_ref().is_ok_and(Vec::is_empty)
+            && last.read.as_ref().is_some_and(Vec::is_empty)
             && self.continues((last.start, last.end), start)
         {
             *last = self.item(last.start, extent.end);
             return;
         }
-        let Err(broken) = self.strict(start, extent.end) else {
+        if self.is_strict(start, extent.end) {
             if self.beginning.is_none() {
                 self.beginning = self.beginning_of(start);
             }
-            units.push(Unit { start, end: extent.end, read: Ok(Vec::new()) });
+            units.push(Unit { start, end: extent.end, read: Some(Vec::new()) });
             return;
-        };
+        }
         if (extent.fragment || text.starts_with(['{', '[']))
             && let Some(end) = self.fitting_end(start, extent.fragment)
         {
@@ -471,7 +471,7 @@ impl Recovery<'_, '_> {
         }
         units.push(match self.resync(start, &extent) {
             Some(end) => self.item(start, end),
-            None => self.broken(start, extent.end, broken),
+            None => self.broken(start, extent.end),
         });
     }
 }

@@ -5,7 +5,7 @@ use super::{Recovery, Unit, extent::Extent};
 use crate::parse::{
     Document, Kind, Span,
     loose::{Bracket, Token},
-    parse, parse_prefix,
+    parse, strict_end,
 };
 
 /// What a look at one place costs at least.
@@ -98,7 +98,7 @@ impl<'t> Recovery<'t, '_> {
     /// Whether the last element that is JSON, of an array that has lost its end, is broken after all: it has brackets of
     /// the array and of what comes after it for its own, and other items inside. Those are read then.
     pub(super) fn last_took_the_rest(&mut self, units: &mut Vec<Unit>) -> bool {
-        let Some(last) = units.iter().rposition(|unit| unit.read.as_ref().is_ok_and(Vec::is_empty)) else {
+        let Some(last) = units.iter().rposition(|unit| unit.read.as_ref().is_some_and(Vec::is_empty)) else {
             return false;
         };
         let Unit { start, end, .. } = units[last];
@@ -258,8 +258,7 @@ impl<'t> Recovery<'t, '_> {
         // A hostile text has many places where much begins and nothing ends.
         let end = (at + self.budget).min(self.end);
         let end = self.output.floor_char_boundary(end);
-        let read = parse_prefix(self.output, Span::new(at, end), self.caps);
-        let read = read.map(|parsed| parsed.end).map_err(|broken| broken.at);
+        let read = strict_end(self.output, (at, end));
         let (Ok(to) | Err(to)) = read;
         self.spend(at, Some(to.max(at)));
         read

@@ -2,8 +2,7 @@
 
 use super::{Recovery, Unit};
 use crate::{
-    parse::{Broken, Document, Edit, Kind, Span, parse},
-    place::Place,
+    parse::{Document, Edit, Span, parse, strict_end},
     repair::{Tail, repair_member, repair_value},
 };
 
@@ -12,29 +11,23 @@ const MAX_IN_VAIN: usize = 256;
 
 impl Recovery<'_, '_> {
     /// Whether a piece is JSON as it is.
-    pub(super) fn strict(&self, start: usize, end: usize) -> Result<(), Broken> {
-        let parsed = parse(self.output, Span::new(start, end), self.caps)?;
-        if self.may_be_longer(parsed.document.kind(Document::ROOT), end) {
-            return Err(Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() });
-        }
-        Ok(())
+    pub(super) fn is_strict(&self, start: usize, end: usize) -> bool {
+        strict_end(self.output, (start, end)).is_ok_and(|value| self.output[value..end].trim_ascii_start().is_empty())
+            && !self.may_be_longer(end)
     }
 
-    /// Whether a value that ends here may have been longer: a number that the output ends with.
-    fn may_be_longer(&self, kind: Kind, end: usize) -> bool {
-        kind == Kind::Number && Tail::of(self.output, end) == Tail::Open
+    /// Whether JSON that ends here may have been longer: a number that the output ends with.
+    fn may_be_longer(&self, end: usize) -> bool {
+        self.output[..end].ends_with(|last: char| last.is_ascii_digit()) && Tail::of(self.output, end) == Tail::Open
     }
 
     pub(super) fn item(&mut self, start: usize, end: usize) -> Unit {
-        match self.strict(start, end) {
-            Ok(()) => Unit { start, end, read: Ok(Vec::new()) },
-            Err(broken) => self.broken(start, end, broken),
-        }
+        if self.is_strict(start, end) { Unit { start, end, read: Some(Vec::new()) } } else { self.broken(start, end) }
     }
 
     /// An item that is not JSON as it is.
-    pub(super) fn broken(&mut self, start: usize, end: usize, broken: Broken) -> Unit {
-        Unit { start, end, read: self.repaired(repair_value, (start, end)).ok_or(broken) }
+    pub(super) fn broken(&mut self, start: usize, end: usize) -> Unit {
+        Unit { start, end, read: self.repaired(repair_value, (start, end)) }
     }
 
     pub(super) fn member(&mut self, start: usize, end: usize) -> Unit {
@@ -43,14 +36,12 @@ impl Recovery<'_, '_> {
             Ok(parsed) => {
                 let document = &parsed.document;
                 let mut members = document.members(Document::ROOT);
-                match (members.next(), members.next()) {
-                    (Some((_, value)), None) if !self.may_be_longer(document.kind(value), end) => Ok(Vec::new()),
-                    _ => Err(()),
-                }
+                let is_one = members.next().is_some() && members.next().is_none();
+                (is_one && !self.may_be_longer(end)).then(Vec::new)
             }
-            Err(_) => self.repaired(repair_member, (start, end)).ok_or(()),
+            Err(_) => self.repaired(repair_member, (start, end)),
         };
-        Unit { start, end, read: read.map_err(|()| no_member(start)) }
+        Unit { start, end, read }
     }
 
     fn repaired(
@@ -70,9 +61,4 @@ impl Recovery<'_, '_> {
         self.repairs_left = left.unwrap_or_default();
         left.map(|_| edits)
     }
-}
-
-/// What is left of it is in the change that takes it out.
-pub(super) fn no_member(at: usize) -> Broken {
-    Broken { at, cut_off: false, expected: "a member", place: Place::root() }
 }
