@@ -31,7 +31,7 @@ pub struct Options {
     /// How many instances there can be at once; further calls wait. Default: four for each processor, at least 8.
     /// Each takes 4 GiB of addresses, and memory only as it is used. Where a process may not have so many addresses
     /// (`ulimit -v`), there are as many instances as fit, at least one; 5 GiB are needed for that. Verdicts and their fuel
-    /// are the same; each takes some microseconds more.
+    /// are the same; each instance takes some tenths of a millisecond more.
     pub slots: u32,
     /// Where machine code is kept that was made of components other than the built-in one, so that it is made once.
     /// Default: `seamgate` in the user's cache folder, private to them. None: it is made for each gate.

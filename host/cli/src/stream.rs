@@ -22,18 +22,14 @@ pub(crate) fn judge(
     output: &mut Vec<u8>,
 ) -> Result<Result<Verdict, Fault>> {
     // The size of a file is known, however much of it is read.
-    let mut length = None;
-    let mut input: Box<dyn Read> = match file {
+    let (mut input, length): (Box<dyn Read>, _) = match file {
         Some(path) => {
             let name = || format!("{}", path.display());
             let file = File::open(path).with_context(name)?;
-            length = seamgate::length(&file).with_context(name)?;
-            Box::new(file)
+            let length = seamgate::length(&file).with_context(name)?;
+            (Box::new(file), length)
         }
-        None => {
-            length = stdin_length();
-            Box::new(std::io::stdin())
-        }
+        None => (Box::new(std::io::stdin()), stdin_length()),
     };
     let mut session = match gate.session(request) {
         Ok(session) => session,
