@@ -31,8 +31,8 @@ def read_contract(path: str | os.PathLike[str]) -> str:
         One whole JSON document, for `Gate.register`. Text that is no JSON comes back as it is, and is refused there.
 
     Raises:
-        ContractError: A file cannot be read, is too large or not UTF-8, or a path leads out of the folder or to what is no
-            file.
+        ContractError: A file cannot be read, is too large or not UTF-8, or a path leads out of the folder or to what is
+            no file.
     """
     path = Path(path)
     try:
