@@ -2,6 +2,8 @@
 
 use std::{env, fs, path::Path};
 
+use sha2::{Digest, Sha256};
+
 fn main() {
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let out = env::var("OUT_DIR").expect("cargo sets it");
@@ -18,6 +20,8 @@ fn main() {
     };
     // Without it the library compiles the component when it starts, which takes seconds.
     let code = fs::read(component.join("validator.cwasm")).unwrap_or_default();
+    let digest: String = Sha256::digest(&wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+    fs::write(out.join("validator.digest"), format!("sha256:{digest}")).expect("OUT_DIR can be written");
     fs::write(out.join("built.wasm"), built).expect("OUT_DIR can be written");
     fs::write(out.join("validator.wasm"), wasm).expect("OUT_DIR can be written");
     fs::write(out.join("validator.cwasm"), code).expect("OUT_DIR can be written");

@@ -2,6 +2,7 @@
 // `cargo xtask js` does that. The package is then the folder `package`.
 
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -11,7 +12,9 @@ const [component, version] = process.argv.slice(2);
 const NAME = "validator";
 
 // What jco makes of the component: glue, and its core modules.
-const { files } = await transpileBytes(await readFile(component), { name: NAME, instantiation: "sync", minify: false });
+const bytes = await readFile(component);
+const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+const { files } = await transpileBytes(bytes, { name: NAME, instantiation: "sync", minify: false });
 const modules = Object.keys(files).filter((name) => name.endsWith(".wasm"));
 const made = {
   [`${NAME}.js`]: withoutAsync(new TextDecoder().decode(files[`${NAME}.js`])),
@@ -22,8 +25,8 @@ const made = {
   instantiateCore: (module: WebAssembly.Module, imports?: WebAssembly.Imports) => WebAssembly.Instance,
 ): { wire: { call(request: string): string } };
 `,
-  "files.js": `export const files = ${JSON.stringify(modules)};\n`,
-  "files.d.ts": "export const files: readonly string[];\n",
+  "files.js": `export const files = ${JSON.stringify(modules)};\nexport const digest = "${digest}";\n`,
+  "files.d.ts": "export const files: readonly string[];\nexport const digest: string;\n",
   "modules.js": [
     ...modules.map((name, at) => `import module${at} from "./${name}";\n`),
     "\nexport default {\n",

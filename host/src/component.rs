@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     fmt,
     hash::{Hash, Hasher},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use sha2::{Digest, Sha256};
@@ -17,6 +17,8 @@ static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"))
 /// The same as the guest's build made it, before anything was made ahead. What is baked is baked into this one: each
 /// snapshot of a snapshot adds thousands of data segments, and every instance would pay for them.
 static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
+/// The digest of `WASM`.
+static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/validator.digest"));
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
 
 /// `sha256:` and the digest of some bytes, as reports and journals have it.
@@ -34,7 +36,7 @@ pub struct Component {
     wasm: Cow<'static, [u8]>,
     builtin: bool,
     /// Computed when it is first asked for: it takes milliseconds.
-    digest: OnceLock<String>,
+    digest: OnceLock<Arc<str>>,
 }
 
 impl fmt::Debug for Component {
@@ -96,7 +98,14 @@ impl Component {
 
     /// `sha256:` and the digest of the bytes.
     pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| digest(&self.wasm))
+        self.shared_digest()
+    }
+
+    pub(crate) fn shared_digest(&self) -> &Arc<str> {
+        self.digest.get_or_init(|| match self.builtin {
+            true => Arc::from(DIGEST),
+            false => Arc::from(digest(&self.wasm)),
+        })
     }
 
     /// The component for an engine, from code made ahead where there is some that fits this machine.

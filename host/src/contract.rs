@@ -11,6 +11,11 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
+use crate::file::{MAX_FILE, read_named, read_regular};
+
+/// The longest contract with the files that it names, in bytes.
+const MAX_WHOLE: usize = 4 * MAX_FILE;
+
 /// Why a contract could not be read from disk.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {kind}", path.display())]
@@ -27,6 +32,8 @@ enum ErrorKind {
     Utf8(usize),
     #[error("holds no contract: a folder of contracts has files named NAME.contract.json")]
     Empty,
+    #[error("has more than {MAX_WHOLE} bytes with the files that it names")]
+    TooLarge,
     #[error("`{member}` names {file:?}, which {why}")]
     Reference { member: String, file: String, why: String },
 }
@@ -34,14 +41,20 @@ enum ErrorKind {
 /// Read one contract and put in the schemas that it names by path. What comes back is one whole document, for
 /// [`Gate::register`](crate::Gate::register): text that is no contract comes back as it is, and is refused there.
 ///
-/// A path leads to a file in the contract's own folder or below, never out of it, by `..` or by a link.
+/// A path leads to a regular file in the contract's own folder or below, never out of it, by `..` or by a link. The contract
+/// itself may be a pipe. Each is read to 8 MiB, and all of them together to 32 MiB.
 ///
 /// # Errors
 ///
-/// A file cannot be read or is not UTF-8, or a path leads out of the folder.
+/// A file cannot be read, is too large or not UTF-8, or a path leads out of the folder or to what is no file.
 pub fn read_contract(path: &Path) -> Result<String, ContractError> {
+    whole(path, read_named(path, MAX_FILE))
+}
+
+/// A contract of which this was read, with the schemas that it names.
+fn whole(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, ContractError> {
     let fail = |kind| ContractError { path: path.to_owned(), kind };
-    let text = read(path).map_err(fail)?;
+    let text = text(read).map_err(fail)?;
     let Ok(Members(members)) = serde_json::from_str(&text) else {
         return Ok(text);
     };
@@ -54,16 +67,17 @@ pub fn read_contract(path: &Path) -> Result<String, ContractError> {
             _ => value.get().to_owned(),
         };
         push_member(&mut whole, index, name, &value);
+        bounded(whole.len()).map_err(fail)?;
     }
     whole.push('}');
     Ok(whole)
 }
 
-/// Read every `NAME.contract.json` in a folder, in the order of their names.
+/// Read every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to one.
 ///
 /// # Errors
 ///
-/// As for [`read_contract`]; or the folder holds none.
+/// As for [`read_contract`]; or the folder holds none, or one that is no file.
 pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
     let fail = |kind| ContractError { path: folder.to_owned(), kind };
     let mut paths = Vec::new();
@@ -77,11 +91,16 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractE
     if paths.is_empty() {
         return Err(fail(ErrorKind::Empty));
     }
-    paths.into_iter().map(|path| read_contract(&path).map(|contract| (path, contract))).collect()
+    paths.into_iter().map(|path| whole(&path, read_regular(&path)).map(|contract| (path, contract))).collect()
 }
 
-fn read(path: &Path) -> Result<String, ErrorKind> {
-    String::from_utf8(fs::read(path)?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
+fn text(read: io::Result<Vec<u8>>) -> Result<String, ErrorKind> {
+    String::from_utf8(read?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
+}
+
+/// Refuse a contract that has grown too large by what it names: it may name one file many times.
+fn bounded(bytes: usize) -> Result<(), ErrorKind> {
+    if bytes > MAX_WHOLE { Err(ErrorKind::TooLarge) } else { Ok(()) }
 }
 
 /// The members of an object in the order of the text, with their own text.
@@ -137,7 +156,7 @@ fn put_in(folder: &Path, member: &str, value: &RawValue) -> Result<String, Error
     if !path.starts_with(canonical(folder)?) {
         return Err(fail("leads out of the contract's folder".to_owned()));
     }
-    let text = read(&path).map_err(|error| fail(format!("cannot be read: {error}")))?;
+    let text = text(read_regular(&path)).map_err(|error| fail(format!("cannot be read: {error}")))?;
     match serde_json::from_str::<&RawValue>(text.trim_start_matches('\u{feff}')) {
         Ok(schema) => Ok(schema.get().to_owned()),
         Err(error) => Err(fail(format!("is not JSON: {error}"))),
@@ -153,6 +172,7 @@ fn put_in_each(folder: &Path, member: &str, value: &RawValue) -> Result<String, 
     for (index, (name, value)) in members.iter().enumerate() {
         let value = put_in(folder, &format!("{member}.{name}"), value)?;
         push_member(&mut whole, index, name, &value);
+        bounded(whole.len())?;
     }
     whole.push('}');
     Ok(whole)

@@ -67,12 +67,14 @@ pub enum Fault {
         limit: Duration,
     },
     /// The output is longer than the host takes. The sandbox was not entered.
-    #[error("the output has {bytes} bytes; at most {limit} are taken")]
+    #[error("the output has {bytes} bytes{}; at most {limit} are taken", if *.more { " or more" } else { "" })]
     InputTooLarge {
         /// The output's length in bytes.
         bytes: usize,
         /// The longest that is taken.
         limit: usize,
+        /// Whether there may be more: what is still coming is not read to its end.
+        more: bool,
     },
     /// The instance stopped for another reason, or what it answered is no answer: a mistake in the component.
     #[error("the component failed: {message}")]
@@ -97,6 +99,14 @@ impl Fault {
             Fault::InputTooLarge { .. } => "input_too_large",
             Fault::Trap { .. } => "trap",
         }
+    }
+
+    /// The same of an output that is still coming: what is too large may become larger.
+    pub(crate) fn so_far(mut self) -> Self {
+        if let Fault::InputTooLarge { more, .. } = &mut self {
+            *more = true;
+        }
+        self
     }
 
     /// What is wrong and where, for faults that concern a document of the caller's.
@@ -137,7 +147,7 @@ impl Fault {
                 Detail { limit: limit(*bytes), ..Detail::default() }
             }
             Fault::Timeout { limit } => Detail { limit: u64::try_from(limit.as_millis()).ok(), ..Detail::default() },
-            Fault::InputTooLarge { bytes, limit: most } => {
+            Fault::InputTooLarge { bytes, limit: most, .. } => {
                 Detail { bytes: limit(*bytes), limit: limit(*most), ..Detail::default() }
             }
             Fault::Sealed { .. } | Fault::Trap { .. } => Detail::default(),

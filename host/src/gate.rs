@@ -1,6 +1,6 @@
 //! The gate: contracts and outputs in, verdicts out, each from a fresh sandbox.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde::de::IgnoredAny;
 use wasmtime::{
@@ -12,7 +12,7 @@ use crate::{
     bindings::exports::seamgate::validator::{stream, types},
     cache::Cache,
     component::{Component, Inspection},
-    engine::{self, Clock, LOOK, STACK, Slot, Slots, TimedOut},
+    engine::{self, Clock, LOOK, STACK, Slot, Slots, TABLE, TimedOut},
     exports::{Exports, Interfaces},
     fault::{Fault, LoadError},
     limits::{Limits, Usage},
@@ -29,7 +29,9 @@ pub struct Options {
     /// What one call may use.
     pub limits: Limits,
     /// How many instances there can be at once; further calls wait. Default: four for each processor, at least 8.
-    /// Each takes 4 GiB of addresses, and memory only as it is used.
+    /// Each takes 4 GiB of addresses, and memory only as it is used. Where a process may not have so many addresses
+    /// (`ulimit -v`), there are as many instances as fit, at least one; 5 GiB are needed for that. Verdicts and their fuel
+    /// are the same; each instance takes some tenths of a millisecond more.
     pub slots: u32,
     /// Where machine code is kept that was made of components other than the built-in one, so that it is made once.
     /// Default: `seamgate` in the user's cache folder, private to them. None: it is made for each gate.
@@ -101,8 +103,8 @@ impl Gate {
     /// or the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let failed = |error: wasmtime::Error| LoadError::Engine { message: format!("{error:#}") };
-        let engine = engine::engine(&options.limits, options.slots).map_err(failed)?;
-        Gate::on(engine, options)
+        let (engine, slots) = engine::engine(&options.limits, options.slots).map_err(failed)?;
+        Gate::on(engine, Options { slots, ..options })
     }
 
     /// How the engine of a gate is set up, and its pool: for tests, which change one thing of it and see that it makes
@@ -275,6 +277,11 @@ impl Gate {
                 Ok(text.map_err(Fault::from))
             })
             .map(|(text, _)| text)
+    }
+
+    /// The component that judges here.
+    pub fn component(&self) -> &Component {
+        &self.component
     }
 
     /// What the component holds.
@@ -477,6 +484,7 @@ impl<'g> Instance<'g> {
                     fuel: fuel.saturating_sub(store.get_fuel().unwrap_or(0)),
                     memory: store.data().peak,
                     elapsed,
+                    component: Arc::clone(gate.component.shared_digest()),
                 };
                 self.live = Some(live);
                 answered.map(|answer| (answer, usage))
@@ -541,7 +549,7 @@ impl Gate {
     pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;
         if bytes > limit {
-            return Err(Fault::InputTooLarge { bytes, limit });
+            return Err(Fault::InputTooLarge { bytes, limit, more: false });
         }
         Ok(())
     }
@@ -693,9 +701,9 @@ impl ResourceLimiter for State {
         Ok(true)
     }
 
-    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        // The pool bounds tables.
-        Ok(true)
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        // As the pool has it, also where there is none.
+        Ok(desired <= TABLE)
     }
 }
 

@@ -223,7 +223,11 @@ impl Attempts<'_> {
         }
         let verdict = self.gate.validate(&request)?;
         let usage = self.take(verdict.report.clone())?;
-        Ok(Verdict { usage: usage.map_or(verdict.usage, |usage| verdict.usage.and(usage)), ..verdict })
+        let usage = match usage {
+            Some(usage) => verdict.usage.and(usage),
+            None => verdict.usage,
+        };
+        Ok(Verdict { usage, report: verdict.report })
     }
 
     /// Take the verdict on an output that was judged before, from a record of it.

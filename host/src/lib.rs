@@ -29,6 +29,7 @@ mod contract;
 mod engine;
 mod exports;
 mod fault;
+mod file;
 mod finish;
 mod gate;
 mod harness;
@@ -45,6 +46,8 @@ mod bindings {
 pub use component::{Component, Inspection, digest};
 pub use contract::{ContractError, read_contract, read_contracts};
 pub use fault::{BakeError, Fault, LoadError};
+#[doc(hidden)]
+pub use file::{MAX_FILE, length, open_regular, read_named};
 pub use finish::UnknownFinish;
 pub use gate::{Answer, Gate, Instance, Options, Verdict};
 pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop};

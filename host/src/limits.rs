@@ -1,6 +1,6 @@
 //! What one call may use.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 /// Bounds on one call into the sandbox. Passing one is a typed [`Fault`](crate::Fault), never a verdict.
 ///
@@ -46,12 +46,13 @@ impl Usage {
             fuel: self.fuel.saturating_add(other.fuel),
             memory: self.memory.max(other.memory),
             elapsed: self.elapsed + other.elapsed,
+            component: self.component,
         }
     }
 }
 
 /// What one call used. Beside the report, never inside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Usage {
     /// Fuel used.
     pub fuel: u64,
@@ -59,4 +60,6 @@ pub struct Usage {
     pub memory: usize,
     /// Wall clock from entering the sandbox to leaving it.
     pub elapsed: Duration,
+    /// Which component used it: `sha256:` and the digest of its bytes. Fuel is comparable only under the same one.
+    pub component: Arc<str>,
 }

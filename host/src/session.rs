@@ -70,13 +70,13 @@ impl<'g> Session<'g> {
             self.pass("\u{fffd}")?;
         }
         let judged = self.instance.finish(self.session, self.bytes, (finish, self.invalid_utf8));
-        let judged = judged.map(|(report, usage)| (report, self.usage.and(usage)));
+        let judged = judged.map(|(report, usage)| (report, self.usage.clone().and(usage)));
         self.gate.verdict(&self.agent, judged)
     }
 
     fn pass(&mut self, text: &str) -> Result<Progress, Fault> {
         let (progress, usage) = self.instance.push(self.session, text)?;
-        self.usage = self.usage.and(usage);
+        self.usage = self.usage.clone().and(usage);
         Ok(progress)
     }
 
@@ -84,7 +84,7 @@ impl<'g> Session<'g> {
     fn text(&mut self, chunk: &[u8]) -> Result<String, Fault> {
         let before = self.bytes - self.pending.len();
         self.bytes = self.bytes.saturating_add(chunk.len());
-        self.gate.small_enough(self.bytes)?;
+        self.gate.small_enough(self.bytes).map_err(Fault::so_far)?;
         let mut bytes = std::mem::take(&mut self.pending);
         bytes.extend_from_slice(chunk);
         let mut text = String::with_capacity(bytes.len());

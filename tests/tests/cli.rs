@@ -507,3 +507,234 @@ fn what_is_known_of_a_stream_is_told_while_it_comes() {
     assert_eq!(long.status.code(), Some(5));
     assert!(out(&long).starts_with("{\"fault\":{\"fault\":\"input_too_large\""), "{}", out(&long));
 }
+
+/// What a folder or a contract leads to is a file, and not too large; what the user names may be a pipe. Nothing takes all
+/// memory, and nothing is waited for.
+#[cfg(unix)]
+mod files {
+    use std::{
+        os::unix::fs::symlink,
+        time::{Duration, Instant},
+    };
+
+    use super::*;
+
+    const MAX: usize = 8 << 20;
+
+    /// What may be where a file is looked for, and what is said of it.
+    #[derive(Debug, Clone, Copy)]
+    enum Found {
+        Endless(&'static str),
+        Fifo,
+        Folder,
+        Bytes(usize),
+    }
+
+    const WRONG: [Found; 7] = [
+        Found::Endless("/dev/zero"),
+        Found::Endless("/dev/urandom"),
+        Found::Endless("/dev/full"),
+        Found::Fifo,
+        Found::Folder,
+        Found::Bytes(MAX + 1),
+        Found::Bytes(3 * MAX),
+    ];
+
+    impl Found {
+        /// As a file of its own or by a link.
+        fn put(self, path: &Path) {
+            match self {
+                Found::Endless(device) => symlink(device, path).expect("a link"),
+                Found::Fifo => assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success()),
+                Found::Folder => fs::create_dir(path).expect("a folder"),
+                Found::Bytes(bytes) => fs::write(path, vec![b' '; bytes]).expect("a file"),
+            }
+        }
+    }
+
+    /// A process that takes much memory is refused it, and one that waits is ended.
+    fn ended(arguments: &[&str]) -> (i32, String) {
+        let binary = seamgate().get_program().to_owned();
+        let mut command = Command::new("timeout");
+        command.args(["20", "sh", "-c", "ulimit -v 8388608; exec \"$0\" \"$@\""]).arg(binary).args(arguments);
+        let output = command.stdin(Stdio::null()).env_remove("RUST_LOG").output().expect("timeout");
+        (output.status.code().unwrap_or(-1), err(&output))
+    }
+
+    #[test]
+    fn what_a_folder_or_a_contract_leads_to_is_a_file_of_bounded_size() {
+        for (number, found) in WRONG.into_iter().enumerate() {
+            for place in ["contract", "schema", "resource", "linked"] {
+                let folder = temporary(&format!("found-{number}-{place}"));
+                let (contract, other) = (folder.join("a.contract.json"), folder.join("other"));
+                let named = match place {
+                    "resource" => r#"{"agent":"a","schema":{},"resources":{"urn:a":"other"}}"#,
+                    _ => r#"{"agent":"a","schema":"other"}"#,
+                };
+                match place {
+                    "contract" => found.put(&contract),
+                    "linked" => {
+                        found.put(&other);
+                        symlink("other", &contract).expect("a link");
+                    }
+                    _ => {
+                        found.put(&other);
+                        fs::write(&contract, named).expect("a contract");
+                    }
+                }
+                let start = Instant::now();
+                let folder_path = folder.to_string_lossy().into_owned();
+                for arguments in [&["lint", &folder_path][..], &["check", "-c", &folder_path]] {
+                    let (status, said) = ended(arguments);
+                    assert_eq!(status, 2, "{found:?} {place}: {said}");
+                    let why = match found {
+                        Found::Bytes(bytes) => format!("has {bytes} bytes; at most {MAX} are read"),
+                        // A path in a contract does not lead to a device of the system.
+                        Found::Endless(_) if matches!(place, "schema" | "resource") => "leads out of".to_owned(),
+                        _ => "must be a regular file".to_owned(),
+                    };
+                    assert!(said.contains(&why), "{found:?} {place}: {said}");
+                }
+                assert!(start.elapsed() < Duration::from_secs(10), "{found:?} {place}: {:?}", start.elapsed());
+                fs::remove_dir_all(folder).expect("removed");
+            }
+        }
+    }
+
+    /// As Kubernetes mounts a folder: each name is a link into a folder to which another link leads.
+    #[test]
+    fn links_inside_a_folder_are_followed() {
+        let folder = temporary("mounted");
+        fs::create_dir(folder.join("..1")).expect("a folder");
+        fs::write(folder.join("..1/a.contract.json"), r#"{"agent":"a","schema":"a.json"}"#).expect("a contract");
+        fs::write(folder.join("..1/a.json"), format!("{}true", " ".repeat(MAX - 4))).expect("a schema");
+        symlink("..1", folder.join("..data")).expect("a link");
+        for name in ["a.contract.json", "a.json"] {
+            symlink(format!("..data/{name}"), folder.join(name)).expect("a link");
+        }
+        let output = run(&["check", "-c", &folder.to_string_lossy()], b"{}");
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    /// A short contract can name a file many times.
+    #[test]
+    fn a_contract_with_what_it_names_is_bounded() {
+        let folder = temporary("many");
+        fs::write(folder.join("a.json"), format!("\"{}\"", "x".repeat(MAX - 2))).expect("a schema");
+        let schemas = "\"schema\":\"a.json\",".repeat(2000);
+        let resources = (0..2000).map(|number| format!("\"urn:{number}\":\"a.json\"")).collect::<Vec<_>>().join(",");
+        for members in [schemas, format!("\"schema\":{{}},\"resources\":{{{resources}}},")] {
+            fs::write(folder.join("a.contract.json"), format!("{{{members}\"agent\":\"a\"}}")).expect("a contract");
+            let (status, said) = ended(&["lint", &folder.to_string_lossy()]);
+            assert_eq!(status, 2, "{said}");
+            assert!(said.contains("has more than 33554432 bytes with the files that it names"), "{said}");
+        }
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn what_the_user_names_may_be_a_pipe_and_is_bounded_too() {
+        let folder = temporary("named");
+        let path = |name: &str| folder.join(name).display().to_string();
+        let contract = r#"{"agent":"a","schema":true,"allow":[{"path":"$.team","list":"teams"}]}"#;
+        fs::write(path("a.contract.json"), contract).expect("a contract");
+        let list = |file: &str| format!("teams={file}");
+        for (arguments, said) in [
+            (["check", "-c", "/dev/zero", "--list", &list("/dev/null")], "/dev/zero: has more than 8388608 bytes"),
+            (["check", "-c", &path("a.contract.json"), "--list", &list("/dev/zero")], "has more than 8388608 bytes"),
+            (["check", "-c", &path("a.contract.json"), "--list", &list("/dev/urandom")], "has more than 8388608 bytes"),
+            (["check", "-c", &path(""), "--list", &list("/dev/zero")], "has more than 8388608 bytes"),
+        ] {
+            let (status, err) = ended(&arguments);
+            assert_eq!(status, 2, "{arguments:?}: {err}");
+            assert!(err.contains(said), "{arguments:?}: {err}");
+        }
+        for (pipe, text) in [("contract", contract), ("list", "core\n"), ("output", "{\"team\":\"core\"}")] {
+            Found::Fifo.put(&folder.join(pipe));
+            let (path, text) = (folder.join(pipe), text.to_owned());
+            std::thread::spawn(move || fs::write(path, text));
+        }
+        let output = run(&["check", "-c", &path("contract"), "--list", &list(&path("list")), &path("output")], b"");
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn what_is_too_large_is_told_with_its_size() {
+        let folder = temporary("sizes");
+        let path = folder.join("output").display().to_string();
+        for bytes in [MAX + 1, MAX + 100_000, 3 * MAX] {
+            fs::write(&path, vec![b' '; bytes]).expect("a file");
+            let exact = format!("the output has {bytes} bytes; at most {MAX} are taken");
+            for more in [&[][..], &["--stream"]] {
+                let named = run(&tool(&[more, &[&path]].concat()), b"");
+                assert_eq!(named.status.code(), Some(5));
+                assert!(out(&named).contains(&exact), "{}", out(&named));
+                assert!(out(&named).contains(&format!("{{\"bytes\":{bytes},\"limit\":{MAX}}}")), "{}", out(&named));
+                let mut redirected = seamgate();
+                redirected.args(tool(more)).stdin(fs::File::open(&path).expect("the file"));
+                let redirected = redirected.output().expect("seamgate");
+                assert!(out(&redirected).contains(&exact), "{}", out(&redirected));
+                // Of a pipe nobody knows how much is still to come.
+                let piped = out(&run(&tool(more), &vec![b' '; bytes]));
+                assert!(piped.contains(&format!(" bytes or more; at most {MAX} are taken")), "{piped}");
+            }
+        }
+        fs::write(&path, vec![0; 40_000_000]).expect("a file");
+        let inspected = err(&run(&["inspect", &path], b""));
+        assert!(inspected.contains("has 40000000 bytes; at most 33554432 are read"), "{inspected}");
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    /// What somebody has put where a file is written on the way is not followed.
+    #[test]
+    fn bake_follows_no_link_of_others() {
+        let folder = temporary("bake-link");
+        let path = |name: &str| folder.join(name).display().to_string();
+        fs::write(path("victim"), "mine").expect("a file");
+        symlink("victim", path("gate.wasm.part")).expect("a link");
+        let baked = run(&["bake", "hostile", "-o", &path("gate.wasm")], b"");
+        assert_eq!(baked.status.code(), Some(0), "{}", err(&baked));
+        assert_eq!(fs::read_to_string(path("victim")).expect("a file"), "mine");
+        assert!(fs::symlink_metadata(path("gate.wasm")).expect("a component").is_file());
+        fs::remove_dir_all(folder).expect("removed");
+    }
+}
+
+/// With so few addresses that there is no pool, all commands work.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_small_address_space_is_enough() {
+    let folder = temporary("addresses");
+    let baked = folder.join("gate.wasm").display().to_string();
+    let limited = |addresses: &str, arguments: &[&str]| {
+        let binary = seamgate();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v {addresses} && exec \"$0\" \"$@\"")]).arg(binary.get_program());
+        command.args(arguments).current_dir(root().join("schemas/examples")).env_remove("RUST_LOG");
+        command.env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache")).stdin(Stdio::null());
+        let output = command.output().expect("sh");
+        (output.status.code(), out(&output), err(&output))
+    };
+    assert_eq!(status(&["bake", ".", "-o", &baked], b""), 0);
+    for arguments in [
+        &["check", "-c", "triage.contract.json", "outputs/triage.partial-one-broken.txt"][..],
+        &["check", "--stream", "-c", "triage.contract.json", "outputs/triage.good.txt"],
+        &["check", "-c", ".", "--agent", "triage", "outputs/triage.good.txt"],
+        &["check", "-c", "hostile/doubling.contract.json", "outputs/triage.good.txt"],
+        &["run", "-c", "triage.contract.json", "--", "sh", "agents/triage.sh"],
+        &["lint", "."],
+        &["describe", "-c", "triage.contract.json"],
+        &["inspect"],
+        // Its code was made and kept with as many addresses as there are.
+        &["check", "-c", &baked, "--agent", "triage", "outputs/triage.good.txt"],
+    ] {
+        let expected = limited("unlimited", arguments);
+        // 8 GiB, and the least that is promised.
+        for addresses in ["8388608", "5242880"] {
+            assert_eq!(limited(addresses, arguments), expected, "{addresses} {arguments:?}");
+        }
+    }
+    fs::remove_dir_all(folder).expect("removed");
+}

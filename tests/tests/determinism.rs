@@ -134,7 +134,8 @@ fn a_registered_contract_gives_the_same_bytes() {
     assert!(compared >= 400, "only {compared} requests were compared");
 }
 
-/// Whole processes, one after another and with more threads: the same lines, fuel and memory in them.
+/// Whole processes, one after another, with more threads, and with so few addresses (`ulimit -v`, in KiB) that there is no
+/// pool: the same lines, fuel and memory in them.
 #[test]
 fn processes_do_not_differ() {
     let test = std::env::current_exe().expect("this test");
@@ -142,26 +143,44 @@ fn processes_do_not_differ() {
     let requests: Vec<String> = attempts().iter().map(Case::wire_request).collect();
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("determinism.ndjson");
     fs::write(&file, requests.join("\n")).expect("written");
-    let run = |jobs: &str| {
-        let mut command = Command::new(&seamgate);
+    let run = |jobs: &str, addresses: &str| {
+        let mut command = match addresses {
+            "unlimited" => Command::new(&seamgate),
+            _ => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("ulimit -v {addresses} && exec \"$0\" \"$@\"")]).arg(&seamgate);
+                shell
+            }
+        };
         command.args(["check", "--ndjson", "-j", jobs]).arg(&file).env_remove("RUST_LOG");
         let output = command.stderr(Stdio::inherit()).output().expect("seamgate, built by `cargo xtask build`");
         String::from_utf8(output.stdout).expect("UTF-8")
     };
-    let first = run("1");
+    let first = run("1", "unlimited");
     let with_fuel = first.lines().filter(|line| line.contains(",\"usage\":{\"fuel\":")).count();
     assert_eq!(first.lines().count(), requests.len());
     assert!(with_fuel >= 400, "only {with_fuel} answers say their fuel");
-    for jobs in ["1", "1", "8"] {
-        let again = run(jobs);
+    let mut runs = vec![("1", "unlimited"), ("1", "unlimited"), ("8", "unlimited")];
+    if cfg!(target_os = "linux") {
+        // 8 GiB have room for one instance, 16 GiB for three; the pool takes 33.
+        runs.extend([("1", "8388608"), ("8", "8388608"), ("8", "16777216")]);
+    }
+    for (jobs, addresses) in runs {
+        let again = run(jobs, addresses);
         let same = first.lines().zip(again.lines()).filter(|(first, again)| first == again).count();
-        println!("another process, -j {jobs}: {same} of {} lines are the same, {with_fuel} with fuel", requests.len());
+        println!(
+            "another process, -j {jobs}, {addresses} KiB: {same} of {} lines are the same, {with_fuel} with fuel",
+            requests.len()
+        );
         assert!(again == first);
     }
     let gate = Gate::new().expect("a gate");
     for (request, line) in requests.iter().zip(first.lines()) {
         let answer = gate.call(request).expect("an answer");
-        let told = format!(",\"usage\":{{\"fuel\":{},\"memory\":{}}}}}", answer.usage.fuel, answer.usage.memory);
+        let (usage, digest) = (&answer.usage, gate.component().digest());
+        assert_eq!(*usage.component, *digest);
+        let (fuel, memory) = (usage.fuel, usage.memory);
+        let told = format!(",\"usage\":{{\"fuel\":{fuel},\"memory\":{memory},\"component\":\"{digest}\"}}}}");
         let expected = answer.json.strip_suffix('}').expect("an object").to_owned() + &told;
         assert!(line == expected || line == answer.json, "{line}\n{expected}");
     }

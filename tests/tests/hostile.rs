@@ -173,7 +173,7 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<(Came, D
     let again = ask(gate, attack);
     longest = longest.max(start.elapsed());
     ensure!(came.json == again.json, "another time it has other bytes");
-    let fuel = |came: &Came| came.usage.map(|usage| (usage.fuel, usage.memory));
+    let fuel = |came: &Came| came.usage.as_ref().map(|usage| (usage.fuel, usage.memory));
     ensure!(fuel(&came) == fuel(&again), "another time it takes {:?}, not {:?}", fuel(&again), fuel(&came));
     nothing_is_hidden(&value(&came.json), "")?;
 
@@ -261,7 +261,7 @@ fn table_of(rows: &[(&Attack, Came)]) -> String {
         for (attack, came) in rows {
             let name = attack.name.rsplit('/').next().unwrap_or_default();
             let about = attack.about.replace('|', "\\|").replace('*', "\\*");
-            let (fuel, memory) = came.usage.map_or(Default::default(), |usage| {
+            let (fuel, memory) = came.usage.as_ref().map_or(Default::default(), |usage| {
                 (figure(usage.fuel as f64 / 1e6), figure(usage.memory as f64 / 1024.0 / 1024.0))
             });
             let _ = writeln!(table, "| `{name}` | {about} | {} | {fuel} | {memory} |", attack.must);

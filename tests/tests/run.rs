@@ -431,18 +431,205 @@ fn a_journal_that_was_cut_in_a_character_is_gone_on_with() {
     place.run("--journal journal --resume", script).is(0, &first.out, &[1]);
 }
 
+/// What begins otherwise is somebody's file, and what a run lacks cannot be made up: neither is written to.
 #[test]
-fn a_line_in_the_middle_that_is_no_journals_is_an_error() {
-    let place = Place::new("middle");
-    place.run("--journal journal", "echo 1; exit 7");
+fn what_is_no_journal_or_lacks_a_line_is_an_error() {
+    let place = Place::new("no-journal");
+    place.run("--journal journal", "third").is(0, PRINTED, &[1, 2, 3]);
     let journal = place.text("journal");
-    for line in ["no JSON", "{}", "", "{\"event\":\"attempt\",\"run\":1}"] {
-        place.write("journal", journal.replacen('\n', &format!("\n{line}\n"), 1));
+    let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+    let without = |line: usize| [&lines[..line], &lines[line + 1..]].concat().concat();
+    let mut damaged = without(2);
+    damaged.insert_str(lines[0].len() + lines[1].len(), &lines[2].replace("\"event\"", "\"evnt\""));
+    for (text, line) in [
+        ("notes of mine".to_owned(), 1),
+        ("notes of mine\n".to_owned(), 1),
+        (format!("notes of mine\n{journal}"), 1),
+        (journal.replacen('\n', "\n{\"event\":\"attempt\",\"run\":1}\n", 1), 2),
+        // Without its first line, its first verdict, its first decision's run.
+        (without(0), 2),
+        (without(2), 3),
+        (damaged, 4),
+        (
+            journal.replacen("\"event\":\"decision\"", "\"event\":\"decision\",\"x\":\"\"", 1).replacen(
+                "\"run\":1,\"attempt\":2",
+                "\"run\":2,\"attempt\":2",
+                2,
+            ),
+            6,
+        ),
+    ] {
+        place.write("journal", &text);
         for resume in ["--resume", ""] {
             let done = place.run(&format!("--journal journal {resume}"), "hello");
-            done.is(2, "", &[]).says("the journal journal: line 2 is no journal's");
+            done.is(2, "", &[]).says(&format!("the journal journal: line {line} is no journal's"));
+            assert_eq!(place.text("journal"), text);
         }
     }
+}
+
+/// Whatever an agent appends to its journal, with or without a line's end, before it ends or is ended: no verdict is lost,
+/// and what is passed over is told.
+#[test]
+fn text_that_an_agent_appends_to_the_journal_stops_nothing() {
+    for (number, text) in [
+        "hello",
+        "hello\\n",
+        "\\n",
+        "\\n\\n",
+        "{",
+        "{}",
+        "{}\\n",
+        "[1",
+        "{\"event\":1}\\n",
+        "{\"ev",
+        "\\377\\376",
+        "\\000\\000\\n",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let place = Place::new(&format!("appended-{number}"));
+        let appends = format!("printf '{text}' >>journal;");
+        // It stays with its verdicts where it ends.
+        let script = format!("[ -e quiet ] || {{ {appends} }}; third");
+        place.run("--journal journal", &script).is(0, PRINTED, &[1, 2, 3]).says("somebody else has changed it");
+        let done = place.run("--journal journal --resume", &script);
+        done.is(0, PRINTED, &[]).says("is of no run, and is passed over");
+        // It ends by a signal after it has appended.
+        fs::remove_file(place.path("journal")).expect("removed");
+        let killed = format!("[ -e quiet ] || [ $N = 1 ] || {{ {appends} exit 7; }}; third");
+        place.run("--journal journal", &killed).is(5, "", &[1, 2]);
+        place.write("quiet", "");
+        let done = place.run("--journal journal --resume", &killed);
+        done.is(0, PRINTED, &[2, 3]).says("line ");
+        let done = place.run("--journal journal --resume", &killed);
+        done.is(0, PRINTED, &[]);
+    }
+}
+
+/// The same where this program was killed too, before it could write anything after it.
+#[test]
+fn text_at_the_end_of_a_journal_stops_nothing() {
+    let place = Place::new("tail");
+    place.run("--journal journal", "third").is(0, PRINTED, &[1, 2, 3]);
+    let journal = place.text("journal");
+    let first: usize = journal.split_inclusive('\n').take(4).map(str::len).sum();
+    for (tail, cut_off) in [
+        (&b"hello"[..], false),
+        (b"{}", false),
+        (b"\xff\xfe", false),
+        (b"\0\0\0", false),
+        (b"{\"event\":\"att", true),
+        (b"{", true),
+    ] {
+        place.write("journal", [&journal.as_bytes()[..first], tail].concat());
+        let done = place.run("--journal journal --resume", "third");
+        let what =
+            if cut_off { "was not written to its end, and is cut off" } else { "is of no run, and is passed over" };
+        done.is(0, PRINTED, &[2, 3]).says(&format!("the journal journal: line 5 {what}"));
+        assert_eq!(place.read("journal")[first..].starts_with(&[tail, b"\n"].concat()), !cut_off);
+        place.run("--journal journal --resume", "third").is(0, PRINTED, &[]);
+    }
+}
+
+#[test]
+fn a_journal_that_was_there_is_its_owners_alone_too() {
+    for mode in [0o644, 0o666, 0o640, 0o604, 0o620, 0o600] {
+        let place = Place::new(&format!("mode-{mode:o}"));
+        place.write("journal", "");
+        for arguments in ["--journal journal", "--journal journal --resume"] {
+            fs::set_permissions(place.path("journal"), fs::Permissions::from_mode(mode)).expect("set");
+            let done = place.run(arguments, "hello");
+            let is_told = done.err.contains("others could read or write it");
+            assert_eq!((done.status, is_told), (Some(0), mode != 0o600), "{}", done.err);
+            let now = fs::metadata(place.path("journal")).expect("a journal").permissions().mode();
+            assert_eq!(now & 0o777, 0o600);
+        }
+    }
+}
+
+/// Whatever is where a raw output is kept: nothing is written through it, and nothing is waited for.
+#[test]
+fn what_is_planted_where_outputs_are_kept_is_not_followed() {
+    for kind in ["ln -s victim", "ln -s missing", "ln -s /dev/full", "ln victim", "mkfifo", "cp victim"] {
+        let place = Place::new(&format!("planted-{}", kind.replace([' ', '/'], "-")));
+        place.write("victim", "mine");
+        let script = format!("{kind} journal.run-1.attempt-1.txt; hello");
+        place.run("--journal journal --keep-outputs", &script).is(0, PRINTED, &[1]);
+        assert_eq!((place.text("victim").as_str(), place.path("missing").exists()), ("mine", false), "{kind}");
+        let kept = fs::symlink_metadata(place.path("journal.run-1.attempt-1.txt")).expect("kept");
+        assert!(kept.is_file() && kept.permissions().mode() & 0o777 == 0o600, "{kind}");
+        assert_eq!(place.text("journal.run-1.attempt-1.txt"), "{\"greeting\": \"hello\"}\n");
+    }
+}
+
+/// A component decides verdicts: one run has one.
+#[test]
+fn another_component_does_not_go_on_with_a_run() {
+    let place = Place::new("component");
+    place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
+    let digest = seamgate::Component::builtin().digest().to_owned();
+    let lines = place.journal();
+    assert_eq!(lines[0]["component"], *digest);
+    assert_eq!(lines[2]["usage"]["component"], *digest);
+    let other = format!("sha256:{}", "0".repeat(64));
+    // What an earlier version wrote has none.
+    let member = format!("\"component\":\"{digest}\",");
+    let journal = place.text("journal");
+    for was in [journal.replace(&digest, &other), journal.replacen(&member, "", 1)] {
+        place.write("journal", &was);
+        let done = place.run("--journal journal --resume", "hello");
+        done.is(5, "", &[]).says("its last run was judged by another component, ");
+        assert_eq!(place.text("journal"), was);
+    }
+    place.write("journal", journal.replace(&digest, &other));
+    place.run("--journal journal", "hello").is(0, PRINTED, &[1]);
+}
+
+/// The folders by which agents and this program speak: of a run that was killed none stays, and of one that goes on none
+/// goes.
+#[cfg(target_os = "linux")]
+#[test]
+fn folders_of_killed_runs_are_removed_by_the_next() {
+    let place = Place::new("left-over");
+    let folders = || {
+        let entries = fs::read_dir(&place.folder).expect("a folder").map(|entry| entry.expect("an entry"));
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.retain(|name| name.starts_with("seamgate-run-") || name.starts_with(".tmp"));
+        names.sort();
+        names
+    };
+    // What only looks like one.
+    fs::create_dir(place.path("precious")).expect("a folder");
+    place.write("precious/file", "mine");
+    symlink("precious", place.path("seamgate-run-link")).expect("a link");
+    place.write("seamgate-run-file", "mine");
+    let others = folders();
+    let waits = "echo $SEAMGATE_FEEDBACK_FILE >there; until [ -e go ]; do sleep 0.01; done; hello";
+    // Beside the others in one folder, with a mark of its own.
+    let beside = Place::new("beside");
+    let going_on = beside.greeter("", waits).env("TMPDIR", &place.folder).spawn().expect("sh");
+    beside.await_start(1);
+    let with_one = folders().len();
+    assert_eq!(with_one, others.len() + 1);
+    for signal in ["KILL", "TERM", "INT"] {
+        for _ in 0..5 {
+            let mut child = place.greeter("", "exec sleep 100").spawn().expect("sh");
+            place.await_start(1);
+            send(signal, child.id());
+            child.wait().expect("an end");
+        }
+        // A signal that can be caught leaves none; after five kills there is that of the last.
+        assert_eq!(folders().len(), with_one + usize::from(signal == "KILL"), "{signal}: {:?}", folders());
+        place.run("", "hello").is(0, PRINTED, &[1]);
+        assert_eq!(folders().len(), with_one, "{signal}: {:?}", folders());
+    }
+    assert!(Path::new(beside.text("there").trim()).exists(), "the folder of the run that goes on is still there");
+    beside.write("go", "");
+    beside.done(going_on).is(0, PRINTED, &[1]);
+    assert_eq!(folders(), others);
+    assert_eq!(place.text("precious/file"), "mine");
 }
 
 #[test]
@@ -606,6 +793,9 @@ mod kills {
                 fs::remove_file(place.path("journal")).expect("removed");
             }
         }
+        let left = fs::read_dir(&place.folder).expect("a folder").flatten();
+        let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("seamgate-run-")).count();
+        assert_eq!(left, 0, "folders are left over");
         println!("a run takes {} ms; {kills} kills, {runs} runs that ended: {phases:?}", whole / 1000);
         println!("{lost} attempts had ended and were not judged, {parts} outputs were printed in part");
         assert_eq!(phases.len(), 5);

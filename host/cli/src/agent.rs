@@ -246,6 +246,7 @@ mod os {
     use std::{
         io,
         os::unix::process::CommandExt,
+        path::{Path, PathBuf},
         process::{Child, Command},
         sync::{Arc, Mutex, PoisonError, mpsc::Sender},
     };
@@ -257,7 +258,14 @@ mod os {
 
     /// Gives SIGINT, SIGTERM and SIGHUP to the run that is under way. If there is none, they end us as by default.
     #[derive(Clone)]
-    pub(crate) struct Signals(Arc<Mutex<Option<Sender<Event>>>>);
+    pub(crate) struct Signals(Arc<Shared>);
+
+    #[derive(Default)]
+    struct Shared {
+        run: Mutex<Option<Sender<Event>>>,
+        /// What is removed before a signal ends us.
+        folder: Mutex<Option<PathBuf>>,
+    }
 
     impl Signals {
         /// Catches the signals from now on. Call this once, at start.
@@ -271,6 +279,9 @@ mod os {
             spawn(move || {
                 for signal in caught.forever().filter(|signal| *signal != SIGCHLD) {
                     if !listener.tell(signal) {
+                        if let Some(folder) = &*listener.0.folder.lock().unwrap_or_else(PoisonError::into_inner) {
+                            let _ = std::fs::remove_dir_all(folder);
+                        }
                         // This ends the process.
                         drop(signal_hook::low_level::emulate_default_handler(signal));
                     }
@@ -281,12 +292,17 @@ mod os {
 
         /// Tells later signals to this run, or to none.
         pub(super) fn listen(&self, sender: Option<Sender<Event>>) {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = sender;
+            *self.0.run.lock().unwrap_or_else(PoisonError::into_inner) = sender;
+        }
+
+        /// From now on this folder, or none, is removed before a signal ends us.
+        pub(crate) fn remove_at_end(&self, folder: Option<&Path>) {
+            *self.0.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.map(Path::to_owned);
         }
 
         /// Tells the run, and gives whether there is one.
         fn tell(&self, signal: i32) -> bool {
-            let sender = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let sender = self.0.run.lock().unwrap_or_else(PoisonError::into_inner);
             sender.as_ref().is_some_and(|sender| sender.send(Event::Signal(signal)).is_ok())
         }
     }
@@ -362,6 +378,8 @@ mod os {
         }
 
         pub(super) fn listen(&self, _: Option<Sender<Event>>) {}
+
+        pub(crate) fn remove_at_end(&self, _: Option<&std::path::Path>) {}
     }
 
     pub(super) fn prepare(_: &mut Command) {}

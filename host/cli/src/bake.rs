@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
 
@@ -11,6 +11,7 @@ use seamgate::{BakeError, Component, Gate, Limits, Options, read_contracts};
 
 use crate::{
     gate::Told,
+    journal::create_anew,
     status::{Status, say},
 };
 
@@ -68,7 +69,11 @@ fn count(contracts: usize) -> String {
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    let written = fs::write(&part, bytes).and_then(|()| fs::rename(&part, path));
+    // A link that somebody has put there is not followed.
+    let written = create_anew(fs::File::options().write(true), Path::new(&part)).and_then(|mut file| {
+        file.write_all(bytes)?;
+        fs::rename(&part, path)
+    });
     written.inspect_err(|_| {
         let _ = fs::remove_file(&part);
     })

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Finish, Gate, Limits, Request};
+use seamgate::{Fault, Finish, Gate, Limits, MAX_FILE, Request, read_named};
 
 use crate::{
     gate, ndjson, picture,
@@ -79,8 +79,14 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
         let request = with_lists(&gate, Request::new(&agent, ""), &arguments.list)?;
         stream::judge(&gate, &request, (file, finish, words), &mut output)?
     } else {
-        output = read(file)?;
-        gate.validate(&with_lists(&gate, Request::from_bytes(&agent, &output).finish(finish), &arguments.list)?)
+        match read(file)? {
+            Ok(read) => {
+                output = read;
+                let request = Request::from_bytes(&agent, &output).finish(finish);
+                gate.validate(&with_lists(&gate, request, &arguments.list)?)
+            }
+            Err(fault) => Err(fault),
+        }
     };
     // A line among others says what it is.
     let line = |what: &str, json: String| match arguments.stream {
@@ -122,7 +128,9 @@ pub(crate) fn with_lists<'t>(gate: &Gate, request: Request<'t>, lists: &[(String
         if !given.insert(name) {
             bail!("--list {name}: must be given once");
         }
-        let values = fs::read_to_string(file).with_context(|| format!("{}", file.display()))?;
+        let values = read_named(file, MAX_FILE)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
+            .with_context(|| format!("--list {name}: {}", file.display()))?;
         Ok(request.list(name, values.lines()))
     })
 }
@@ -133,20 +141,46 @@ pub(crate) fn list(argument: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), file.into()))
 }
 
-/// The output, up to one byte more than the gate takes.
-fn read(file: Option<&Path>) -> Result<Vec<u8>> {
-    let limit = Limits::default().output_bytes as u64 + 1;
+/// The output. What is too large is not read, or not to its end.
+fn read(file: Option<&Path>) -> Result<Result<Vec<u8>, Fault>> {
+    let limit = Limits::default().output_bytes;
     let mut output = Vec::new();
+    // One byte more than is taken shows that it is too long, or without end.
+    let most = limit as u64 + 1;
     match file {
         Some(path) => {
             let name = || format!("{}", path.display());
-            fs::File::open(path).and_then(|file| file.take(limit).read_to_end(&mut output)).with_context(name)?;
+            let file = fs::File::open(path).with_context(name)?;
+            if let Some(bytes) = seamgate::length(&file).with_context(name)?.filter(|bytes| *bytes > limit) {
+                return Ok(Err(Fault::InputTooLarge { bytes, limit, more: false }));
+            }
+            file.take(most).read_to_end(&mut output).with_context(name)?;
         }
         None => {
-            io::stdin().lock().take(limit).read_to_end(&mut output).context("standard input")?;
+            if let Some(bytes) = stdin_length().filter(|bytes| *bytes > limit) {
+                return Ok(Err(Fault::InputTooLarge { bytes, limit, more: false }));
+            }
+            io::stdin().lock().take(most).read_to_end(&mut output).context("standard input")?;
         }
     }
-    Ok(output)
+    match output.len() {
+        bytes if bytes > limit => Ok(Err(Fault::InputTooLarge { bytes, limit, more: true })),
+        _ => Ok(Ok(output)),
+    }
+}
+
+/// How much is left of standard input, where it is a file.
+pub(crate) fn stdin_length() -> Option<usize> {
+    #[cfg(unix)]
+    {
+        use std::{io::Seek, os::fd::AsFd};
+        let mut file = fs::File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+        let length = seamgate::length(&file).ok()??;
+        let read = usize::try_from(file.stream_position().ok()?).ok()?;
+        Some(length.saturating_sub(read))
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 pub(crate) fn print(text: &str) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::{fmt, fs, io::Read, path::Path};
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Component, ContractInfo, Fault, Gate, Options, read_contract, read_contracts};
+use seamgate::{Component, ContractInfo, Fault, Gate, Options, read_contract, read_contracts, read_named};
 
 /// A gate with the contracts that `-c` names.
 pub(crate) fn open(contracts: &Path) -> Result<Gate> {
@@ -33,11 +33,7 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
 
 /// A gate of the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
-    // One byte more than is taken shows that it is too large, or without end.
-    let mut wasm = Vec::new();
-    fs::File::open(path)
-        .and_then(|file| file.take(Component::MAX_BYTES as u64 + 1).read_to_end(&mut wasm))
-        .with_context(|| format!("{}", path.display()))?;
+    let wasm = read_named(path, Component::MAX_BYTES).with_context(|| format!("{}", path.display()))?;
     Gate::with(Options { component: Component::from_bytes(wasm), ..Options::default() })
         .with_context(|| format!("{}", path.display()))
 }

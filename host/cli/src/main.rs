@@ -4,6 +4,7 @@ mod agent;
 mod bake;
 mod check;
 mod describe;
+mod folder;
 mod gate;
 mod inspect;
 mod journal;

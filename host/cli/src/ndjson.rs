@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use seamgate::{Fault, Gate, Limits};
+use seamgate::{Fault, Gate, Limits, Usage};
 use serde::Deserialize;
 
 use crate::{
@@ -138,7 +138,7 @@ fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Line>, window: &Win
 }
 
 /// Pass over the rest of a line; how long it was.
-fn skip_line(input: &mut impl BufRead) -> io::Result<usize> {
+pub(crate) fn skip_line(input: &mut impl BufRead) -> io::Result<usize> {
     let mut skipped = 0;
     loop {
         let buffer = input.fill_buf()?;
@@ -172,7 +172,7 @@ fn work(gate: &Gate, lines: &Mutex<Receiver<Line>>, to_writer: &SyncSender<Answe
 fn answer(gate: &Gate, line: Line) -> (String, Status) {
     let limit = Limits::default().output_bytes;
     if let Some(bytes) = line.too_long {
-        return fault("null", &Fault::InputTooLarge { bytes, limit });
+        return fault("null", &Fault::InputTooLarge { bytes, limit, more: false });
     }
     let text = match String::from_utf8(line.text) {
         Ok(text) => text,
@@ -184,7 +184,8 @@ fn answer(gate: &Gate, line: Line) -> (String, Status) {
     };
     match gate.call(&text) {
         Ok(answer) => {
-            let usage = format!(",\"usage\":{{\"fuel\":{},\"memory\":{}}}}}", answer.usage.fuel, answer.usage.memory);
+            let Usage { fuel, memory, component, .. } = &answer.usage;
+            let usage = format!(",\"usage\":{{\"fuel\":{fuel},\"memory\":{memory},\"component\":\"{component}\"}}}}");
             let status = status(&answer.json);
             let mut text = answer.json;
             // Only verdicts tell what they took.

@@ -11,12 +11,16 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::NonEmptyStringValueParser;
 use indicatif::ProgressBar;
-use seamgate::{Attempts, Disposition, Fault, Limits, Next, Produced, Report, Request, Stop, UnknownFinish, digest};
+use seamgate::{
+    Attempts, Disposition, Fault, Limits, Next, Produced, Report, Request, Stop, UnknownFinish, digest, open_regular,
+};
 
 use crate::{
     agent::{self, Ended, Signals},
-    check, gate,
-    journal::{self, About, Decision, Journal},
+    check,
+    folder::{self, Folder},
+    gate,
+    journal::{About, Decision, Journal},
     picture,
     status::{NoVerdict, Status, say},
 };
@@ -88,11 +92,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             let about = About {
                 agent: agent.clone(),
                 contract: attempts.contract().contract.clone(),
+                component: gate.component().digest().to_owned(),
                 command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
                 prompt: digest(&prompt),
                 lists: digest(format!("{:?}", attempts.lists()).as_bytes()),
             };
-            let (journal, reports) = Journal::open(path, &about, arguments.resume, arguments.keep_outputs)?;
+            let (journal, reports) = Journal::open(path, about, arguments.resume, arguments.keep_outputs)?;
             if !reports.is_empty() {
                 say(&format!("seamgate: the journal has {} of {} attempts", reports.len(), attempts.most()));
             }
@@ -108,6 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         None => None,
     };
     let agent = Agent { arguments, prompt, signals: Signals::install()? };
+    folder::remove_left_over();
     loop {
         let next = attempts.next();
         let (decision, status) = match &next {
@@ -162,11 +168,13 @@ fn attempt(
         journal.start(number)?;
     }
     let start = Instant::now();
-    // For the files by which the agent and this program speak with each other. What the agent makes of it is gone with it.
-    let folder = tempfile::tempdir().map_err(|error| NoVerdict(format!("a temporary folder: {error}")))?;
+    // What the agent makes of its folder is gone with it.
+    let folder = Folder::new(&agent.signals).map_err(|error| NoVerdict(format!("a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
     let elapsed_ms = start.elapsed().as_millis();
-    let (output, exit, error) = match agent.came_of(ended, folder.path()) {
+    let came_of = agent.came_of(ended, folder.path());
+    drop(folder);
+    let (output, exit, error) = match came_of {
         CameOf::Output(produced) => match attempts.judge(&produced) {
             Ok(verdict) => {
                 if let Some(journal) = journal {
@@ -267,7 +275,7 @@ const FINISH: &str = "finish.txt";
 /// Why the agent's model stopped, as the agent says.
 fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     let mut word = String::new();
-    let file = journal::open_file(fs::File::options().read(true), &folder.join(FINISH));
+    let file = open_regular(fs::File::options().read(true), &folder.join(FINISH));
     file.and_then(|file| file.take(MAX_FINISH).read_to_string(&mut word))
         .map_err(|error| format!("SEAMGATE_FINISH_FILE: {error}"))?;
     match word.trim() {

@@ -5,7 +5,10 @@ use std::{fs::File, io::Read, path::Path};
 use anyhow::{Context, Result};
 use seamgate::{Completeness, Fault, Finish, Gate, Progress, Request, Verdict};
 
-use crate::{check::print, picture};
+use crate::{
+    check::{print, stdin_length},
+    picture,
+};
 
 /// Characters of an item that are shown.
 const MAX_ITEM: usize = 100;
@@ -18,9 +21,15 @@ pub(crate) fn judge(
     (file, finish, words): (Option<&Path>, Finish, bool),
     output: &mut Vec<u8>,
 ) -> Result<Result<Verdict, Fault>> {
-    let mut input: Box<dyn Read> = match file {
-        Some(path) => Box::new(File::open(path).with_context(|| format!("{}", path.display()))?),
-        None => Box::new(std::io::stdin()),
+    // The size of a file is known, however much of it is read.
+    let (mut input, length): (Box<dyn Read>, _) = match file {
+        Some(path) => {
+            let name = || format!("{}", path.display());
+            let file = File::open(path).with_context(name)?;
+            let length = seamgate::length(&file).with_context(name)?;
+            (Box::new(file), length)
+        }
+        None => (Box::new(std::io::stdin()), stdin_length()),
     };
     let mut session = match gate.session(request) {
         Ok(session) => session,
@@ -39,6 +48,11 @@ pub(crate) fn judge(
         output.extend_from_slice(&chunk[..read]);
         match session.push(&chunk[..read]) {
             Ok(progress) => teller.tell(&progress, output)?,
+            Err(Fault::InputTooLarge { bytes, limit, .. }) => {
+                let more = length.is_none();
+                let bytes = length.unwrap_or(0).max(bytes);
+                return Ok(Err(Fault::InputTooLarge { bytes, limit, more }));
+            }
             Err(fault) => return Ok(Err(fault)),
         }
     }

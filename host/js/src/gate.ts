@@ -1,3 +1,4 @@
+import { digest } from "./component/files.js";
 import { type Component, Live } from "./component.js";
 import { asContract, type Contract, isContract, ofContract } from "./contract.js";
 import { Contracts, type Registered } from "./contracts.js";
@@ -320,7 +321,7 @@ export class Instance {
       throw error instanceof SeamgateFault ? error : live.fault(error, limit);
     }
     const elapsed = performance.now() - start;
-    const usage = { fuel: Number(limit - live.fuel), memory: live.memory, elapsed };
+    const usage = { fuel: Number(limit - live.fuel), memory: live.memory, elapsed, component: digest };
     if (this.#once) {
       gate.renew(names, live);
     } else {

@@ -235,6 +235,8 @@ export interface Usage {
   readonly memory: number;
   /** Wall clock, in milliseconds. */
   readonly elapsed: number;
+  /** Which component used it: `sha256:` and the digest of the one in this package. Fuel is comparable only under the same. */
+  readonly component: string;
 }
 
 /** The answer to one request that is JSON text, and what it took. */

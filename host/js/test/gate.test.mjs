@@ -34,6 +34,7 @@ test("an output is accepted, and the document is there", async () => {
   assert.ok(usage.fuel > 100_000 && usage.fuel < 100_000_000, `${usage.fuel}`);
   assert.ok(usage.memory > 0 && usage.memory <= 64 * 1024 * 1024, `${usage.memory}`);
   assert.ok(usage.elapsed > 0);
+  assert.match(usage.component, /^sha256:[0-9a-f]{64}$/);
 });
 
 test("a rejection is data: with every reason and its place", async () => {

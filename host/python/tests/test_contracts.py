@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -76,3 +78,41 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "bytes.contract.json").write_bytes(b"{\xff}")
     with pytest.raises(ContractError, match="is not UTF-8: the byte at 1 is not"):
         read_contract(tmp_path / "bytes.contract.json")
+
+
+MOST = 8 * 1024 * 1024
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_what_a_contract_names_is_a_file_of_bounded_size(tmp_path: Path) -> None:
+    contract = tmp_path / "a.contract.json"
+    contract.write_text('{"agent":"a","schema":"other"}')
+    other = tmp_path / "other"
+    os.mkfifo(other)
+    with pytest.raises(ContractError, match="must be a regular file"):
+        read_contract(contract)
+    other.unlink()
+    other.write_bytes(b" " * (MOST + 1))
+    with pytest.raises(ContractError, match=f"has {MOST + 1} bytes; at most {MOST} are read"):
+        read_contract(contract)
+    other.write_bytes(b" " * (MOST - 4) + b"true")
+    assert read_contract(contract) == '{"agent":"a","schema":true}'
+    # A short contract can name it many times.
+    other.write_bytes(b'"' + b"x" * (MOST - 2) + b'"')
+    resources = ",".join(f'"urn:{number}":"other"' for number in range(1000))
+    contract.write_text(f'{{"agent":"a","schema":{{}},"resources":{{{resources}}}}}')
+    with pytest.raises(ContractError, match="has more than 33554432 bytes with the files that it names"):
+        read_contract(contract)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_contract_may_be_a_pipe_and_is_bounded_too(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match=f"has more than {MOST} bytes; at most {MOST} are read"):
+        read_contract("/dev/zero")
+    pipe = tmp_path / "a.contract.json"
+    os.mkfifo(pipe)
+    text = '{"agent":"a","schema":true}'
+    writer = threading.Thread(target=pipe.write_text, args=(text,))
+    writer.start()
+    assert read_contract(pipe) == text
+    writer.join()

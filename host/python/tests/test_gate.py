@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def test_a_good_output_is_accepted(gate: Gate) -> None:
     assert report.candidates[0].source is Source.BLOCK
     assert verdict.usage.fuel > 100_000
     assert 0 < verdict.usage.elapsed < 5
+    assert re.fullmatch("sha256:[0-9a-f]{64}", verdict.usage.component)
 
 
 def test_a_bad_output_is_rejected_with_all_reasons(gate: Gate) -> None:

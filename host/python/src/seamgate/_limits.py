@@ -66,7 +66,10 @@ class Usage:
     Attributes:
         fuel: Fuel used.
         elapsed: Wall clock from entering the sandbox to leaving it, in seconds.
+        component: Which component used it: `sha256:` and the digest of its bytes. Fuel is comparable only under the
+            same one.
     """
 
     fuel: int
     elapsed: float
+    component: str

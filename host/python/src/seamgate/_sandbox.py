@@ -123,8 +123,10 @@ class Sandbox:
             raise LoadError("not a WebAssembly component: it does not begin as one")
         if len(wasm) > _MOST_BYTES:
             raise LoadError(f"the component has {len(wasm)} bytes; at most {_MOST_BYTES} are taken")
+        digest = hashlib.sha256(wasm).hexdigest()
+        self.digest = f"sha256:{digest}"
         self._engine = Engine(_config(limits))
-        self._component = _compiled(self._engine, wasm, cache)
+        self._component = _compiled(self._engine, wasm, digest, cache)
         for name in self._component.type.imports(self._engine):
             raise LoadError(f'the component imports "{name}"; a validator imports nothing')
         self._linker = Linker(self._engine)
@@ -209,7 +211,7 @@ class Sandbox:
             except _CallError as error:
                 raise Stopped(error.args[0], fuel - live.store.get_fuel()) from None
             elapsed = time.perf_counter() - start
-            return value, Usage(fuel - live.store.get_fuel(), elapsed), live
+            return value, Usage(fuel - live.store.get_fuel(), elapsed, self.digest), live
 
     def fault(self, stopped: Stopped, fuel: int) -> SeamgateFault:
         """What stopped an instance."""
@@ -282,8 +284,8 @@ def _config(limits: Limits) -> Config:
 _COMPILER = os.getpid()
 
 
-def _compiled(engine: Engine, wasm: bytes, cache: bool) -> Component:
-    key = f"{hashlib.sha256(wasm).hexdigest()}-python-{metadata.version('wasmtime')}"
+def _compiled(engine: Engine, wasm: bytes, digest: str, cache: bool) -> Component:
+    key = f"{digest}-python-{metadata.version('wasmtime')}"
     kept = _cache.load(key, lambda path: _load(engine, path)) if cache else None
     if kept is not None:
         return kept

@@ -1,0 +1,113 @@
+//! The folder by which an agent and this program speak with each other: one for each attempt, and gone with it.
+//!
+//! Who is killed cannot remove it. So each folder is locked by the run that it belongs to, and the next run removes those
+//! that nobody holds.
+
+use std::{io, path::Path};
+
+use tempfile::TempDir;
+
+use crate::agent::Signals;
+
+const PREFIX: &str = "seamgate-run-";
+
+/// A temporary folder that is removed when it is dropped, or when a signal ends this program.
+pub(crate) struct Folder<'a> {
+    folder: TempDir,
+    signals: &'a Signals,
+    _lock: os::Lock,
+}
+
+impl<'a> Folder<'a> {
+    pub(crate) fn new(signals: &'a Signals) -> io::Result<Self> {
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+            // Another run may have taken it for one that is left over, before it was locked.
+            if let Some(lock) = os::lock(folder.path())? {
+                signals.remove_at_end(Some(folder.path()));
+                return Ok(Folder { folder, signals, _lock: lock });
+            }
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Folder<'_> {
+    fn drop(&mut self) {
+        self.signals.remove_at_end(None);
+    }
+}
+
+/// Remove the folders of runs that were killed. What cannot be removed stays: it is in nobody's way.
+pub(crate) fn remove_left_over() {
+    for entry in std::env::temp_dir().read_dir().into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            os::remove_left_over(&entry.path());
+        }
+    }
+}
+
+#[cfg(unix)]
+mod os {
+    use std::{
+        fs::{self, File, TryLockError},
+        io,
+        os::unix::fs::{MetadataExt, OpenOptionsExt},
+        path::Path,
+    };
+
+    use rustix::fs::OFlags;
+
+    pub(super) type Lock = File;
+
+    /// The lock of a folder, if it is still there.
+    pub(super) fn lock(path: &Path) -> io::Result<Option<Lock>> {
+        let Ok(folder) = open(path) else {
+            return Ok(None);
+        };
+        // Where the file system has no locks, nobody else gets one either.
+        let _ = folder.lock();
+        let (own, there) = (folder.metadata()?, fs::symlink_metadata(path));
+        Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())).then_some(folder))
+    }
+
+    /// Remove a folder that is this user's and that no run holds.
+    pub(super) fn remove_left_over(path: &Path) {
+        let Ok(folder) = open(path) else {
+            return;
+        };
+        let is_own = folder.metadata().is_ok_and(|it| it.uid() == rustix::process::geteuid().as_raw());
+        match is_own.then(|| folder.try_lock()) {
+            Some(Ok(())) => match fs::remove_dir_all(path) {
+                Ok(()) => tracing::info!(path = %path.display(), "the folder of a run that was killed is removed"),
+                Err(error) => {
+                    tracing::warn!(path = %path.display(), "the folder of a run that was killed stays: {error}")
+                }
+            },
+            Some(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | None => {}
+        }
+    }
+
+    /// Open a folder, and nothing that a link leads to.
+    fn open(path: &Path) -> io::Result<File> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        File::options().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)
+    }
+}
+
+#[cfg(not(unix))]
+mod os {
+    use std::{io, path::Path};
+
+    pub(super) struct Lock;
+
+    pub(super) fn lock(_: &Path) -> io::Result<Option<Lock>> {
+        Ok(Some(Lock))
+    }
+
+    /// Folders cannot be locked here: nobody knows which are left over.
+    pub(super) fn remove_left_over(_: &Path) {}
+}
