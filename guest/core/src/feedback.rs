@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 
 use crate::{
+    contract::Items,
     items::{Quarantined, Reason},
-    path::ItemsPath,
     report::{ErrorKind, Rejection},
     text,
     violation::{NO_MEMBER, Violation},
@@ -33,6 +33,9 @@ const MAX_RECEIVED: usize = 80;
 /// The path of the items is cut to this many bytes.
 const MAX_ARRAY: usize = 256;
 
+/// The name of the member that is their key is cut to this many bytes.
+const MAX_KEY: usize = 64;
+
 /// For an output of which nothing is used.
 pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quarantined]) -> String {
     let head = match rejection.error {
@@ -49,13 +52,12 @@ pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quara
     feedback.end(output, WHOLE)
 }
 
-/// For an output of which a part is used. `wanted`: the path of the items, where those that are listed are all that is
-/// asked for.
+/// For an output of which a part is used. `wanted`: where the items are, if those that are listed are all that is asked for.
 pub(crate) fn partial(
     output: &str,
     broken: Option<&Violation>,
     quarantined: &[Quarantined],
-    wanted: Option<&ItemsPath>,
+    wanted: Option<&Items>,
 ) -> String {
     let head = match broken {
         Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
@@ -65,10 +67,10 @@ pub(crate) fn partial(
     let is_of_item = |broken: &&Violation| !quarantined.iter().any(|item| has(item, broken));
     let mut wrong = of_document(broken.filter(is_of_item));
     wrong.extend(of_items(quarantined));
-    let most = wanted.map_or(WHOLE.len(), |path| wanting(path, quarantined.len()).len());
+    let most = wanted.map_or(WHOLE.len(), |items| wanting(items, quarantined.len()).len());
     let mut feedback = Feedback::new(head, most);
     let told = feedback.tell(wrong, wanted.is_some());
-    let tail = wanted.map_or(WHOLE.to_owned(), |path| wanting(path, told));
+    let tail = wanted.map_or(WHOLE.to_owned(), |items| wanting(items, told));
     feedback.end(output, &tail)
 }
 
@@ -83,13 +85,21 @@ pub(crate) fn mended() -> String {
 }
 
 /// How it ends, where so many items are asked for again.
-fn wanting(path: &ItemsPath, items: usize) -> String {
-    let array = text::cut(&text::visible(path.text.trim_end_matches("[*]")), MAX_ARRAY);
-    let (which, them) = match items {
+fn wanting(items: &Items, count: usize) -> String {
+    let array = text::cut(&text::visible(items.path.text.trim_end_matches("[*]")), MAX_ARRAY);
+    let (which, them) = match count {
         1 => ("the item named above again, corrected".to_owned(), "it"),
-        _ => (format!("the {items} items named above again, corrected, in the order of their numbers"), "them"),
+        _ => (format!("the {count} items named above again, corrected, in the order of their numbers"), "them"),
     };
-    format!("Send only {which}: the same document, with nothing but {them} in {array}. The other items are kept.")
+    // By its key an item is found again.
+    let key = items.key.as_ref().map(|key| {
+        let of = if count == 1 { "its" } else { "their" };
+        format!(" Do not change {of} member {}, unless that is what is wrong.", text::quote(key, MAX_KEY))
+    });
+    format!(
+        "Send only {which}: the same document, with nothing but {them} in {array}.{} The other items are kept.",
+        key.unwrap_or_default()
+    )
 }
 
 /// Whether an item is in quarantine for what is wrong at the same place.

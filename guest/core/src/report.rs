@@ -149,7 +149,7 @@ impl Report {
                 report.output = Some(output);
                 report.review_required = disposition == Disposition::Partial;
                 if !whole {
-                    let wanted = contract.items().filter(|_| wanting).map(|items| &items.path);
+                    let wanted = contract.items().filter(|_| wanting);
                     report.feedback = feedback::partial(request.output, broken.as_ref(), &quarantined, wanted);
                 } else if repaired {
                     report.feedback = feedback::repaired();
