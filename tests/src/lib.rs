@@ -17,6 +17,7 @@ mod changes;
 pub mod fixture;
 pub mod hostile;
 mod items;
+pub mod patterns;
 pub mod scalars;
 
 pub use changes::changes_give_what_was_validated;

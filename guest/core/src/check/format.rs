@@ -53,7 +53,7 @@ const KNOWN: &[Known] = &[
         "empty, or steps that each begin with '/' and have ~0 for '~' and ~1 for '/'",
         json_pointer,
     ),
-    ("regex", Draft::Draft4, "a regular expression as ECMA-262 has them", jsonschema_regex::is_valid_ecma_regex),
+    ("regex", Draft::Draft4, "a regular expression as ECMA-262 has them", super::pattern::is_pattern),
     ("relative-json-pointer", Draft::Draft7, "a whole number, then a JSON Pointer or '#'", relative_json_pointer),
     ("time", Draft::Draft4, "written hh:mm:ssZ, or with an offset such as +01:00 in place of Z", time),
     ("uri", Draft::Draft4, "a scheme such as 'https:' and what follows it, all ASCII, with spaces as %20", |text| {

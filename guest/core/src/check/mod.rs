@@ -24,7 +24,7 @@ use crate::{
 };
 use compile::{Unusable, compile, find};
 use explain::Explainer;
-pub(crate) use pattern::Patterns;
+pub(crate) use pattern::{Patterns, remarks};
 use schema::{ItemSchemas, SchemaId, Schemas};
 
 /// How a JSON Schema is to be read.

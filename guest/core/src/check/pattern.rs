@@ -1,13 +1,19 @@
 //! `pattern`: regular expressions (ECMA-262, as far as the engines go), compiled so that a match needs no memory of
 //! its own wherever it can.
 
-use jsonschema_regex::{PatternAnalysis, analyze_pattern, to_rust_regex};
+mod backtrack;
+mod names;
+mod parse;
+
 use regex_automata::{
     Input,
     dfa::{Automaton, StartKind, dense},
     nfa::thompson::{NFA, WhichCaptures, pikevm::PikeVM},
-    util::syntax,
 };
+use regex_syntax::hir::{self, Class, Hir};
+
+use backtrack::Program;
+use parse::{Assertion, Node, Reading};
 
 /// The engine for `pattern`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,9 +30,9 @@ const PATTERN_BYTES: usize = 1024 * 1024;
 const TABLE_BYTES: usize = 64 * 1024;
 const TABLE_MAKING_BYTES: usize = 256 * 1024;
 
-/// Steps that one match of a backtracking pattern may take. A step takes up to 1,000 units of fuel, and what is wrong is
+/// Steps that one match of a pattern that goes back may take. A step takes up to 60 units of fuel, and what is wrong is
 /// matched twice: more steps would take all the fuel of a call, and end in a fault where there can be a verdict.
-pub(super) const BACKTRACKING_STEPS: usize = 20_000;
+pub(super) const BACKTRACKING_STEPS: usize = 200_000;
 
 /// A compiled pattern.
 pub(super) struct Pattern {
@@ -48,7 +54,7 @@ enum Engine {
     Table(Box<dense::DFA<Vec<u32>>>),
     /// For patterns whose table would be too large.
     States(Box<PikeVM>),
-    Backtracking(Box<fancy_regex::Regex>),
+    Backtracking(Box<Program>),
 }
 
 /// A match that was not decided within `BACKTRACKING_STEPS`.
@@ -57,27 +63,12 @@ pub(super) struct Undecided;
 impl Pattern {
     /// None for what the engine does not take.
     pub(super) fn compile(text: &str, patterns: Patterns) -> Option<Self> {
-        let engine = match analyze_pattern(text) {
-            _ if matches!(text, "" | "^" | ".*" | "^.*") => Engine::Any,
-            Some(PatternAnalysis::Prefix(prefix)) => Engine::Prefix(prefix.into_owned()),
-            Some(PatternAnalysis::Exact(exact)) => Engine::Exact(exact.into_owned()),
-            Some(PatternAnalysis::Alternation(mut alternatives)) => {
-                alternatives.sort_unstable();
-                Engine::Alternatives(alternatives)
-            }
-            _ => {
-                let translated = to_rust_regex(text).ok()?;
-                match patterns {
-                    Patterns::Linear => linear(&with_boundaries(&translated, ["(?-u:\\b)", "(?-u:\\B)"]))?,
-                    Patterns::Backtracking => Engine::Backtracking(Box::new(
-                        fancy_regex::RegexBuilder::new(&with_boundaries(&translated, [BOUNDARY, NO_BOUNDARY]))
-                            .backtrack_limit(BACKTRACKING_STEPS)
-                            .delegate_size_limit(PATTERN_BYTES)
-                            .build()
-                            .ok()?,
-                    )),
-                }
-            }
+        let parsed = parse::parse(text).ok()?;
+        let engine = match simple(&parsed.node) {
+            Some(engine) => engine,
+            None if !parsed.goes_back => linear(&parsed.node)?,
+            None if patterns == Patterns::Backtracking => Engine::Backtracking(Box::new(Program::new(&parsed))),
+            None => return None,
         };
         Some(Pattern { text: text.to_owned(), engine })
     }
@@ -96,45 +87,111 @@ impl Pattern {
                 Err(_) => return Err(Undecided),
             },
             Engine::States(states) => states.is_match(&mut states.create_cache(), text),
-            Engine::Backtracking(pattern) => pattern.is_match(text).map_err(|_| Undecided)?,
+            Engine::Backtracking(pattern) => pattern.matches(text, BACKTRACKING_STEPS).map_err(|_| Undecided)?,
         })
     }
 }
 
-/// `\b` and `\B` for an engine whose own ones know the words of all languages.
-const BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
-const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))";
-
-/// The same with other words for `\b` and `\B`: in ECMA-262 words are of ASCII letters, digits and `_`.
-fn with_boundaries(pattern: &str, [boundary, no_boundary]: [&str; 2]) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut characters = pattern.chars();
-    // How many classes are open: there an escape means something else.
-    let mut classes = 0_usize;
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                Some('b') if classes == 0 => out.push_str(boundary),
-                Some('B') if classes == 0 => out.push_str(no_boundary),
-                escaped => out.extend(['\\'].into_iter().chain(escaped)),
-            },
-            _ => {
-                match character {
-                    '[' => classes += 1,
-                    ']' => classes = classes.saturating_sub(1),
-                    _ => {}
-                }
-                out.push(character);
-            }
-        }
-    }
-    out
+/// What is to be said of a pattern that can be used.
+pub(crate) struct Remarks {
+    /// It needs an engine that goes back.
+    pub(crate) goes_back: bool,
+    /// It is read in another way than JSON Schema says, and why.
+    pub(crate) loose: Option<String>,
 }
 
-fn linear(translated: &str) -> Option<Engine> {
+pub(crate) fn remarks(text: &str) -> Option<Remarks> {
+    let parsed = parse::parse(text).ok()?;
+    let loose = parsed.refused.map(|refused| {
+        let column = text.get(..refused.at).unwrap_or(text).chars().count() + 1;
+        let how = match parsed.reading {
+            Reading::Unicode | Reading::AnnexB => {
+                "it is read as JavaScript reads it without the flag (ECMA-262, Annex B)"
+            }
+            Reading::Other => "JavaScript does not take it; it is read as other languages have it",
+        };
+        format!(
+            "is no regular expression as JSON Schema has them, ECMA-262 with the flag 'u': at column {column}, {}; {how}",
+            refused.why
+        )
+    });
+    Some(Remarks { goes_back: parsed.goes_back, loose })
+}
+
+/// Whether a text is a regular expression by ECMA-262.
+pub(super) fn is_pattern(text: &str) -> bool {
+    parse::is_unicode(text)
+}
+
+/// What needs no automaton.
+fn simple(node: &Node) -> Option<Engine> {
+    let terms = match node {
+        Node::Concat(terms) => &terms[..],
+        other => std::slice::from_ref(other),
+    };
+    let (start, terms) = match terms {
+        [Node::Assert(Assertion::Start), rest @ ..] => (true, rest),
+        terms => (false, terms),
+    };
+    if terms.iter().all(asks_nothing) {
+        return Some(Engine::Any);
+    }
+    let terms = if start { terms } else { return None };
+    match terms {
+        [one, Node::Assert(Assertion::End)] if literal(one).is_none() => {
+            let Node::Alternate(alternatives) = inside(one) else {
+                return None;
+            };
+            let mut texts = alternatives.iter().map(literal).collect::<Option<Vec<String>>>()?;
+            texts.sort_unstable();
+            Some(Engine::Alternatives(texts))
+        }
+        [rest @ .., Node::Assert(Assertion::End)] => literals(rest).map(Engine::Exact),
+        all => literals(all).map(Engine::Prefix),
+    }
+}
+
+/// What matches nothing, too, wherever it stands.
+fn asks_nothing(node: &Node) -> bool {
+    match node {
+        Node::Empty => true,
+        Node::Repeat(repeat) => repeat.min == 0 || asks_nothing(&repeat.node),
+        Node::Group(_, node) => asks_nothing(node),
+        Node::Concat(nodes) => nodes.iter().all(asks_nothing),
+        Node::Alternate(nodes) => nodes.iter().any(asks_nothing),
+        Node::Set(_) | Node::Assert(_) | Node::Look(_) | Node::Back(..) | Node::Atomic(_) => false,
+    }
+}
+
+fn inside(node: &Node) -> &Node {
+    match node {
+        Node::Group(_, node) => inside(node),
+        other => other,
+    }
+}
+
+/// The one text that matches.
+fn literal(node: &Node) -> Option<String> {
+    match inside(node) {
+        Node::Concat(nodes) => literals(nodes),
+        other => literals(std::slice::from_ref(other)),
+    }
+}
+
+fn literals(nodes: &[Node]) -> Option<String> {
+    let one = |node: &Node| match node {
+        Node::Set(set) => match set.ranges() {
+            [range] if range.start() == range.end() => Some(range.start()),
+            _ => None,
+        },
+        _ => None,
+    };
+    nodes.iter().map(one).collect()
+}
+
+fn linear(node: &Node) -> Option<Engine> {
     let config = NFA::config().which_captures(WhichCaptures::None).nfa_size_limit(Some(PATTERN_BYTES));
-    let parsed = syntax::parse(translated).ok()?;
-    let nfa = NFA::compiler().configure(config).build_from_hir(&parsed).ok()?;
+    let nfa = NFA::compiler().configure(config).build_from_hir(&hir(node)).ok()?;
     let config = dense::Config::new()
         .start_kind(StartKind::Unanchored)
         .accelerate(false)
@@ -144,6 +201,32 @@ fn linear(translated: &str) -> Option<Engine> {
         Ok(table) => Engine::Table(Box::new(table)),
         Err(_) => Engine::States(Box::new(PikeVM::new_from_nfa(nfa).ok()?)),
     })
+}
+
+/// A pattern that does not go back, as the engine with tables has it.
+fn hir(node: &Node) -> Hir {
+    match node {
+        Node::Set(set) => Hir::class(Class::Unicode(set.clone())),
+        Node::Concat(nodes) => Hir::concat(nodes.iter().map(hir).collect()),
+        Node::Alternate(nodes) => Hir::alternation(nodes.iter().map(hir).collect()),
+        Node::Group(_, node) | Node::Atomic(node) => hir(node),
+        Node::Repeat(repeat) => Hir::repetition(hir::Repetition {
+            min: repeat.min,
+            max: repeat.max,
+            greedy: repeat.greedy,
+            sub: Box::new(hir(&repeat.node)),
+        }),
+        Node::Assert(assertion) => Hir::look(match assertion {
+            Assertion::Start => hir::Look::Start,
+            Assertion::End => hir::Look::End,
+            Assertion::StartOfLine => hir::Look::StartLF,
+            Assertion::EndOfLine => hir::Look::EndLF,
+            Assertion::Boundary => hir::Look::WordAscii,
+            Assertion::NoBoundary => hir::Look::WordAsciiNegate,
+        }),
+        // What goes back is not asked for.
+        Node::Empty | Node::Look(_) | Node::Back(..) => Hir::empty(),
+    }
 }
 
 #[cfg(test)]

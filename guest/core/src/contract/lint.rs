@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
+    check::remarks,
     place::{Place, Step},
     text::quote,
 };
@@ -116,15 +117,11 @@ impl Linter {
         }
         self.object(keywords, place);
         self.bounds(keywords, place);
-        if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str)
-            && !self.linear
-            && needs_backtracking(pattern)
-        {
-            self.warn(
-                &place.clone().name("pattern"),
-                "backtracking_pattern",
-                "is a pattern that no linear-time engine takes: a crafted text can use up its step limit",
-            );
+        if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str) {
+            self.pattern(pattern, &place.clone().name("pattern"));
+        }
+        for name in keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+            self.pattern(name, &place.clone().name("patternProperties").name(name));
         }
         for (keyword, value) in keywords {
             let place = place.clone().name(keyword);
@@ -153,6 +150,22 @@ impl Linter {
                     self.schema(schema, &place);
                 }
             }
+        }
+    }
+
+    fn pattern(&mut self, pattern: &str, place: &Place) {
+        let Some(remarks) = remarks(pattern) else {
+            return;
+        };
+        if let Some(loose) = remarks.loose {
+            self.warn(place, "loose_pattern", &loose);
+        }
+        if !self.linear && remarks.goes_back {
+            self.warn(
+                place,
+                "backtracking_pattern",
+                "is a pattern that no linear-time engine takes: a crafted text can use up its step limit",
+            );
         }
     }
 
@@ -204,35 +217,6 @@ impl Linter {
     }
 }
 
-/// Look-around and back-references, outside character classes.
-fn needs_backtracking(pattern: &str) -> bool {
-    let bytes = pattern.as_bytes();
-    let mut class = false;
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' => {
-                let next = bytes.get(at + 1);
-                if !class && matches!(next, Some(b'1'..=b'9' | b'k')) {
-                    return true;
-                }
-                at += 1;
-            }
-            b'[' => class = true,
-            b']' => class = false,
-            b'(' if !class => {
-                let rest = &bytes[at..];
-                if [&b"(?="[..], b"(?!", b"(?<=", b"(?<!"].iter().any(|look| rest.starts_with(look)) {
-                    return true;
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,12 +257,23 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_need_backtracking_are_told_apart() {
-        for pattern in ["(?=a)b", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\k<n>"] {
-            assert!(needs_backtracking(pattern), "{pattern}");
+    fn a_pattern_that_is_read_in_another_way_is_told_with_its_column() {
+        let of = |pattern: &str| {
+            let schema = serde_json::json!({"patternProperties": {pattern: true}});
+            let contract = serde_json::json!({"agent": "a", "schema": schema}).to_string();
+            lint(&contract).into_iter().find(|warning| warning.code == "loose_pattern").map(|warning| warning.message)
+        };
+        for (pattern, column, how) in [
+            (r"a{ 2}", "column 2", "Annex B"),
+            (r"é\<", "column 2", "Annex B"),
+            (r"^\Aa\z$", "column 2", "Annex B"),
+            (r"x(?i)a", "column 2", "other languages"),
+        ] {
+            let message = of(pattern).unwrap_or_default();
+            assert!(message.contains(column) && message.contains(how), "{pattern}: {message:?}");
         }
-        for pattern in ["(?:a)", "(?<name>a)", r"\\1", r"[\1(?=]", "a+", r"\(?=a"] {
-            assert!(!needs_backtracking(pattern), "{pattern}");
+        for pattern in [r"^\d+$", "(?:a|b){2}", r"\p{L}", "(?=a)"] {
+            assert_eq!(of(pattern), None, "{pattern}");
         }
     }
 }

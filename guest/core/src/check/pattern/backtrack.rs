@@ -1,0 +1,632 @@
+//! Matching as ECMA-262 tells it, step by step: for patterns with look-around and back references, which no table holds.
+//!
+//! A match takes as many steps as it is given, and no more. Where no back reference asks what groups matched, a place in
+//! the pattern that failed at a place in the text is not tried there again.
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::parse::{Assertion, Groups, Look, Node, Parsed, Repeat, contains, same_but_for_case};
+
+/// A pattern as instructions.
+pub(super) struct Program {
+    instructions: Vec<Instruction>,
+    sets: Vec<Set>,
+    /// Two for each group, then those that loops count with.
+    slots: usize,
+    /// Places that can fail for good.
+    memos: u32,
+    /// It can only match at the beginning.
+    anchored: bool,
+}
+
+/// A set of characters, of which the first 128 are asked most.
+struct Set {
+    ascii: u128,
+    all: ClassUnicode,
+}
+
+impl Set {
+    fn has(&self, character: char) -> bool {
+        match u32::from(character) {
+            code @ 0..128 => self.ascii >> code & 1 == 1,
+            _ => contains(&self.all, character),
+        }
+    }
+}
+
+type Address = u32;
+
+enum Instruction {
+    Set {
+        set: u32,
+        behind: bool,
+    },
+    /// As many characters of a set as there are, then fewer.
+    Run {
+        set: u32,
+        behind: bool,
+        min: u32,
+        max: u32,
+        memo: Option<u32>,
+    },
+    Assert(Assertion),
+    /// The one, and where that fails, the other.
+    Split {
+        first: Address,
+        second: Address,
+        memo: Option<u32>,
+    },
+    Jump(Address),
+    /// Keep the place in the text.
+    Keep(u32),
+    /// Forget what groups matched.
+    Forget(Groups),
+    /// Fail where the place in the text is the one that was kept.
+    Moved(u32),
+    /// A loop that counts begins.
+    Zero(u32),
+    /// Its head: another round, or on at `end`.
+    Count {
+        count: u32,
+        min: u32,
+        max: u32,
+        greedy: bool,
+        end: Address,
+    },
+    /// Its tail.
+    Again {
+        count: u32,
+        min: u32,
+        head: Address,
+        /// What must have moved once there were enough rounds.
+        kept: Option<u32>,
+    },
+    /// What follows is tried by itself, up to `Done`; then on at `end`.
+    Look {
+        negative: bool,
+        end: Address,
+    },
+    Atomic(Address),
+    Back {
+        group: u32,
+        behind: bool,
+        any_case: bool,
+    },
+    Done,
+}
+
+/// No place.
+const NONE: u32 = u32::MAX;
+
+/// Memory for what failed, in bits.
+const MEMO_BITS: usize = 1 << 22;
+
+/// What failed is noted from this step on: most matches end before.
+const MEMO_STEPS: usize = 500;
+
+pub(super) struct OutOfSteps;
+
+impl Program {
+    pub(super) fn new(parsed: &Parsed) -> Self {
+        let Parsed { node, groups, refers, .. } = parsed;
+        let (refers, groups) = (*refers, *groups);
+        let mut maker = Maker {
+            program: Program {
+                instructions: Vec::new(),
+                sets: Vec::new(),
+                slots: if refers { 2 * groups as usize } else { 0 },
+                memos: 0,
+                anchored: starts(node),
+            },
+            refers,
+        };
+        maker.node(node, false, true);
+        maker.put(Instruction::Done);
+        maker.program
+    }
+
+    /// Whether there is a match anywhere in a text.
+    pub(super) fn matches(&self, text: &str, steps: usize) -> Result<bool, OutOfSteps> {
+        let mut matching = Matching {
+            program: self,
+            text,
+            slots: vec![NONE; self.slots],
+            stack: Vec::new(),
+            steps: 8 * steps,
+            memo_from: (8 * steps).saturating_sub(8 * MEMO_STEPS),
+            failed: Vec::new(),
+        };
+        let mut start = 0;
+        loop {
+            if matching.run(0, start)?.is_some() {
+                return Ok(true);
+            }
+            match text.get(start..).and_then(|rest| rest.chars().next()) {
+                Some(character) if !self.anchored => start += character.len_utf8(),
+                _ => return Ok(false),
+            }
+        }
+    }
+}
+
+/// Whether a pattern can only match at the beginning of a text.
+fn starts(node: &Node) -> bool {
+    match node {
+        Node::Assert(Assertion::Start) => true,
+        Node::Concat(nodes) => nodes.first().is_some_and(starts),
+        Node::Alternate(nodes) => nodes.iter().all(starts),
+        Node::Group(_, node) | Node::Atomic(node) => starts(node),
+        _ => false,
+    }
+}
+
+/// Whether it can match without a character.
+fn is_nullable(node: &Node) -> bool {
+    match node {
+        Node::Set(_) => false,
+        Node::Concat(nodes) => nodes.iter().all(is_nullable),
+        Node::Alternate(nodes) => nodes.iter().any(is_nullable),
+        Node::Group(_, node) | Node::Atomic(node) => is_nullable(node),
+        Node::Repeat(repeat) => repeat.min == 0 || is_nullable(&repeat.node),
+        Node::Empty | Node::Assert(_) | Node::Look(_) | Node::Back(..) => true,
+    }
+}
+
+struct Maker {
+    program: Program,
+    /// There are back references.
+    refers: bool,
+}
+
+impl Maker {
+    fn put(&mut self, instruction: Instruction) -> usize {
+        self.program.instructions.push(instruction);
+        self.program.instructions.len() - 1
+    }
+
+    fn here(&self) -> Address {
+        self.program.instructions.len() as Address
+    }
+
+    fn slot(&mut self) -> u32 {
+        self.program.slots += 1;
+        (self.program.slots - 1) as u32
+    }
+
+    /// A number for a place whose failure depends on nothing but the place in the text.
+    fn memo(&mut self, memo: bool) -> Option<u32> {
+        (memo && !self.refers).then(|| {
+            self.program.memos += 1;
+            self.program.memos - 1
+        })
+    }
+
+    fn set(&mut self, all: &ClassUnicode) -> u32 {
+        if let Some(known) = self.program.sets.iter().rev().take(8).position(|set| set.all == *all) {
+            return (self.program.sets.len() - 1 - known) as u32;
+        }
+        let ascii = (0..128_u8).filter(|code| contains(all, char::from(*code))).fold(0, |bits, code| bits | 1 << code);
+        self.program.sets.push(Set { ascii, all: all.clone() });
+        (self.program.sets.len() - 1) as u32
+    }
+
+    /// `behind`: from the end to the beginning. `memo`: nothing around counts.
+    fn node(&mut self, node: &Node, behind: bool, memo: bool) {
+        match node {
+            Node::Empty => {}
+            Node::Set(set) => {
+                let set = self.set(set);
+                self.put(Instruction::Set { set, behind });
+            }
+            Node::Concat(nodes) if behind => nodes.iter().rev().for_each(|node| self.node(node, behind, memo)),
+            Node::Concat(nodes) => nodes.iter().for_each(|node| self.node(node, behind, memo)),
+            Node::Alternate(nodes) => self.alternate(nodes, behind, memo),
+            Node::Group(number, node) => {
+                let (first, last) = (2 * (number - 1), 2 * (number - 1) + 1);
+                if self.refers {
+                    self.put(Instruction::Keep(if behind { last } else { first }));
+                }
+                self.node(node, behind, memo);
+                if self.refers {
+                    self.put(Instruction::Keep(if behind { first } else { last }));
+                }
+            }
+            Node::Repeat(repeat) => self.repeat(repeat, behind, memo),
+            Node::Assert(assertion) => drop(self.put(Instruction::Assert(*assertion))),
+            Node::Look(look) => self.look(look),
+            Node::Atomic(node) => {
+                let at = self.put(Instruction::Atomic(0));
+                self.node(node, behind, true);
+                self.put(Instruction::Done);
+                self.program.instructions[at] = Instruction::Atomic(self.here());
+            }
+            Node::Back(group, any_case) => {
+                self.put(Instruction::Back { group: *group, behind, any_case: *any_case });
+            }
+        }
+    }
+
+    fn look(&mut self, look: &Look) {
+        let at = self.put(Instruction::Done);
+        self.node(&look.node, look.behind, true);
+        self.put(Instruction::Done);
+        self.program.instructions[at] = Instruction::Look { negative: look.negative, end: self.here() };
+    }
+
+    fn alternate(&mut self, nodes: &[Node], behind: bool, memo: bool) {
+        let mut jumps = Vec::new();
+        for (index, node) in nodes.iter().enumerate() {
+            if index + 1 == nodes.len() {
+                self.node(node, behind, memo);
+                break;
+            }
+            let memo_of_split = self.memo(memo);
+            let split = self.put(Instruction::Done);
+            self.node(node, behind, memo);
+            jumps.push(self.put(Instruction::Done));
+            self.program.instructions[split] =
+                Instruction::Split { first: split as Address + 1, second: self.here(), memo: memo_of_split };
+        }
+        let end = self.here();
+        jumps.into_iter().for_each(|jump| self.program.instructions[jump] = Instruction::Jump(end));
+    }
+
+    fn repeat(&mut self, repeat: &Repeat, behind: bool, memo: bool) {
+        let (min, max) = (repeat.min, repeat.max.unwrap_or(u32::MAX));
+        let nullable = is_nullable(&repeat.node);
+        match (&repeat.node, min, max) {
+            (_, _, 0) => {}
+            (Node::Set(set), ..) if repeat.greedy => {
+                let set = self.set(set);
+                let memo = self.memo(memo);
+                self.put(Instruction::Run { set, behind, min, max, memo });
+            }
+            (_, 0, 1) => {
+                let (split, memo_of_split) = (self.put(Instruction::Done), self.memo(memo));
+                // It must move, or is left out.
+                let kept = nullable.then(|| self.slot());
+                self.round(repeat, behind, memo && !nullable, kept);
+                kept.map(|kept| self.put(Instruction::Moved(kept)));
+                self.split(split, split as Address + 1, repeat.greedy, memo_of_split);
+            }
+            (_, 0, u32::MAX) if !nullable => {
+                let (split, memo_of_split) = (self.put(Instruction::Done), self.memo(memo));
+                self.round(repeat, behind, memo, None);
+                self.put(Instruction::Jump(split as Address));
+                self.split(split, split as Address + 1, repeat.greedy, memo_of_split);
+            }
+            (_, 1, u32::MAX) if !nullable => {
+                let head = self.here();
+                self.round(repeat, behind, memo, None);
+                let (split, memo_of_split) = (self.put(Instruction::Done), self.memo(memo));
+                self.split(split, head, repeat.greedy, memo_of_split);
+            }
+            _ => {
+                let count = self.slot();
+                self.put(Instruction::Zero(count));
+                let at = self.put(Instruction::Done);
+                let kept = nullable.then(|| self.slot());
+                self.round(repeat, behind, false, kept);
+                self.put(Instruction::Again { count, min, head: at as Address, kept });
+                self.program.instructions[at] =
+                    Instruction::Count { count, min, max, greedy: repeat.greedy, end: self.here() };
+            }
+        }
+    }
+
+    /// One round of a loop.
+    fn round(&mut self, repeat: &Repeat, behind: bool, memo: bool, kept: Option<u32>) {
+        if self.refers && repeat.groups.0 < repeat.groups.1 {
+            self.put(Instruction::Forget(repeat.groups));
+        }
+        kept.map(|kept| self.put(Instruction::Keep(kept)));
+        self.node(&repeat.node, behind, memo);
+    }
+
+    /// Choose between what is repeated, and what comes next.
+    fn split(&mut self, at: usize, again: Address, greedy: bool, memo: Option<u32>) {
+        let on = self.here();
+        let (first, second) = if greedy { (again, on) } else { (on, again) };
+        self.program.instructions[at] = Instruction::Split { first, second, memo };
+    }
+}
+
+/// What is done where a try fails, the last one first.
+#[derive(Clone, Copy)]
+enum Undo {
+    /// Go on here.
+    Try { to: Address, at: u32 },
+    /// Go on after a run with a character less, down to the least.
+    Fewer { run: Address, at: u32, least: u32 },
+    Restore { slot: u32, was: u32 },
+    /// All that could be tried from there failed.
+    Failed(u32),
+}
+
+struct Matching<'p, 't> {
+    program: &'p Program,
+    text: &'t str,
+    slots: Vec<u32>,
+    stack: Vec<Undo>,
+    /// Eighths of those that are left.
+    steps: usize,
+    memo_from: usize,
+    /// A bit for each place in the pattern that can fail, and each place in the text.
+    failed: Vec<u64>,
+}
+
+impl Matching<'_, '_> {
+    /// Try from a place in the pattern and one in the text, to where it is done: the place in the text there.
+    fn run(&mut self, mut pc: Address, mut at: usize) -> Result<Option<usize>, OutOfSteps> {
+        let program = self.program;
+        let base = self.stack.len();
+        loop {
+            self.spend(8)?;
+            let done = match &program.instructions[pc as usize] {
+                Instruction::Done => return Ok(Some(at)),
+                instruction => self.step(instruction, pc, at)?,
+            };
+            if let Some(next) = done {
+                (pc, at) = next;
+                continue;
+            }
+            match self.back(base)? {
+                Some(next) => (pc, at) = next,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn spend(&mut self, eighths: usize) -> Result<(), OutOfSteps> {
+        self.steps = self.steps.checked_sub(eighths).ok_or(OutOfSteps)?;
+        Ok(())
+    }
+
+    /// One instruction: where to go on, or none where it fails.
+    fn step(
+        &mut self,
+        instruction: &Instruction,
+        pc: Address,
+        at: usize,
+    ) -> Result<Option<(Address, usize)>, OutOfSteps> {
+        let on = |is: bool| is.then_some((pc + 1, at));
+        Ok(match instruction {
+            Instruction::Done => None,
+            Instruction::Set { set, behind } => {
+                let set = &self.program.sets[*set as usize];
+                self.past(set, at, *behind).map(|at| (pc + 1, at))
+            }
+            Instruction::Run { set, behind, min, max, memo } => {
+                let set = &self.program.sets[*set as usize];
+                let (mut end, mut least) = (at, at);
+                let mut count = 0;
+                while count < *max
+                    && let Some(next) = self.past(set, end, *behind)
+                {
+                    self.spend(1)?;
+                    end = next;
+                    count += 1;
+                    if count == *min {
+                        least = end;
+                    }
+                }
+                if count < *min {
+                    return Ok(None);
+                }
+                self.after_run(pc, end, least, *memo)
+            }
+            Instruction::Assert(assertion) => on(self.holds(*assertion, at)),
+            Instruction::Split { first, second, memo } => {
+                if self.is_failed(*memo, at) {
+                    return Ok(None);
+                }
+                self.stack.push(Undo::Try { to: *second, at: at as u32 });
+                Some((*first, at))
+            }
+            Instruction::Jump(to) => Some((*to, at)),
+            Instruction::Keep(slot) => {
+                self.set(*slot, at as u32);
+                on(true)
+            }
+            Instruction::Forget((first, end)) => {
+                for slot in 2 * (first - 1)..2 * (end - 1) {
+                    self.set(slot, NONE);
+                }
+                self.spend((end - first) as usize)?;
+                on(true)
+            }
+            Instruction::Moved(slot) => on(self.slots[*slot as usize] != at as u32),
+            Instruction::Zero(count) => {
+                self.set(*count, 0);
+                on(true)
+            }
+            Instruction::Count { count, min, max, greedy, end } => {
+                let count = self.slots[*count as usize];
+                if count < *min {
+                    on(true)
+                } else if count >= *max {
+                    Some((*end, at))
+                } else {
+                    let (first, second) = if *greedy { (pc + 1, *end) } else { (*end, pc + 1) };
+                    self.stack.push(Undo::Try { to: second, at: at as u32 });
+                    Some((first, at))
+                }
+            }
+            Instruction::Again { count, min, head, kept } => {
+                let rounds = self.slots[*count as usize];
+                let still = kept.is_some_and(|kept| self.slots[kept as usize] == at as u32);
+                if still && rounds >= *min {
+                    return Ok(None);
+                }
+                // Rounds without a character can be as many as are asked for.
+                self.set(*count, if still { (*min).max(rounds + 1) } else { rounds.saturating_add(1) });
+                Some((*head, at))
+            }
+            Instruction::Look { negative, end } => {
+                let base = self.stack.len();
+                let found = self.run(pc + 1, at)?.is_some();
+                if found && *negative {
+                    self.undo(base);
+                } else if found {
+                    self.settle(base);
+                }
+                (found != *negative).then_some((*end, at))
+            }
+            Instruction::Atomic(end) => {
+                let base = self.stack.len();
+                let found = self.run(pc + 1, at)?;
+                if found.is_some() {
+                    self.settle(base);
+                }
+                found.map(|at| (*end, at))
+            }
+            Instruction::Back { group, behind, any_case } => {
+                let slot = 2 * (*group as usize - 1);
+                let (first, last) = (self.slots[slot], self.slots[slot + 1]);
+                if first == NONE || last == NONE {
+                    return Ok(on(true));
+                }
+                let matched = self.text.get(first as usize..last as usize).unwrap_or_default();
+                self.spend(matched.len())?;
+                let end = if *any_case {
+                    self.same_but_for_case(matched, at, *behind)
+                } else if *behind {
+                    let before = self.text.get(..at).is_some_and(|before| before.ends_with(matched));
+                    before.then(|| at - matched.len())
+                } else {
+                    let after = self.text.get(at..).is_some_and(|after| after.starts_with(matched));
+                    after.then(|| at + matched.len())
+                };
+                end.map(|at| (pc + 1, at))
+            }
+        })
+    }
+
+    /// Undo what was done up to the next thing to try: where that goes on, or none where nothing is left.
+    fn back(&mut self, base: usize) -> Result<Option<(Address, usize)>, OutOfSteps> {
+        while self.stack.len() > base {
+            self.spend(1)?;
+            match self.stack.pop() {
+                Some(Undo::Try { to, at }) => return Ok(Some((to, at as usize))),
+                Some(Undo::Fewer { run, at, least }) => {
+                    if let Instruction::Run { behind, memo, .. } = &self.program.instructions[run as usize] {
+                        let (at, least, memo) = (at as usize, least as usize, *memo);
+                        let fewer = if *behind { self.after(at) } else { self.before(at) };
+                        let next = fewer.and_then(|(_, fewer)| self.after_run(run, fewer, least, memo));
+                        if next.is_some() {
+                            return Ok(next);
+                        }
+                    }
+                }
+                Some(Undo::Restore { slot, was }) => self.slots[slot as usize] = was,
+                Some(Undo::Failed(bit)) => self.fail(bit),
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Go on after a run, unless that failed before; fewer characters are tried later.
+    fn after_run(&mut self, pc: Address, end: usize, least: usize, memo: Option<u32>) -> Option<(Address, usize)> {
+        if end != least {
+            self.stack.push(Undo::Fewer { run: pc, at: end as u32, least: least as u32 });
+        }
+        (!self.is_failed(memo, end)).then_some((pc + 1, end))
+    }
+
+    /// Whether a place failed before; where not, that it does is noted once it does.
+    fn is_failed(&mut self, memo: Option<u32>, at: usize) -> bool {
+        let Some(memo) = memo.filter(|_| self.steps < self.memo_from) else {
+            return false;
+        };
+        let places = self.text.len() + 1;
+        let bit = memo as usize * places + at;
+        if places.saturating_mul(self.program.memos as usize) > MEMO_BITS {
+            return false;
+        }
+        if self.failed.get(bit / 64).is_some_and(|bits| bits >> (bit % 64) & 1 == 1) {
+            return true;
+        }
+        self.stack.push(Undo::Failed(bit as u32));
+        false
+    }
+
+    fn fail(&mut self, bit: u32) {
+        let word = bit as usize / 64;
+        if self.failed.len() <= word {
+            self.failed.resize(word + 1, 0);
+        }
+        self.failed[word] |= 1 << (bit % 64);
+    }
+
+    fn set(&mut self, slot: u32, to: u32) {
+        let was = std::mem::replace(&mut self.slots[slot as usize], to);
+        self.stack.push(Undo::Restore { slot, was });
+    }
+
+    /// Undo all from there on, as if nothing had been tried.
+    fn undo(&mut self, base: usize) {
+        for undo in self.stack.drain(base..).rev() {
+            if let Undo::Restore { slot, was } = undo {
+                self.slots[slot as usize] = was;
+            }
+        }
+    }
+
+    /// Keep what was matched from there on, and try nothing else for it.
+    fn settle(&mut self, base: usize) {
+        let mut kept = base;
+        for at in base..self.stack.len() {
+            if let undo @ Undo::Restore { .. } = self.stack[at] {
+                self.stack[kept] = undo;
+                kept += 1;
+            }
+        }
+        self.stack.truncate(kept);
+    }
+
+    /// The character that begins at a place, and where it ends.
+    fn after(&self, at: usize) -> Option<(char, usize)> {
+        match self.text.as_bytes().get(at)? {
+            byte @ ..0x80 => Some((char::from(*byte), at + 1)),
+            _ => self.text.get(at..)?.chars().next().map(|character| (character, at + character.len_utf8())),
+        }
+    }
+
+    /// The character that ends at a place, and where it begins.
+    fn before(&self, at: usize) -> Option<(char, usize)> {
+        let character = self.text.get(..at)?.chars().next_back()?;
+        Some((character, at - character.len_utf8()))
+    }
+
+    fn past(&self, set: &Set, at: usize, behind: bool) -> Option<usize> {
+        let next = if behind { self.before(at) } else { self.after(at) };
+        next.filter(|(character, _)| set.has(*character)).map(|(_, at)| at)
+    }
+
+    fn same_but_for_case(&self, matched: &str, mut at: usize, behind: bool) -> Option<usize> {
+        let mut characters = matched.chars();
+        while let Some(one) = if behind { characters.next_back() } else { characters.next() } {
+            let (other, next) = if behind { self.before(at) } else { self.after(at) }?;
+            if !same_but_for_case(one, other) {
+                return None;
+            }
+            at = next;
+        }
+        Some(at)
+    }
+
+    fn holds(&self, assertion: Assertion, at: usize) -> bool {
+        let byte = |at: Option<usize>| at.and_then(|at| self.text.as_bytes().get(at)).copied();
+        let (before, after) = (byte(at.checked_sub(1)), byte(Some(at)));
+        let word = |byte: Option<u8>| byte.is_some_and(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        match assertion {
+            Assertion::Start => at == 0,
+            Assertion::End => at == self.text.len(),
+            Assertion::StartOfLine => matches!(before, None | Some(b'\n')),
+            Assertion::EndOfLine => matches!(after, None | Some(b'\n')),
+            Assertion::Boundary => word(before) != word(after),
+            Assertion::NoBoundary => word(before) == word(after),
+        }
+    }
+}

@@ -1,0 +1,941 @@
+//! A pattern as text -> what it asks. ECMA-262 says how it is read: with the flag `u`, as JSON Schema has it.
+//!
+//! What `u` refuses is read as the standard's Annex B has it for browsers, still by code points; and what that refuses,
+//! too, with what other dialects have and schemas use: `(?i)`, `(?P<name>…)`, `a**`. Nothing here recurses: groups are kept
+//! on a stack of its own.
+
+use std::collections::HashMap;
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use super::names::{Property, property};
+
+/// How deep nodes may be inside of each other: what is made of them recurses so deep.
+const DEPTH: usize = 250;
+
+const TOO_DEEP: &str = "there are too many groups or quantifiers inside of each other";
+
+/// What a pattern asks.
+#[derive(Debug, Clone)]
+pub(super) enum Node {
+    Empty,
+    /// One character of these.
+    Set(ClassUnicode),
+    Concat(Vec<Node>),
+    Alternate(Vec<Node>),
+    /// By its number, from 1.
+    Group(u32, Box<Node>),
+    Repeat(Box<Repeat>),
+    Assert(Assertion),
+    Look(Box<Look>),
+    /// What a group matched, in any case of letters where that is asked.
+    Back(u32, bool),
+    /// A group that is not come back to.
+    Atomic(Box<Node>),
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Repeat {
+    pub(super) node: Node,
+    pub(super) min: u32,
+    pub(super) max: Option<u32>,
+    pub(super) greedy: bool,
+    pub(super) groups: Groups,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Look {
+    pub(super) node: Node,
+    pub(super) behind: bool,
+    pub(super) negative: bool,
+}
+
+/// The numbers of the groups in a part of a pattern: from the first to before the second.
+pub(super) type Groups = (u32, u32);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Assertion {
+    Start,
+    End,
+    StartOfLine,
+    EndOfLine,
+    Boundary,
+    NoBoundary,
+}
+
+/// How a pattern was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// With the flag `u`.
+    Unicode,
+    /// Annex B of ECMA-262.
+    AnnexB,
+    /// With what other dialects have.
+    Other,
+}
+
+/// Why a pattern is not read in one way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The byte at which that is seen.
+    pub(super) at: usize,
+    pub(super) why: &'static str,
+    /// There is nothing wrong with it, and the tables or the bounds here do not hold it.
+    lacking: bool,
+}
+
+pub(super) struct Parsed {
+    pub(super) node: Node,
+    /// How many groups there are.
+    pub(super) groups: u32,
+    pub(super) reading: Reading,
+    /// Why `u` refuses it.
+    pub(super) refused: Option<Refusal>,
+    /// It has what no linear-time engine takes.
+    pub(super) goes_back: bool,
+    /// And that is back references, among others.
+    pub(super) refers: bool,
+}
+
+/// Read a pattern, in the first way in which it can be; the refusal is that of `u`.
+pub(super) fn parse(text: &str) -> Result<Parsed, Refusal> {
+    let refused = match Parser::new(text, Reading::Unicode).run() {
+        Ok(parsed) => return Ok(parsed),
+        Err(refused) => refused,
+    };
+    for reading in [Reading::AnnexB, Reading::Other] {
+        if refused.lacking {
+            break;
+        }
+        match Parser::new(text, reading).run() {
+            Ok(parsed) => return Ok(Parsed { refused: Some(refused), ..parsed }),
+            Err(refused) if refused.lacking => return Err(refused),
+            Err(_) => {}
+        }
+    }
+    Err(refused)
+}
+
+/// Whether a pattern is one by ECMA-262 with the flag `u`.
+pub(super) fn is_unicode(text: &str) -> bool {
+    match Parser::new(text, Reading::Unicode).run() {
+        Ok(_) => true,
+        Err(refused) => refused.lacking,
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Flags {
+    ignore_case: bool,
+    multi_line: bool,
+    dot_all: bool,
+    /// White space and comments are passed over.
+    verbose: bool,
+}
+
+enum Kind {
+    /// The pattern as a whole.
+    Whole,
+    Plain,
+    Capturing(u32),
+    Look {
+        behind: bool,
+        negative: bool,
+    },
+    Atomic,
+}
+
+/// An open group.
+struct Open {
+    kind: Kind,
+    /// Where it begins.
+    at: usize,
+    /// The flags around it.
+    flags: Flags,
+    /// How many groups there were before it.
+    groups: u32,
+    alternatives: Vec<Node>,
+    terms: Vec<Node>,
+    /// How deep the deepest of those alternatives is, and of those terms.
+    depth: usize,
+    depth_of_terms: usize,
+}
+
+impl Open {
+    fn end_alternative(&mut self) {
+        let terms = std::mem::take(&mut self.terms);
+        self.depth = self.depth.max(self.depth_of_terms + usize::from(terms.len() > 1));
+        self.depth_of_terms = 0;
+        self.alternatives.push(concat(terms));
+    }
+
+    /// What it asks, and how deep that is.
+    fn end(mut self) -> (Node, usize) {
+        self.end_alternative();
+        match self.alternatives.len() {
+            1 => (self.alternatives.pop().unwrap_or(Node::Empty), self.depth),
+            _ => (Node::Alternate(self.alternatives), self.depth + 1),
+        }
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    at: usize,
+    reading: Reading,
+    flags: Flags,
+    open: Vec<Open>,
+    groups: u32,
+    /// How many there are in all, and those with names.
+    all_groups: u32,
+    names: HashMap<String, u32>,
+    goes_back: bool,
+    refers: bool,
+}
+
+type Read<T> = Result<T, Refusal>;
+
+/// What can stand in a class.
+enum Member {
+    One(u32),
+    Class(ClassUnicode),
+}
+
+impl<'t> Parser<'t> {
+    fn new(text: &'t str, reading: Reading) -> Self {
+        let mut parser = Parser {
+            text,
+            at: 0,
+            reading,
+            flags: Flags::default(),
+            open: Vec::new(),
+            groups: 0,
+            all_groups: 0,
+            names: HashMap::new(),
+            goes_back: false,
+            refers: false,
+        };
+        parser.find_groups();
+        parser
+    }
+
+    fn strict(&self) -> bool {
+        self.reading == Reading::Unicode
+    }
+
+    fn other(&self) -> bool {
+        self.reading == Reading::Other
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let next = self.peek()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    fn eat(&mut self, what: &str) -> bool {
+        let is = self.rest().starts_with(what);
+        if is {
+            self.at += what.len();
+        }
+        is
+    }
+
+    fn refuse<T>(&self, at: usize, why: &'static str) -> Read<T> {
+        Err(Refusal { at, why, lacking: false })
+    }
+
+    /// Count the groups, which references to groups further on need to know.
+    fn find_groups(&mut self) {
+        let mut class = false;
+        while let Some(character) = self.next() {
+            match character {
+                '\\' => drop(self.next()),
+                '[' => class = true,
+                ']' => class = false,
+                '(' if !class => {
+                    let named = self.eat("?<") || (self.other() && self.eat("?P<"));
+                    if named && !self.rest().starts_with(['=', '!']) {
+                        self.all_groups += 1;
+                        if let Ok(name) = self.name() {
+                            self.names.entry(name).or_insert(self.all_groups);
+                        }
+                    } else if !named && self.peek() != Some('?') {
+                        self.all_groups += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.at = 0;
+    }
+
+    fn run(mut self) -> Read<Parsed> {
+        self.open(Kind::Whole, 0)?;
+        while let Some(character) = self.peek() {
+            let at = self.at;
+            if self.flags.verbose && self.pass_over(character) {
+                continue;
+            }
+            match character {
+                '|' => {
+                    self.at += 1;
+                    if let Some(open) = self.open.last_mut() {
+                        open.end_alternative();
+                    }
+                }
+                '(' => self.begin_group()?,
+                ')' => {
+                    self.at += 1;
+                    if self.open.len() == 1 {
+                        return self.refuse(at, "')' closes no group");
+                    }
+                    self.close(at)?;
+                }
+                _ => {
+                    let (node, repeats) = self.term()?;
+                    self.quantified(node, (self.groups, self.groups), repeats, 1)?;
+                }
+            }
+        }
+        if let [_, .., open] = &self.open[..] {
+            return self.refuse(open.at, "this group is not closed");
+        }
+        let node = match self.open.pop() {
+            Some(open) => open.end().0,
+            None => Node::Empty,
+        };
+        Ok(Parsed {
+            node,
+            groups: self.groups,
+            reading: self.reading,
+            refused: None,
+            goes_back: self.goes_back,
+            refers: self.refers,
+        })
+    }
+
+    /// White space and a comment of a verbose pattern.
+    fn pass_over(&mut self, character: char) -> bool {
+        if character == '#' {
+            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+            return true;
+        }
+        character.is_whitespace() && self.next().is_some()
+    }
+
+    fn open(&mut self, kind: Kind, at: usize) -> Read<()> {
+        if self.open.len() > DEPTH {
+            return Err(Refusal { at, why: TOO_DEEP, lacking: true });
+        }
+        let (flags, groups) = (self.flags, self.groups);
+        let groups = groups - u32::from(matches!(kind, Kind::Capturing(_)));
+        self.open.push(Open { kind, at, flags, groups, alternatives: Vec::new(), terms: Vec::new(), depth: 0, depth_of_terms: 0 });
+        Ok(())
+    }
+
+    fn begin_group(&mut self) -> Read<()> {
+        let at = self.at;
+        self.at += 1;
+        let look = |behind, negative| Kind::Look { behind, negative };
+        let kind = if !self.eat("?") {
+            self.groups += 1;
+            Kind::Capturing(self.groups)
+        } else if self.eat(":") {
+            Kind::Plain
+        } else if self.eat("=") {
+            look(false, false)
+        } else if self.eat("!") {
+            look(false, true)
+        } else if self.eat("<=") {
+            look(true, false)
+        } else if self.eat("<!") {
+            look(true, true)
+        } else if self.eat("<") || (self.other() && self.eat("P<")) {
+            let name = self.name()?;
+            self.groups += 1;
+            if self.named(&name) != Some(self.groups) {
+                return self.refuse(at, "another group has this name");
+            }
+            Kind::Capturing(self.groups)
+        } else if self.other() && self.eat(">") {
+            self.goes_back = true;
+            Kind::Atomic
+        } else if self.other() && self.eat("#") {
+            let Some(end) = self.rest().find(')') else {
+                return self.refuse(at, "this comment is not closed");
+            };
+            self.at += end + 1;
+            return Ok(());
+        } else if self.other() && self.eat("P=") {
+            let end = self.rest().find(')').unwrap_or(self.rest().len());
+            let number = self.named(&self.rest()[..end]);
+            let Some(number) = number.filter(|_| end < self.rest().len()) else {
+                return self.refuse(at, "no group has this name");
+            };
+            self.at += end + 1;
+            let node = self.back(number);
+            return self.quantified(node, (self.groups, self.groups), Repeats::Yes, 1);
+        } else {
+            let flags = self.modifiers(at)?;
+            if self.eat(":") {
+                self.open(Kind::Plain, at)?;
+            } else {
+                // To the end of the group around.
+                self.at += 1;
+            }
+            self.flags = flags;
+            return Ok(());
+        };
+        self.goes_back |= matches!(kind, Kind::Look { .. });
+        self.open(kind, at)
+    }
+
+    /// The flags of `(?i-s:`, of which other dialects have more, and which they have for the rest of a group, too. What
+    /// follows is `:` or `)`.
+    fn modifiers(&mut self, begin: usize) -> Read<Flags> {
+        let mut flags = self.flags;
+        let (mut on, mut seen) = (true, Vec::new());
+        let mut last = '(';
+        loop {
+            let at = self.at;
+            let Some(character) = self.next() else {
+                return self.refuse(begin, "this group is not closed");
+            };
+            match character {
+                ':' if last != '(' && !(last == '-' && seen.is_empty()) => break,
+                ')' if self.other() && last != '(' => break,
+                '-' if on => on = false,
+                'i' | 'm' | 's' if !seen.contains(&character) => {
+                    seen.push(character);
+                    match character {
+                        'i' => flags.ignore_case = on,
+                        'm' => flags.multi_line = on,
+                        _ => flags.dot_all = on,
+                    }
+                }
+                'x' if self.other() => flags.verbose = on,
+                // Whether it is greedy or not, it matches or not; and all is Unicode.
+                'U' if self.other() => {}
+                'u' if self.other() && on => {}
+                _ => return self.refuse(at, "there is no such group"),
+            }
+            last = character;
+        }
+        self.at -= 1;
+        Ok(flags)
+    }
+
+    fn close(&mut self, at: usize) -> Read<()> {
+        let Some(mut open) = self.open.pop() else {
+            return self.refuse(at, "')' closes no group");
+        };
+        self.flags = open.flags;
+        let groups = (open.groups + 1, self.groups + 1);
+        let kind = std::mem::replace(&mut open.kind, Kind::Plain);
+        let (inside, depth) = open.end();
+        let (node, repeats) = match kind {
+            Kind::Whole | Kind::Plain => (inside, Repeats::Yes),
+            Kind::Capturing(number) => (Node::Group(number, Box::new(inside)), Repeats::Yes),
+            Kind::Atomic => (Node::Atomic(Box::new(inside)), Repeats::Yes),
+            Kind::Look { behind, negative } => {
+                let repeats = if behind || self.strict() { Repeats::No } else { Repeats::Yes };
+                (Node::Look(Box::new(Look { node: inside, behind, negative })), repeats)
+            }
+        };
+        self.quantified(node, groups, repeats, depth + 1)
+    }
+
+    /// Put a term into its place, with the quantifier that follows.
+    fn quantified(&mut self, mut node: Node, groups: Groups, repeats: Repeats, mut depth: usize) -> Read<()> {
+        let mut repeats = repeats;
+        loop {
+            if self.flags.verbose
+                && let Some(character) = self.peek()
+                && self.pass_over(character)
+            {
+                continue;
+            }
+            let at = self.at;
+            let Some((min, max)) = self.quantifier()? else {
+                break;
+            };
+            // Other dialects repeat what is repeated, and what has no length.
+            if repeats == Repeats::No && !self.other() {
+                return self.refuse(at, "nothing stands before this quantifier that can be repeated");
+            }
+            depth += 1;
+            if depth > DEPTH {
+                return Err(Refusal { at, why: TOO_DEEP, lacking: true });
+            }
+            let greedy = !self.eat("?");
+            node = match (min, max) {
+                (1, Some(1)) => node,
+                _ => Node::Repeat(Box::new(Repeat { node, min, max, greedy, groups })),
+            };
+            repeats = Repeats::No;
+        }
+        if let Some(open) = self.open.last_mut() {
+            open.depth_of_terms = open.depth_of_terms.max(depth);
+            open.terms.push(node);
+        }
+        Ok(())
+    }
+
+    /// What the next quantifier says, if that is what comes next.
+    fn quantifier(&mut self) -> Read<Option<(u32, Option<u32>)>> {
+        let found = match self.peek() {
+            Some('*') => (0, None),
+            Some('+') => (1, None),
+            Some('?') => (0, Some(1)),
+            Some('{') => {
+                let at = self.at;
+                return match self.braces() {
+                    Some((min, Some(max))) if max < min => {
+                        self.refuse(at, "the least number of this quantifier is more than its greatest")
+                    }
+                    Some((min, max)) => Ok(Some((min, max))),
+                    None if self.strict() => self.refuse(at, "'{' begins no quantifier, and is not escaped"),
+                    None => Ok(None),
+                };
+            }
+            _ => return Ok(None),
+        };
+        self.at += 1;
+        Ok(Some(found))
+    }
+
+    /// `{2}`, `{2,}` or `{2,3}`; else nothing is taken.
+    fn braces(&mut self) -> Option<(u32, Option<u32>)> {
+        let rest = self.rest();
+        let (inside, _) = rest.strip_prefix('{')?.split_once('}')?;
+        let number = |digits: &str| {
+            let is = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            // What does not fit is more than there can be.
+            is.then(|| digits.parse().unwrap_or(u32::MAX))
+        };
+        let found = match inside.split_once(',') {
+            None => number(inside).map(|count| (count, Some(count))),
+            Some((min, "")) => number(min).map(|min| (min, None)),
+            Some((min, max)) => number(min).zip(number(max)).map(|(min, max)| (min, Some(max))),
+        }?;
+        self.at += inside.len() + 2;
+        Some(found)
+    }
+
+    /// One term other than a group, and whether it can be repeated.
+    fn term(&mut self) -> Read<(Node, Repeats)> {
+        let at = self.at;
+        let Some(character) = self.next() else {
+            return Ok((Node::Empty, Repeats::No));
+        };
+        let node = match character {
+            '^' if self.flags.multi_line => return Ok((Node::Assert(Assertion::StartOfLine), Repeats::No)),
+            '^' => return Ok((Node::Assert(Assertion::Start), Repeats::No)),
+            '$' if self.flags.multi_line => return Ok((Node::Assert(Assertion::EndOfLine), Repeats::No)),
+            '$' => return Ok((Node::Assert(Assertion::End), Repeats::No)),
+            '.' => Node::Set(self.dot()),
+            '[' => self.class(at)?,
+            '\\' => return self.escape(at),
+            '*' | '+' | '?' => return self.refuse(at, "nothing stands before this quantifier that can be repeated"),
+            '{' if self.strict() => return self.refuse(at, "'{' begins no quantifier, and is not escaped"),
+            ']' | '}' if self.strict() => return self.refuse(at, "this bracket closes nothing, and is not escaped"),
+            '{' => {
+                self.at = at;
+                if self.braces().is_some() {
+                    return self.refuse(at, "nothing stands before this quantifier that can be repeated");
+                }
+                self.at = at + 1;
+                self.one(u32::from('{'))
+            }
+            other => self.one(u32::from(other)),
+        };
+        Ok((node, Repeats::Yes))
+    }
+
+    fn one(&self, code: u32) -> Node {
+        Node::Set(self.folded(single(code)))
+    }
+
+    /// With the other cases of its letters, where case is not looked at.
+    fn folded(&self, mut set: ClassUnicode) -> ClassUnicode {
+        if self.flags.ignore_case {
+            // The tables are there.
+            let _ = set.try_case_fold_simple();
+        }
+        set
+    }
+
+    fn dot(&self) -> ClassUnicode {
+        let mut set = match self.flags.dot_all {
+            true => ClassUnicode::empty(),
+            false => ranges(&[(0xa, 0xa), (0xd, 0xd), (0x2028, 0x2029)]),
+        };
+        set.negate();
+        set
+    }
+
+    /// What follows a backslash, outside of a class.
+    fn escape(&mut self, at: usize) -> Read<(Node, Repeats)> {
+        let boundary = |assertion| Ok((Node::Assert(assertion), Repeats::No));
+        let node = match self.peek() {
+            Some('b') => {
+                self.at += 1;
+                return boundary(Assertion::Boundary);
+            }
+            Some('B') => {
+                self.at += 1;
+                return boundary(Assertion::NoBoundary);
+            }
+            Some('1'..='9') => match self.back_reference(at)? {
+                Some(number) => self.back(number),
+                None => {
+                    let code = self.octal_or_itself();
+                    self.one(code)
+                }
+            },
+            Some('k') if self.strict() || !self.names.is_empty() => {
+                self.at += 1;
+                let name = if self.eat("<") { self.name().ok() } else { None };
+                let Some(number) = name.and_then(|name| self.named(&name)) else {
+                    return self.refuse(at, "no group has this name");
+                };
+                self.back(number)
+            }
+            _ => match self.member_escape(at, false)? {
+                Member::One(code) => self.one(code),
+                Member::Class(class) => Node::Set(class),
+            },
+        };
+        Ok((node, Repeats::Yes))
+    }
+
+    fn back(&mut self, number: u32) -> Node {
+        self.goes_back = true;
+        self.refers = true;
+        Node::Back(number, self.flags.ignore_case)
+    }
+
+    fn named(&self, name: &str) -> Option<u32> {
+        self.names.get(name).copied()
+    }
+
+    /// The number of a group, all its digits; nothing is taken where there is no such group and that is no error.
+    fn back_reference(&mut self, at: usize) -> Read<Option<u32>> {
+        let rest = self.rest();
+        let length = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let number = rest[..length].parse().unwrap_or(u32::MAX);
+        if number <= self.all_groups {
+            self.at += length;
+            return Ok(Some(number));
+        }
+        if self.strict() { self.refuse(at, "there is no group of this number") } else { Ok(None) }
+    }
+
+    /// The code of octal digits as C has them, or else of the one character that follows.
+    fn octal_or_itself(&mut self) -> u32 {
+        let digits = self.rest().bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte));
+        let mut code = 0;
+        for digit in digits {
+            let next = code * 8 + u32::from(digit - b'0');
+            if next > 0o377 {
+                break;
+            }
+            code = next;
+            self.at += 1;
+        }
+        match self.text.as_bytes().get(self.at.wrapping_sub(1)) {
+            Some(b'\\') => self.next().map_or(0, u32::from),
+            _ => code,
+        }
+    }
+
+    /// What follows a backslash in a class, and, but for a few, outside.
+    fn member_escape(&mut self, at: usize, in_class: bool) -> Read<Member> {
+        let begin = self.at;
+        let Some(character) = self.next() else {
+            return self.refuse(at, "a backslash is the last character");
+        };
+        let class = |set: ClassUnicode| Ok(Member::Class(set));
+        Ok(Member::One(match character {
+            'd' => return class(digits()),
+            'D' => return class(negated(digits())),
+            's' => return class(white_space()),
+            'S' => return class(negated(white_space())),
+            'w' => return class(self.folded(word())),
+            'W' => return class(negated(self.folded(word()))),
+            'p' | 'P' if self.reading != Reading::AnnexB => match self.property(at)? {
+                Some(set) if character == 'P' => return class(self.folded(negated(set))),
+                Some(set) => return class(self.folded(set)),
+                None => u32::from(character),
+            },
+            't' => 0x9,
+            'n' => 0xa,
+            'v' => 0xb,
+            'f' => 0xc,
+            'r' => 0xd,
+            'b' if in_class => 0x8,
+            '-' if in_class => u32::from('-'),
+            'c' => match self.peek() {
+                Some(letter) if letter.is_ascii_alphabetic() => {
+                    self.at += 1;
+                    u32::from(letter) % 32
+                }
+                Some(digit @ ('0'..='9' | '_')) if in_class && !self.strict() => {
+                    self.at += 1;
+                    u32::from(digit) % 32
+                }
+                _ if self.strict() => return self.refuse(at, "'\\c' needs a letter"),
+                // The backslash is one, and the 'c' comes next.
+                _ => {
+                    self.at = begin;
+                    u32::from('\\')
+                }
+            },
+            '0' if !self.peek().is_some_and(|next| next.is_ascii_digit()) => 0,
+            '0'..='9' if self.strict() => return self.refuse(at, "this number is no escape"),
+            '0'..='9' => {
+                self.at = begin;
+                self.octal_or_itself()
+            }
+            'x' => match self.hex(2) {
+                Some(code) => code,
+                None if self.strict() => return self.refuse(at, "'\\x' needs two hexadecimal digits"),
+                None => u32::from('x'),
+            },
+            'u' => match self.code_point() {
+                Some(code) => code,
+                None if self.strict() => {
+                    return self.refuse(at, "'\\u' needs four hexadecimal digits, or a code point in braces");
+                }
+                None => u32::from('u'),
+            },
+            '^' | '$' | '\\' | '.' | '*' | '+' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | '/' => {
+                u32::from(character)
+            }
+            _ if self.strict() => return self.refuse(at, "there is no such escape"),
+            'k' if !self.names.is_empty() => return self.refuse(at, "there is no such escape"),
+            other => u32::from(other),
+        }))
+    }
+
+    /// The set in `{…}` after `\p`.
+    fn property(&mut self, at: usize) -> Read<Option<ClassUnicode>> {
+        let rest = self.rest();
+        let inside = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')).map(|(inside, _)| inside);
+        match inside.map_or(Property::None, property) {
+            Property::Known(set) => {
+                self.at += inside.map_or(0, str::len) + 2;
+                Ok(Some(set))
+            }
+            Property::Unknown => {
+                Err(Refusal { at, why: "the tables of Unicode that are here do not have this property", lacking: true })
+            }
+            Property::None if self.strict() => self.refuse(at, "there is no such property"),
+            Property::None => Ok(None),
+        }
+    }
+
+    fn hex(&mut self, digits: usize) -> Option<u32> {
+        let text = self.rest().get(..digits)?;
+        if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        self.at += digits;
+        u32::from_str_radix(text, 16).ok()
+    }
+
+    /// What follows `\u`: half a character and its other half are one.
+    fn code_point(&mut self) -> Option<u32> {
+        if self.strict()
+            && let Some((digits, _)) = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'))
+        {
+            let is = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let code = match digits.trim_start_matches('0') {
+                "" => Some(0),
+                digits => u32::from_str_radix(digits, 16).ok(),
+            };
+            let code = code.filter(|code| is && *code <= 0x10_ffff)?;
+            self.at += digits.len() + 2;
+            return Some(code);
+        }
+        let first = self.hex(4)?;
+        let after = self.at;
+        if (0xd800..0xdc00).contains(&first)
+            && self.eat("\\u")
+            && let Some(second) = self.hex(4).filter(|second| (0xdc00..0xe000).contains(second))
+        {
+            return Some(0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00));
+        }
+        self.at = after;
+        Some(first)
+    }
+
+    /// A class, after its `[`.
+    fn class(&mut self, begin: usize) -> Read<Node> {
+        let negative = self.eat("^");
+        let mut set = ClassUnicode::empty();
+        let mut add = |member: &Member| match member {
+            Member::One(code) => set.union(&single(*code)),
+            Member::Class(class) => set.union(class),
+        };
+        loop {
+            if self.eat("]") {
+                break;
+            }
+            let at = self.at;
+            let first = self.member(begin)?;
+            let range = self.rest().starts_with('-') && !self.rest().starts_with("-]");
+            if !range {
+                add(&first);
+                continue;
+            }
+            self.at += 1;
+            let last = self.member(begin)?;
+            match (&first, &last) {
+                (Member::One(first), Member::One(last)) if first > last => {
+                    return self.refuse(at, "the range is out of order");
+                }
+                (Member::One(first), Member::One(last)) => add(&Member::Class(ranges(&[(*first, *last)]))),
+                _ if self.strict() => return self.refuse(at, "a class cannot be the end of a range"),
+                _ => {
+                    add(&first);
+                    add(&last);
+                    add(&Member::One(u32::from('-')));
+                }
+            }
+        }
+        let set = self.folded(set);
+        Ok(Node::Set(if negative { negated(set) } else { set }))
+    }
+
+    fn member(&mut self, begin: usize) -> Read<Member> {
+        let at = self.at;
+        match self.next() {
+            None => self.refuse(begin, "this class is not closed"),
+            Some('\\') => self.member_escape(at, true),
+            Some(character) => Ok(Member::One(u32::from(character))),
+        }
+    }
+
+    /// The name of a group, to its `>`.
+    fn name(&mut self) -> Read<String> {
+        let at = self.at;
+        let mut name = String::new();
+        let wrong = "this is no name of a group";
+        loop {
+            let character = match self.next() {
+                Some('>') if !name.is_empty() => return Ok(name),
+                Some('\\') => {
+                    let strict = std::mem::replace(&mut self.reading, Reading::Unicode);
+                    let code = if self.eat("u") { self.code_point() } else { None };
+                    self.reading = strict;
+                    code.and_then(char::from_u32)
+                }
+                next => next,
+            };
+            let Some(character) = character else {
+                return self.refuse(at, wrong);
+            };
+            let known = if name.is_empty() { "ID_Start" } else { "ID_Continue" };
+            let other = matches!(character, '$' | '_') || (!name.is_empty() && matches!(character, '\u{200c}' | '\u{200d}'));
+            let is = match character {
+                'a'..='z' | 'A'..='Z' => true,
+                '0'..='9' => !name.is_empty(),
+                _ if other => true,
+                _ if character.is_ascii() => false,
+                _ => match property(known) {
+                    Property::Known(set) => contains(&set, character),
+                    _ => false,
+                },
+            };
+            if !is {
+                return self.refuse(at, wrong);
+            }
+            name.push(character);
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    Yes,
+    No,
+}
+
+fn concat(mut terms: Vec<Node>) -> Node {
+    match terms.len() {
+        0 => Node::Empty,
+        1 => terms.pop().unwrap_or(Node::Empty),
+        _ => Node::Concat(terms),
+    }
+}
+
+fn single(code: u32) -> ClassUnicode {
+    ranges(&[(code, code)])
+}
+
+/// Halves of characters are left out: no text has them.
+fn ranges(of: &[(u32, u32)]) -> ClassUnicode {
+    let mut set = ClassUnicode::empty();
+    for (first, last) in of {
+        let first = if (0xd800..0xe000).contains(first) { 0xe000 } else { *first };
+        let last = if (0xd800..0xe000).contains(last) { 0xd7ff } else { *last };
+        if let (Some(first), Some(last)) = (char::from_u32(first), char::from_u32(last))
+            && first <= last
+        {
+            set.push(ClassUnicodeRange::new(first, last));
+        }
+    }
+    set
+}
+
+fn negated(mut set: ClassUnicode) -> ClassUnicode {
+    set.negate();
+    set
+}
+
+fn digits() -> ClassUnicode {
+    ranges(&[(0x30, 0x39)])
+}
+
+fn word() -> ClassUnicode {
+    ranges(&[(0x30, 0x39), (0x41, 0x5a), (0x5f, 0x5f), (0x61, 0x7a)])
+}
+
+fn white_space() -> ClassUnicode {
+    ranges(&[
+        (0x9, 0xd),
+        (0x20, 0x20),
+        (0xa0, 0xa0),
+        (0x1680, 0x1680),
+        (0x2000, 0x200a),
+        (0x2028, 0x2029),
+        (0x202f, 0x202f),
+        (0x205f, 0x205f),
+        (0x3000, 0x3000),
+        (0xfeff, 0xfeff),
+    ])
+}
+
+/// Whether a set has a character.
+pub(super) fn contains(set: &ClassUnicode, character: char) -> bool {
+    let ranges = set.ranges();
+    let after = ranges.partition_point(|range| range.end() < character);
+    ranges.get(after).is_some_and(|range| range.start() <= character)
+}
+
+/// Whether two characters are the same in any case.
+pub(super) fn same_but_for_case(one: char, other: char) -> bool {
+    let mut set = single(u32::from(one));
+    let _ = set.try_case_fold_simple();
+    contains(&set, other)
+}
