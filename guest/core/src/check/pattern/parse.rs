@@ -499,6 +499,7 @@ impl<'t> Parser<'t> {
             Some('{') => {
                 let at = self.at;
                 return match self.braces() {
+                    Some((min, Some(max))) if max < min && self.other() => Ok(Some((max, Some(min)))),
                     Some((min, Some(max))) if max < min => {
                         self.refuse(at, "the least number of this quantifier is more than its greatest")
                     }
@@ -595,6 +596,14 @@ impl<'t> Parser<'t> {
                 self.at += 1;
                 return boundary(Assertion::NoBoundary);
             }
+            Some('A') if self.other() => {
+                self.at += 1;
+                return boundary(Assertion::Start);
+            }
+            Some('z') if self.other() => {
+                self.at += 1;
+                return boundary(Assertion::End);
+            }
             Some('1'..='9') => match self.back_reference(at)? {
                 Some(number) => self.back(number),
                 None => {
@@ -682,6 +691,8 @@ impl<'t> Parser<'t> {
             'v' => 0xb,
             'f' => 0xc,
             'r' => 0xd,
+            'a' if self.other() => 0x7,
+            'e' if self.other() => 0x1b,
             'b' if in_class => 0x8,
             '-' if in_class => u32::from('-'),
             'c' => match self.peek() {
@@ -706,6 +717,10 @@ impl<'t> Parser<'t> {
                 self.at = begin;
                 self.octal_or_itself()
             }
+            'x' if self.other() && self.peek() == Some('{') => match self.code_point() {
+                Some(code) => code,
+                None => return self.refuse(at, "'\\x' needs two hexadecimal digits"),
+            },
             'x' => match self.hex(2) {
                 Some(code) => code,
                 None if self.strict() => return self.refuse(at, "'\\x' needs two hexadecimal digits"),
@@ -755,7 +770,7 @@ impl<'t> Parser<'t> {
 
     /// What follows `\u`: half a character and its other half are one.
     fn code_point(&mut self) -> Option<u32> {
-        if self.strict()
+        if self.reading != Reading::AnnexB
             && let Some((digits, _)) = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'))
         {
             let is = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -763,9 +778,11 @@ impl<'t> Parser<'t> {
                 "" => Some(0),
                 digits => u32::from_str_radix(digits, 16).ok(),
             };
-            let code = code.filter(|code| is && *code <= 0x10_ffff)?;
-            self.at += digits.len() + 2;
-            return Some(code);
+            if let Some(code) = code.filter(|code| is && *code <= 0x10_ffff) {
+                self.at += digits.len() + 2;
+                return Some(code);
+            }
+            return None;
         }
         let first = self.hex(4)?;
         let after = self.at;
