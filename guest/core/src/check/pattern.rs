@@ -1,6 +1,7 @@
 //! `pattern`: regular expressions (ECMA-262, as far as the engines go), compiled so that a match needs no memory of
 //! its own wherever it can.
 
+mod alphabet;
 mod backtrack;
 mod names;
 mod parse;
@@ -9,9 +10,11 @@ use regex_automata::{
     Input,
     dfa::{Automaton, StartKind, dense},
     nfa::thompson::{NFA, WhichCaptures, pikevm::PikeVM},
+    util::start,
 };
-use regex_syntax::hir::{self, Class, Hir};
+use regex_syntax::hir::Class;
 
+use alphabet::{Alphabet, over};
 use backtrack::Program;
 use parse::{Assertion, Node, Reading};
 
@@ -50,11 +53,18 @@ enum Engine {
     Exact(String),
     /// `^(text|text)$`, in ascending order.
     Alternatives(Vec<String>),
-    /// A table of all states: one step for each byte, and nothing that is made while it runs.
-    Table(Box<dense::DFA<Vec<u32>>>),
+    /// A table of all states: one step for each letter, and nothing that is made while it runs.
+    Table(Letters, Box<dense::DFA<Vec<u32>>>),
     /// For patterns whose table would be too large.
-    States(Box<PikeVM>),
+    States(Letters, Box<PikeVM>),
     Backtracking(Box<Program>),
+}
+
+/// What an automaton reads for a text.
+enum Letters {
+    Alphabet(Box<Alphabet>),
+    /// For patterns that tell too many characters apart for an alphabet.
+    Utf8,
 }
 
 /// A match that was not decided within `BACKTRACKING_STEPS`.
@@ -81,12 +91,18 @@ impl Pattern {
             Engine::Alternatives(alternatives) => {
                 alternatives.binary_search_by(|alternative| alternative.as_str().cmp(text)).is_ok()
             }
-            Engine::Table(table) => match table.try_search_fwd(&Input::new(text).earliest(true)) {
-                Ok(found) => found.is_some(),
+            Engine::Table(letters, table) => match letters {
+                Letters::Alphabet(alphabet) => in_table(table, text.chars().map(|one| alphabet.letter(one)))?,
                 // It gives up on bytes it was told to, and was told of none.
-                Err(_) => return Err(Undecided),
+                Letters::Utf8 => match table.try_search_fwd(&Input::new(text).earliest(true)) {
+                    Ok(found) => found.is_some(),
+                    Err(_) => return Err(Undecided),
+                },
             },
-            Engine::States(states) => states.is_match(&mut states.create_cache(), text),
+            Engine::States(letters, states) => match letters {
+                Letters::Alphabet(alphabet) => states.is_match(&mut states.create_cache(), &alphabet.letters(text)),
+                Letters::Utf8 => states.is_match(&mut states.create_cache(), text),
+            },
             Engine::Backtracking(pattern) => pattern.matches(text, BACKTRACKING_STEPS).map_err(|_| Undecided)?,
         })
     }
@@ -190,43 +206,42 @@ fn literals(nodes: &[Node]) -> Option<String> {
 }
 
 fn linear(node: &Node) -> Option<Engine> {
-    let config = NFA::config().which_captures(WhichCaptures::None).nfa_size_limit(Some(PATTERN_BYTES));
-    let nfa = NFA::compiler().configure(config).build_from_hir(&hir(node)).ok()?;
+    let (letters, hir) = match Alphabet::of(node) {
+        Some((alphabet, hir)) => (Letters::Alphabet(Box::new(alphabet)), hir),
+        None => (Letters::Utf8, over(node, &|set| Class::Unicode(set.clone()))),
+    };
+    let config = NFA::config()
+        .which_captures(WhichCaptures::None)
+        .nfa_size_limit(Some(PATTERN_BYTES))
+        .utf8(matches!(letters, Letters::Utf8));
+    let nfa = NFA::compiler().configure(config).build_from_hir(&hir).ok()?;
     let config = dense::Config::new()
         .start_kind(StartKind::Unanchored)
         .accelerate(false)
         .dfa_size_limit(Some(TABLE_BYTES))
         .determinize_size_limit(Some(TABLE_MAKING_BYTES));
     Some(match dense::Builder::new().configure(config).build_from_nfa(&nfa) {
-        Ok(table) => Engine::Table(Box::new(table)),
-        Err(_) => Engine::States(Box::new(PikeVM::new_from_nfa(nfa).ok()?)),
+        Ok(table) => Engine::Table(letters, Box::new(table)),
+        Err(_) => Engine::States(letters, Box::new(PikeVM::new_from_nfa(nfa).ok()?)),
     })
 }
 
-/// A pattern that does not go back, as the engine with tables has it.
-fn hir(node: &Node) -> Hir {
-    match node {
-        Node::Set(set) => Hir::class(Class::Unicode(set.clone())),
-        Node::Concat(nodes) => Hir::concat(nodes.iter().map(hir).collect()),
-        Node::Alternate(nodes) => Hir::alternation(nodes.iter().map(hir).collect()),
-        Node::Group(_, node) | Node::Atomic(node) => hir(node),
-        Node::Repeat(repeat) => Hir::repetition(hir::Repetition {
-            min: repeat.min,
-            max: repeat.max,
-            greedy: repeat.greedy,
-            sub: Box::new(hir(&repeat.node)),
-        }),
-        Node::Assert(assertion) => Hir::look(match assertion {
-            Assertion::Start => hir::Look::Start,
-            Assertion::End => hir::Look::End,
-            Assertion::StartOfLine => hir::Look::StartLF,
-            Assertion::EndOfLine => hir::Look::EndLF,
-            Assertion::Boundary => hir::Look::WordAscii,
-            Assertion::NoBoundary => hir::Look::WordAsciiNegate,
-        }),
-        // What goes back is not asked for.
-        Node::Empty | Node::Look(_) | Node::Back(..) => Hir::empty(),
+/// Whether a table finds a match, which it tells one letter late.
+fn in_table(table: &dense::DFA<Vec<u32>>, letters: impl Iterator<Item = u8>) -> Result<bool, Undecided> {
+    // It has a start, and gives up on letters that it was told to, and was told of none.
+    let mut state = table.start_state(&start::Config::new()).map_err(|_| Undecided)?;
+    for letter in letters {
+        state = table.next_state(state, letter);
+        if table.is_special_state(state) {
+            if table.is_match_state(state) || table.is_dead_state(state) {
+                return Ok(table.is_match_state(state));
+            }
+            if table.is_quit_state(state) {
+                return Err(Undecided);
+            }
+        }
     }
+    Ok(table.is_match_state(table.next_eoi_state(state)))
 }
 
 #[cfg(test)]

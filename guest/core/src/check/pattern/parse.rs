@@ -901,7 +901,7 @@ fn single(code: u32) -> ClassUnicode {
 }
 
 /// Halves of characters are left out: no text has them.
-fn ranges(of: &[(u32, u32)]) -> ClassUnicode {
+pub(super) fn ranges(of: &[(u32, u32)]) -> ClassUnicode {
     let mut set = ClassUnicode::empty();
     for (first, last) in of {
         let first = if (0xd800..0xe000).contains(first) { 0xe000 } else { *first };
@@ -924,7 +924,7 @@ fn digits() -> ClassUnicode {
     ranges(&[(0x30, 0x39)])
 }
 
-fn word() -> ClassUnicode {
+pub(super) fn word() -> ClassUnicode {
     ranges(&[(0x30, 0x39), (0x41, 0x5a), (0x5f, 0x5f), (0x61, 0x7a)])
 }
 

@@ -1,0 +1,181 @@
+//! The characters that a pattern tells apart, each kind with a letter: a byte.
+//!
+//! An automaton over these is as large as the pattern. Over UTF-8 it would hold each set of characters as a tree of bytes,
+//! once for each place where the set stands: `\p{L}{1,64}` would be 64 trees of hundreds of states.
+
+use std::collections::HashMap;
+
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, Look, Repetition};
+
+use super::parse::{Assertion, Node, ranges, word};
+
+/// More sets than this are not told apart.
+const SETS: usize = 192;
+
+pub(super) struct Alphabet {
+    ascii: [u8; 128],
+    /// Where further kinds begin, in ascending order.
+    rest: Vec<(u32, u8)>,
+}
+
+/// For each set whether a kind of characters is in it.
+type Kind = [u64; SETS / 64];
+
+fn is_in(kind: &Kind, set: usize) -> bool {
+    kind[set / 64] >> (set % 64) & 1 == 1
+}
+
+impl Alphabet {
+    pub(super) fn letter(&self, character: char) -> u8 {
+        let code = u32::from(character);
+        match self.ascii.get(code as usize) {
+            Some(letter) => *letter,
+            None => {
+                let after = self.rest.partition_point(|(begin, _)| *begin <= code);
+                self.rest.get(after.wrapping_sub(1)).map_or(0, |(_, letter)| *letter)
+            }
+        }
+    }
+
+    pub(super) fn letters(&self, text: &str) -> Vec<u8> {
+        text.chars().map(|character| self.letter(character)).collect()
+    }
+
+    /// The letters for a pattern, and the pattern over them; none where it tells too many kinds apart.
+    pub(super) fn of(node: &Node) -> Option<(Self, Hir)> {
+        let mut sets = Sets::default();
+        sets.collect(node)?;
+        // What is a word and where a line ends is asked of the letters: they are chosen so that it is the same there.
+        let words = sets.boundaries.then(|| sets.number(&word())).flatten();
+        let lines = sets.lines.then(|| sets.number(&ranges(&[(0xa, 0xa)]))).flatten();
+        let is_word = |letter: &u8| *letter == b'_' || letter.is_ascii_alphanumeric();
+        let mut in_words = (0..=u8::MAX).filter(is_word);
+        let mut others = (0..=u8::MAX).filter(|letter| !is_word(letter) && *letter != b'\n');
+
+        let mut changes: Vec<(u32, usize)> = vec![(0, usize::MAX)];
+        for (number, set) in sets.all.iter().enumerate() {
+            for range in set.ranges() {
+                changes.extend([(u32::from(range.start()), number), (u32::from(range.end()) + 1, number)]);
+            }
+        }
+        changes.sort_unstable();
+        let mut alphabet = Alphabet { ascii: [0; 128], rest: Vec::new() };
+        let mut letters: HashMap<Kind, u8> = HashMap::new();
+        let mut kind = Kind::default();
+        for (index, (begin, number)) in changes.iter().enumerate() {
+            if *number != usize::MAX {
+                kind[number / 64] ^= 1 << (number % 64);
+            }
+            let end = changes.get(index + 1).map_or(0x11_0000, |(next, _)| *next);
+            if end == *begin || *begin >= 0x11_0000 {
+                continue;
+            }
+            let letter = match letters.get(&kind) {
+                Some(letter) => *letter,
+                None => {
+                    let has = |set: Option<usize>| set.is_some_and(|set| is_in(&kind, set));
+                    let letter = if has(lines) {
+                        Some(b'\n')
+                    } else if has(words) {
+                        in_words.next()
+                    } else {
+                        others.next()
+                    }?;
+                    letters.insert(kind, letter);
+                    letter
+                }
+            };
+            (*begin..end.min(128)).for_each(|code| alphabet.ascii[code as usize] = letter);
+            if end > 128 {
+                let begin = (*begin).max(128);
+                if alphabet.rest.last().is_none_or(|(_, last)| *last != letter) {
+                    alphabet.rest.push((begin, letter));
+                }
+            }
+        }
+        let classes = (0..sets.all.len()).map(|set| {
+            let of = letters.iter().filter(|(kind, _)| is_in(kind, set));
+            ClassBytes::new(of.map(|(_, letter)| ClassBytesRange::new(*letter, *letter)))
+        });
+        let classes: Vec<ClassBytes> = classes.collect();
+        let class = |set: &ClassUnicode| {
+            let class = sets.find(set).and_then(|number| classes.get(number)).cloned();
+            Class::Bytes(class.unwrap_or_else(ClassBytes::empty))
+        };
+        Some((alphabet, over(node, &class)))
+    }
+}
+
+/// The sets of a pattern, each once.
+#[derive(Default)]
+struct Sets {
+    all: Vec<ClassUnicode>,
+    /// By their first ranges and how many they have.
+    known: HashMap<(u32, u32, usize), Vec<usize>>,
+    boundaries: bool,
+    lines: bool,
+}
+
+impl Sets {
+    fn key(set: &ClassUnicode) -> (u32, u32, usize) {
+        let ranges = set.ranges();
+        ranges.first().map_or((0, 0, 0), |first| (u32::from(first.start()), u32::from(first.end()), ranges.len()))
+    }
+
+    fn find(&self, set: &ClassUnicode) -> Option<usize> {
+        self.known.get(&Self::key(set))?.iter().copied().find(|number| self.all[*number] == *set)
+    }
+
+    fn number(&mut self, set: &ClassUnicode) -> Option<usize> {
+        if let Some(number) = self.find(set) {
+            return Some(number);
+        }
+        let number = self.all.len();
+        (number < SETS).then(|| {
+            self.known.entry(Self::key(set)).or_default().push(number);
+            self.all.push(set.clone());
+            number
+        })
+    }
+
+    fn collect(&mut self, node: &Node) -> Option<()> {
+        match node {
+            Node::Set(set) => self.number(set).map(|_| ()),
+            Node::Concat(nodes) | Node::Alternate(nodes) => nodes.iter().try_for_each(|node| self.collect(node)),
+            Node::Group(_, node) | Node::Atomic(node) => self.collect(node),
+            Node::Repeat(repeat) => self.collect(&repeat.node),
+            Node::Assert(assertion) => {
+                self.boundaries |= matches!(assertion, Assertion::Boundary | Assertion::NoBoundary);
+                self.lines |= matches!(assertion, Assertion::StartOfLine | Assertion::EndOfLine);
+                Some(())
+            }
+            Node::Empty | Node::Look(_) | Node::Back(..) => Some(()),
+        }
+    }
+}
+
+/// A pattern that does not go back, with each of its sets as a class.
+pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class) -> Hir {
+    match node {
+        Node::Set(set) => Hir::class(class(set)),
+        Node::Concat(nodes) => Hir::concat(nodes.iter().map(|node| over(node, class)).collect()),
+        Node::Alternate(nodes) => Hir::alternation(nodes.iter().map(|node| over(node, class)).collect()),
+        Node::Group(_, node) | Node::Atomic(node) => over(node, class),
+        Node::Repeat(repeat) => Hir::repetition(Repetition {
+            min: repeat.min,
+            max: repeat.max,
+            greedy: repeat.greedy,
+            sub: Box::new(over(&repeat.node, class)),
+        }),
+        Node::Assert(assertion) => Hir::look(match assertion {
+            Assertion::Start => Look::Start,
+            Assertion::End => Look::End,
+            Assertion::StartOfLine => Look::StartLF,
+            Assertion::EndOfLine => Look::EndLF,
+            Assertion::Boundary => Look::WordAscii,
+            Assertion::NoBoundary => Look::WordAsciiNegate,
+        }),
+        // What goes back is not asked for.
+        Node::Empty | Node::Look(_) | Node::Back(..) => Hir::empty(),
+    }
+}
