@@ -417,7 +417,8 @@ impl<'g> Instance<'g> {
     }
 
     fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
-        let (info, _) = self.call(contract.len(), |validator, store, clock| {
+        let (fuel, clock) = (self.gate.limits.fuel_for_contract(contract.len()), self.begin()?);
+        let (info, _) = self.within(fuel, clock, |validator, store, clock| {
             let registered = clock.run(validator.registry(&mut *store)?.call_register(store, contract))?;
             Ok(registered.map_err(Fault::from))
         })?;
@@ -425,40 +426,47 @@ impl<'g> Instance<'g> {
     }
 
     fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
-        let (warnings, _) = self.call(contract.len(), |validator, store, clock| {
+        let (fuel, clock) = (self.gate.limits.fuel_for_contract(contract.len()), self.begin()?);
+        let (warnings, _) = self.within(fuel, clock, |validator, store, clock| {
             let warnings = clock.run(validator.registry(&mut *store)?.call_lint(store, contract))?;
             Ok(warnings.map_err(Fault::from))
         })?;
         Ok(warnings)
     }
 
-    /// Call an instance that has the contracts of these agents, as far as the gate does.
+    /// Call an instance that has the contracts of these agents, as far as the gate does. Each is compiled within a budget
+    /// of its own: what is left of that is not the call's.
     fn with_contracts<T>(
         &mut self,
         agents: &[&str],
         bytes: usize,
         call: impl FnOnce(&Exports, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
+        let gate = self.gate;
         let given = |agent: &str| {
             let live = self.live.as_ref();
             live.is_some_and(|live| live.agents.iter().any(|given| given == agent))
         };
         let contracts: Vec<&Registered> =
-            agents.iter().filter(|agent| !given(agent)).filter_map(|agent| self.gate.contracts.get(*agent)).collect();
+            agents.iter().filter(|agent| !given(agent)).filter_map(|agent| gate.contracts.get(*agent)).collect();
         let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
-        let called = self.call(all, |validator, store, clock| {
-            let registry = validator.registry(&mut *store)?;
-            for contract in &contracts {
-                if let Err(fault) = clock.run(registry.call_register(&mut *store, &contract.text))? {
-                    return Ok(Err(fault.into()));
-                }
+        let clock = self.begin()?;
+        let mut compiled = 0_u64;
+        for contract in contracts {
+            let fuel = gate.limits.fuel_for_contract(contract.text.len());
+            let registered = self.within(fuel, clock, |validator, store, clock| {
+                let registered = clock.run(validator.registry(&mut *store)?.call_register(store, &contract.text))?;
+                Ok(registered.map(drop).map_err(Fault::from))
+            });
+            let ((), usage) = registered.map_err(|fault| gate.with_names(fault))?;
+            compiled = compiled.saturating_add(usage.fuel);
+            if let Some(live) = &mut self.live {
+                live.agents.push(contract.info.agent.clone());
             }
-            call(validator, store, clock)
-        });
-        if let Some(live) = &mut self.live {
-            live.agents.extend(contracts.iter().map(|contract| contract.info.agent.clone()));
         }
-        called.map_err(|fault| self.gate.with_names(fault))
+        let called = self.within(gate.limits.fuel_for(all), clock, call);
+        let (value, usage) = called.map_err(|fault| gate.with_names(fault))?;
+        Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
     }
 
     /// Call the instance, or a fresh one where there is none, within the limits for so many bytes.
@@ -467,15 +475,32 @@ impl<'g> Instance<'g> {
         bytes: usize,
         call: impl FnOnce(&Exports, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
     ) -> Result<(T, Usage), Fault> {
+        let clock = self.begin()?;
+        self.within(self.gate.limits.fuel_for(bytes), clock, call)
+    }
+
+    /// Start the clock of a call, once there is an instance.
+    fn begin(&mut self) -> Result<Clock, Fault> {
+        if self.live.is_none() {
+            self.live = Some(self.gate.enter()?);
+        }
+        Ok(Clock::start(self.gate.limits.timeout))
+    }
+
+    /// The same within so much fuel, by a clock that runs.
+    fn within<T>(
+        &mut self,
+        fuel: u64,
+        clock: Clock,
+        call: impl FnOnce(&Exports, &mut Store<State>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
         let gate = self.gate;
-        let fuel = gate.limits.fuel_for(bytes);
         let mut live = match self.live.take() {
             Some(live) => live,
             None => gate.enter()?,
         };
         let store = &mut live.store;
         store.set_fuel(fuel).map_err(|error| Fault::Trap { message: format!("{error:#}") })?;
-        let clock = Clock::start(gate.limits.timeout);
         let called = call(&live.validator, store, clock);
         let elapsed = clock.elapsed();
         match called {

@@ -12,6 +12,11 @@ pub struct Limits {
     pub fuel: u64,
     /// Further fuel for each byte of output and contract. Default: 500.
     pub fuel_per_byte: u64,
+    /// Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is trusted more
+    /// than who wrote the output. Not for one that comes with a request. Default: 500,000,000.
+    pub contract_fuel: u64,
+    /// Further fuel for each byte of that contract. Default: 2,500.
+    pub contract_fuel_per_byte: u64,
     /// Linear memory of one instance, in bytes. Default: 64 MiB.
     pub memory: usize,
     /// Wall clock for each call, kept to 10 ms. The net under the fuel, not a part of the verdict. Default: 5 s.
@@ -25,6 +30,8 @@ impl Default for Limits {
         Limits {
             fuel: 100_000_000,
             fuel_per_byte: 500,
+            contract_fuel: 500_000_000,
+            contract_fuel_per_byte: 2_500,
             memory: 64 * 1024 * 1024,
             timeout: Duration::from_secs(5),
             output_bytes: 8 * 1024 * 1024,
@@ -36,6 +43,12 @@ impl Limits {
     pub(crate) fn fuel_for(&self, bytes: usize) -> u64 {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         self.fuel.saturating_add(self.fuel_per_byte.saturating_mul(bytes))
+    }
+
+    /// For compiling a contract of so many bytes.
+    pub(crate) fn fuel_for_contract(&self, bytes: usize) -> u64 {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.contract_fuel.saturating_add(self.contract_fuel_per_byte.saturating_mul(bytes))
     }
 }
 

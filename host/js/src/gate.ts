@@ -3,7 +3,7 @@ import { type Component, Live } from "./component.js";
 import { asContract, type Contract, isContract, ofContract } from "./contract.js";
 import { Contracts, type Registered } from "./contracts.js";
 import { SeamgateFault } from "./fault.js";
-import { complete, fuelFor, type Limits, smallEnough } from "./limits.js";
+import { complete, fuelFor, fuelForContract, type Limits, smallEnough } from "./limits.js";
 import { platform } from "./platform.js";
 import {
   type Answer,
@@ -249,7 +249,9 @@ export class Instance {
 
   #about(op: string, contract: string): string {
     const request = `{"op":"${op}","contract":${contract}}`;
-    return this.#ask([], measure(contract).bytes, request, "result").json;
+    const { bytes } = measure(contract);
+    const { value } = this.#within([], bytes, (live) => live.call(request), fuelForContract(this.#gate.limits, bytes));
+    return answered(value, "result");
   }
 
   /** Bounded before it is looked at. */
@@ -291,8 +293,16 @@ export class Instance {
     return { json: answered(value, member), usage };
   }
 
-  /** Call an instance that has the contracts of these agents, as far as the gate does, within one budget for it all. */
-  #within<T>(agents: readonly string[], bytes: number, work: (live: Live) => T): { value: T; usage: Usage } {
+  /**
+   * Call an instance that has the contracts of these agents, as far as the gate does. Each is compiled within a budget of its
+   * own: what is left of that is not the call's.
+   */
+  #within<T>(
+    agents: readonly string[],
+    bytes: number,
+    work: (live: Live) => T,
+    budget?: bigint,
+  ): { value: T; usage: Usage } {
     const gate = this.#gate;
     const known = agents.filter((agent) => gate.has(agent)).map((agent) => gate.registered(agent));
     const names = known.map((contract) => contract.info.agent).join();
@@ -300,28 +310,32 @@ export class Instance {
     this.#live = undefined;
     const lacking = known.filter((contract) => !live.agents.has(contract.info.agent));
     // A fresh instance may have its contracts already. It takes as much as if it had not: the same each time.
-    const limit = fuelFor(
-      gate.limits,
-      (this.#once ? known : lacking).reduce((sum, contract) => sum + contract.bytes, bytes),
-    );
+    const all = (this.#once ? known : lacking).reduce((sum, contract) => sum + contract.bytes, bytes);
+    const limit = budget ?? fuelFor(gate.limits, all);
+    let compiled = live.spent;
+    let within = limit;
     const start = performance.now();
     let value: T;
     try {
-      live.fuel = limit - live.spent;
       for (const contract of lacking) {
+        within = fuelForContract(gate.limits, contract.bytes);
+        live.fuel = within;
         answered(live.call(`{"op":"register","contract":${contract.text}}`), "result");
+        compiled += within - live.fuel;
         live.agents.add(contract.info.agent);
       }
       if (this.#once) {
-        live.keep(limit - live.fuel);
+        live.keep(compiled);
       }
+      within = limit;
+      live.fuel = within;
       value = work(live);
     } catch (error) {
       // Where it was stopped, its memory is in no state to go on with: it is dropped.
-      throw error instanceof SeamgateFault ? error : live.fault(error, limit);
+      throw error instanceof SeamgateFault ? error : live.fault(error, within);
     }
     const elapsed = performance.now() - start;
-    const usage = { fuel: Number(limit - live.fuel), memory: live.memory, elapsed, component: digest };
+    const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsed, component: digest };
     if (this.#once) {
       gate.renew(names, live);
     } else {

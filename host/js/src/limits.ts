@@ -11,11 +11,24 @@ export interface Limits {
   readonly fuel?: number;
   /** Further fuel for each byte of output and contract. Default: 500. */
   readonly fuelPerByte?: number;
+  /**
+   * Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is trusted more than who
+   * wrote the output. Not for one that comes with a call. Default: 500,000,000.
+   */
+  readonly contractFuel?: number;
+  /** Further fuel for each byte of that contract. Default: 2,500. */
+  readonly contractFuelPerByte?: number;
   /** Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB. */
   readonly outputBytes?: number;
 }
 
-const DEFAULTS: Required<Limits> = { fuel: 100_000_000, fuelPerByte: 500, outputBytes: 8 * 1024 * 1024 };
+const DEFAULTS: Required<Limits> = {
+  fuel: 100_000_000,
+  fuelPerByte: 500,
+  contractFuel: 500_000_000,
+  contractFuelPerByte: 2500,
+  outputBytes: 8 * 1024 * 1024,
+};
 
 /** Memory of one instance, in bytes: the maximum that the component itself declares. */
 export const MEMORY = 64 * 1024 * 1024;
@@ -36,13 +49,23 @@ export function complete(limits: Limits = {}): Required<Limits> {
   return {
     fuel: limits.fuel ?? DEFAULTS.fuel,
     fuelPerByte: limits.fuelPerByte ?? DEFAULTS.fuelPerByte,
+    contractFuel: limits.contractFuel ?? DEFAULTS.contractFuel,
+    contractFuelPerByte: limits.contractFuelPerByte ?? DEFAULTS.contractFuelPerByte,
     outputBytes: limits.outputBytes ?? DEFAULTS.outputBytes,
   };
 }
 
 /** The fuel for a call with so many bytes of output and contract. */
 export function fuelFor(limits: Required<Limits>, bytes: number): bigint {
-  const fuel = BigInt(limits.fuel) + BigInt(limits.fuelPerByte) * BigInt(bytes);
+  return within(BigInt(limits.fuel) + BigInt(limits.fuelPerByte) * BigInt(bytes));
+}
+
+/** The fuel for compiling a contract of so many bytes. */
+export function fuelForContract(limits: Required<Limits>, bytes: number): bigint {
+  return within(BigInt(limits.contractFuel) + BigInt(limits.contractFuelPerByte) * BigInt(bytes));
+}
+
+function within(fuel: bigint): bigint {
   return fuel < MOST_FUEL ? fuel : MOST_FUEL;
 }
 

@@ -30,8 +30,8 @@ pub(crate) enum Patterns {
 const PATTERN_BYTES: usize = 1024 * 1024;
 
 /// What the table of a pattern may take, and what making it may: beyond, the pattern is matched without one.
-const TABLE_BYTES: usize = 64 * 1024;
-const TABLE_MAKING_BYTES: usize = 256 * 1024;
+const TABLE_BYTES: usize = 32 * 1024;
+const TABLE_MAKING_BYTES: usize = 128 * 1024;
 
 /// Steps that one match of a pattern that goes back may take. A step takes up to 60 units of fuel, and what is wrong is
 /// matched twice: more steps would take all the fuel of a call, and end in a fault where there can be a verdict.

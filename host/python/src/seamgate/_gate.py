@@ -138,7 +138,7 @@ class Gate:
             ContractError: A file cannot be read.
         """
         text = _contract_text(contract)
-        info, _ = self.instance()._run(lambda live: self._register(live, text), _size(text))
+        info, _ = self.instance()._run(lambda live: self._compile(live, text), 0)
         held = self._contracts.setdefault(info.agent, _Registered(text, info))
         if held.info.contract != info.contract:
             message = f'the agent "{info.agent}" has another contract already, {held.info.contract}'
@@ -180,7 +180,12 @@ class Gate:
             ContractError: A file cannot be read.
         """
         text = _contract_text(contract)
-        warnings, _ = self.instance()._run(lambda live: _typed(live, self._sandbox.lint, text), _size(text))
+
+        def linted(live: Live) -> Any:
+            live.grant(self._sandbox.limits.fuel_for_contract(_size(text)))
+            return _typed(live, self._sandbox.lint, text)
+
+        warnings, _ = self.instance()._run(linted, 0)
         return tuple(_record(LintWarning, warning) for warning in warnings)
 
     def validate(
@@ -259,6 +264,11 @@ class Gate:
 
     def _register(self, live: Live, text: str) -> ContractInfo:
         return _record(ContractInfo, _typed(live, self._sandbox.register, text))
+
+    def _compile(self, live: Live, text: str) -> ContractInfo:
+        """Register a contract within the budget that contracts have."""
+        live.grant(self._sandbox.limits.fuel_for_contract(_size(text)))
+        return self._register(live, text)
 
     def _result(self, op: str, agent: str | None = None) -> Any:
         """The answer to a request about the registry."""
@@ -391,10 +401,12 @@ class Instance:
         contracts = {agent: gate._contracts[agent].text for agent in agents if agent in gate._contracts}
 
         def whole(live: Live) -> T:
-            for agent, contract in contracts.items():
-                if agent not in live.agents:
-                    gate._register(live, contract)
-                    live.agents.add(agent)
+            lacking = [agent for agent in contracts if agent not in live.agents]
+            for agent in lacking:
+                gate._compile(live, contracts[agent])
+                live.agents.add(agent)
+            if lacking:
+                live.grant(live.fuel)
             return operation(live)
 
         def fuel_for(given: set[str]) -> int:
@@ -410,7 +422,7 @@ class Instance:
                 return value, usage
             except Stopped as stopped:
                 if stopped.code != "trap":
-                    raise sandbox.fault(stopped, fuel) from None
+                    raise sandbox.fault(stopped) from None
                 # Most likely the outputs before have left too little memory: a fresh instance has it all.
         value, usage, self._live = sandbox.run(whole, fuel_for(set()))
         return value, usage

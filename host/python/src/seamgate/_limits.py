@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 FUEL = 100_000_000
 FUEL_PER_BYTE = 500
+CONTRACT_FUEL = 500_000_000
+CONTRACT_FUEL_PER_BYTE = 2_500
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,9 @@ class Limits:
         fuel: Fuel for each call, about one unit for each WebAssembly instruction. The same request takes the same fuel
             on every machine, by one version of Wasmtime. Default: 100,000,000, and 500 for each byte of output and
             contract, as JSON text.
+        contract_fuel: Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is trusted
+            more than who wrote the output. Not for one that comes with a call. Default: 500,000,000, and 2,500 for each of
+            its bytes, as JSON text.
         memory: Linear memory of one instance, in bytes. Default: 64 MiB.
         timeout: Wall clock for each call, in seconds, kept to some 20 ms. The net under the fuel. Default: 5.
         output_bytes: Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB.
@@ -33,10 +38,13 @@ class Limits:
     timeout: float = 5.0
     output_bytes: int = 8 * 1024 * 1024
     stack: int = 512 * 1024
+    contract_fuel: int | None = None
 
     def __post_init__(self) -> None:
         if self.fuel is not None:
             _whole("fuel", self.fuel, 1, 2**63)
+        if self.contract_fuel is not None:
+            _whole("contract_fuel", self.contract_fuel, 1, 2**63)
         _whole("memory", self.memory, 64 * 1024, 2**32)
         _whole("output_bytes", self.output_bytes, 0, 2**32 - 1)
         _whole("stack", self.stack, 64 * 1024, 4 * 1024 * 1024)
@@ -48,6 +56,10 @@ class Limits:
     def fuel_for(self, size: int) -> int:
         """The fuel for a call on so many bytes of output and contract."""
         return FUEL + FUEL_PER_BYTE * size if self.fuel is None else self.fuel
+
+    def fuel_for_contract(self, size: int) -> int:
+        """The fuel for compiling a contract of so many bytes."""
+        return CONTRACT_FUEL + CONTRACT_FUEL_PER_BYTE * size if self.contract_fuel is None else self.contract_fuel
 
 
 def _whole(name: str, value: object, least: int, most: int) -> None:

@@ -104,12 +104,14 @@ if hasattr(os, "register_at_fork"):
 class Stopped(Exception):
     """An instance was stopped, and is of no use any more."""
 
-    def __init__(self, error: Exception, used: int) -> None:
+    def __init__(self, error: Exception, used: int, limit: int) -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         super().__init__(lines[-1] if lines else "it says nothing")
         self.code: FaultCode = _ENDS.get(str(self), "trap")
         self.used = used
         """The fuel that it had used by then."""
+        self.limit = limit
+        """The fuel of the budget that it was in."""
 
 
 class Sandbox:
@@ -158,7 +160,7 @@ class Sandbox:
         try:
             return Live(store, self._linker.instantiate(store, self._component))
         except WasmtimeError as error:
-            raise Stopped(error, fuel - store.get_fuel()) from None
+            raise Stopped(error, fuel - store.get_fuel(), fuel) from None
 
     def limit(self, store: Store, fuel: int) -> None:
         """Give an instance the limits of a call, which begins now."""
@@ -177,7 +179,7 @@ class Sandbox:
             return self.attempt(operation, fuel, None)
         except Stopped as stopped:
             if stopped.code != "trap":
-                raise self.fault(stopped, fuel) from None
+                raise self.fault(stopped) from None
             first = stopped
         # Wasmtime for Python does not say whether memory was refused. But a guest does the same in every run: so where
         # more memory makes a difference, there was too little. What it gets by that it can hardly use: its fuel ends a
@@ -186,7 +188,7 @@ class Sandbox:
             self.attempt(operation, first.used + _FURTHER, None, _MOST_MEMORY)
         except Stopped as again:
             if (again.code, again.used) == (first.code, first.used):
-                raise self.fault(first, fuel) from None
+                raise self.fault(first) from None
         except SeamgateFault:
             pass
         message = f"the verdict took more than {memory} bytes of memory"
@@ -205,19 +207,21 @@ class Sandbox:
             if live is None:
                 live = self.enter(self.limits.memory if memory is None else memory)
             self.limit(live.store, fuel)
+            live.begin(fuel)
             start = time.perf_counter()
             try:
                 value = operation(live)
             except _CallError as error:
-                raise Stopped(error.args[0], fuel - live.store.get_fuel()) from None
+                raise Stopped(error.args[0], live.used, live.limit) from None
             elapsed = time.perf_counter() - start
-            return value, Usage(fuel - live.store.get_fuel(), elapsed, self.digest), live
+            return value, Usage(live.used, elapsed, self.digest), live
 
-    def fault(self, stopped: Stopped, fuel: int) -> SeamgateFault:
+    def fault(self, stopped: Stopped) -> SeamgateFault:
         """What stopped an instance."""
         limits = self.limits
         if stopped.code == "out_of_fuel":
-            return SeamgateFault(stopped.code, f"the verdict took more than {fuel} units of fuel", {"limit": fuel})
+            message = f"the verdict took more than {stopped.limit} units of fuel"
+            return SeamgateFault(stopped.code, message, {"limit": stopped.limit})
         if stopped.code == "stack_overflow":
             message = f"the verdict took more than {limits.stack} bytes of stack"
             return SeamgateFault(stopped.code, message, {"limit": limits.stack})
@@ -236,6 +240,27 @@ class Live:
         self._instance = instance
         self.agents: set[str] = set()
         """The agents whose contracts it was given."""
+        self.fuel = 0
+        """What the call may use, but for its contracts."""
+        self.limit = 0
+        """The fuel of the budget that it is in."""
+        self._before = 0
+
+    def begin(self, fuel: int) -> None:
+        """A call begins, which was given so much fuel."""
+        self.fuel = self.limit = fuel
+        self._before = 0
+
+    def grant(self, fuel: int) -> None:
+        """Another budget: what is left of the one before is gone."""
+        self._before = self.used
+        self.limit = fuel
+        self.store.set_fuel(fuel)
+
+    @property
+    def used(self) -> int:
+        """The fuel that the call has used."""
+        return self._before + self.limit - self.store.get_fuel()
 
     def call(self, function: ExportIndex, argument: str) -> Any:
         """Call one of its functions that take a text.
