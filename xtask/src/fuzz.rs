@@ -18,7 +18,7 @@ use crate::{
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 9] = [
+const TARGETS: [(&str, &str); 10] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -27,6 +27,7 @@ const TARGETS: [(&str, &str); 9] = [
     ("merge", "text"),
     ("wire", "wire"),
     ("contract", "contract"),
+    ("pattern", "pattern"),
     ("sandbox", "text"),
 ];
 
@@ -138,6 +139,18 @@ fn seeds() -> Result<()> {
                 seed("wire", format!("{register}\n{validate}").as_bytes())?;
             }
         }
+    }
+    pattern_seeds()
+}
+
+/// The patterns that were made for the comparison with V8, each with its first text.
+fn pattern_seeds() -> Result<()> {
+    let folder = Path::new(FOLDER).join("seeds/pattern");
+    fs::create_dir_all(&folder)?;
+    for (number, line) in fs::read_to_string("tests/patterns/made.ndjson")?.lines().enumerate() {
+        let made: Value = serde_json::from_str(line)?;
+        let [pattern, text] = [&made["pattern"], &made["texts"][0]].map(|text| text.as_str().unwrap_or_default());
+        fs::write(folder.join(number.to_string()), format!("{pattern}\n{text}"))?;
     }
     Ok(())
 }
