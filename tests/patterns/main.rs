@@ -124,9 +124,7 @@ impl Difference {
             }
             Difference::Refused(reading) => (format!("patterns that V8 takes ({reading}) and we refuse"), false),
             Difference::Larger => ("patterns that are refused for their size".to_owned(), true),
-            Difference::Taken => {
-                ("patterns that V8 refuses and we take, as other dialects have them".to_owned(), true)
-            }
+            Difference::Taken => ("patterns that V8 refuses and we take, as other dialects have them".to_owned(), true),
             Difference::Undecided => ("pairs that are not decided within the steps: rejected".to_owned(), true),
             Difference::NeedsBacktracking => {
                 ("patterns with look-around or back references, which `linear` refuses".to_owned(), true)

@@ -54,8 +54,38 @@ pub fn matches(pattern: &str, engine: &str, texts: &[String]) -> Option<Vec<Opti
 /// What literals and texts are made of: words, digits, white space and line ends of all kinds, and what is outside of the
 /// basic plane.
 const CHARACTERS: [&str; 32] = [
-    "a", "b", "c", "A", "B", "z", "k", "u", "d", "p", "0", "1", "2", "7", "_", "-", ",", "é", "ſ", "\u{212a}", "ж", "١",
-    " ", "\t", "\n", "\r", "\u{85}", "\u{a0}", "\u{2028}", "\u{2029}", "\u{feff}", "\u{1f600}",
+    "a",
+    "b",
+    "c",
+    "A",
+    "B",
+    "z",
+    "k",
+    "u",
+    "d",
+    "p",
+    "0",
+    "1",
+    "2",
+    "7",
+    "_",
+    "-",
+    ",",
+    "é",
+    "ſ",
+    "\u{212a}",
+    "ж",
+    "١",
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "\u{85}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{feff}",
+    "\u{1f600}",
 ];
 
 /// What mutations put in: what means something in patterns.
@@ -339,7 +369,8 @@ impl Maker<'_> {
             pattern.push_str(&first);
             samples.push(sample);
             if self.random.chance(25) {
-                let ranges = [("0-9", "7"), ("a-c", "b"), ("A-Z", "B"), (" -~", "{"), ("а-я", "ж"), ("\\x30-\\u{39}", "1")];
+                let ranges =
+                    [("0-9", "7"), ("a-c", "b"), ("A-Z", "B"), (" -~", "{"), ("а-я", "ж"), ("\\x30-\\u{39}", "1")];
                 let (range, sample) = self.random.one(&ranges);
                 pattern.push_str(range);
                 samples.push(sample.to_owned());
@@ -361,7 +392,8 @@ impl Maker<'_> {
             8 => self.property(),
             9 => ("\\b".to_owned(), "\u{8}".to_owned()),
             10 if self.loose => {
-                let odd = ["[", "[:alpha:]", "&&", "--", "~~", "\\B", "\\c_", "\\c0", "\\-", "^", "\\k", "\\1", "\\ud83d"];
+                let odd =
+                    ["[", "[:alpha:]", "&&", "--", "~~", "\\B", "\\c_", "\\c0", "\\-", "^", "\\k", "\\1", "\\ud83d"];
                 (self.random.one(&odd).to_owned(), self.character())
             }
             10 => (self.random.one(&["[", "&&", "~~", "\\-", "$", "(", "|"]).to_owned(), self.character()),

@@ -56,6 +56,39 @@ fn a_warm_instance_goes_on_after_a_fault() {
     }
 }
 
+/// A contract that is registered has fuel of its own: what it leaves is not the producer's, and it is finite. One that comes
+/// with a request has the request's.
+#[test]
+fn contracts_have_fuel_of_their_own() {
+    let patterns = |count: usize| {
+        let each = (0..count).map(|number| {
+            format!(r#"{{"pattern":"^(?:{number}[a-z]{{1,63}}[.]){{1,8}}([a-z]{{2,63}}|.{{3,100}})$"}}"#)
+        });
+        format!(
+            r#"{{"agent":"many","schema":{{"anyOf":[{{"type":"object"}},{}]}}}}"#,
+            each.collect::<Vec<_>>().join(",")
+        )
+    };
+    let mut gate = gate(Limits::default());
+    let contract = patterns(20);
+    gate.register(&contract).expect("a contract");
+    let usage = gate.validate(&Request::new("many", "{}")).expect("a verdict").usage;
+    assert!(usage.fuel > Limits::default().fuel, "{usage:?}");
+    let fault = gate.validate_with(&contract, &Request::new("", "{}")).expect_err("too much for a call");
+    let of_the_call = Limits::default().fuel + 500 * (contract.len() as u64 + 2);
+    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit == of_the_call), "{fault:?}");
+    let large = patterns(1000);
+    let fault = gate.register(&large).expect_err("too much for any contract");
+    let of_the_contract = 500_000_000 + 2_500 * large.len() as u64;
+    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit == of_the_contract), "{fault:?}");
+    works(&gate);
+    // The producer of outputs gets none of it: 2^40 steps end where they would without.
+    gate.register(&doubling()).expect("a contract");
+    let fault = gate.validate(&Request::new("doubling", "{}")).expect_err("2^40 steps");
+    let of_the_call = Limits::default().fuel + 500 * (doubling().len() as u64 + 2);
+    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit == of_the_call), "{fault:?}");
+}
+
 /// Texts that are made to be read over and over cost at most ten times what an ordinary one costs, byte for byte, and no
 /// more for being longer. An ordinary one is read once.
 #[test]

@@ -12,7 +12,7 @@ use regex_automata::{
     nfa::thompson::{NFA, WhichCaptures, pikevm::PikeVM},
     util::start,
 };
-use regex_syntax::hir::Class;
+use regex_syntax::hir::{Class, Hir};
 
 use alphabet::{Alphabet, over};
 use backtrack::Program;
@@ -175,7 +175,7 @@ fn asks_nothing(node: &Node) -> bool {
         Node::Group(_, node) => asks_nothing(node),
         Node::Concat(nodes) => nodes.iter().all(asks_nothing),
         Node::Alternate(nodes) => nodes.iter().any(asks_nothing),
-        Node::Set(_) | Node::Assert(_) | Node::Look(_) | Node::Back(..) | Node::Atomic(_) => false,
+        Node::Character(_) | Node::Set(_) | Node::Assert(_) | Node::Look(_) | Node::Back(..) | Node::Atomic(_) => false,
     }
 }
 
@@ -196,6 +196,7 @@ fn literal(node: &Node) -> Option<String> {
 
 fn literals(nodes: &[Node]) -> Option<String> {
     let one = |node: &Node| match node {
+        Node::Character(character) => Some(*character),
         Node::Set(set) => match set.ranges() {
             [range] if range.start() == range.end() => Some(range.start()),
             _ => None,
@@ -205,10 +206,15 @@ fn literals(nodes: &[Node]) -> Option<String> {
     nodes.iter().map(one).collect()
 }
 
+fn utf8(node: &Node) -> Hir {
+    let literal = |character: char| Hir::literal(character.encode_utf8(&mut [0; 4]).as_bytes());
+    over(node, &|set| Class::Unicode(set.clone()), &literal)
+}
+
 fn linear(node: &Node) -> Option<Engine> {
     let (letters, hir) = match Alphabet::of(node) {
         Some((alphabet, hir)) => (Letters::Alphabet(Box::new(alphabet)), hir),
-        None => (Letters::Utf8, over(node, &|set| Class::Unicode(set.clone()))),
+        None => (Letters::Utf8, utf8(node)),
     };
     let config = NFA::config()
         .which_captures(WhichCaptures::None)

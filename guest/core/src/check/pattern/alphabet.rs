@@ -3,11 +3,11 @@
 //! An automaton over these is as large as the pattern. Over UTF-8 it would hold each set of characters as a tree of bytes,
 //! once for each place where the set stands: `\p{L}{1,64}` would be 64 trees of hundreds of states.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, Look, Repetition};
 
-use super::parse::{Assertion, Node, ranges, word};
+use super::parse::{Assertion, Node, ranges, single, word};
 
 /// More sets than this are not told apart.
 const SETS: usize = 192;
@@ -102,7 +102,9 @@ impl Alphabet {
             let class = sets.find(set).and_then(|number| classes.get(number)).cloned();
             Class::Bytes(class.unwrap_or_else(ClassBytes::empty))
         };
-        Some((alphabet, over(node, &class)))
+        // A character that stands for itself is alone in its kind.
+        let hir = over(node, &class, &|character| Hir::literal([alphabet.letter(character)]));
+        Some((alphabet, hir))
     }
 }
 
@@ -112,6 +114,7 @@ struct Sets {
     all: Vec<ClassUnicode>,
     /// By their first ranges and how many they have.
     known: HashMap<(u32, u32, usize), Vec<usize>>,
+    characters: HashSet<char>,
     boundaries: bool,
     lines: bool,
 }
@@ -140,7 +143,10 @@ impl Sets {
 
     fn collect(&mut self, node: &Node) -> Option<()> {
         match node {
-            Node::Set(set) => self.number(set).map(|_| ()),
+            Node::Set(set) => self.number(set).map(drop),
+            Node::Character(character) if self.characters.insert(*character) => {
+                self.number(&single(u32::from(*character))).map(drop)
+            }
             Node::Concat(nodes) | Node::Alternate(nodes) => nodes.iter().try_for_each(|node| self.collect(node)),
             Node::Group(_, node) | Node::Atomic(node) => self.collect(node),
             Node::Repeat(repeat) => self.collect(&repeat.node),
@@ -149,23 +155,24 @@ impl Sets {
                 self.lines |= matches!(assertion, Assertion::StartOfLine | Assertion::EndOfLine);
                 Some(())
             }
-            Node::Empty | Node::Look(_) | Node::Back(..) => Some(()),
+            Node::Empty | Node::Character(_) | Node::Look(_) | Node::Back(..) => Some(()),
         }
     }
 }
 
 /// A pattern that does not go back, with each of its sets as a class.
-pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class) -> Hir {
+pub(super) fn over(node: &Node, class: &dyn Fn(&ClassUnicode) -> Class, literal: &dyn Fn(char) -> Hir) -> Hir {
     match node {
+        Node::Character(character) => literal(*character),
         Node::Set(set) => Hir::class(class(set)),
-        Node::Concat(nodes) => Hir::concat(nodes.iter().map(|node| over(node, class)).collect()),
-        Node::Alternate(nodes) => Hir::alternation(nodes.iter().map(|node| over(node, class)).collect()),
-        Node::Group(_, node) | Node::Atomic(node) => over(node, class),
+        Node::Concat(nodes) => Hir::concat(nodes.iter().map(|node| over(node, class, literal)).collect()),
+        Node::Alternate(nodes) => Hir::alternation(nodes.iter().map(|node| over(node, class, literal)).collect()),
+        Node::Group(_, node) | Node::Atomic(node) => over(node, class, literal),
         Node::Repeat(repeat) => Hir::repetition(Repetition {
             min: repeat.min,
             max: repeat.max,
             greedy: repeat.greedy,
-            sub: Box::new(over(&repeat.node, class)),
+            sub: Box::new(over(&repeat.node, class, literal)),
         }),
         Node::Assert(assertion) => Hir::look(match assertion {
             Assertion::Start => Look::Start,

@@ -5,7 +5,7 @@
 
 use regex_syntax::hir::ClassUnicode;
 
-use super::parse::{Assertion, Groups, Look, Node, Parsed, Repeat, contains, same_but_for_case};
+use super::parse::{Assertion, Groups, Look, Node, Parsed, Repeat, contains, same_but_for_case, single};
 
 /// A pattern as instructions.
 pub(super) struct Program {
@@ -102,7 +102,7 @@ const NONE: u32 = u32::MAX;
 const MEMO_BITS: usize = 1 << 22;
 
 /// What failed is noted from this step on: most matches end before.
-const MEMO_STEPS: usize = 500;
+const MEMO_STEPS: usize = 50;
 
 pub(super) struct OutOfSteps;
 
@@ -163,7 +163,7 @@ fn starts(node: &Node) -> bool {
 /// Whether it can match without a character.
 fn is_nullable(node: &Node) -> bool {
     match node {
-        Node::Set(_) => false,
+        Node::Character(_) | Node::Set(_) => false,
         Node::Concat(nodes) => nodes.iter().all(is_nullable),
         Node::Alternate(nodes) => nodes.iter().any(is_nullable),
         Node::Group(_, node) | Node::Atomic(node) => is_nullable(node),
@@ -216,6 +216,10 @@ impl Maker {
             Node::Empty => {}
             Node::Set(set) => {
                 let set = self.set(set);
+                self.put(Instruction::Set { set, behind });
+            }
+            Node::Character(character) => {
+                let set = self.set(&single(u32::from(*character)));
                 self.put(Instruction::Set { set, behind });
             }
             Node::Concat(nodes) if behind => nodes.iter().rev().for_each(|node| self.node(node, behind, memo)),
@@ -276,8 +280,12 @@ impl Maker {
         let nullable = is_nullable(&repeat.node);
         match (&repeat.node, min, max) {
             (_, _, 0) => {}
-            (Node::Set(set), ..) if repeat.greedy => {
-                let set = self.set(set);
+            (Node::Set(_) | Node::Character(_), ..) if repeat.greedy => {
+                let set = match &repeat.node {
+                    Node::Character(character) => self.set(&single(u32::from(*character))),
+                    Node::Set(set) => self.set(set),
+                    _ => return,
+                };
                 let memo = self.memo(memo);
                 self.put(Instruction::Run { set, behind, min, max, memo });
             }
@@ -335,10 +343,20 @@ impl Maker {
 #[derive(Clone, Copy)]
 enum Undo {
     /// Go on here.
-    Try { to: Address, at: u32 },
+    Try {
+        to: Address,
+        at: u32,
+    },
     /// Go on after a run with a character less, down to the least.
-    Fewer { run: Address, at: u32, least: u32 },
-    Restore { slot: u32, was: u32 },
+    Fewer {
+        run: Address,
+        at: u32,
+        least: u32,
+    },
+    Restore {
+        slot: u32,
+        was: u32,
+    },
     /// All that could be tried from there failed.
     Failed(u32),
 }
@@ -403,13 +421,13 @@ impl Matching<'_, '_> {
                 while count < *max
                     && let Some(next) = self.past(set, end, *behind)
                 {
-                    self.spend(1)?;
                     end = next;
                     count += 1;
                     if count == *min {
                         least = end;
                     }
                 }
+                self.spend(count as usize)?;
                 if count < *min {
                     return Ok(None);
                 }
@@ -510,12 +528,20 @@ impl Matching<'_, '_> {
                 Some(Undo::Try { to, at }) => return Ok(Some((to, at as usize))),
                 Some(Undo::Fewer { run, at, least }) => {
                     if let Instruction::Run { behind, memo, .. } = &self.program.instructions[run as usize] {
-                        let (at, least, memo) = (at as usize, least as usize, *memo);
-                        let fewer = if *behind { self.after(at) } else { self.before(at) };
-                        let next = fewer.and_then(|(_, fewer)| self.after_run(run, fewer, least, memo));
-                        if next.is_some() {
-                            return Ok(next);
+                        let (mut at, least) = (at as usize, least as usize);
+                        let row = memo.map_or(usize::MAX, |memo| memo as usize * (self.text.len() + 1));
+                        let mut skipped = 0;
+                        while at != least {
+                            let fewer = if *behind { self.after(at) } else { self.before(at) };
+                            let Some((_, fewer)) = fewer else { break };
+                            at = fewer;
+                            skipped += 1;
+                            if !self.is_noted(row.saturating_add(at)) {
+                                self.spend(skipped)?;
+                                return Ok(self.after_run(run, at, least, *memo));
+                            }
                         }
+                        self.spend(skipped)?;
                     }
                 }
                 Some(Undo::Restore { slot, was }) => self.slots[slot as usize] = was,
@@ -534,6 +560,12 @@ impl Matching<'_, '_> {
         (!self.is_failed(memo, end)).then_some((pc + 1, end))
     }
 
+    /// Whether it was noted that a place fails.
+    #[inline]
+    fn is_noted(&self, bit: usize) -> bool {
+        self.failed.get(bit / 64).is_some_and(|bits| bits >> (bit % 64) & 1 == 1)
+    }
+
     /// Whether a place failed before; where not, that it does is noted once it does.
     fn is_failed(&mut self, memo: Option<u32>, at: usize) -> bool {
         let Some(memo) = memo.filter(|_| self.steps < self.memo_from) else {
@@ -544,7 +576,7 @@ impl Matching<'_, '_> {
         if places.saturating_mul(self.program.memos as usize) > MEMO_BITS {
             return false;
         }
-        if self.failed.get(bit / 64).is_some_and(|bits| bits >> (bit % 64) & 1 == 1) {
+        if self.is_noted(bit) {
             return true;
         }
         self.stack.push(Undo::Failed(bit as u32));
@@ -586,6 +618,7 @@ impl Matching<'_, '_> {
     }
 
     /// The character that begins at a place, and where it ends.
+    #[inline]
     fn after(&self, at: usize) -> Option<(char, usize)> {
         match self.text.as_bytes().get(at)? {
             byte @ ..0x80 => Some((char::from(*byte), at + 1)),
@@ -594,11 +627,18 @@ impl Matching<'_, '_> {
     }
 
     /// The character that ends at a place, and where it begins.
+    #[inline]
     fn before(&self, at: usize) -> Option<(char, usize)> {
-        let character = self.text.get(..at)?.chars().next_back()?;
-        Some((character, at - character.len_utf8()))
+        match self.text.as_bytes().get(at.checked_sub(1)?)? {
+            byte @ ..0x80 => Some((char::from(*byte), at - 1)),
+            _ => {
+                let character = self.text.get(..at)?.chars().next_back()?;
+                Some((character, at - character.len_utf8()))
+            }
+        }
     }
 
+    #[inline]
     fn past(&self, set: &Set, at: usize, behind: bool) -> Option<usize> {
         let next = if behind { self.before(at) } else { self.after(at) };
         next.filter(|(character, _)| set.has(*character)).map(|(_, at)| at)

@@ -35,10 +35,12 @@ pub(super) fn property(inside: &str) -> Property {
     match Parser::new().parse(&format!("\\p{{{query}{name}}}")).map(|parsed| parsed.into_kind()) {
         Ok(HirKind::Class(Class::Unicode(class))) => Property::Known(class),
         // A class of one character.
-        Ok(HirKind::Literal(literal)) => match std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next()) {
-            Some(one) => Property::Known(ClassUnicode::new([ClassUnicodeRange::new(one, one)])),
-            None => Property::Unknown,
-        },
+        Ok(HirKind::Literal(literal)) => {
+            match std::str::from_utf8(&literal.0).ok().and_then(|text| text.chars().next()) {
+                Some(one) => Property::Known(ClassUnicode::new([ClassUnicodeRange::new(one, one)])),
+                None => Property::Unknown,
+            }
+        }
         _ => Property::Unknown,
     }
 }

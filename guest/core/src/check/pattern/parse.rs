@@ -19,6 +19,8 @@ const TOO_DEEP: &str = "there are too many groups or quantifiers inside of each 
 #[derive(Debug, Clone)]
 pub(super) enum Node {
     Empty,
+    /// This one: most are, and a set takes more to make.
+    Character(char),
     /// One character of these.
     Set(ClassUnicode),
     Concat(Vec<Node>),
@@ -300,6 +302,14 @@ impl<'t> Parser<'t> {
                     }
                     self.close(at)?;
                 }
+                // Most of most patterns.
+                'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | '_' | '-' if self.stands_for_itself() => {
+                    self.at += 1;
+                    if let Some(open) = self.open.last_mut() {
+                        open.depth_of_terms = open.depth_of_terms.max(1);
+                        open.terms.push(Node::Character(character));
+                    }
+                }
                 _ => {
                     let (node, repeats) = self.term()?;
                     self.quantified(node, (self.groups, self.groups), repeats, 1)?;
@@ -323,6 +333,12 @@ impl<'t> Parser<'t> {
         })
     }
 
+    /// Whether the next character, which has one byte, is nothing but itself: no flag changes it, and nothing repeats it.
+    fn stands_for_itself(&self) -> bool {
+        let next = self.text.as_bytes().get(self.at + 1);
+        !self.flags.ignore_case && !self.flags.verbose && !matches!(next, Some(b'*' | b'+' | b'?' | b'{'))
+    }
+
     /// White space and a comment of a verbose pattern.
     fn pass_over(&mut self, character: char) -> bool {
         if character == '#' {
@@ -338,7 +354,16 @@ impl<'t> Parser<'t> {
         }
         let (flags, groups) = (self.flags, self.groups);
         let groups = groups - u32::from(matches!(kind, Kind::Capturing(_)));
-        self.open.push(Open { kind, at, flags, groups, alternatives: Vec::new(), terms: Vec::new(), depth: 0, depth_of_terms: 0 });
+        self.open.push(Open {
+            kind,
+            at,
+            flags,
+            groups,
+            alternatives: Vec::new(),
+            terms: Vec::new(),
+            depth: 0,
+            depth_of_terms: 0,
+        });
         Ok(())
     }
 
@@ -563,7 +588,10 @@ impl<'t> Parser<'t> {
     }
 
     fn one(&self, code: u32) -> Node {
-        Node::Set(self.folded(single(code)))
+        match char::from_u32(code) {
+            Some(character) if !self.flags.ignore_case => Node::Character(character),
+            _ => Node::Set(self.folded(single(code))),
+        }
     }
 
     /// With the other cases of its letters, where case is not looked at.
@@ -863,7 +891,8 @@ impl<'t> Parser<'t> {
                 return self.refuse(at, wrong);
             };
             let known = if name.is_empty() { "ID_Start" } else { "ID_Continue" };
-            let other = matches!(character, '$' | '_') || (!name.is_empty() && matches!(character, '\u{200c}' | '\u{200d}'));
+            let other =
+                matches!(character, '$' | '_') || (!name.is_empty() && matches!(character, '\u{200c}' | '\u{200d}'));
             let is = match character {
                 'a'..='z' | 'A'..='Z' => true,
                 '0'..='9' => !name.is_empty(),
@@ -896,7 +925,7 @@ fn concat(mut terms: Vec<Node>) -> Node {
     }
 }
 
-fn single(code: u32) -> ClassUnicode {
+pub(super) fn single(code: u32) -> ClassUnicode {
     ranges(&[(code, code)])
 }
 
