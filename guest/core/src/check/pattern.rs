@@ -73,6 +73,9 @@ pub(super) struct Undecided;
 impl Pattern {
     /// None for what the engine does not take.
     pub(super) fn compile(text: &str, patterns: Patterns) -> Option<Self> {
+        if let Some(words) = words(text) {
+            return Some(Pattern { text: text.to_owned(), engine: Engine::Alternatives(words) });
+        }
         let parsed = parse::parse(text).ok()?;
         let engine = match simple(&parsed.node) {
             Some(engine) => engine,
@@ -137,6 +140,19 @@ pub(crate) fn remarks(text: &str) -> Option<Remarks> {
 /// Whether a text is a regular expression by ECMA-262.
 pub(super) fn is_pattern(text: &str) -> bool {
     parse::is_unicode(text)
+}
+
+/// The words of `^(one|two)$`, in ascending order: lists of them are long, and need no more to be understood.
+fn words(text: &str) -> Option<Vec<String>> {
+    let inside = text.strip_prefix("^(")?.strip_suffix(")$")?;
+    let inside = inside.strip_prefix("?:").unwrap_or(inside);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'|' | b'_' | b'-' | b' ');
+    if !inside.bytes().all(plain) {
+        return None;
+    }
+    let mut words: Vec<String> = inside.split('|').map(str::to_owned).collect();
+    words.sort_unstable();
+    Some(words)
 }
 
 /// What needs no automaton.

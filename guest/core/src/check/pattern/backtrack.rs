@@ -135,6 +135,7 @@ impl Program {
             steps: 8 * steps,
             memo_from: (8 * steps).saturating_sub(8 * MEMO_STEPS),
             failed: Vec::new(),
+            gone_over: vec![(0, 0); self.memos as usize],
         };
         let mut start = 0;
         loop {
@@ -371,6 +372,8 @@ struct Matching<'p, 't> {
     memo_from: usize,
     /// A bit for each place in the pattern that can fail, and each place in the text.
     failed: Vec<u64>,
+    /// For each run the last piece of text that it went over: one that begins inside ends there, too.
+    gone_over: Vec<(usize, usize)>,
 }
 
 impl Matching<'_, '_> {
@@ -418,6 +421,15 @@ impl Matching<'_, '_> {
                 let set = &self.program.sets[*set as usize];
                 let (mut end, mut least) = (at, at);
                 let mut count = 0;
+                let again = memo.filter(|_| !*behind && *min <= 1 && *max == u32::MAX).map(|memo| memo as usize);
+                if let Some((from, to)) = again.and_then(|run| self.gone_over.get(run)).copied()
+                    && (from..to).contains(&at)
+                {
+                    if *min == 1 {
+                        least = self.after(at).map_or(at, |(_, next)| next);
+                    }
+                    return Ok(self.after_run(pc, to, least, *memo));
+                }
                 while count < *max
                     && let Some(next) = self.past(set, end, *behind)
                 {
@@ -428,6 +440,9 @@ impl Matching<'_, '_> {
                     }
                 }
                 self.spend(count as usize)?;
+                if let Some(gone_over) = again.filter(|_| end != at).and_then(|run| self.gone_over.get_mut(run)) {
+                    *gone_over = (at, end);
+                }
                 if count < *min {
                     return Ok(None);
                 }
