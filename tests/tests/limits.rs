@@ -220,7 +220,7 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         worst.0, worst.1
     );
     println!("following it in pieces takes {:.2} times that at the most: {}", worst_followed.0, worst_followed.1);
-    assert!(worst_followed.0 <= 5.0, "{worst_followed:?}");
+    assert!(worst_followed.0 <= 5.5, "{worst_followed:?}");
     let longer = cost(&ordinary(2 * BYTES)) / normal;
     assert!((0.9..1.1).contains(&longer), "twice the text takes {longer:.2} times as much a byte");
 }

@@ -104,6 +104,9 @@ const MEMO_BITS: usize = 1 << 22;
 /// What failed is noted from this step on: most matches end before.
 const MEMO_STEPS: usize = 50;
 
+/// What one more character of a run takes, and one thing undone, in eighths of a step.
+const CHARACTER: usize = 3;
+
 pub(super) struct OutOfSteps;
 
 impl Program {
@@ -439,7 +442,7 @@ impl Matching<'_, '_> {
                         least = end;
                     }
                 }
-                self.spend(count as usize)?;
+                self.spend(CHARACTER * count as usize)?;
                 if let Some(gone_over) = again.filter(|_| end != at).and_then(|run| self.gone_over.get_mut(run)) {
                     *gone_over = (at, end);
                 }
@@ -465,7 +468,7 @@ impl Matching<'_, '_> {
                 for slot in 2 * (first - 1)..2 * (end - 1) {
                     self.set(slot, NONE);
                 }
-                self.spend((end - first) as usize)?;
+                self.spend(8 * (end - first) as usize)?;
                 on(true)
             }
             Instruction::Moved(slot) => on(self.slots[*slot as usize] != at as u32),
@@ -538,7 +541,7 @@ impl Matching<'_, '_> {
     /// Undo what was done up to the next thing to try: where that goes on, or none where nothing is left.
     fn back(&mut self, base: usize) -> Result<Option<(Address, usize)>, OutOfSteps> {
         while self.stack.len() > base {
-            self.spend(1)?;
+            self.spend(CHARACTER)?;
             match self.stack.pop() {
                 Some(Undo::Try { to, at }) => return Ok(Some((to, at as usize))),
                 Some(Undo::Fewer { run, at, least }) => {
@@ -552,11 +555,11 @@ impl Matching<'_, '_> {
                             at = fewer;
                             skipped += 1;
                             if !self.is_noted(row.saturating_add(at)) {
-                                self.spend(skipped)?;
+                                self.spend(CHARACTER * skipped)?;
                                 return Ok(self.after_run(run, at, least, *memo));
                             }
                         }
-                        self.spend(skipped)?;
+                        self.spend(CHARACTER * skipped)?;
                     }
                 }
                 Some(Undo::Restore { slot, was }) => self.slots[slot as usize] = was,
