@@ -19,9 +19,9 @@ class Limits:
         fuel: Fuel for each call, about one unit for each WebAssembly instruction. The same request takes the same fuel
             on every machine, by one version of Wasmtime. Default: 100,000,000, and 500 for each byte of output and
             contract, as JSON text.
-        contract_fuel: Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is trusted
-            more than who wrote the output. Not for one that comes with a call. Default: 500,000,000, and 2,500 for each of
-            its bytes, as JSON text.
+        contract_fuel: Fuel for compiling one contract that is registered, beside that for the call: whoever wrote it is
+            trusted more than who wrote the output. Not for one that comes with a call. Default: 500,000,000, and 2,500
+            for each of its bytes, as JSON text.
         memory: Linear memory of one instance, in bytes. Default: 64 MiB.
         timeout: Wall clock for each call, in seconds, kept to some 20 ms. The net under the fuel. Default: 5.
         output_bytes: Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB.
