@@ -431,7 +431,6 @@ impl<'t> Parser<'t> {
         let (mut on, mut seen) = (true, Vec::new());
         let mut last = '(';
         loop {
-            let at = self.at;
             let Some(character) = self.next() else {
                 return self.refuse(begin, "this group is not closed");
             };
@@ -451,7 +450,7 @@ impl<'t> Parser<'t> {
                 // Whether it is greedy or not, it matches or not; and all is Unicode.
                 'U' if self.other() => {}
                 'u' if self.other() && on => {}
-                _ => return self.refuse(at, "there is no such group"),
+                _ => return self.refuse(begin, "there is no such group"),
             }
             last = character;
         }
