@@ -89,10 +89,20 @@ impl Schemas {
         };
         let known = rules.names.find(name.as_bytes(), hash(name.as_bytes())).map(|number| rules.members[number]);
         let named = known.and_then(|member| member.schema);
-        let matches = |pattern: &Pattern| matches!(pattern.matches(name), Ok(true));
-        let by_pattern = rules.patterns.iter().filter(|(pattern, _)| matches(pattern)).map(|(_, schema)| *schema);
-        let covering: Vec<SchemaId> = named.into_iter().chain(by_pattern).collect();
-        if covering.is_empty() { rules.additional.into_iter().collect() } else { covering }
+        let mut covered = named.is_some();
+        let mut covering: Vec<SchemaId> = named.into_iter().collect();
+        for (pattern, schema) in &rules.patterns {
+            let matches = pattern.matches(name);
+            covered |= matches!(matches, Ok(true));
+            // Where it is not decided whether a pattern covers it, it has to be valid in both cases.
+            if !matches!(matches, Ok(false)) {
+                covering.push(*schema);
+            }
+        }
+        if !covered {
+            covering.extend(rules.additional);
+        }
+        covering
     }
 }
 
