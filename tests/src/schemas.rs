@@ -198,3 +198,271 @@ impl<C: Choices> Schemas<'_, C> {
         keywords.insert(name.to_owned(), value);
     }
 }
+
+/// A schema that leads from one resource to another, those that stand beside it, each by its URI, and documents for it.
+pub struct Referring {
+    /// The schema.
+    pub schema: Value,
+    /// The others.
+    pub resources: Map<String, Value>,
+}
+
+/// The members of documents for those.
+pub const REFERRED: Words = Words { names: &["a", "b", "c"], strings: &["", "a"], patterns: &[] };
+
+/// A schema of little else than references: by URI, pointer and anchor, and those that depend on the way, over resources
+/// inside each other and beside each other. What is referred to in place comes later in one order, so that no reference comes
+/// back to the same value.
+pub fn references(choices: &mut impl Choices, dialect: usize) -> Referring {
+    let mut resources: Vec<Resource> = Vec::new();
+    for number in 0..1 + choices.below(4) {
+        let around = (number > 0).then(|| choices.below(number));
+        let base = around.map_or("https://example.com/dir/root", |around| resources[around].uri.as_str());
+        let id = match choices.below(5) {
+            0 => format!("f{number}/x"),
+            1 => format!("x{number}"),
+            2 => format!("../u{number}"),
+            3 => format!("/abs{number}"),
+            _ => format!("https://example.org/o{number}/s"),
+        };
+        let uri = if number == 0 { base.to_owned() } else { resolved(base, &id) };
+        let is_beside = number > 0 && choices.chance(25);
+        let mut anchors = Vec::new();
+        for place in [Place::Root, Place::Definition(0), Place::Definition(1)] {
+            // Before 2019-09 an anchor is an `$id`, of which the root has another.
+            let names: &[&str] = if dialect < 3 && place == Place::Root { &[] } else { &["x", "y"] };
+            if !names.is_empty() && choices.chance(30) {
+                anchors.push((choices.one(names), place, false));
+            }
+            if dialect == 4 && choices.chance(45) {
+                anchors.push((choices.one(&["n", "m"]), place, true));
+            }
+        }
+        // Each name once.
+        let mut known: Vec<&str> = Vec::new();
+        anchors.retain(|(name, ..)| {
+            let is_new = !known.contains(name);
+            known.push(name);
+            is_new
+        });
+        let recursive = dialect == 3 && choices.chance(50);
+        let place = choices.below(6);
+        let id = if is_beside { uri.clone() } else { id };
+        resources.push(Resource { around, id, uri, is_beside, anchors, recursive, place });
+    }
+    let mut maker = Referrer { choices, dialect, resources };
+    let mut beside = Map::new();
+    let mut schema = maker.resource(0, &mut beside);
+    schema["$schema"] = json!(DIALECTS[dialect]);
+    Referring { schema, resources: beside }
+}
+
+/// A reference, resolved as RFC 3986 has it, as far as those here need it.
+fn resolved(base: &str, reference: &str) -> String {
+    let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let mut folders: Vec<&str> = path.split('/').collect();
+    folders.pop();
+    if reference.contains("://") {
+        return reference.to_owned();
+    }
+    if let Some(path) = reference.strip_prefix('/') {
+        return format!("{scheme}://{host}/{path}");
+    }
+    let mut reference = reference;
+    while let Some(rest) = reference.strip_prefix("../") {
+        folders.pop();
+        reference = rest;
+    }
+    folders.push(reference);
+    format!("{scheme}://{host}/{}", folders.join("/"))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Root,
+    Definition(usize),
+}
+
+struct Resource {
+    /// The one inside which it stands, or from which its URI is read.
+    around: Option<usize>,
+    id: String,
+    uri: String,
+    is_beside: bool,
+    /// Each with where it stands, and whether it is dynamic.
+    anchors: Vec<(&'static str, Place, bool)>,
+    /// `$recursiveAnchor`.
+    recursive: bool,
+    /// Where it stands in the one around.
+    place: usize,
+}
+
+struct Referrer<'r, C> {
+    choices: &'r mut C,
+    dialect: usize,
+    resources: Vec<Resource>,
+}
+
+impl<C: Choices> Referrer<'_, C> {
+    fn definitions(&self) -> &'static str {
+        if self.dialect < 3 { "definitions" } else { "$defs" }
+    }
+
+    fn id(&self) -> &'static str {
+        if self.dialect == 0 { "id" } else { "$id" }
+    }
+
+    fn resource(&mut self, number: usize, beside: &mut Map<String, Value>) -> Value {
+        let mut definitions = Map::new();
+        for name in 0..2 {
+            let mut schema = self.body(number, 1);
+            self.anchor(number, Place::Definition(name), &mut schema);
+            definitions.insert(format!("d{name}"), Value::Object(schema));
+        }
+        let mut schema = self.body(number, 2);
+        for inner in number + 1..self.resources.len() {
+            if self.resources[inner].around != Some(number) {
+                continue;
+            }
+            let mut embedded = self.resource(inner, beside);
+            if self.resources[inner].is_beside {
+                embedded["$schema"] = json!(DIALECTS[self.dialect]);
+                beside.insert(self.resources[inner].uri.clone(), embedded);
+                continue;
+            }
+            match self.resources[inner].place {
+                0 if !schema.contains_key("additionalProperties") => {
+                    schema.insert("additionalProperties".to_owned(), embedded);
+                }
+                1 if !schema.contains_key("allOf") => {
+                    schema.insert("allOf".to_owned(), json!([embedded]));
+                }
+                2 if !schema.contains_key("properties") => {
+                    schema.insert("properties".to_owned(), json!({"b": embedded}));
+                }
+                _ => {
+                    definitions.insert(format!("r{inner}"), embedded);
+                }
+            }
+        }
+        self.anchor(number, Place::Root, &mut schema);
+        schema.insert(self.id().to_owned(), json!(self.resources[number].id));
+        if number == 0 {
+            schema.insert(self.id().to_owned(), json!(self.resources[number].uri));
+        }
+        if self.resources[number].recursive {
+            schema.insert("$recursiveAnchor".to_owned(), json!(true));
+        }
+        schema.insert(self.definitions().to_owned(), Value::Object(definitions));
+        Value::Object(schema)
+    }
+
+    fn anchor(&mut self, number: usize, at: Place, schema: &mut Map<String, Value>) {
+        for (name, place, is_dynamic) in &self.resources[number].anchors {
+            if *place == at {
+                let (keyword, name) = match (self.dialect, is_dynamic) {
+                    (0, _) => ("id", format!("#{name}")),
+                    (1 | 2, _) => ("$id", format!("#{name}")),
+                    (_, true) => ("$dynamicAnchor", (*name).to_owned()),
+                    _ => ("$anchor", (*name).to_owned()),
+                };
+                schema.insert(keyword.to_owned(), json!(name));
+            }
+        }
+    }
+
+    /// Keywords of a schema that is referred to, in a resource.
+    fn body(&mut self, number: usize, depth: usize) -> Map<String, Value> {
+        let mut schema = Map::new();
+        for _ in 0..1 + self.choices.below(3) {
+            let (keyword, value) = match self.choices.below(9) {
+                0 => (
+                    "type",
+                    self.choices.one(&[json!("object"), json!(["object", "integer"]), json!(["array", "object"])]),
+                ),
+                1 => ("required", json!([self.choices.one(REFERRED.names)])),
+                2 => ("maxProperties", json!(1 + self.choices.below(2))),
+                3..=5 => {
+                    let one = (self.choices.one(REFERRED.names).to_owned(), self.inner(number, depth));
+                    let two = (self.choices.one(REFERRED.names).to_owned(), self.inner(number, depth));
+                    ("properties", Value::Object(Map::from_iter([one, two])))
+                }
+                6 => ("additionalProperties", self.inner(number, depth)),
+                7 => ("items", self.inner(number, depth)),
+                _ => match self.target(number + 1, number) {
+                    // In place.
+                    Some(target) if self.dialect < 3 || self.choices.chance(40) => ("allOf", json!([{"$ref": target}])),
+                    Some(target) => ("$ref", json!(target)),
+                    None => continue,
+                },
+            };
+            schema.insert(keyword.to_owned(), value);
+        }
+        schema
+    }
+
+    /// A schema for a value inside.
+    fn inner(&mut self, number: usize, depth: usize) -> Value {
+        match self.choices.below(9) {
+            0 => json!({"type": self.choices.one(&["integer", "string", "object", "array"])}),
+            1 if depth > 0 => Value::Object(self.body(number, depth - 1)),
+            1 | 2 if self.dialect == 3 => json!({"$recursiveRef": "#"}),
+            3..=5 if self.dialect == 4 => match self.anchored(number) {
+                Some(target) => json!({"$dynamicRef": target}),
+                None => json!({}),
+            },
+            _ => match self.target(0, number) {
+                Some(target) => json!({"$ref": target}),
+                None => json!({}),
+            },
+        }
+    }
+
+    /// A reference from a resource to a schema of one that comes no earlier than a first.
+    fn target(&mut self, first: usize, from: usize) -> Option<String> {
+        if first >= self.resources.len() {
+            return None;
+        }
+        let to = first + self.choices.below(self.resources.len() - first);
+        let fragment = match self.choices.below(4) {
+            0 | 1 if !self.resources[to].anchors.is_empty() => {
+                format!("#{}", self.choices.one(&self.resources[to].anchors).0)
+            }
+            0 | 1 => String::new(),
+            2 => "#".to_owned(),
+            _ => format!("#/{}/d{}", self.definitions(), self.choices.below(2)),
+        };
+        Some(self.reference(from, to, &fragment))
+    }
+
+    /// A reference to an anchor.
+    fn anchored(&mut self, from: usize) -> Option<String> {
+        let anchored: Vec<usize> =
+            (0..self.resources.len()).filter(|number| !self.resources[*number].anchors.is_empty()).collect();
+        if anchored.is_empty() {
+            return None;
+        }
+        let to = if anchored.contains(&from) && self.choices.chance(50) { from } else { self.choices.one(&anchored) };
+        let name = self.choices.one(&self.resources[to].anchors).0;
+        Some(self.reference(from, to, &format!("#{name}")))
+    }
+
+    fn reference(&mut self, from: usize, to: usize, fragment: &str) -> String {
+        let (base, uri) = (&self.resources[from].uri, &self.resources[to].uri);
+        let last = uri.rsplit('/').next().unwrap_or_default();
+        let path = uri.splitn(4, '/').nth(3).unwrap_or_default();
+        let forms = [
+            fragment.to_owned(),
+            format!("{last}{fragment}"),
+            format!("/{path}{fragment}"),
+            format!("{uri}{fragment}"),
+        ];
+        let leads = |form: &&String| {
+            let reference = form.split('#').next().unwrap_or_default();
+            if reference.is_empty() { from == to && !form.is_empty() } else { resolved(base, reference) == *uri }
+        };
+        let forms: Vec<String> = forms.iter().filter(leads).cloned().collect();
+        self.choices.one(&forms)
+    }
+}

@@ -11,6 +11,7 @@ mod install;
 mod js;
 mod meter;
 mod package;
+mod peers;
 mod python;
 mod run;
 mod runtimes;
@@ -44,6 +45,8 @@ usage: cargo xtask COMMAND
                    its calls
   conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
                    tests/conformance/README.md
+  peers [NAME] [SCHEMAS]
+                   install other validators (hyperjump, ajv, jsonschema), and compare verdicts on schemas made at random
   package          build what is published, into target/package, with digests
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation, tests, conformance, the packages for Python and JavaScript, other
@@ -119,6 +122,7 @@ fn dispatch(command: &str, rest: &[String]) -> Result<()> {
             guest::build()?;
             conformance::conformance()?;
         }
+        "peers" => peers::peers(rest)?,
         "package" => {
             guest::build()?;
             package::package()?;
