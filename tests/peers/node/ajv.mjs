@@ -14,13 +14,27 @@ const drafts = {
   "https://json-schema.org/draft/2020-12/schema": require("ajv/dist/2020"),
 };
 
+const NAMES = ["date", "email", "ipv4", "uri", "json-pointer", "uuid"];
+const LATER = {
+  "http://json-schema.org/draft-04/schema#": {
+    formats: ["json-pointer", "uuid"],
+    keywords: ["const", "contains", "if", "then", "else", "propertyNames"],
+  },
+  "http://json-schema.org/draft-06/schema#": { formats: ["uuid"], keywords: ["if", "then", "else"] },
+  "http://json-schema.org/draft-07/schema#": { formats: ["uuid"], keywords: [] },
+};
+
 for await (const line of createInterface({ input: process.stdin })) {
   const { seed, dialect, schema, resources, documents } = JSON.parse(line);
   let answer;
   try {
     const draft = drafts[dialect];
     const ajv = new (draft.default ?? draft)(options);
-    formats(ajv);
+    formats(ajv, NAMES.filter((name) => !(dialect in LATER) || !LATER[dialect].formats.includes(name)));
+    // Keywords and formats of later drafts are annotations.
+    for (const keyword of LATER[dialect]?.keywords ?? []) {
+      ajv.removeKeyword(keyword);
+    }
     if (dialect.includes("draft-06")) {
       ajv.addMetaSchema(draft6);
     }

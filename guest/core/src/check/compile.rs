@@ -16,7 +16,7 @@ use super::{
         ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
         ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules, Types,
     },
-    value::{Decimal, Numeric},
+    value::Divisor,
 };
 use crate::{
     parse::Document,
@@ -590,7 +590,7 @@ impl<'s> Builder<'s, '_> {
             let mut bound = |limit: Option<&Value>, keyword, sign| {
                 if let Some(Value::Number(limit)) = limit {
                     let text = limit.to_string();
-                    rules.bounds.push(Bound { keyword, sign, limit: Numeric::of_schema(limit), text });
+                    rules.bounds.push(Bound { keyword, sign, text });
                 }
             };
             let limit = self.read(keyword, number)?;
@@ -606,7 +606,7 @@ impl<'s> Builder<'s, '_> {
         }
         if let Some(Value::Number(divisor)) = self.read("multipleOf", number)? {
             let text = divisor.to_string();
-            rules.multiple_of = Some((Decimal::of(&text), text));
+            rules.multiple_of = Some((Divisor::of(&text), text));
         }
         if !rules.bounds.is_empty() || rules.multiple_of.is_some() {
             self.schema.number = Some(Box::new(rules));

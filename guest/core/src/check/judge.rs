@@ -7,10 +7,10 @@ use super::{
     pattern::Pattern,
     schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
     union::{Meant, Takes, meant, steps},
-    value::{Decimal, Numeric, is_unique},
+    value::{Numeric, is_unique},
 };
 use crate::{
-    parse::{Document, Kind, NodeId, Number},
+    parse::{Document, Kind, NodeId},
     place::Place,
 };
 
@@ -721,15 +721,14 @@ impl<'d> Judge<'d> {
 
     fn number<F: Findings>(&self, found: &mut F, id: SchemaId, rules: &NumberRules, at: NodeId) -> bool {
         let mut valid = true;
-        let text = self.document.source(at);
-        let number = Numeric::of(Number(text));
+        let number = Numeric::of(self.document.source(at));
         for (index, bound) in rules.bounds.iter().enumerate() {
             if !bound.has(number) {
                 fail!(valid, found, at, id, Why::Bound(index));
             }
         }
         if let Some((divisor, _)) = &rules.multiple_of
-            && !Decimal::of(text).is_multiple_of(*divisor)
+            && !number.is_multiple_of(divisor)
         {
             fail!(valid, found, at, id, Why::MultipleOf);
         }

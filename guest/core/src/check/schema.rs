@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     format::{Content, Format},
     pattern::Pattern,
-    value::{Decimal, Numeric, equals},
+    value::{Divisor, Numeric, equals, is_integer},
 };
 use crate::{
     parse::{Document, Kind, NodeId, Number, hash, same},
@@ -246,7 +246,7 @@ impl Types {
     }
 
     fn has_integer(self, number: Number) -> bool {
-        (self.0 & INTEGER != 0 && number.is_integer())
+        (self.0 & INTEGER != 0 && (number.is_written_as_integer() || is_integer(number.0)))
             || (self.0 & WRITTEN_INTEGER != 0 && number.is_written_as_integer())
     }
 }
@@ -257,8 +257,8 @@ pub(super) struct Allowed {
     /// All of them, as the schema has them.
     pub(super) values: Vec<Value>,
     strings: Names,
-    /// In ascending order.
-    numbers: Vec<Numeric>,
+    /// Where numbers stand among the values, in the ascending order of those.
+    numbers: Vec<u32>,
     /// Where those that are neither strings nor numbers stand among the values.
     others: Vec<u32>,
 }
@@ -266,8 +266,8 @@ pub(super) struct Allowed {
 impl Allowed {
     pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
         let strings = Names::new(values.iter().filter_map(Value::as_str));
-        let mut numbers: Vec<Numeric> = values.iter().filter_map(Value::as_number).map(Numeric::of_schema).collect();
-        numbers.sort_unstable_by(|a, b| a.order(*b));
+        let mut numbers: Vec<u32> = (0..values.len() as u32).filter(|at| values[*at as usize].is_number()).collect();
+        numbers.sort_by(|a, b| number(&values[*a as usize]).order(number(&values[*b as usize])));
         let is_other = |(index, value): (usize, &Value)| match value {
             Value::String(_) | Value::Number(_) => None,
             _ => Some(index as u32),
@@ -296,18 +296,23 @@ impl Allowed {
                 self.strings.find(string, hash(string)).is_some()
             }
             Kind::Number => {
-                let number = Numeric::of(Number(document.source(at)));
-                self.numbers.binary_search_by(|allowed| allowed.order(number)).is_ok()
+                let is = Numeric::of(document.source(at));
+                self.numbers.binary_search_by(|at| number(&self.values[*at as usize]).order(is)).is_ok()
             }
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
     }
 }
 
+/// A number of the schema's.
+fn number(value: &Value) -> Numeric<'_> {
+    Numeric::of(value.as_number().map_or("0", serde_json::Number::as_str))
+}
+
 #[derive(Default)]
 pub(super) struct NumberRules {
     pub(super) bounds: Vec<Bound>,
-    pub(super) multiple_of: Option<(Decimal, String)>,
+    pub(super) multiple_of: Option<(Divisor, String)>,
 }
 
 /// `minimum` and its kind.
@@ -315,14 +320,13 @@ pub(super) struct Bound {
     pub(super) keyword: &'static str,
     /// What stands between the value and the limit: `>=`, `<=`, `>` or `<`.
     pub(super) sign: &'static str,
-    pub(super) limit: Numeric,
     /// The limit as the schema has it.
     pub(super) text: String,
 }
 
 impl Bound {
     pub(super) fn has(&self, number: Numeric) -> bool {
-        let order = number.order(self.limit);
+        let order = number.order(Numeric::of(&self.text));
         match self.sign {
             ">=" => order.is_ge(),
             "<=" => order.is_le(),
