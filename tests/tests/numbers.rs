@@ -57,7 +57,8 @@ impl Written {
                 for at in 0..rest.len() {
                     let at = rest.len() - 1 - at;
                     let place = rest.len() - 1 - at;
-                    let take = divisor.digits.len().checked_sub(place + 1).map_or(0, |at| divisor.digits[at]) + borrowed;
+                    let take =
+                        divisor.digits.len().checked_sub(place + 1).map_or(0, |at| divisor.digits[at]) + borrowed;
                     borrowed = u8::from(rest[at] < take);
                     rest[at] = rest[at] + 10 * borrowed - take;
                 }
@@ -144,9 +145,7 @@ fn numbers_are_what_their_digits_say() {
             5 => (format!(r#"{{"enum":["a",[{limit}],{{"n":7}}]}}"#), format!("[{value}]"), order.is_eq()),
             6 => (r#"{"uniqueItems":true}"#.to_owned(), format!("[{value},{limit}]"), order.is_ne()),
             7 => (r#"{"type":"integer"}"#.to_owned(), value, a.is_integer()),
-            _ if !b.digits.is_empty() => {
-                (format!(r#"{{"multipleOf":{positive}}}"#), value, a.is_multiple_of(&b))
-            }
+            _ if !b.digits.is_empty() => (format!(r#"{{"multipleOf":{positive}}}"#), value, a.is_multiple_of(&b)),
             _ => continue,
         };
         asked += 1;
