@@ -19,7 +19,10 @@ const SOURCES: &str = "tests/peers";
 /// Schemas for each peer, each with four documents.
 const SCHEMAS: &str = "6000";
 
-const PEERS: [(&str, fn(&str) -> Result<()>); 3] = [("hyperjump", hyperjump), ("ajv", ajv), ("jsonschema", jsonschema)];
+/// Compares on so many schemas.
+type Compare = fn(&str) -> Result<()>;
+
+const PEERS: [(&str, Compare); 3] = [("hyperjump", hyperjump), ("ajv", ajv), ("jsonschema", jsonschema)];
 
 /// `[NAME] [SCHEMAS]`: all peers, unless one is named.
 pub(crate) fn peers(rest: &[String]) -> Result<()> {
