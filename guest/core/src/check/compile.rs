@@ -16,7 +16,7 @@ use super::{
         ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
         ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules, Types,
     },
-    value::Divisor,
+    value::{About, Divisor},
 };
 use crate::{
     parse::Document,
@@ -590,7 +590,7 @@ impl<'s> Builder<'s, '_> {
             let mut bound = |limit: Option<&Value>, keyword, sign| {
                 if let Some(Value::Number(limit)) = limit {
                     let text = limit.to_string();
-                    rules.bounds.push(Bound { keyword, sign, text });
+                    rules.bounds.push(Bound { keyword, sign, about: About::of(&text), text });
                 }
             };
             let limit = self.read(keyword, number)?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     format::{Content, Format},
     pattern::Pattern,
-    value::{Divisor, Numeric, equals, is_integer},
+    value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
     parse::{Document, Kind, NodeId, Number, hash, same},
@@ -258,7 +258,7 @@ pub(super) struct Allowed {
     pub(super) values: Vec<Value>,
     strings: Names,
     /// Where numbers stand among the values, in the ascending order of those.
-    numbers: Vec<u32>,
+    numbers: Vec<(About, u32)>,
     /// Where those that are neither strings nor numbers stand among the values.
     others: Vec<u32>,
 }
@@ -266,8 +266,9 @@ pub(super) struct Allowed {
 impl Allowed {
     pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
         let strings = Names::new(values.iter().filter_map(Value::as_str));
-        let mut numbers: Vec<u32> = (0..values.len() as u32).filter(|at| values[*at as usize].is_number()).collect();
-        numbers.sort_by(|a, b| number(&values[*a as usize]).order(number(&values[*b as usize])));
+        let number = |(at, value): (usize, &Value)| Some((About::of(value.as_number()?.as_str()), at as u32));
+        let mut numbers: Vec<(About, u32)> = values.iter().enumerate().filter_map(number).collect();
+        numbers.sort_by(|a, b| numeric(&values, *a).order(numeric(&values, *b)));
         let is_other = |(index, value): (usize, &Value)| match value {
             Value::String(_) | Value::Number(_) => None,
             _ => Some(index as u32),
@@ -297,7 +298,7 @@ impl Allowed {
             }
             Kind::Number => {
                 let is = Numeric::of(document.source(at));
-                self.numbers.binary_search_by(|at| number(&self.values[*at as usize]).order(is)).is_ok()
+                self.numbers.binary_search_by(|known| numeric(&self.values, *known).order(is)).is_ok()
             }
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
@@ -305,8 +306,8 @@ impl Allowed {
 }
 
 /// A number of the schema's.
-fn number(value: &Value) -> Numeric<'_> {
-    Numeric::of(value.as_number().map_or("0", serde_json::Number::as_str))
+fn numeric(values: &[Value], (about, at): (About, u32)) -> Numeric<'_> {
+    Numeric::known(values[at as usize].as_number().map_or("0", serde_json::Number::as_str), about)
 }
 
 #[derive(Default)]
@@ -320,13 +321,14 @@ pub(super) struct Bound {
     pub(super) keyword: &'static str,
     /// What stands between the value and the limit: `>=`, `<=`, `>` or `<`.
     pub(super) sign: &'static str,
+    pub(super) about: About,
     /// The limit as the schema has it.
     pub(super) text: String,
 }
 
 impl Bound {
     pub(super) fn has(&self, number: Numeric) -> bool {
-        let order = number.order(Numeric::of(&self.text));
+        let order = number.order(Numeric::known(&self.text, self.about));
         match self.sign {
             ">=" => order.is_ge(),
             "<=" => order.is_le(),

@@ -10,20 +10,45 @@ use crate::parse::{Document, Kind, NodeId};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numeric<'t> {
     text: &'t str,
-    /// Its value, where it is written as an integer that is short enough.
+    about: About,
+}
+
+/// What mostly tells numbers apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About {
+    /// The value, where it is written as an integer that is short enough.
     integer: Option<i64>,
+    /// The double that is nearest. Of two numbers the greater one never has the lesser double.
+    double: f64,
+}
+
+impl About {
+    pub(super) fn of(text: &str) -> Self {
+        let integer: Option<i64> = text.parse().ok();
+        let double = integer.map_or_else(|| text.parse().unwrap_or(f64::NAN), |integer| integer as f64);
+        About { integer, double }
+    }
 }
 
 impl<'t> Numeric<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        Numeric { text, integer: text.parse().ok() }
+        Numeric { text, about: About::of(text) }
+    }
+
+    /// The same, where what mostly tells is known.
+    pub(super) fn known(text: &'t str, about: About) -> Self {
+        Numeric { text, about }
     }
 
     /// The order of the values, whatever the ways in which they are written.
     #[inline]
     pub(super) fn order(self, other: Self) -> Ordering {
-        match (self.integer, other.integer) {
+        let (a, b) = (self.about, other.about);
+        match (a.integer, b.integer) {
             (Some(a), Some(b)) => a.cmp(&b),
+            _ if a.double < b.double => Ordering::Less,
+            _ if a.double > b.double => Ordering::Greater,
+            _ if self.text == other.text => Ordering::Equal,
             _ => Decimal::of(self.text).order(Decimal::of(other.text)),
         }
     }
