@@ -18,34 +18,13 @@ pub mod fixture;
 pub mod hostile;
 mod items;
 pub mod patterns;
+mod random;
 pub mod scalars;
+pub mod schemas;
 
 pub use changes::changes_give_what_was_validated;
 pub use items::nothing_is_lost_between_items;
-
-/// Numbers from a seed (SplitMix64): the same in each run.
-pub struct Random(pub u64);
-
-impl Random {
-    /// A number below a bound.
-    pub fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-    }
-
-    /// One of several.
-    pub fn one<T: Clone>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())].clone()
-    }
-
-    /// True so often.
-    pub fn chance(&mut self, in_a_hundred: usize) -> bool {
-        self.below(100) < in_a_hundred
-    }
-}
+pub use random::Random;
 
 /// One case, read from its folder.
 #[derive(Clone)]

@@ -18,7 +18,7 @@ use crate::{
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 10] = [
+const TARGETS: [(&str, &str); 11] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -28,6 +28,7 @@ const TARGETS: [(&str, &str); 10] = [
     ("wire", "wire"),
     ("contract", "contract"),
     ("pattern", "pattern"),
+    ("judge", "text"),
     ("sandbox", "text"),
 ];
 
@@ -130,6 +131,8 @@ fn seeds() -> Result<()> {
                 seed(target, &chosen(&outputs[0]))?;
             }
             seed("parse", &outputs[0])?;
+            // Any bytes are choices.
+            seed("judge", &outputs[0])?;
             seed("merge", &chosen(&outputs.join(&0)))?;
             if let Ok(contract) = serde_json::from_slice::<Value>(&contract) {
                 seed("contract", contract.to_string().as_bytes())?;

@@ -45,10 +45,10 @@ usage: cargo xtask COMMAND
                    its calls
   conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
                    tests/conformance/README.md
-  peers NAME [ARG…]
-                   compare with what a program of others says: `patterns` with V8, on 100,000 pairs made at random, or
-                   on so many from a SEED, on the patterns of a FILE, or
-                   on those of `table`, tests/patterns, which it rewrites
+  peers [NAME] [ARG…]
+                   compare with what others say: `patterns` with V8, on 100,000 pairs made at random, or on so many from a
+                   SEED, on the patterns of a FILE, or on those of `table`, tests/patterns, which it rewrites; `hyperjump`,
+                   `ajv` and `jsonschema`, on 6,000 schemas made at random, or on so many
   package          build what is published, into target/package, with digests
   cargo-component  build the component with `cargo component` too, and hold it to the same cases
   ci               what CI runs: format, lints, documentation, tests, conformance, the packages for Python and JavaScript, other

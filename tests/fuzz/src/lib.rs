@@ -4,6 +4,9 @@
 
 pub mod contracts;
 pub mod report;
+/// The generator of the tests, which need far more than this does.
+#[path = "../../src/schemas.rs"]
+pub mod schemas;
 
 /// The byte that chooses, and the text: what is not UTF-8 is replaced, as hosts do.
 pub fn split(input: &[u8]) -> Option<(usize, String)> {

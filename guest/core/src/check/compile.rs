@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use referencing::{Draft, Error as ReferencingError, Registry, Resolved, Resolver, Vocabulary, VocabularySet};
+use referencing::{Draft, Error as ReferencingError, Registry, Resolver, Vocabulary, VocabularySet};
 use serde_json::{Map, Value};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
         ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
         ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules, Types,
     },
-    value::{Decimal, Numeric},
+    value::{About, Divisor},
 };
 use crate::{
     parse::Document,
@@ -90,7 +90,11 @@ type Key = (*const Value, Vec<u32>);
 /// What surrounds a schema.
 #[derive(Clone)]
 struct Context<'s> {
+    /// Knows the base URI, and no way there: what depends on that is looked up here.
     resolver: Resolver<'s>,
+    /// The resources on the way there, by references and inside each other, the outermost first, each where it comes first
+    /// (2020-12 core, section 7.1): what dynamic references depend on. Those that no such reference can lead to are left out.
+    way: Vec<u32>,
     draft: Draft,
     vocabularies: VocabularySet,
     location: Location,
@@ -121,6 +125,8 @@ struct Compiler<'s> {
     /// Those that are still to be compiled.
     queue: VecDeque<(SchemaId, &'s Map<String, Value>, &'s Value, Context<'s>)>,
     resources: Vec<String>,
+    /// Of each, the schema that it is, and its base.
+    roots: Vec<Option<(&'s Value, Resolver<'s>)>>,
     /// Those that were compiled: schemas repeat them.
     patterns: HashMap<&'s str, Arc<Pattern>>,
     /// Where schemas stand in those resources for which that was asked.
@@ -138,6 +144,7 @@ impl<'s> Compiler<'s> {
             known: HashMap::new(),
             queue: VecDeque::new(),
             resources: Vec::new(),
+            roots: Vec::new(),
             patterns: HashMap::new(),
             pointers: HashMap::new(),
             dynamic,
@@ -150,7 +157,8 @@ impl<'s> Compiler<'s> {
         // A URI of its own that is relative is read against the one it was given.
         let draft = detected(draft, contents);
         let resolver = resolver.in_subresource(draft.create_resource_ref(contents))?;
-        let context = self.enter(contents, resolver, draft, String::new());
+        let resolver = self.at(resolver.base_uri().as_str())?;
+        let context = self.enter(contents, resolver, draft, String::new(), &[]);
         let root = self.schema(contents, context)?;
         while let Some((id, keywords, contents, context)) = self.queue.pop_front() {
             self.keywords(id, keywords, contents, context)?;
@@ -183,19 +191,96 @@ impl<'s> Compiler<'s> {
         }
     }
 
+    /// A resolver for a base, which knows no way there.
+    fn at(&self, uri: &str) -> Compiled<'s, Resolver<'s>> {
+        Ok(self.registry.resolver(referencing::uri::from_str(uri)?))
+    }
+
     /// The context of a resource, or of what a reference leads to in it.
-    fn enter(&mut self, contents: &Value, resolver: Resolver<'s>, draft: Draft, pointer: String) -> Context<'s> {
+    fn enter(
+        &mut self,
+        contents: &Value,
+        resolver: Resolver<'s>,
+        draft: Draft,
+        pointer: String,
+        way: &[u32],
+    ) -> Context<'s> {
         let base = resolver.base_uri();
         let uri = base.as_str().trim_end_matches('#');
         let resource = match self.resources.iter().position(|known| known == uri) {
             Some(resource) => resource,
             None => {
                 self.resources.push(uri.to_owned());
+                let root = resolver.lookup("#").ok();
+                self.roots.push(root.map(|root| (root.contents(), resolver.clone())));
                 self.resources.len() - 1
             }
         };
+        let mut way = way.to_owned();
+        if self.dynamic && !way.contains(&(resource as u32)) {
+            way.push(resource as u32);
+            let anchors = |number: &u32| {
+                let root = self.roots[*number as usize].as_ref();
+                root.map_or(Vec::new(), |(root, _)| dynamic_anchors(root))
+            };
+            let known: Vec<&str> = way[..way.len() - 1].iter().flat_map(anchors).collect();
+            // Nothing leads to a resource whose anchors all stand further out, too: ways that differ in it alone are one.
+            if anchors(&(resource as u32)).iter().all(|name| known.contains(name)) {
+                way.pop();
+            }
+        }
         let vocabularies = resolver.find_vocabularies(draft, contents);
-        Context { draft, vocabularies, location: Location { resource: resource as u32, pointer }, resolver }
+        Context { draft, vocabularies, location: Location { resource: resource as u32, pointer }, resolver, way }
+    }
+
+    /// What a reference leads to, whatever the way there, with a resolver for its base.
+    fn resolve(&self, from: &Resolver<'s>, reference: &str) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
+        let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let base = if uri.is_empty() { from.base_uri() } else { from.resolve_uri(&from.base_uri().borrow(), uri)? };
+        // A way there would have an anchor be looked up in resources that are on it.
+        let resolver = self.at(base.as_str())?;
+        let (contents, found, draft) = resolver.lookup(&format!("#{fragment}"))?.into_inner();
+        let is_anchor = !fragment.is_empty() && !fragment.starts_with('/');
+        // What has an anchor is in the resource that the URI names: its own URI is not read against itself. A pointer may
+        // lead into another.
+        let base = if is_anchor { base } else { found.base_uri() };
+        Ok((contents, self.at(base.as_str())?, draft))
+    }
+
+    /// What a dynamic reference leads to (2020-12 core, section 8.2.3.2): where the anchor that it names is a dynamic one, the
+    /// outermost of that name on the way.
+    fn resolve_dynamic(
+        &self,
+        context: &Context<'s>,
+        reference: &str,
+    ) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
+        let initial = self.resolve(&context.resolver, reference)?;
+        let name = reference.split_once('#').map_or("", |(_, fragment)| fragment);
+        let has_anchor = |contents: &Value| contents.get("$dynamicAnchor").and_then(Value::as_str) == Some(name);
+        if !has_anchor(initial.0) {
+            return Ok(initial);
+        }
+        let roots = context.way.iter().filter_map(|number| self.roots[*number as usize].as_ref());
+        for (_, resolver) in roots.filter(|(root, _)| dynamic_anchors(root).contains(&name)) {
+            if let Ok(anchored) = self.resolve(resolver, &format!("#{name}"))
+                && has_anchor(anchored.0)
+            {
+                return Ok(anchored);
+            }
+        }
+        Ok(initial)
+    }
+
+    /// What a recursive reference leads to (2019-09 core, section 8.2.4.2): the resource around it, or where that has a
+    /// recursive anchor, the outermost on the way that has one.
+    fn resolve_recursive(&self, context: &Context<'s>) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
+        let initial = self.resolve(&context.resolver, "#")?;
+        if !has_recursive_anchor(initial.0) {
+            return Ok(initial);
+        }
+        let roots = context.way.iter().filter_map(|number| self.roots[*number as usize].as_ref());
+        let outermost = roots.filter(|(root, _)| has_recursive_anchor(root)).map(|(_, resolver)| resolver).next();
+        outermost.map_or(Ok(initial), |resolver| self.resolve(resolver, "#"))
     }
 
     /// A place for a schema, which is compiled later.
@@ -213,7 +298,7 @@ impl<'s> Compiler<'s> {
                 return Err(Stopped::Unusable(Unusable::Keyword { keywords: contents, keyword }));
             }
         };
-        let key = self.key(contents, &context.resolver);
+        let key = self.key(contents, &context.way);
         if let Some(id) = self.known.get(&key) {
             return Ok(*id);
         }
@@ -224,14 +309,19 @@ impl<'s> Compiler<'s> {
     }
 
     /// A place for the schema that a reference leads to.
-    fn target(&mut self, resolved: Resolved<'s>, reference: &str) -> Compiled<'s, SchemaId> {
-        let (contents, resolver, draft) = resolved.into_inner();
-        if let Some(id) = self.known.get(&self.key(contents, &resolver)) {
+    fn target(
+        &mut self,
+        (contents, resolver, draft): (&'s Value, Resolver<'s>, Draft),
+        reference: &str,
+        way: &[u32],
+    ) -> Compiled<'s, SchemaId> {
+        let mut context = self.enter(contents, resolver, draft, String::new(), way);
+        if let Some(id) = self.known.get(&self.key(contents, &context.way)) {
             return Ok(*id);
         }
-        let resource = resolver.lookup("#")?.contents();
+        let resource = context.resolver.lookup("#")?.contents();
         let fragment = reference.split_once('#').map_or("", |(_, fragment)| fragment);
-        let pointer = match resource.pointer(fragment) {
+        context.location.pointer = match resource.pointer(fragment) {
             Some(target) if std::ptr::eq(target, contents) => fragment.to_owned(),
             // An anchor, a pointer through another resource, or one with escapes.
             _ => {
@@ -239,31 +329,17 @@ impl<'s> Compiler<'s> {
                 pointers.get(&std::ptr::from_ref(contents)).cloned().unwrap_or_default()
             }
         };
-        let context = self.enter(contents, resolver, draft, pointer);
         self.schema(contents, context)
     }
 
-    fn key(&self, contents: &Value, resolver: &Resolver<'s>) -> Key {
-        (std::ptr::from_ref(contents), if self.dynamic { self.way(resolver) } else { Vec::new() })
+    fn key(&self, contents: &Value, way: &[u32]) -> Key {
+        (std::ptr::from_ref(contents), way.to_owned())
     }
 
     fn place(&mut self, schema: Schema) -> SchemaId {
         self.all.push(schema);
         self.aliases.push(None);
         (self.all.len() - 1) as SchemaId
-    }
-
-    /// The resources on the way to a schema, each where it comes first: what dynamic references depend on.
-    fn way(&self, resolver: &Resolver<'s>) -> Vec<u32> {
-        let mut way = Vec::new();
-        for uri in &resolver.dynamic_scope() {
-            let uri = uri.as_str().trim_end_matches('#');
-            let resource = self.resources.iter().position(|known| known == uri).unwrap_or(usize::MAX) as u32;
-            // The list begins with the innermost: the outermost place of each is the last.
-            way.retain(|known| *known != resource);
-            way.push(resource);
-        }
-        way
     }
 
     fn keywords(
@@ -436,7 +512,7 @@ impl<'s> Builder<'s, '_> {
             let resolver = context.resolver.in_subresource(draft.create_resource_ref(value))?;
             let same = resolver.base_uri() == context.resolver.base_uri();
             let pointer = if same { context.location.pointer } else { String::new() };
-            context = self.compiler.enter(value, resolver, draft, pointer);
+            context = self.compiler.enter(value, resolver, draft, pointer, &context.way);
         }
         self.compiler.schema(value, context)
     }
@@ -457,8 +533,9 @@ impl<'s> Builder<'s, '_> {
     /// A schema as text, cut to be shown; of one that is a mere reference, what that leads to.
     fn shown(&self, value: &Value) -> String {
         let reference = value.as_object().filter(|keywords| keywords.len() == 1).and_then(|keywords| {
-            let resolved = self.context.resolver.lookup(keywords.get("$ref")?.as_str()?).ok()?;
-            Some(resolved.contents().to_string())
+            let reference = keywords.get("$ref")?.as_str()?;
+            let (contents, ..) = self.compiler.resolve(&self.context.resolver, reference).ok()?;
+            Some(contents.to_string())
         });
         text::cut(&reference.unwrap_or_else(|| value.to_string()), MAX_VALUE)
     }
@@ -513,7 +590,7 @@ impl<'s> Builder<'s, '_> {
             let mut bound = |limit: Option<&Value>, keyword, sign| {
                 if let Some(Value::Number(limit)) = limit {
                     let text = limit.to_string();
-                    rules.bounds.push(Bound { keyword, sign, limit: Numeric::of_schema(limit), text });
+                    rules.bounds.push(Bound { keyword, sign, about: About::of(&text), text });
                 }
             };
             let limit = self.read(keyword, number)?;
@@ -529,7 +606,7 @@ impl<'s> Builder<'s, '_> {
         }
         if let Some(Value::Number(divisor)) = self.read("multipleOf", number)? {
             let text = divisor.to_string();
-            rules.multiple_of = Some((Decimal::of(&text), text));
+            rules.multiple_of = Some((Divisor::of(&text), text));
         }
         if !rules.bounds.is_empty() || rules.multiple_of.is_some() {
             self.schema.number = Some(Box::new(rules));
@@ -700,19 +777,20 @@ impl<'s> Builder<'s, '_> {
 
     fn references(&mut self) -> Compiled<'s, ()> {
         if let Some(reference) = self.read("$ref", Value::as_str)? {
-            self.refer(reference)?;
+            let target = self.compiler.resolve(&self.context.resolver, reference)?;
+            self.refer(target, reference)?;
         }
         if self.context.since(Draft::Draft202012)
             && let Some(reference) = self.read("$dynamicRef", Value::as_str)?
         {
             self.depend_on_the_way()?;
-            self.refer(reference)?;
+            let target = self.compiler.resolve_dynamic(&self.context, reference)?;
+            self.refer(target, reference)?;
         }
         if self.context.draft == Draft::Draft201909 && self.keywords.contains_key("$recursiveRef") {
             self.depend_on_the_way()?;
-            let resolved = self.context.resolver.lookup_recursive_ref()?;
-            let target = self.compiler.target(resolved, "#")?;
-            self.schema.applied.push(Applied::Reference(target));
+            let target = self.compiler.resolve_recursive(&self.context)?;
+            self.refer(target, "#")?;
         }
         Ok(())
     }
@@ -721,12 +799,37 @@ impl<'s> Builder<'s, '_> {
         if self.compiler.dynamic { Ok(()) } else { Err(Stopped::Dynamic) }
     }
 
-    fn refer(&mut self, reference: &str) -> Compiled<'s, ()> {
-        let resolved = self.context.resolver.lookup(reference)?;
-        let target = self.compiler.target(resolved, reference)?;
+    fn refer(&mut self, target: (&'s Value, Resolver<'s>, Draft), reference: &str) -> Compiled<'s, ()> {
+        let target = self.compiler.target(target, reference, &self.context.way)?;
         self.schema.applied.push(Applied::Reference(target));
         Ok(())
     }
+}
+
+/// The names of the dynamic anchors of a resource, and one that no anchor can have where it has a recursive one. Not of the
+/// resources inside it.
+fn dynamic_anchors(root: &Value) -> Vec<&str> {
+    let mut names = Vec::new();
+    if has_recursive_anchor(root) {
+        names.push("#");
+    }
+    let mut open = vec![root];
+    while let Some(at) = open.pop() {
+        let inside: Vec<&Value> = match at {
+            Value::Object(members) => {
+                names.extend(members.get("$dynamicAnchor").and_then(Value::as_str));
+                members.values().collect()
+            }
+            Value::Array(items) => items.iter().collect(),
+            _ => continue,
+        };
+        open.extend(inside.into_iter().filter(|value| value.get("$id").is_none()));
+    }
+    names
+}
+
+fn has_recursive_anchor(schema: &Value) -> bool {
+    schema.get("$recursiveAnchor") == Some(&Value::Bool(true))
 }
 
 /// The draft that a schema names, or else that of the schema around it. Dialects of a contract's own are read as that too.

@@ -155,6 +155,16 @@ impl Explainer<'_> {
                     ),
                 )
             }
+            Why::Hanging => {
+                let pattern = pattern();
+                Words::new(
+                    "a shorter text",
+                    format!(
+                        "must be a shorter text: whether it matches the pattern {pattern} was not decided within \
+                         {BACKTRACKING_STEPS} steps"
+                    ),
+                )
+            }
             Why::PatternProperties(number) => {
                 let pattern = object.and_then(|rules| rules.patterns.get(*number));
                 let pattern = quote(pattern.map_or("", |(pattern, _)| &pattern.text), MAX_VALUE);

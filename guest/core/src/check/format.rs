@@ -3,6 +3,10 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use data_encoding::{BASE32, BASE32HEX, BASE64, BASE64URL, HEXUPPER_PERMISSIVE};
+use icu_properties::{
+    CodePointMapData,
+    props::{BidiClass, JoiningType},
+};
 use referencing::{Draft, Iri, IriRef, Uri, UriRef};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
@@ -209,31 +213,53 @@ fn duration(text: &str) -> bool {
 
 /// RFC 5321, `Mailbox`.
 fn email(text: &str) -> bool {
-    mailbox(text, |local, domain| local.is_ascii() && hostname(domain))
+    text.is_ascii() && mailbox(text, hostname)
 }
 
 /// RFC 6531, section 3.3: the same with characters of all languages.
 fn idn_email(text: &str) -> bool {
-    mailbox(text, |_, domain| idn_hostname(domain))
+    mailbox(text, idn_hostname)
 }
 
-/// A mailbox whose local part and domain may be just these, or whose domain is an address.
-fn mailbox(text: &str, may_be: impl Fn(&str, &str) -> bool) -> bool {
-    // The crate does not take the empty quoted local part, which the RFC does.
-    let filled = text.strip_prefix("\"\"@").map(|domain| format!("\"a\"@{domain}"));
-    let Ok(address) = filled.as_deref().unwrap_or(text).parse::<email_address::EmailAddress>() else {
+/// RFC 5321, section 4.5.3.1.1, in bytes.
+const MAX_LOCAL_PART: usize = 64;
+
+/// A mailbox whose domain is such a host, or an address.
+fn mailbox(text: &str, is_host: fn(&str) -> bool) -> bool {
+    let is_local = |local: &str| local.len() <= MAX_LOCAL_PART;
+    let domain = match text.strip_prefix('"') {
+        Some(quoted) => after_quoted(quoted).filter(|rest| is_local(&text[..text.len() - rest.len()])),
+        None => text.find('@').map(|at| &text[at..]).filter(|rest| {
+            let local = &text[..text.len() - rest.len()];
+            is_local(local) && local.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_of_atom))
+        }),
+    };
+    let Some(domain) = domain.and_then(|rest| rest.strip_prefix('@')) else {
         return false;
     };
-    let domain = address.domain();
-    let literal = domain.strip_prefix('[').and_then(|domain| domain.strip_suffix(']'));
-    match literal {
-        None => may_be(address.local_part(), domain),
-        Some(literal) => {
-            may_be(address.local_part(), "a")
-                && match literal.split_at_checked(5) {
-                    Some((tag, address)) if tag.eq_ignore_ascii_case("IPv6:") => address.parse::<Ipv6Addr>().is_ok(),
-                    _ => literal.parse::<Ipv4Addr>().is_ok(),
-                }
+    match domain.strip_prefix('[').and_then(|domain| domain.strip_suffix(']')) {
+        None => is_host(domain),
+        Some(literal) => match literal.split_at_checked(5) {
+            Some((tag, address)) if tag.eq_ignore_ascii_case("IPv6:") => address.parse::<Ipv6Addr>().is_ok(),
+            _ => literal.parse::<Ipv4Addr>().is_ok(),
+        },
+    }
+}
+
+/// RFC 5322, `atext`, and RFC 6531, `UTF8-non-ascii`.
+fn is_of_atom(character: char) -> bool {
+    !character.is_ascii() || character.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(character)
+}
+
+/// What comes after a quoted string (RFC 5321, `Quoted-string`), of which the first quote was taken.
+fn after_quoted(text: &str) -> Option<&str> {
+    let mut characters = text.chars();
+    loop {
+        match characters.next()? {
+            '"' => return Some(characters.as_str()),
+            '\\' => drop(characters.next().filter(|escaped| matches!(escaped, ' '..='~'))?),
+            character if character.is_ascii_control() => return None,
+            _ => {}
         }
     }
 }
@@ -254,14 +280,60 @@ fn plain_hostname(text: &str) -> bool {
 
 /// The same, where labels that encode other characters encode ones they may (RFC 5890, section 2.3).
 fn hostname(text: &str) -> bool {
+    let is_unicode = |decoded: Option<String>| decoded.is_none_or(|label| is_unicode_label(&label));
     plain_hostname(text)
-        && text.split('.').all(|label| match label.split_at_checked(4) {
-            Some((prefix, encoded)) if prefix.ends_with("--") => {
-                prefix == "xn--"
-                    && idna::punycode::decode_to_string(encoded).is_some_and(|label| is_unicode_label(&label))
+        && text.split('.').all(|label| decoded(label).is_some_and(is_unicode))
+        && is_bidi(text.split('.').map(|label| decoded(label).flatten().unwrap_or_else(|| label.to_owned())))
+}
+
+/// What an ASCII label stands for, where that is anything else; none where it is of a kind that is reserved, or broken.
+fn decoded(label: &str) -> Option<Option<String>> {
+    match label.split_at_checked(4) {
+        Some(("xn--", encoded)) => idna::punycode::decode_to_string(encoded).map(Some),
+        Some((prefix, _)) if prefix.ends_with("--") => None,
+        _ => Some(None),
+    }
+}
+
+/// RFC 5893, section 2: where any label has characters that are written from right to left, all labels are such that they
+/// are read in the same order wherever they stand.
+fn is_bidi(labels: impl Iterator<Item = String>) -> bool {
+    type Class = BidiClass;
+    let class = |character| CodePointMapData::<BidiClass>::new().get(character);
+    let labels: Vec<Vec<BidiClass>> =
+        labels.filter(|label| !label.is_empty()).map(|label| label.chars().map(class).collect()).collect();
+    let is_rtl = |class: &Class| matches!(*class, Class::RightToLeft | Class::ArabicLetter | Class::ArabicNumber);
+    if !labels.iter().flatten().any(is_rtl) {
+        return true;
+    }
+    let is_neutral = |class: Class| {
+        matches!(
+            class,
+            Class::EuropeanNumber
+                | Class::EuropeanSeparator
+                | Class::CommonSeparator
+                | Class::EuropeanTerminator
+                | Class::OtherNeutral
+                | Class::BoundaryNeutral
+                | Class::NonspacingMark
+        )
+    };
+    labels.iter().all(|classes| {
+        let last = classes.iter().copied().rfind(|class| *class != Class::NonspacingMark);
+        let has = |class| classes.contains(&class);
+        match classes[0] {
+            Class::RightToLeft | Class::ArabicLetter => {
+                classes.iter().all(|class| is_rtl(class) || is_neutral(*class))
+                    && last.is_some_and(|class| is_rtl(&class) || class == Class::EuropeanNumber)
+                    && !(has(Class::EuropeanNumber) && has(Class::ArabicNumber))
             }
-            _ => true,
-        })
+            Class::LeftToRight => {
+                classes.iter().all(|class| *class == Class::LeftToRight || is_neutral(*class))
+                    && matches!(last, Some(Class::LeftToRight | Class::EuropeanNumber))
+            }
+            _ => false,
+        }
+    })
 }
 
 /// RFC 5890, section 2.3.2.3: labels as above, or the characters themselves.
@@ -283,6 +355,7 @@ fn idn_hostname(text: &str) -> bool {
     };
     let lengths: Option<Vec<usize>> = labels.iter().map(encoded).collect();
     lengths.is_some_and(|lengths| lengths.iter().sum::<usize>() + lengths.len() - 1 <= MAX_HOSTNAME)
+        && is_bidi(labels.iter().map(|label| decoded(label).flatten().unwrap_or_else(|| (*label).to_owned())))
 }
 
 /// RFC 5892, without its tables of exceptions that are of no script in use, and without what only normalisation tells.
@@ -300,17 +373,19 @@ fn is_unicode_label(label: &str) -> bool {
         match character {
             // Contextual rules, appendix A.
             '\u{200d}' => before.is_some_and(is_virama),
-            '\u{200c}' | '\u{6fd}' | '\u{6fe}' | '\u{f0b}' | '\u{3007}' => true,
+            '\u{200c}' => before.is_some_and(is_virama) || is_between_joining(&characters, index),
+            '\u{6fd}' | '\u{6fe}' | '\u{f0b}' | '\u{3007}' => true,
             '\u{b7}' => before == Some('l') && after == Some('l'),
-            '\u{375}' => after.is_some_and(|after| ('\u{370}'..='\u{3ff}').contains(&after)),
+            '\u{375}' => after.is_some_and(|after| matches!(after, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')),
             '\u{5f3}' | '\u{5f4}' => before.is_some_and(|before| ('\u{590}'..='\u{5ff}').contains(&before)),
-            '\u{30fb}' => {
-                let kana_or_han = |other: &char| {
-                    *other != '\u{30fb}' && matches!(other, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}')
-                };
-                characters.iter().any(kana_or_han)
-            }
-            // Disallowed, section 2.6.
+            '\u{30fb}' => characters.iter().any(is_kana_or_han),
+            // Disallowed, sections 2.6, 2.7 and 2.9: exceptions, what is ignored, old Hangul.
+            '\u{34f}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{ffa0}' => false,
+            '\u{fe00}'..='\u{fe0f}'
+            | '\u{e0100}'..='\u{e01ef}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{1d100}'..='\u{1d24f}' => false,
+            '\u{1100}'..='\u{11ff}' | '\u{a960}'..='\u{a97f}' | '\u{d7b0}'..='\u{d7ff}' => false,
             '\u{640}' | '\u{7fa}' | '\u{302e}' | '\u{302f}' | '\u{3031}'..='\u{3035}' | '\u{303b}' => false,
             character if character.is_ascii() => character.is_ascii_alphanumeric() || character == '-',
             character => matches!(
@@ -329,6 +404,27 @@ fn is_unicode_label(label: &str) -> bool {
     !characters.first().copied().is_some_and(is_mark)
         && characters.iter().enumerate().all(allowed)
         && !(any('\u{660}'..='\u{669}') && any('\u{6f0}'..='\u{6f9}'))
+}
+
+/// RFC 5892, appendix A.1: whether the non-joiner at an index parts letters that would be joined.
+fn is_between_joining(characters: &[char], index: usize) -> bool {
+    let joining = |character: &char| CodePointMapData::<JoiningType>::new().get(*character);
+    let (before, after) = (&characters[..index], &characters[index + 1..]);
+    let is_seen = |joining: &JoiningType| *joining != JoiningType::Transparent;
+    let left = before.iter().rev().map(joining).find(is_seen);
+    let right = after.iter().map(joining).find(is_seen);
+    matches!(left, Some(JoiningType::LeftJoining | JoiningType::DualJoining))
+        && matches!(right, Some(JoiningType::RightJoining | JoiningType::DualJoining))
+}
+
+/// Of the scripts Hiragana, Katakana and Han.
+fn is_kana_or_han(character: &char) -> bool {
+    matches!(
+        character,
+        '\u{3005}' | '\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}'
+        | '\u{30a1}'..='\u{30fa}' | '\u{30fd}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Characters whose canonical combining class is that of a virama.

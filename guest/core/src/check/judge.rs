@@ -1,16 +1,16 @@
 //! Document + schemas -> whether it is valid, or all that is wrong. The lines that reject a document are here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     format::WrongContent,
-    pattern::Undecided,
+    pattern::Pattern,
     schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
     union::{Meant, Takes, meant, steps},
-    value::{Decimal, Numeric, is_unique},
+    value::{Numeric, is_unique},
 };
 use crate::{
-    parse::{Document, Kind, NodeId, Number},
+    parse::{Document, Kind, NodeId},
     place::Place,
 };
 
@@ -23,6 +23,13 @@ pub(super) const FAILURES: usize = 1_000;
 
 /// … and come to this many matches that are not decided: each takes long.
 const UNDECIDED: u32 = 3;
+
+/// A judgement tries this many matches that come to be undecided: no pattern that can be so is tried after that, and what
+/// hangs on it is undecided too.
+const TRIED: usize = 16;
+
+/// What hangs on a match that is not decided is judged twice this often. What else does counts as undecided.
+const TWICE: u32 = 1_000;
 
 /// Judgements after which those that were made are remembered, and further for each value of the document. Alternatives
 /// that refer to each other can ask the same of the same value exponentially often; most documents need no memory.
@@ -50,7 +57,10 @@ pub(super) enum Why {
     Pattern,
     /// A pattern of members' names.
     PatternProperties(usize),
+    /// It has to match, and whether it does was not decided.
     Undecided,
+    /// What is valid hangs on whether it matches, which was not decided.
+    Hanging,
     Format,
     ContentEncoding(&'static str),
     ContentMediaType(&'static str),
@@ -114,7 +124,7 @@ impl Failure {
             Why::MultipleOf => "multipleOf",
             Why::MinLength => "minLength",
             Why::MaxLength => "maxLength",
-            Why::Pattern | Why::Undecided => "pattern",
+            Why::Pattern | Why::Undecided | Why::Hanging => "pattern",
             Why::PatternProperties(_) => "patternProperties",
             Why::Format => "format",
             Why::ContentEncoding(_) => "contentEncoding",
@@ -275,7 +285,7 @@ impl Findings for All {
     }
 
     fn add(&mut self, failure: Failure) {
-        if let Why::Undecided | Why::PatternProperties(_) = failure.why {
+        if let Why::Undecided | Why::Hanging | Why::PatternProperties(_) = failure.why {
             self.undecided = self.undecided.saturating_sub(1);
         }
         if self.left > 0 {
@@ -347,6 +357,28 @@ impl Seen {
     }
 }
 
+/// How a match that is not decided is read, which gives a verdict a third value. Where a value is valid by the strict reading
+/// it is valid whatever matches, and where it is not by the open one it is not, whatever matches. Under a negation they change
+/// places. The verdict is that of the strict one: nothing is accepted that hangs on such a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reading {
+    Strict,
+    Open,
+}
+
+/// A verdict by both readings. They differ only where it hangs on a match that is not decided.
+#[derive(Clone, Copy, PartialEq)]
+struct Both {
+    strict: bool,
+    open: bool,
+}
+
+impl Both {
+    fn is_decided(self) -> bool {
+        self.strict == self.open
+    }
+}
+
 struct Judge<'d> {
     schemas: &'d Schemas,
     document: &'d Document<'d>,
@@ -356,7 +388,15 @@ struct Judge<'d> {
     waiting: Vec<(SchemaId, NodeId)>,
     /// How many judgements are made before they are remembered.
     forgetful: usize,
-    decided: BTreeMap<(NodeId, SchemaId), bool>,
+    /// By value, schema and reading: whether it is valid, and whether a match was not decided on the way.
+    decided: BTreeMap<(NodeId, SchemaId, Reading), (bool, bool)>,
+    reading: Reading,
+    /// How often a match that is not decided was come to, and the last of them.
+    met: u32,
+    hanging: Option<Failure>,
+    /// Those matches, by pattern and text: each is tried once.
+    tried: BTreeSet<(*const Pattern, NodeId)>,
+    twice: u32,
     /// Those that may still be made to tell alternatives apart.
     steps: u32,
 }
@@ -409,11 +449,82 @@ impl<'d> Judge<'d> {
     fn new(schemas: &'d Schemas, document: &'d Document<'d>) -> Self {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
         let (open, waiting, decided) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Judge { schemas, document, open, waiting, forgetful, decided, steps: steps(document) }
+        let (reading, met, hanging, tried, twice) = (Reading::Strict, 0, None, BTreeSet::new(), TWICE);
+        let steps = steps(document);
+        Judge { schemas, document, open, waiting, forgetful, decided, reading, met, hanging, tried, twice, steps }
     }
 
     fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {
         self.judge(&mut First, id, at, None)
+    }
+
+    /// Whether a value is valid by the other reading.
+    fn is_valid_otherwise(&mut self, id: SchemaId, at: NodeId) -> bool {
+        self.otherwise(|judge| judge.is_valid(id, at))
+    }
+
+    /// Judge by the other reading.
+    fn otherwise<T>(&mut self, judge: impl FnOnce(&mut Self) -> T) -> T {
+        let reading = self.reading;
+        self.reading = match reading {
+            Reading::Strict => Reading::Open,
+            Reading::Open => Reading::Strict,
+        };
+        let judged = judge(self);
+        self.reading = reading;
+        judged
+    }
+
+    /// Whether a value is valid by a schema that it need not be valid by, by both readings. What is evaluated is so by the
+    /// one that holds here.
+    fn both(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> Both {
+        let met = self.met;
+        let here = self.matches(schema, at, seen);
+        if self.met == met {
+            return Both { strict: here, open: here };
+        }
+        self.with_the_other(schema, at, here)
+    }
+
+    /// The same, where one reading is known, and came to a match that is not decided.
+    #[inline(never)]
+    fn with_the_other(&mut self, schema: SchemaId, at: NodeId, here: bool) -> Both {
+        match (self.reading, here) {
+            (Reading::Strict, true) | (Reading::Open, false) => Both { strict: here, open: here },
+            _ if self.twice == 0 => Both { strict: false, open: true },
+            (Reading::Strict, false) => {
+                self.twice -= 1;
+                Both { strict: false, open: self.is_valid_otherwise(schema, at) }
+            }
+            (Reading::Open, true) => {
+                self.twice -= 1;
+                Both { strict: self.is_valid_otherwise(schema, at), open: true }
+            }
+        }
+    }
+
+    /// Whether a text matches; none where that is not decided.
+    fn is_match(&mut self, pattern: &Pattern, (id, at): (SchemaId, NodeId), why: Why, text: &str) -> Option<bool> {
+        // Whoever tried one can have tried this one: there are none in most judgements.
+        let is_known = !self.tried.is_empty() && self.is_tried(pattern, at);
+        if !is_known && let Ok(matches) = pattern.matches(text) {
+            return Some(matches);
+        }
+        self.tried.insert((std::ptr::from_ref(pattern), at));
+        self.met = self.met.wrapping_add(1);
+        self.hanging = Some(Failure { at, schema: id, why });
+        None
+    }
+
+    #[inline(never)]
+    fn is_tried(&self, pattern: &Pattern, at: NodeId) -> bool {
+        (self.tried.len() >= TRIED && pattern.can_be_undecided())
+            || self.tried.contains(&(std::ptr::from_ref(pattern), at))
+    }
+
+    /// The match on which it hangs whether a value is valid, as what is wrong with it.
+    fn hanging(&self, id: SchemaId, at: NodeId) -> Failure {
+        self.hanging.clone().unwrap_or(Failure { at, schema: id, why: Why::Hanging })
     }
 
     /// Judge a value by a schema. `seen` is where its evaluated items or members are noted, if anybody asks.
@@ -452,7 +563,7 @@ impl<'d> Judge<'d> {
 
     /// The rules that need no other schema.
     fn judge_simple<F: Findings>(
-        &self,
+        &mut self,
         found: &mut F,
         (id, schema): (SchemaId, &Schema),
         (at, kind): (NodeId, Kind),
@@ -501,11 +612,22 @@ impl<'d> Judge<'d> {
             self.forgetful = self.forgetful.saturating_sub(1);
             self.forgetful == 0
         };
-        let decided = if remembers { self.decided.get(&(at, id)).copied() } else { None };
-        let valid = decided.unwrap_or_else(|| self.judge_deeply(found, (id, schema), (at, kind), seen));
-        if remembers && decided.is_none() {
-            self.decided.insert((at, id), valid);
-        }
+        let key = (at, id, self.reading);
+        let decided = if remembers { self.decided.get(&key).copied() } else { None };
+        let valid = match decided {
+            Some((valid, hangs)) => {
+                self.met = self.met.wrapping_add(u32::from(hangs));
+                valid
+            }
+            None => {
+                let met = self.met;
+                let valid = self.judge_deeply(found, (id, schema), (at, kind), seen);
+                if remembers {
+                    self.decided.insert(key, (valid, self.met != met));
+                }
+                valid
+            }
+        };
         if schema.recurs {
             self.open.pop();
         }
@@ -529,10 +651,42 @@ impl<'d> Judge<'d> {
         };
         let mut valid = true;
         let mut own = Seen::of(self.document, at);
+        let met = self.met;
         demand!(valid, self.judge_parts(found, (id, schema), (at, kind), Some(&mut own)));
+        if F::ALL && self.met != met {
+            demand!(valid, self.hanging_evaluation(found, (id, schema), (at, kind), &mut own));
+        }
         demand!(valid, self.unevaluated(found, id, unevaluated, (at, kind), &mut own));
         if let Some(seen) = seen {
             seen.add(&own);
+        }
+        valid
+    }
+
+    /// Where it hangs on a match whether something was evaluated: tell that, and not that it must not be there.
+    #[inline(never)]
+    fn hanging_evaluation<F: Findings>(
+        &mut self,
+        found: &mut F,
+        (id, schema): (SchemaId, &'d Schema),
+        (at, kind): (NodeId, Kind),
+        own: &mut Seen,
+    ) -> bool {
+        let document = self.document;
+        let mut possible = Seen::of(document, at);
+        self.otherwise(|judge| judge.judge_parts(&mut First, (id, schema), (at, kind), Some(&mut possible)));
+        let mut valid = true;
+        let (unevaluated, parts): (_, Vec<NodeId>) = match kind {
+            Kind::Array => (schema.unevaluated_items, document.items(at).collect()),
+            _ => (schema.unevaluated_members, document.members(at).map(|(_, value)| value).collect()),
+        };
+        let hanging = self.hanging(id, at);
+        for (index, part) in parts.into_iter().enumerate().filter(|(index, _)| possible.has(*index)) {
+            if !own.has(index) && !unevaluated.is_none_or(|schema| self.is_valid(schema, part)) {
+                found.add(hanging.clone());
+                valid = false;
+            }
+            own.mark(index);
         }
         valid
     }
@@ -567,24 +721,24 @@ impl<'d> Judge<'d> {
 
     fn number<F: Findings>(&self, found: &mut F, id: SchemaId, rules: &NumberRules, at: NodeId) -> bool {
         let mut valid = true;
-        let text = self.document.source(at);
-        let number = Numeric::of(Number(text));
+        let number = Numeric::of(self.document.source(at));
         for (index, bound) in rules.bounds.iter().enumerate() {
             if !bound.has(number) {
                 fail!(valid, found, at, id, Why::Bound(index));
             }
         }
         if let Some((divisor, _)) = &rules.multiple_of
-            && !Decimal::of(text).is_multiple_of(*divisor)
+            && !number.is_multiple_of(divisor)
         {
             fail!(valid, found, at, id, Why::MultipleOf);
         }
         valid
     }
 
-    fn string<F: Findings>(&self, found: &mut F, id: SchemaId, rules: &StringRules, at: NodeId) -> bool {
+    fn string<F: Findings>(&mut self, found: &mut F, id: SchemaId, rules: &StringRules, at: NodeId) -> bool {
         let mut valid = true;
-        let text = self.document.string(at);
+        let document = self.document;
+        let text = document.string(at);
         // Code points are counted only where the bytes do not tell: each has one to four.
         let (min, max) = (rules.length.min, rules.length.max);
         if text.len() > max || text.len() < min.saturating_mul(4) {
@@ -592,10 +746,11 @@ impl<'d> Judge<'d> {
             demand!(valid, within(found, (id, at), rules.length, length, [Why::MinLength, Why::MaxLength]));
         }
         if let Some(pattern) = &rules.pattern {
-            match pattern.matches(text) {
-                Ok(true) => {}
-                Ok(false) => fail!(valid, found, at, id, Why::Pattern),
-                Err(_) => fail!(valid, found, at, id, Why::Undecided),
+            match self.is_match(pattern, (id, at), Why::Hanging, text) {
+                Some(true) => {}
+                Some(false) => fail!(valid, found, at, id, Why::Pattern),
+                None if self.reading == Reading::Open => {}
+                None => fail!(valid, found, at, id, Why::Undecided),
             }
         }
         if let Some(format) = &rules.format
@@ -657,25 +812,36 @@ impl<'d> Judge<'d> {
         mut seen: Option<&mut Seen>,
     ) -> bool {
         let mut valid = true;
-        let mut matching = 0;
+        // How many match by each reading.
+        let (mut strict, mut open) = (0, 0);
         let marks = contains.evaluates && seen.is_some();
         for (index, item) in self.document.items(at).enumerate() {
-            if matching >= contains.count.min && contains.count.max == usize::MAX && !marks {
+            if strict >= contains.count.min && contains.count.max == usize::MAX && !marks {
                 break;
             }
-            if self.is_valid(contains.schema, item) {
-                matching += 1;
-                if let (true, Some(seen)) = (contains.evaluates, &mut seen) {
-                    seen.mark(index);
-                }
+            let both = self.both(contains.schema, item, None);
+            strict += usize::from(both.strict);
+            open += usize::from(both.open);
+            let here = if self.reading == Reading::Strict { both.strict } else { both.open };
+            if let (true, true, Some(seen)) = (here, contains.evaluates, &mut seen) {
+                seen.mark(index);
             }
         }
-        if matching < contains.count.min {
-            let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains(matching) };
+        let (least, most) = if self.reading == Reading::Strict { (strict, open) } else { (open, strict) };
+        if least < contains.count.min {
+            if F::ALL && open >= contains.count.min {
+                found.add(self.hanging(id, at));
+                return false;
+            }
+            let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains(least) };
             fail!(valid, found, at, id, why);
         }
-        if matching > contains.count.max {
-            fail!(valid, found, at, id, Why::MaxContains(matching));
+        if most > contains.count.max {
+            if F::ALL && strict <= contains.count.max {
+                found.add(self.hanging(id, at));
+                return false;
+            }
+            fail!(valid, found, at, id, Why::MaxContains(most));
         }
         valid
     }
@@ -747,17 +913,26 @@ impl<'d> Judge<'d> {
                 }
             }
             let text = if rules.patterns.is_empty() { "" } else { document.string(name) };
+            let mut hanging = Vec::new();
             for (number, (pattern, schema)) in rules.patterns.iter().enumerate() {
-                match pattern.matches(text) {
-                    Ok(true) => {
+                match self.is_match(pattern, (id, name), Why::PatternProperties(number), text) {
+                    Some(true) => {
                         covered = true;
                         demand!(valid, self.judge_soon(found, *schema, value));
                     }
-                    Ok(false) => {}
-                    Err(Undecided) => fail!(valid, found, at, id, Why::PatternProperties(number)),
+                    Some(false) => {}
+                    None => hanging.push((number, *schema)),
                 }
             }
-            if !covered && let Some(schema) = rules.additional {
+            if !hanging.is_empty() {
+                // Told at the object: it has the names.
+                self.hanging = Some(Failure { at, schema: id, why: Why::PatternProperties(hanging[0].0) });
+                let additional = if covered { None } else { rules.additional };
+                if !self.hanging_member(&hanging, additional, value) {
+                    fail!(valid, found, at, id, Why::PatternProperties(hanging[0].0));
+                }
+                covered |= additional.is_some() || self.reading == Reading::Open;
+            } else if !covered && let Some(schema) = rules.additional {
                 covered = true;
                 if self.schemas.get(schema).never {
                     fail!(valid, found, value, schema, Why::AdditionalProperties);
@@ -791,6 +966,16 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    /// Whether a member is valid of which it is not decided by which patterns' schemas, and otherwise by the additional one.
+    #[inline(never)]
+    fn hanging_member(&mut self, hanging: &[(usize, SchemaId)], additional: Option<SchemaId>, value: NodeId) -> bool {
+        let none = additional.is_none_or(|schema| self.is_valid(schema, value));
+        match self.reading {
+            Reading::Strict => none && hanging.iter().all(|(_, schema)| self.is_valid(*schema, value)),
+            Reading::Open => none || hanging.iter().any(|(_, schema)| self.is_valid(*schema, value)),
+        }
+    }
+
     /// Judge a value now, if that is soon done.
     #[inline(always)]
     fn judge_soon<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId) -> bool {
@@ -806,6 +991,14 @@ impl<'d> Judge<'d> {
     fn property_name<F: Findings>(&mut self, found: &mut F, id: SchemaId, schema: SchemaId, name: NodeId) -> bool {
         let mark = found.mark();
         let valid = self.judge(found, schema, name, None);
+        // A name is told as the name of a member.
+        if let Some(hanging) = self.hanging.take_if(|hanging| hanging.at == name) {
+            let why = match hanging.why {
+                Why::PropertyName(_) => hanging.why,
+                _ => Why::PropertyName(Box::new(hanging)),
+            };
+            self.hanging = Some(Failure { at: name, schema: id, why });
+        }
         for failure in found.since(mark) {
             found.add(Failure { at: name, schema: id, why: Why::PropertyName(Box::new(failure)) });
         }
@@ -871,6 +1064,7 @@ impl<'d> Judge<'d> {
             }
             Applied::Any(any) => {
                 let mut matches = false;
+                let met = self.met;
                 for schema in any {
                     matches |= self.matches(*schema, at, seen.as_deref_mut());
                     // What the others evaluate counts too.
@@ -879,44 +1073,105 @@ impl<'d> Judge<'d> {
                     }
                 }
                 if !matches {
+                    if F::ALL && self.met != met && any.iter().any(|schema| self.is_valid_otherwise(*schema, at)) {
+                        found.add(self.hanging(id, at));
+                        return false;
+                    }
                     demand!(valid, self.unmatched(found, (id, any), at, seen, |nearest| Why::AnyOf(number, nearest)));
                 }
             }
             Applied::One(one) => {
                 let mut matching = Vec::new();
-                let mut count = 0;
+                // How many match by each reading.
+                let (mut strict, mut open) = (0, 0);
                 for (index, schema) in one.iter().enumerate() {
-                    if self.matches(*schema, at, seen.as_deref_mut()) {
-                        count += 1;
-                        if F::ALL {
+                    let both = self.both(*schema, at, seen.as_deref_mut());
+                    strict += usize::from(both.strict);
+                    open += usize::from(both.open);
+                    if F::ALL {
+                        if both.strict {
                             matching.push(index);
-                        } else if count > 1 {
-                            return false;
                         }
+                    } else if strict > 1 || (open > 1 && self.reading == Reading::Strict) {
+                        return false;
                     }
                 }
-                match count {
-                    0 => {
+                match (strict, open) {
+                    (1, 1) => {}
+                    (_, 0) => {
                         let why = |nearest| Why::OneOfNone(number, nearest);
                         demand!(valid, self.unmatched(found, (id, one), at, seen, why));
                     }
-                    1 => {}
+                    (0 | 1, _) if self.reading == Reading::Open => {}
+                    (0 | 1, _) => {
+                        demand!(valid, {
+                            found.add(self.hanging(id, at));
+                            false
+                        });
+                    }
                     _ => fail!(valid, found, at, id, Why::OneOfSeveral(number, matching)),
                 }
             }
             Applied::Not(schema, _) => {
-                if self.is_valid(*schema, at) {
+                let met = self.met;
+                if self.is_valid_otherwise(*schema, at) {
+                    if F::ALL && self.met != met && !self.is_valid(*schema, at) {
+                        found.add(self.hanging(id, at));
+                        return false;
+                    }
                     fail!(valid, found, at, id, Why::Not(number));
                 }
             }
             Applied::If { condition, then, otherwise } => {
-                let branch = if self.matches(*condition, at, seen.as_deref_mut()) { then } else { otherwise };
-                if let Some(schema) = branch {
-                    demand!(valid, self.judge(found, *schema, at, seen));
+                let both = self.both(*condition, at, seen.as_deref_mut());
+                if both.is_decided() {
+                    if let Some(schema) = if both.strict { then } else { otherwise } {
+                        demand!(valid, self.judge(found, *schema, at, seen));
+                    }
+                } else if !self.branches([*then, *otherwise], at, seen) {
+                    demand!(valid, {
+                        found.add(self.hanging(id, at));
+                        false
+                    });
                 }
             }
         }
         valid
+    }
+
+    /// Whether a value is valid where it is not decided which of two schemas holds for it; where there is none, it is. By the
+    /// strict reading only what both evaluate is evaluated.
+    #[inline(never)]
+    fn branches(&mut self, branches: [Option<SchemaId>; 2], at: NodeId, seen: Option<&mut Seen>) -> bool {
+        if self.twice == 0 {
+            return self.reading == Reading::Open;
+        }
+        self.twice -= 1;
+        let Some(seen) = seen else {
+            let reading = self.reading;
+            let mut valid = branches.iter().flatten().map(|schema| self.is_valid(*schema, at));
+            return match reading {
+                Reading::Strict => valid.all(|valid| valid),
+                Reading::Open => branches.contains(&None) || valid.any(|valid| valid),
+            };
+        };
+        let mut judged = branches.map(|branch| {
+            let mut own = Seen::of(self.document, at);
+            let valid = branch.is_none_or(|schema| self.judge(&mut First, schema, at, Some(&mut own)));
+            (valid, own)
+        });
+        let [(then, evaluated), (otherwise, others)] = &mut judged;
+        match self.reading {
+            Reading::Strict => {
+                evaluated.0.iter_mut().zip(&others.0).for_each(|(seen, other)| *seen &= other);
+                seen.add(evaluated);
+                *then && *otherwise
+            }
+            Reading::Open => {
+                judged.iter().filter(|(valid, _)| *valid).for_each(|(_, own)| seen.add(own));
+                judged.iter().any(|(valid, _)| *valid)
+            }
+        }
     }
 
     /// Whether a value is valid by a schema that it need not be valid by: what it evaluates counts only if it is.

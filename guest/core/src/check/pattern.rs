@@ -86,6 +86,11 @@ impl Pattern {
         Some(Pattern { text: text.to_owned(), engine })
     }
 
+    /// Whether it can be that a match is not decided.
+    pub(super) fn can_be_undecided(&self) -> bool {
+        matches!(self.engine, Engine::Backtracking(_))
+    }
+
     pub(super) fn matches(&self, text: &str) -> Result<bool, Undecided> {
         Ok(match &self.engine {
             Engine::Any => true,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     format::{Content, Format},
     pattern::Pattern,
-    value::{Decimal, Numeric, equals},
+    value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
     parse::{Document, Kind, NodeId, Number, hash, same},
@@ -89,10 +89,20 @@ impl Schemas {
         };
         let known = rules.names.find(name.as_bytes(), hash(name.as_bytes())).map(|number| rules.members[number]);
         let named = known.and_then(|member| member.schema);
-        let matches = |pattern: &Pattern| matches!(pattern.matches(name), Ok(true));
-        let by_pattern = rules.patterns.iter().filter(|(pattern, _)| matches(pattern)).map(|(_, schema)| *schema);
-        let covering: Vec<SchemaId> = named.into_iter().chain(by_pattern).collect();
-        if covering.is_empty() { rules.additional.into_iter().collect() } else { covering }
+        let mut covered = named.is_some();
+        let mut covering: Vec<SchemaId> = named.into_iter().collect();
+        for (pattern, schema) in &rules.patterns {
+            let matches = pattern.matches(name);
+            covered |= matches!(matches, Ok(true));
+            // Where it is not decided whether a pattern covers it, it has to be valid in both cases.
+            if !matches!(matches, Ok(false)) {
+                covering.push(*schema);
+            }
+        }
+        if !covered {
+            covering.extend(rules.additional);
+        }
+        covering
     }
 }
 
@@ -236,7 +246,7 @@ impl Types {
     }
 
     fn has_integer(self, number: Number) -> bool {
-        (self.0 & INTEGER != 0 && number.is_integer())
+        (self.0 & INTEGER != 0 && (number.is_written_as_integer() || is_integer(number.0)))
             || (self.0 & WRITTEN_INTEGER != 0 && number.is_written_as_integer())
     }
 }
@@ -247,8 +257,8 @@ pub(super) struct Allowed {
     /// All of them, as the schema has them.
     pub(super) values: Vec<Value>,
     strings: Names,
-    /// In ascending order.
-    numbers: Vec<Numeric>,
+    /// Where numbers stand among the values, in the ascending order of those.
+    numbers: Vec<(About, u32)>,
     /// Where those that are neither strings nor numbers stand among the values.
     others: Vec<u32>,
 }
@@ -256,8 +266,9 @@ pub(super) struct Allowed {
 impl Allowed {
     pub(super) fn new(keyword: &'static str, values: Vec<Value>) -> Self {
         let strings = Names::new(values.iter().filter_map(Value::as_str));
-        let mut numbers: Vec<Numeric> = values.iter().filter_map(Value::as_number).map(Numeric::of_schema).collect();
-        numbers.sort_unstable_by(|a, b| a.order(*b));
+        let number = |(at, value): (usize, &Value)| Some((About::of(value.as_number()?.as_str()), at as u32));
+        let mut numbers: Vec<(About, u32)> = values.iter().enumerate().filter_map(number).collect();
+        numbers.sort_by(|a, b| numeric(&values, *a).order(numeric(&values, *b)));
         let is_other = |(index, value): (usize, &Value)| match value {
             Value::String(_) | Value::Number(_) => None,
             _ => Some(index as u32),
@@ -286,18 +297,23 @@ impl Allowed {
                 self.strings.find(string, hash(string)).is_some()
             }
             Kind::Number => {
-                let number = Numeric::of(Number(document.source(at)));
-                self.numbers.binary_search_by(|allowed| allowed.order(number)).is_ok()
+                let is = Numeric::of(document.source(at));
+                self.numbers.binary_search_by(|known| numeric(&self.values, *known).order(is)).is_ok()
             }
             _ => self.others.iter().any(|&index| equals(document, at, &self.values[index as usize])),
         }
     }
 }
 
+/// A number of the schema's.
+fn numeric(values: &[Value], (about, at): (About, u32)) -> Numeric<'_> {
+    Numeric::known(values[at as usize].as_number().map_or("0", serde_json::Number::as_str), about)
+}
+
 #[derive(Default)]
 pub(super) struct NumberRules {
     pub(super) bounds: Vec<Bound>,
-    pub(super) multiple_of: Option<(Decimal, String)>,
+    pub(super) multiple_of: Option<(Divisor, String)>,
 }
 
 /// `minimum` and its kind.
@@ -305,14 +321,14 @@ pub(super) struct Bound {
     pub(super) keyword: &'static str,
     /// What stands between the value and the limit: `>=`, `<=`, `>` or `<`.
     pub(super) sign: &'static str,
-    pub(super) limit: Numeric,
+    pub(super) about: About,
     /// The limit as the schema has it.
     pub(super) text: String,
 }
 
 impl Bound {
     pub(super) fn has(&self, number: Numeric) -> bool {
-        let order = number.order(self.limit);
+        let order = number.order(Numeric::known(&self.text, self.about));
         match self.sign {
             ">=" => order.is_ge(),
             "<=" => order.is_le(),

@@ -4,122 +4,216 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use crate::parse::{Document, Kind, NodeId, Number};
+use crate::parse::{Document, Kind, NodeId};
 
-/// A number's value: integers exactly, however they are written.
+/// A number as it is written, of a document or of a schema.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Numeric {
-    Integer(i128),
-    Float(f64),
+pub(super) struct Numeric<'t> {
+    text: &'t str,
+    about: About,
 }
 
-impl Numeric {
-    pub(super) fn of(number: Number) -> Self {
-        match number.as_i64().map(i128::from).or(number.as_u64().map(i128::from)) {
-            Some(integer) => Numeric::Integer(integer),
-            None => Numeric::of_f64(number.as_f64().unwrap_or(f64::NAN)),
-        }
-    }
-
-    pub(super) fn of_schema(number: &serde_json::Number) -> Self {
-        match (number.as_i64(), number.as_u64()) {
-            (Some(integer), _) => Numeric::Integer(integer.into()),
-            (_, Some(integer)) => Numeric::Integer(integer.into()),
-            _ => Numeric::of_f64(number.as_f64().unwrap_or(f64::NAN)),
-        }
-    }
-
-    fn of_f64(float: f64) -> Self {
-        // Below this, every whole double is an `i128`, exactly.
-        if float.fract() == 0.0 && float.abs() < 1e38 { Numeric::Integer(float as i128) } else { Numeric::Float(float) }
-    }
-
-    pub(super) fn order(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Numeric::Integer(a), Numeric::Integer(b)) => a.cmp(&b),
-            (Numeric::Float(a), Numeric::Float(b)) => a.total_cmp(&b),
-            // A whole number and one that is not, or that is past all whole ones: never the same.
-            (Numeric::Integer(a), Numeric::Float(b)) => (a as f64).total_cmp(&b).then(Ordering::Less),
-            (Numeric::Float(a), Numeric::Integer(b)) => a.total_cmp(&(b as f64)).then(Ordering::Greater),
-        }
-    }
-}
-
-/// A number as decimal digits and an exponent of ten: what `multipleOf` is decided on, exactly.
+/// What mostly tells numbers apart.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Decimal {
-    digits: u128,
-    exponent: i32,
+pub(super) struct About {
+    /// The value, where it is written as an integer that is short enough.
+    integer: Option<i64>,
+    /// The double that is nearest. Of two numbers the greater one never has the lesser double.
+    double: f64,
 }
 
-/// Digits that `Decimal` holds: as many as any shortest form of a double, and twice those of a 64-bit integer.
-const MAX_DIGITS: u32 = 38;
-
-impl Decimal {
-    /// Read a JSON number, without its sign. One with more digits than fit is read as the double it stands for.
+impl About {
     pub(super) fn of(text: &str) -> Self {
-        Self::exactly(text).unwrap_or_else(|| {
-            let double: f64 = text.parse().unwrap_or(0.0);
-            Self::exactly(&format!("{double:e}")).unwrap_or(Decimal { digits: 0, exponent: 0 })
-        })
+        let integer: Option<i64> = text.parse().ok();
+        let double = integer.map_or_else(|| text.parse().unwrap_or(f64::NAN), |integer| integer as f64);
+        About { integer, double }
+    }
+}
+
+impl<'t> Numeric<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Numeric { text, about: About::of(text) }
     }
 
-    fn exactly(text: &str) -> Option<Self> {
-        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let mut exponent: i32 = exponent.parse().ok()?;
-        let mut digits: u128 = 0;
-        // Zeros at the end wait: they are counted, and written only before another digit.
-        let mut zeros = 0;
-        let mut fraction = false;
-        for byte in mantissa.bytes() {
-            match byte {
-                b'.' => fraction = true,
-                b'0'..=b'9' => {
-                    exponent = exponent.checked_sub(i32::from(fraction))?;
-                    if byte == b'0' {
-                        zeros += 1;
-                        continue;
-                    }
-                    digits = digits.checked_mul(10_u128.checked_pow(zeros + 1)?)?.checked_add((byte - b'0').into())?;
-                    zeros = 0;
-                }
-                _ => {}
-            }
+    /// The same, where what mostly tells is known.
+    pub(super) fn known(text: &'t str, about: About) -> Self {
+        Numeric { text, about }
+    }
+
+    /// The order of the values, whatever the ways in which they are written.
+    #[inline]
+    pub(super) fn order(self, other: Self) -> Ordering {
+        let (a, b) = (self.about, other.about);
+        match (a.integer, b.integer) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ if a.double < b.double => Ordering::Less,
+            _ if a.double > b.double => Ordering::Greater,
+            _ if self.text == other.text => Ordering::Equal,
+            _ => Decimal::of(self.text).order(Decimal::of(other.text)),
         }
-        let exponent = exponent.checked_add(i32::try_from(zeros).ok()?)?;
-        (digits < 10_u128.pow(MAX_DIGITS)).then_some(Decimal { digits, exponent })
     }
 
-    pub(super) fn is_multiple_of(self, divisor: Self) -> bool {
-        if self.digits == 0 {
+    pub(super) fn is_multiple_of(self, divisor: &Divisor) -> bool {
+        Decimal::of(self.text).is_multiple_of(divisor)
+    }
+}
+
+/// A number as digits and an exponent of ten. The digits are never written out: `1e1000000000` takes as long as `1`.
+#[derive(Debug, Clone, Copy)]
+struct Decimal<'t> {
+    negative: bool,
+    /// Digits, with a point between some of them, from the first to the last that is not zero. None in zero.
+    digits: &'t str,
+    /// The exponent of the first digit, and of the last. Where an exponent has more digits than this holds, it is as large as
+    /// this holds; no document that was screened has such a number.
+    first: i128,
+    last: i128,
+}
+
+/// The largest exponent, and as much less than what holds it as digits can add to it.
+const MAX_EXPONENT: i128 = i128::MAX / 4;
+
+impl<'t> Decimal<'t> {
+    fn of(text: &'t str) -> Self {
+        let (mantissa, exponent) = match text.find(['e', 'E']) {
+            Some(at) => (&text[..at], exponent(&text[at + 1..])),
+            None => (text, 0),
+        };
+        let (negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+        let point = mantissa.find('.').unwrap_or(mantissa.len());
+        // The exponent of the digit at an offset.
+        let of = |at: usize| match at < point {
+            true => exponent + (point - at) as i128 - 1,
+            false => exponent - (at - point) as i128,
+        };
+        let is_digit = |character: char| matches!(character, '1'..='9');
+        match (mantissa.find(is_digit), mantissa.rfind(is_digit)) {
+            (Some(first), Some(last)) => {
+                Decimal { negative, digits: &mantissa[first..=last], first: of(first), last: of(last) }
+            }
+            _ => Decimal { negative: false, digits: "", first: 0, last: 0 },
+        }
+    }
+
+    fn is_zero(self) -> bool {
+        self.digits.is_empty()
+    }
+
+    fn each_digit(self) -> impl Iterator<Item = u8> + use<'t> {
+        self.digits.bytes().filter(u8::is_ascii_digit)
+    }
+
+    fn order(self, other: Self) -> Ordering {
+        match (self.is_zero(), other.is_zero()) {
+            (true, true) => return Ordering::Equal,
+            (true, false) => return if other.negative { Ordering::Greater } else { Ordering::Less },
+            (false, true) => return if self.negative { Ordering::Less } else { Ordering::Greater },
+            (false, false) => {}
+        }
+        let sizes = || self.first.cmp(&other.first).then_with(|| self.each_digit().cmp(other.each_digit()));
+        match (self.negative, other.negative) {
+            (false, false) => sizes(),
+            (true, true) => sizes().reverse(),
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+        }
+    }
+
+    fn is_multiple_of(self, divisor: &Divisor) -> bool {
+        if self.is_zero() {
             return true;
         }
-        let Some(divisor_digits) = u64::try_from(divisor.digits).ok().filter(|digits| *digits > 0) else {
+        // Neither of the two ends in a zero: what ends further to the right is no multiple.
+        let zeros = self.last - divisor.last;
+        if self.first < divisor.first || zeros < 0 {
             return false;
-        };
-        let modulus = u128::from(divisor_digits);
-        match u32::try_from(self.exponent.saturating_sub(divisor.exponent)) {
-            Ok(power) => {
-                // Each product is below 2^128, for each factor is below 2^64.
-                let (mut remainder, mut base, mut power) = (self.digits % modulus, 10 % modulus, power);
-                while power > 0 {
-                    if power & 1 == 1 {
-                        remainder = remainder * base % modulus;
-                    }
-                    base = base * base % modulus;
-                    power >>= 1;
-                }
-                remainder == 0
+        }
+        let zeros = usize::try_from(zeros).unwrap_or(usize::MAX).min(divisor.zeros);
+        let digits = self.each_digit().map(|digit| digit - b'0').chain(std::iter::repeat_n(0, zeros));
+        match &divisor.digits[..] {
+            [] => false,
+            [divisor] => {
+                let divisor = u128::from(*divisor);
+                digits.fold(0, |rest, digit| (rest * 10 + u128::from(digit)) % divisor) == 0
             }
-            // The divisor ends in more zeros.
-            Err(_) => divisor
-                .exponent
-                .checked_sub(self.exponent)
-                .and_then(|power| 10_u128.checked_pow(power.unsigned_abs()))
-                .and_then(|scale| modulus.checked_mul(scale))
-                .is_some_and(|divisor| self.digits.is_multiple_of(divisor)),
+            divisor => remainder(digits, divisor).iter().all(|part| *part == 0),
         }
     }
+}
+
+/// Whether a number's value is an integer, however it is written.
+pub(super) fn is_integer(text: &str) -> bool {
+    Decimal::of(text).last >= 0
+}
+
+/// The exponent of a number, without the letter before it.
+fn exponent(text: &str) -> i128 {
+    match text.parse::<i128>() {
+        Ok(exponent) => exponent.clamp(-MAX_EXPONENT, MAX_EXPONENT),
+        Err(_) if text.starts_with('-') => -MAX_EXPONENT,
+        Err(_) => MAX_EXPONENT,
+    }
+}
+
+/// What `multipleOf` asks to divide by.
+#[derive(Debug)]
+pub(super) struct Divisor {
+    /// Its digits as one integer, in parts of 64 bits, the least first; none where that is zero.
+    digits: Vec<u64>,
+    first: i128,
+    last: i128,
+    /// A power of ten has all the factors two and five that the digits can have: further ones make no difference.
+    zeros: usize,
+}
+
+impl Divisor {
+    pub(super) fn of(text: &str) -> Self {
+        let decimal = Decimal::of(text);
+        let mut digits = Vec::new();
+        for digit in decimal.each_digit() {
+            append(&mut digits, digit - b'0');
+        }
+        Divisor { zeros: digits.len() * 64, digits, first: decimal.first, last: decimal.last }
+    }
+}
+
+/// Write a digit at the end of a number in parts of 64 bits.
+fn append(parts: &mut Vec<u64>, digit: u8) {
+    let mut carry = u128::from(digit);
+    for part in parts.iter_mut() {
+        let product = u128::from(*part) * 10 + carry;
+        // The lower half; the upper one is carried.
+        *part = product as u64;
+        carry = product >> 64;
+    }
+    if carry > 0 {
+        parts.push(carry as u64);
+    }
+}
+
+/// What is left of digits, divided by a number in parts.
+fn remainder(digits: impl Iterator<Item = u8>, divisor: &[u64]) -> Vec<u64> {
+    let mut rest = Vec::with_capacity(divisor.len() + 1);
+    for digit in digits {
+        append(&mut rest, digit);
+        // At most nine times.
+        while is_at_least(&rest, divisor) {
+            let mut borrowed = false;
+            for (at, part) in rest.iter_mut().enumerate() {
+                let (less, first) = part.overflowing_sub(divisor.get(at).copied().unwrap_or(0));
+                let (less, second) = less.overflowing_sub(u64::from(borrowed));
+                (*part, borrowed) = (less, first || second);
+            }
+            while rest.last() == Some(&0) {
+                rest.pop();
+            }
+        }
+    }
+    rest
+}
+
+fn is_at_least(a: &[u64], b: &[u64]) -> bool {
+    a.len().cmp(&b.len()).then_with(|| a.iter().rev().cmp(b.iter().rev())).is_ge()
 }
 
 /// JSON Schema's equality (2020-12 core, section 4.2.2) of a value and one of the schema's.
@@ -130,7 +224,7 @@ pub(super) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool 
         (Kind::False, Value::Bool(expected)) => !*expected,
         (Kind::String, Value::String(expected)) => document.is_string(id, expected),
         (Kind::Number, Value::Number(expected)) => {
-            Numeric::of(Number(document.source(id))).order(Numeric::of_schema(expected)).is_eq()
+            Numeric::of(document.source(id)).order(Numeric::of(expected.as_str())).is_eq()
         }
         (Kind::Array, Value::Array(expected)) => {
             document.count(id) == expected.len()
@@ -270,8 +364,7 @@ fn order_of_numbers(document: &Document, a: NodeId, b: NodeId) -> Ordering {
     if document.source(a) == document.source(b) {
         return Ordering::Equal;
     }
-    let number = |id| Numeric::of(Number(document.source(id)));
-    number(a).order(number(b))
+    Numeric::of(document.source(a)).order(Numeric::of(document.source(b)))
 }
 
 #[cfg(test)]
@@ -335,9 +428,56 @@ mod tests {
             ("18446744073709551615", "5", true),
             ("9007199254740993", "2", false),
             ("0.3333333333333333333333333333333333333333333333", "0.5", false),
+            (
+                "0.3333333333333333333333333333333333333333333333",
+                "0.1111111111111111111111111111111111111111111111",
+                true,
+            ),
             ("5", "18446744073709551615", false),
+            ("18446744073709551616", "18446744073709551616", true),
+            ("340282366920938463463374607431768211456", "18446744073709551616", true),
+            ("340282366920938463463374607431768211457", "18446744073709551616", false),
+            ("1e1000000000", "18446744073709551616", true),
+            ("1e1000000000", "18446744073709551617", false),
+            ("3e1000000000", "3", true),
+            ("1e1000000000", "1e-1000000000", true),
+            ("1e-1000000000", "2", false),
+            ("7", "0", false),
         ] {
-            assert_eq!(Decimal::of(number).is_multiple_of(Decimal::of(divisor)), is, "{number} / {divisor}");
+            assert_eq!(Numeric::of(number).is_multiple_of(&Divisor::of(divisor)), is, "{number} / {divisor}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_ordered_by_their_digits() {
+        let ascending: [&[&str]; 15] = [
+            &["-1e1000000000"],
+            &["-18446744073709551616"],
+            &["-1.5", "-15e-1"],
+            &["-1e-1000000000"],
+            &["0", "-0", "0.0", "-0.0e5", "0e99999999999999999999999999999999999999999999"],
+            &["1e-1000000000", "0.1e-999999999"],
+            &["0.1", "1e-1", "0.10"],
+            &["5", "5.0", "50e-1", "0.05e2"],
+            &["5.0000000000000000000001"],
+            &["9007199254740993", "9007199254740993.0"],
+            &["9007199254740993.5"],
+            &["18446744073709551615", "18446744073709551615.00"],
+            &["18446744073709551616", "1.8446744073709551616e19"],
+            &["1e1000000000", "10e999999999"],
+            &["2e1000000000"],
+        ];
+        for (rank, texts) in ascending.iter().enumerate() {
+            for (other_rank, others) in ascending.iter().enumerate() {
+                for (text, other) in texts.iter().flat_map(|text| others.iter().map(move |other| (text, other))) {
+                    assert_eq!(Numeric::of(text).order(Numeric::of(other)), rank.cmp(&other_rank), "{text} {other}");
+                }
+            }
+        }
+        for (text, is) in
+            [("9007199254740993.5", false), ("1.0", true), ("1e400", true), ("1.5e1", true), ("1.5e0", false)]
+        {
+            assert_eq!(is_integer(text), is, "{text}");
         }
     }
 }

@@ -98,11 +98,6 @@ impl Number<'_> {
     pub(crate) fn is_written_as_integer(self) -> bool {
         !self.0.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
     }
-
-    /// Whether its value is an integer, however it is written: `1.0` and `1e2` are.
-    pub(crate) fn is_integer(self) -> bool {
-        self.is_written_as_integer() || self.as_f64().is_some_and(|float| float.fract() == 0.0)
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,63 @@
+//! Schemas and documents made of the bytes: a contract that is taken judges, explains what it rejects, and tells one document
+//! the same verdict however its numbers are written.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use seamgate_core::{Contract, Disposition, Request, validate};
+use seamgate_fuzz::schemas::{Choices, DIALECTS, REFERRED, WORDS, Words, references, schema, value};
+use serde_json::json;
+
+/// Bytes as choices; where there are no more, the first of each.
+struct Bytes<'t>(&'t [u8]);
+
+impl Choices for Bytes<'_> {
+    fn below(&mut self, bound: usize) -> usize {
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
+        self.0 = rest;
+        usize::from(*first) % bound
+    }
+}
+
+/// With patterns that are not decided on some of the texts.
+const HOSTILE: Words = Words {
+    names: &["a", "b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"],
+    strings: &["", "a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"],
+    patterns: &["^a", "^((?=a)a|aa)+q$", "^(a|(?=a)a|aa)+r$"],
+};
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut choices = Bytes(bytes);
+    let dialect = choices.below(DIALECTS.len());
+    let (schema, resources, words) = match choices.below(3) {
+        0 => (schema(&mut choices, WORDS, dialect), json!({}), WORDS),
+        1 => (schema(&mut choices, HOSTILE, dialect), json!({}), HOSTILE),
+        _ => {
+            let made = references(&mut choices, dialect);
+            (made.schema, serde_json::Value::Object(made.resources), REFERRED)
+        }
+    };
+    let contract = json!({"agent": "a", "schema": schema, "resources": resources, "patterns": "backtracking"});
+    let contract = match Contract::compile(&contract.to_string()) {
+        Ok(contract) => contract,
+        // Every reference that is made leads somewhere, and every keyword has a value that it may have.
+        Err(fault) => panic!("{}: {contract}", fault.to_json()),
+    };
+    for _ in 0..3 {
+        let document = value(&mut choices, words, 3).to_string();
+        let verdict = |text: &str| {
+            let request = Request { output: text, ..Request::default() };
+            let report = validate(&contract, &request).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+            if let Some(error) = &report.error {
+                assert!(!error.violations.is_empty(), "{}", report.to_json());
+            }
+            report.disposition == Disposition::Accepted
+        };
+        let accepted = verdict(&document);
+        // Where integers are told by their value, `1.5` may be `15e-1`.
+        if dialect > 0 {
+            assert_eq!(verdict(&document.replace("1.5", "0.015e2")), accepted, "{document}");
+        }
+    }
+});
