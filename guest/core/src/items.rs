@@ -147,7 +147,9 @@ pub(crate) fn sort<'c>(
             let over = items.max.filter(|max| sorter.sorted.kept.len() >= *max);
             match over {
                 _ if violations.total > 0 => Some((Reason::AllowList, violations)),
-                Some(max) if listed => Some((Reason::OverLimit, over_limit(max, document.span(at), &place()))),
+                Some(max) if listed => {
+                    Some((Reason::OverLimit, over_limit(max, &place()).spanning(document.span(at)).into()))
+                }
                 Some(_) => Some((Reason::OverLimit, Violations::default())),
                 None => None,
             }
@@ -185,10 +187,23 @@ fn guardrail(
     Violations { listed, total: found.len(), incomplete: false }
 }
 
-fn over_limit(max: usize, span: Span, place: &Place) -> Violations {
+/// A valid item for which there is no room, at this number.
+pub(crate) fn one_too_many(items: &Items, index: u32, value: &str) -> Quarantined {
+    let place = items.path.item(index as usize);
+    Quarantined {
+        index,
+        path: place.path(),
+        reason: Reason::OverLimit,
+        span: None,
+        snippet: text::cut(value, MAX_SNIPPET),
+        violations: vec![over_limit(items.max.unwrap_or_default(), &place)],
+    }
+}
+
+fn over_limit(max: usize, place: &Place) -> Violation {
     let limit = text::count(max, "item");
     let message = format!("must not be there: the limit is {limit}");
-    Violation::new(place, "items.max", &format!("at most {limit}"), "one more", &message).spanning(span).into()
+    Violation::new(place, "items.max", &format!("at most {limit}"), "one more", &message)
 }
 
 struct Sorter<'s, 'c> {

@@ -9,7 +9,7 @@ use crate::{
     extract::{Candidate, Source},
     fault::{Fault, FaultCode},
     feedback,
-    items::{Quarantined, Reason},
+    items::{Quarantined, Reason, one_too_many},
     judge,
     likeness::{Before, Came, Fate, Known, Likeness, State, again},
     order::by_place,
@@ -349,7 +349,8 @@ impl<'r> Whole<'r> {
         }
     }
 
-    /// Put items in their places, unless what is there would not stay a valid document: then what the producer is told.
+    /// Put items in their places, as many as there is room for beside those that are there, unless what is there would not
+    /// stay a valid document: then what the producer is told.
     fn fill(
         &mut self,
         contract: &Contract,
@@ -358,13 +359,16 @@ impl<'r> Whole<'r> {
         lists: &[NamedList],
     ) -> Result<Vec<u32>, String> {
         let (mut given, mut before) = (Vec::new(), Vec::new());
-        for (entry, to) in brought.into_values().zip(places) {
-            let Some(to) = *to else {
-                continue;
-            };
+        let max = contract.items().and_then(|items| items.max).unwrap_or(usize::MAX);
+        let room = max.saturating_sub(self.kept().len());
+        let placed = brought.into_values().zip(places).filter_map(|(entry, to)| Some((to.as_ref().copied()?, entry)));
+        for (to, entry) in by_place(placed.collect(), |(to, _)| (*to, 0)) {
             let entry = match (entry, contract.items()) {
                 (Entry::Quarantined(item), Some(items)) => {
                     Entry::Quarantined(Cow::Owned(moved(item.into_owned(), items, to)))
+                }
+                (Entry::Kept(value), Some(items)) if given.len() >= room => {
+                    Entry::Quarantined(Cow::Owned(one_too_many(items, to, &value)))
                 }
                 (entry, _) => {
                     given.push(to);

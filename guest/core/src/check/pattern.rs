@@ -35,7 +35,7 @@ const TABLE_MAKING_BYTES: usize = 128 * 1024;
 
 /// Steps that one match of a pattern that goes back may take. A step takes up to 200 units of fuel, and what is wrong is
 /// matched twice: more steps would take all the fuel of a call, and end in a fault where there can be a verdict.
-pub(super) const BACKTRACKING_STEPS: usize = 200_000;
+pub(super) const BACKTRACKING_STEPS: usize = 50_000;
 
 /// A compiled pattern.
 pub(super) struct Pattern {

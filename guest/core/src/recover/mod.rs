@@ -256,7 +256,7 @@ impl Recovery<'_, '_> {
                 Token::String(_) | Token::Word if self.is_member() => {
                     let name = (lexeme.start, lexeme.end);
                     self.lexer.skip();
-                    let on_the_way = if found { None } else { self.on_the_way(depth, name) };
+                    let on_the_way = if found { None } else { self.on_the_way(depth, name)? };
                     units.push(match on_the_way {
                         Some(edits) => {
                             found = true;
@@ -309,15 +309,17 @@ impl Recovery<'_, '_> {
     }
 
     /// The edits of a member's name, where the member is the next step to the items: by its name, and by the bracket that
-    /// its value begins with.
-    fn on_the_way(&self, depth: usize, name: (usize, usize)) -> Option<Vec<Edit>> {
+    /// its value begins with. Of a member that is there twice, the first one counts.
+    fn on_the_way(&self, depth: usize, name: (usize, usize)) -> Result<Option<Vec<Edit>>, Unrecovered> {
         let Some(Step::Name(step)) = self.steps.get(depth) else {
-            return None;
+            return Ok(None);
         };
         let mut ahead = self.lexer;
         ahead.next_past_blanks();
-        let is_container = ahead.peek_past_blanks().token == Token::Open(self.bracket(depth + 1));
-        is_container.then(|| self.named(name, step)).flatten()
+        if ahead.peek_past_blanks().token == Token::Open(self.bracket(depth + 1)) {
+            return Ok(self.named(name, step));
+        }
+        if self.output[name.0..name.1].trim_matches('"') == step { Err(Unrecovered::NoArray) } else { Ok(None) }
     }
 
     /// The edits that make a string of a name as it is written, where it is this one.
