@@ -361,7 +361,7 @@ impl<'r> Whole<'r> {
         let (mut given, mut before) = (Vec::new(), Vec::new());
         let max = contract.items().and_then(|items| items.max).unwrap_or(usize::MAX);
         let room = max.saturating_sub(self.kept().len());
-        let placed = brought.into_values().zip(places).filter_map(|(entry, to)| Some((to.as_ref().copied()?, entry)));
+        let placed = brought.into_values().zip(places).filter_map(|(entry, to)| Some(((*to)?, entry)));
         for (to, entry) in by_place(placed.collect(), |(to, _)| (*to, 0)) {
             let entry = match (entry, contract.items()) {
                 (Entry::Quarantined(item), Some(items)) => {

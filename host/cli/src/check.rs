@@ -141,28 +141,28 @@ pub(crate) fn list(argument: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), file.into()))
 }
 
+/// What the output is read from, and how long it is, where that is known: of a pipe nobody knows.
+pub(crate) fn open(file: Option<&Path>) -> Result<(Box<dyn Read>, Option<usize>)> {
+    let Some(path) = file else {
+        return Ok((Box::new(io::stdin()), stdin_length()));
+    };
+    let name = || format!("{}", path.display());
+    let file = fs::File::open(path).with_context(name)?;
+    let length = seamgate::length(&file).with_context(name)?;
+    Ok((Box::new(file), length))
+}
+
 /// The output. What is too large is not read, or not to its end.
 fn read(file: Option<&Path>) -> Result<Result<Vec<u8>, Fault>> {
     let limit = Limits::default().output_bytes;
-    let mut output = Vec::new();
-    // One byte more than is taken shows that it is too long, or without end.
-    let most = limit as u64 + 1;
-    match file {
-        Some(path) => {
-            let name = || format!("{}", path.display());
-            let file = fs::File::open(path).with_context(name)?;
-            if let Some(bytes) = seamgate::length(&file).with_context(name)?.filter(|bytes| *bytes > limit) {
-                return Ok(Err(Fault::InputTooLarge { bytes, limit, more: false }));
-            }
-            file.take(most).read_to_end(&mut output).with_context(name)?;
-        }
-        None => {
-            if let Some(bytes) = stdin_length().filter(|bytes| *bytes > limit) {
-                return Ok(Err(Fault::InputTooLarge { bytes, limit, more: false }));
-            }
-            io::stdin().lock().take(most).read_to_end(&mut output).context("standard input")?;
-        }
+    let (input, length) = open(file)?;
+    if let Some(bytes) = length.filter(|bytes| *bytes > limit) {
+        return Ok(Err(Fault::InputTooLarge { bytes, limit, more: false }));
     }
+    let mut output = Vec::new();
+    let name = || file.map_or("standard input".to_owned(), |path| path.display().to_string());
+    // One byte more than is taken shows that it is too long, or without end.
+    input.take(limit as u64 + 1).read_to_end(&mut output).with_context(name)?;
     match output.len() {
         bytes if bytes > limit => Ok(Err(Fault::InputTooLarge { bytes, limit, more: true })),
         _ => Ok(Ok(output)),
@@ -170,7 +170,7 @@ fn read(file: Option<&Path>) -> Result<Result<Vec<u8>, Fault>> {
 }
 
 /// How much is left of standard input, where it is a file.
-pub(crate) fn stdin_length() -> Option<usize> {
+fn stdin_length() -> Option<usize> {
     #[cfg(unix)]
     {
         use std::{io::Seek, os::fd::AsFd};

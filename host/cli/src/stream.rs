@@ -1,12 +1,12 @@
 //! `seamgate check --stream`: what is known of an output while it is still coming.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{io::Read, path::Path};
 
 use anyhow::{Context, Result};
 use seamgate::{Completeness, Fault, Finish, Gate, Progress, Request, Verdict};
 
 use crate::{
-    check::{print, stdin_length},
+    check::{open, print},
     picture,
 };
 
@@ -22,15 +22,7 @@ pub(crate) fn judge(
     output: &mut Vec<u8>,
 ) -> Result<Result<Verdict, Fault>> {
     // The size of a file is known, however much of it is read.
-    let (mut input, length): (Box<dyn Read>, _) = match file {
-        Some(path) => {
-            let name = || format!("{}", path.display());
-            let file = File::open(path).with_context(name)?;
-            let length = seamgate::length(&file).with_context(name)?;
-            (Box::new(file), length)
-        }
-        None => (Box::new(std::io::stdin()), stdin_length()),
-    };
+    let (mut input, length) = open(file)?;
     let mut session = match gate.session(request) {
         Ok(session) => session,
         Err(fault) => return Ok(Err(fault)),

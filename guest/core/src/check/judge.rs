@@ -527,6 +527,14 @@ impl<'d> Judge<'d> {
         self.hanging.clone().unwrap_or(Failure { at, schema: id, why: Why::Hanging })
     }
 
+    /// Tell that match: the value is not valid.
+    // Out of line, for its place on the stack: judging recurses.
+    #[inline(never)]
+    fn hangs<F: Findings>(&self, found: &mut F, id: SchemaId, at: NodeId) -> bool {
+        found.add(self.hanging(id, at));
+        false
+    }
+
     /// Judge a value by a schema. `seen` is where its evaluated items or members are noted, if anybody asks.
     #[inline(always)]
     fn judge<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
@@ -830,16 +838,14 @@ impl<'d> Judge<'d> {
         let (least, most) = if self.reading == Reading::Strict { (strict, open) } else { (open, strict) };
         if least < contains.count.min {
             if F::ALL && open >= contains.count.min {
-                found.add(self.hanging(id, at));
-                return false;
+                return self.hangs(found, id, at);
             }
             let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains(least) };
             fail!(valid, found, at, id, why);
         }
         if most > contains.count.max {
             if F::ALL && strict <= contains.count.max {
-                found.add(self.hanging(id, at));
-                return false;
+                return self.hangs(found, id, at);
             }
             fail!(valid, found, at, id, Why::MaxContains(most));
         }
@@ -1074,8 +1080,7 @@ impl<'d> Judge<'d> {
                 }
                 if !matches {
                     if F::ALL && self.met != met && any.iter().any(|schema| self.is_valid_otherwise(*schema, at)) {
-                        found.add(self.hanging(id, at));
-                        return false;
+                        return self.hangs(found, id, at);
                     }
                     demand!(valid, self.unmatched(found, (id, any), at, seen, |nearest| Why::AnyOf(number, nearest)));
                 }
@@ -1104,10 +1109,7 @@ impl<'d> Judge<'d> {
                     }
                     (0 | 1, _) if self.reading == Reading::Open => {}
                     (0 | 1, _) => {
-                        demand!(valid, {
-                            found.add(self.hanging(id, at));
-                            false
-                        });
+                        demand!(valid, self.hangs(found, id, at));
                     }
                     _ => fail!(valid, found, at, id, Why::OneOfSeveral(number, matching)),
                 }
@@ -1116,8 +1118,7 @@ impl<'d> Judge<'d> {
                 let met = self.met;
                 if self.is_valid_otherwise(*schema, at) {
                     if F::ALL && self.met != met && !self.is_valid(*schema, at) {
-                        found.add(self.hanging(id, at));
-                        return false;
+                        return self.hangs(found, id, at);
                     }
                     fail!(valid, found, at, id, Why::Not(number));
                 }
@@ -1129,10 +1130,7 @@ impl<'d> Judge<'d> {
                         demand!(valid, self.judge(found, *schema, at, seen));
                     }
                 } else if !self.branches([*then, *otherwise], at, seen) {
-                    demand!(valid, {
-                        found.add(self.hanging(id, at));
-                        false
-                    });
+                    demand!(valid, self.hangs(found, id, at));
                 }
             }
         }
