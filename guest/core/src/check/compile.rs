@@ -114,14 +114,6 @@ impl Context<'_> {
     }
 }
 
-/// A resource, as dynamic references ask for it.
-struct Root<'s> {
-    contents: &'s Value,
-    resolver: Resolver<'s>,
-    /// The names of its dynamic anchors; none where no reference is dynamic.
-    anchors: Vec<&'s str>,
-}
-
 struct Compiler<'s> {
     registry: &'s Registry<'s>,
     dialect: Dialect,
@@ -133,8 +125,8 @@ struct Compiler<'s> {
     /// Those that are still to be compiled.
     queue: VecDeque<(SchemaId, &'s Map<String, Value>, &'s Value, Context<'s>)>,
     resources: Vec<String>,
-    /// What each is, where it is found.
-    roots: Vec<Option<Root<'s>>>,
+    /// Of each, the schema that it is, and its base.
+    roots: Vec<Option<(&'s Value, Resolver<'s>)>>,
     /// Those that were compiled: schemas repeat them.
     patterns: HashMap<&'s str, Arc<Pattern>>,
     /// Where schemas stand in those resources for which that was asked.
@@ -219,31 +211,26 @@ impl<'s> Compiler<'s> {
             Some(resource) => resource,
             None => {
                 self.resources.push(uri.to_owned());
-                let root = resolver.lookup("#").ok().map(|root| root.contents());
-                self.roots.push(root.map(|contents| Root {
-                    contents,
-                    resolver: resolver.clone(),
-                    anchors: if self.dynamic { dynamic_anchors(contents) } else { Vec::new() },
-                }));
+                let root = resolver.lookup("#").ok();
+                self.roots.push(root.map(|root| (root.contents(), resolver.clone())));
                 self.resources.len() - 1
             }
         };
         let mut way = way.to_owned();
         if self.dynamic && !way.contains(&(resource as u32)) {
+            way.push(resource as u32);
+            let anchors = |number: &u32| {
+                let root = self.roots[*number as usize].as_ref();
+                root.map_or(Vec::new(), |(root, _)| dynamic_anchors(root))
+            };
+            let known: Vec<&str> = way[..way.len() - 1].iter().flat_map(anchors).collect();
             // Nothing leads to a resource whose anchors all stand further out, too: ways that differ in it alone are one.
-            let is_further_out = |name: &&str| self.on_the_way(&way).any(|root| root.anchors.contains(name));
-            let own = self.roots[resource].as_ref();
-            if own.is_some_and(|root| !root.anchors.iter().all(is_further_out)) {
-                way.push(resource as u32);
+            if anchors(&(resource as u32)).iter().all(|name| known.contains(name)) {
+                way.pop();
             }
         }
         let vocabularies = resolver.find_vocabularies(draft, contents);
         Context { draft, vocabularies, location: Location { resource: resource as u32, pointer }, resolver, way }
-    }
-
-    /// The resources on a way, the outermost first.
-    fn on_the_way<'w>(&'w self, way: &'w [u32]) -> impl Iterator<Item = &'w Root<'s>> {
-        way.iter().filter_map(|number| self.roots[*number as usize].as_ref())
     }
 
     /// What a reference leads to, whatever the way there, with a resolver for its base.
@@ -256,9 +243,8 @@ impl<'s> Compiler<'s> {
         let is_anchor = !fragment.is_empty() && !fragment.starts_with('/');
         // What has an anchor is in the resource that the URI names: its own URI is not read against itself. A pointer may
         // lead into another.
-        let stays = is_anchor || found.base_uri() == base;
-        let resolver = if stays { resolver } else { self.at(found.base_uri().as_str())? };
-        Ok((contents, resolver, draft))
+        let base = if is_anchor { base } else { found.base_uri() };
+        Ok((contents, self.at(base.as_str())?, draft))
     }
 
     /// What a dynamic reference leads to (2020-12 core, section 8.2.3.2): where the anchor that it names is a dynamic one, the
@@ -274,8 +260,9 @@ impl<'s> Compiler<'s> {
         if !has_anchor(initial.0) {
             return Ok(initial);
         }
-        for root in self.on_the_way(&context.way).filter(|root| root.anchors.contains(&name)) {
-            if let Ok(anchored) = self.resolve(&root.resolver, &format!("#{name}"))
+        let roots = context.way.iter().filter_map(|number| self.roots[*number as usize].as_ref());
+        for (_, resolver) in roots.filter(|(root, _)| dynamic_anchors(root).contains(&name)) {
+            if let Ok(anchored) = self.resolve(resolver, &format!("#{name}"))
                 && has_anchor(anchored.0)
             {
                 return Ok(anchored);
@@ -291,8 +278,9 @@ impl<'s> Compiler<'s> {
         if !has_recursive_anchor(initial.0) {
             return Ok(initial);
         }
-        let outermost = self.on_the_way(&context.way).find(|root| has_recursive_anchor(root.contents));
-        outermost.map_or(Ok(initial), |root| self.resolve(&root.resolver, "#"))
+        let roots = context.way.iter().filter_map(|number| self.roots[*number as usize].as_ref());
+        let outermost = roots.filter(|(root, _)| has_recursive_anchor(root)).map(|(_, resolver)| resolver).next();
+        outermost.map_or(Ok(initial), |resolver| self.resolve(resolver, "#"))
     }
 
     /// A place for a schema, which is compiled later.
