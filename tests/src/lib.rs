@@ -200,3 +200,8 @@ pub fn indented(json: &str) -> String {
     out.push('\n');
     out
 }
+
+/// The example in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

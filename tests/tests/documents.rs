@@ -1,0 +1,202 @@
+//! What the documents say is so: their examples run and print what stands there, and their links lead somewhere.
+//!
+//! In `README.md` and in each page of `docs/`, a block of `console` holds commands, each after `$ `, and what they print. A
+//! block of `sh` that starts with `cat >` makes the files that they use. A line `…` stands for any lines. With `BLESS=1` a
+//! block that differs is written again.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// README gets a reader to the first verdict, and points to the rest.
+const README_LINES: usize = 150;
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The Markdown files in a folder and below, without what is built or belongs to other projects.
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of the project") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if path.is_dir() && !name.starts_with('.') && !["target", "node_modules", "sources"].contains(&name) {
+            documents(&path, found);
+        } else if name.ends_with(".md") {
+            found.push(path);
+        }
+    }
+}
+
+/// The pages whose examples are run.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    documents(&root().join("docs"), &mut pages);
+    pages.sort();
+    pages
+}
+
+/// A fenced block of a page: its language, and the lines of its text.
+struct Block<'t> {
+    language: &'t str,
+    lines: std::ops::Range<usize>,
+}
+
+fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(&str, usize)> = None;
+    for (number, line) in lines.iter().enumerate() {
+        match (open, line.strip_prefix("```")) {
+            (None, Some(language)) => open = Some((language, number + 1)),
+            (Some((language, first)), Some("")) => {
+                blocks.push(Block { language, lines: first..number });
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_none(), "a fence is not closed");
+    blocks
+}
+
+/// A shell in a folder where `schemas` is the project's, with the built command on its path.
+fn shell(folder: &Path, script: &str) -> String {
+    let test = std::env::current_exe().expect("this test");
+    let built = test.parent().and_then(Path::parent).expect("target/PROFILE");
+    let path = format!("{}:{}", built.display(), std::env::var("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {script}")])
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache"))
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("sh");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// A line without the figures that depend on the build and the machine.
+fn without_figures(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let is_figure = |index: usize| {
+        let unit = words.get(index + 1).map(|unit| unit.trim_end_matches(','));
+        matches!(unit, Some("fuel" | "KiB" | "ms")) && words[index].starts_with(|first: char| first.is_ascii_digit())
+    };
+    let shown = words.iter().enumerate().map(|(index, word)| if is_figure(index) { "N" } else { word });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether these lines are those, where `…` stands for any lines.
+fn matches(expected: &[&str], is: &[&str]) -> bool {
+    match expected.split_first() {
+        None => is.is_empty(),
+        Some((&"…", rest)) => (0..=is.len()).any(|skipped| matches(rest, &is[skipped..])),
+        Some((line, rest)) => is
+            .split_first()
+            .is_some_and(|(first, others)| without_figures(line) == without_figures(first) && matches(rest, others)),
+    }
+}
+
+/// What a block of `console` shows when its commands are run. `None`: as it stands there.
+fn again(folder: &Path, shown: &[&str]) -> Option<Vec<String>> {
+    let mut result = Vec::new();
+    let mut differs = false;
+    let starts: Vec<usize> = (0..shown.len()).filter(|&line| shown[line].starts_with("$ ")).collect();
+    assert_eq!(starts.first(), Some(&0), "a block of console starts with a command: {shown:?}");
+    for (index, &start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(shown.len());
+        let (command, expected) = (shown[start], &shown[start + 1..end]);
+        let printed = shell(folder, &command[2..]);
+        let is: Vec<&str> = printed.lines().collect();
+        let same = matches(expected, &is) && expected != ["…"];
+        differs |= !same;
+        result.push(command.to_owned());
+        result.extend(if same { expected } else { &is }.iter().map(|line| (*line).to_owned()));
+    }
+    differs.then_some(result)
+}
+
+#[test]
+fn examples_print_what_the_documents_say() {
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut run = 0;
+    for page in pages() {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents").join(page.file_stem().expect("a name"));
+        drop(fs::remove_dir_all(&folder));
+        fs::create_dir_all(&folder).expect("a folder");
+        std::os::unix::fs::symlink(root().join("schemas").canonicalize().expect("schemas"), folder.join("schemas"))
+            .expect("a link");
+        let text = read(&page);
+        let lines: Vec<&str> = text.lines().collect();
+        let mut written: Vec<String> = Vec::new();
+        let mut copied = 0;
+        for block in blocks(&lines) {
+            let shown = &lines[block.lines.clone()];
+            if block.language == "sh" && shown.first().is_some_and(|line| line.starts_with("cat >")) {
+                shell(&folder, &shown.join("\n"));
+            }
+            if block.language != "console" || shown.iter().any(|line| line.starts_with("$ cargo ")) {
+                continue;
+            }
+            run += 1;
+            if let Some(is) = again(&folder, shown) {
+                assert!(
+                    bless,
+                    "{}: prints otherwise now; if that is meant, BLESS=1:\n{}",
+                    page.display(),
+                    is.join("\n")
+                );
+                written.extend(lines[copied..block.lines.start].iter().map(|line| (*line).to_owned()));
+                written.extend(is);
+                copied = block.lines.end;
+            }
+        }
+        if copied > 0 {
+            written.extend(lines[copied..].iter().map(|line| (*line).to_owned()));
+            fs::write(&page, written.join("\n") + "\n").expect("written");
+        }
+    }
+    assert!(run >= 3, "only {run} examples");
+}
+
+/// What GitHub makes of a heading.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut found = Vec::new();
+    documents(root(), &mut found);
+    let mut broken = BTreeSet::new();
+    for document in &found {
+        let text = read(document);
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link));
+        for link in links.filter(|link| !link.contains("://") && !link.contains(' ')) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let folder = document.parent().expect("a folder");
+            let target = if path.is_empty() { document.clone() } else { folder.join(path) };
+            let has_heading = |text: String| {
+                text.lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#').trim()) == heading)
+            };
+            if !target.exists() || (!heading.is_empty() && !has_heading(read(&target))) {
+                broken.insert(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn readme_is_short() {
+    let lines = read(&root().join("README.md")).lines().count();
+    assert!(lines <= README_LINES, "README.md has {lines} lines: move what is a task of its own to docs/");
+}
