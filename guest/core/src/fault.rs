@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::violation::Violation;
+use crate::{json::json, violation::Violation};
 
 /// Which kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -52,7 +52,7 @@ impl Fault {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             agents: &'f [String],
         }
-        crate::report::json(&Wire {
+        json(&Wire {
             fault: self.code,
             message: &self.message,
             detail: Detail { violations: &self.violations, agents: &self.agents },

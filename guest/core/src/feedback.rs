@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::{
     contract::Items,
     items::{Quarantined, Reason},
-    report::{ErrorKind, Rejection},
+    judgement::{ErrorKind, Rejection},
     text,
     violation::{NO_MEMBER, Violation},
 };

@@ -4,9 +4,11 @@ use serde::Serialize;
 
 use crate::{
     allow::Allow,
-    contract::{Caps, Contract, Items},
-    parse::{Broken, Document, Finding, NodeId, Span, What, parse},
+    caps::Caps,
+    contract::{Contract, Items},
+    parse::{Document, Finding, NodeId, Span, What},
     place::Place,
+    recover::Malformed,
     screen::{self, Screening},
     text,
     violation::{MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violation, Violations},
@@ -55,23 +57,6 @@ impl Items {
     /// listed. Of others it is not even known where they were, so everything is asked for again.
     pub(crate) fn wants(&self, kept: usize, listed: usize) -> bool {
         self.max.is_none_or(|max| kept < max) && listed < MAX_QUARANTINED
-    }
-}
-
-/// An item that is no JSON: it is not in the document.
-#[derive(Debug)]
-pub(crate) struct Malformed {
-    pub(crate) index: usize,
-    pub(crate) span: Span,
-}
-
-impl Malformed {
-    /// Where it breaks, the place being one in the item.
-    fn broken(&self, output: &str, caps: &Caps) -> Broken {
-        let end = self.span.end as usize;
-        // What is JSON was cut off: it may have been longer.
-        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() };
-        parse(output, self.span, caps).err().unwrap_or_else(cut_off)
     }
 }
 

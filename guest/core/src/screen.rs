@@ -1,7 +1,7 @@
 //! What a document must not be, whatever its schema says: over a cap, ambiguous, or not representable.
 
 use crate::{
-    contract::Caps,
+    caps::Caps,
     order::by_place,
     parse::{Broken, Document, Finding, Kind, NodeId, Parsed, Span, What},
     place::Place,
@@ -170,4 +170,12 @@ pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
         &format!("must be JSON: expected {}, not {received}, {place}", broken.expected),
     )
     .spanning(Span::new(at, end))
+}
+
+/// Where a text is not UTF-8.
+pub(crate) fn not_utf8(output: &str, at: u32) -> Violation {
+    let (place, _) = text::around(output, output.floor_char_boundary(at as usize));
+    let message = format!("must be UTF-8: the byte {place} is not");
+    Violation::new(&Place::root(), "utf8", "UTF-8", "a byte that is not UTF-8", &message)
+        .spanning(Span { start: at, end: at })
 }

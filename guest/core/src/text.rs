@@ -1,6 +1,6 @@
 //! Text that is shown to a person or sent to a producer: cut, and saying so; quoted as data.
 
-use crate::parse::plain;
+use crate::scan::plain;
 
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
 pub(crate) fn cut(text: &str, limit: usize) -> String {

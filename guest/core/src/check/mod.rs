@@ -15,7 +15,7 @@ use referencing::{Draft, SPECIFICATIONS};
 use serde_json::Value;
 
 use crate::{
-    contract::CONTRACT_CAPS,
+    caps::CONTRACT_CAPS,
     parse::{Document, NodeId, Span, parse},
     path::ItemsPath,
     place::Place,

@@ -9,19 +9,17 @@ mod edit;
 pub(crate) mod follow;
 pub(crate) mod loose;
 mod number;
-mod scan;
 mod strict;
 
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
 pub(crate) use number::{Number, length as number_length};
-pub(crate) use scan::{hash, plain, same, white_space};
 pub(crate) use strict::{Open, strict_end};
 
 use document::Node;
 
-use crate::{contract::Caps, place::Place};
+use crate::{caps::Caps, place::Place, scan};
 
 /// Deeper texts are not read on: what is so far below every cap costs more than it can say.
 const MAX_LEVELS: usize = 16 * 1024;

@@ -10,15 +10,14 @@ mod step;
 mod unit;
 
 use crate::{
-    contract::Caps,
-    items::Malformed,
+    caps::Caps,
     parse::{
-        Document, Edit, Span, apply,
+        Broken, Document, Edit, Span, apply,
         loose::{Bracket, Lexeme, Lexer, State, Token},
         parse,
     },
     path::ItemsPath,
-    place::Step,
+    place::{Place, Step},
     repair::{MAX_REPAIRS, beyond, comment, first_value, repair_value},
 };
 use extent::{Containers, Extent};
@@ -34,6 +33,23 @@ const LEAST_BYTES: usize = 1 << 16;
 pub(crate) struct Recovered {
     pub(crate) edits: Vec<Edit>,
     pub(crate) malformed: Vec<Malformed>,
+}
+
+/// An item that is no JSON: it is not in the document.
+#[derive(Debug)]
+pub(crate) struct Malformed {
+    pub(crate) index: usize,
+    pub(crate) span: Span,
+}
+
+impl Malformed {
+    /// Where it breaks, the place being one in the item.
+    pub(crate) fn broken(&self, output: &str, caps: &Caps) -> Broken {
+        let end = self.span.end as usize;
+        // What is JSON was cut off: it may have been longer.
+        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() };
+        parse(output, self.span, caps).err().unwrap_or_else(cut_off)
+    }
 }
 
 /// Why no items could be recovered.

@@ -11,18 +11,20 @@ use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    MAX_TEXT, allow,
-    contract::{Caps, Contract, Embedded, Select},
+    allow,
+    caps::{Caps, MAX_TEXT},
+    contract::{Contract, Embedded, Select},
     extract::{Brackets, MAX_FENCE, is_likely},
     fault::{Fault, FaultCode},
     parse::{
         Span,
         follow::{Cap, Event, Json, Rules},
-        white_space,
     },
+    pipeline::validate,
     place::Place,
     report::Report,
     request::{Finish, NamedList, Request},
+    scan::white_space,
     violation::Violation,
 };
 
@@ -106,11 +108,11 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As for [`validate`](crate::validate).
+    /// As for [`validate`].
     pub fn finish(&mut self, contract: &Contract, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
         self.finished = true;
         let (agent, lists) = (self.agent.clone(), self.lists.clone());
-        crate::validate(contract, &Request { agent, output: &self.output, finish, lists, invalid_utf8 })
+        validate(contract, &Request { agent, output: &self.output, finish, lists, invalid_utf8 })
     }
 
     pub fn completeness(&self) -> Completeness {
