@@ -37,6 +37,11 @@ impl Fault {
         Fault { violations, ..Fault::new(code, message) }
     }
 
+    /// A request that is wrong at these places.
+    pub(crate) fn bad_request(violations: Vec<Violation>) -> Self {
+        Fault::wrong(FaultCode::BadRequest, "request", violations)
+    }
+
     /// `{"fault":…,"message":…,"detail":{…}}`.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]

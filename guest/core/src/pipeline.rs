@@ -3,13 +3,13 @@
 use crate::{
     allow::{self, Allow},
     caps::MAX_TEXT,
-    change,
+    change::changes,
     contract::{Contract, Embedded, Select},
     extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
-    fault::{Fault, FaultCode},
+    fault::Fault,
     items,
     judgement::{ErrorKind, Judgement, Outcome, Rejection},
-    parse::{Document, Edit, Kind, NodeId, Span, apply, parse, parse_edited, strict_end},
+    parse::{ChangeKind, Document, Edit, Kind, NodeId, Span, apply, parse, parse_edited, strict_end},
     place::Place,
     recover::{Malformed, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, repair},
@@ -17,7 +17,7 @@ use crate::{
     request::{Finish, Request},
     screen::{self, Screening, screen, screen_size},
     text,
-    violation::{Violation, Violations},
+    violation::{Details, Violation, Violations},
 };
 
 /// Where a valid candidate is asked for and none is, so many are looked at for one of which a part can be used.
@@ -159,8 +159,8 @@ fn judge_read(contract: &Contract, request: &Request, candidate: &Candidate, rea
 /// brackets do.
 fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
     let end = span.start as usize + span.of(output).trim_end().len();
-    let is_cut_off = |edit: &Edit| edit.kind == "closed" && edit.span.start as usize >= end;
-    !edits.iter().any(|edit| change::loses(edit.kind, edit.span.of(output)) || is_cut_off(edit))
+    let is_cut_off = |edit: &Edit| edit.kind == ChangeKind::Closed && edit.span.start as usize >= end;
+    !edits.iter().any(|edit| edit.kind.loses(edit.span.of(output)) || is_cut_off(edit))
 }
 
 /// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
@@ -208,13 +208,13 @@ fn judge_document(
         // As much as nobody will look through; they reject the document as they do elsewhere.
         _ => Vec::new(),
     };
-    let changes = change::changes(output, document, edits, &stripped);
+    let changes = changes(output, document, edits, &stripped);
     let screening = screening.without(&stripped);
     if !stripped.is_empty() {
         valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
     }
     let allow = Allow::of(contract.allow(), contract.items(), request);
-    let sorted = items::sort(contract, output, &screening, malformed, (&allow, valid));
+    let sorted = items::sort(contract, output, &screening, malformed, &allow, valid);
 
     // What is left without the items in quarantine is judged as a whole, if anything was taken out.
     let screening = screening.without(&sorted.removed);
@@ -267,7 +267,7 @@ fn malformed(violation: Violation, cut_off: bool) -> Rejection {
 }
 
 fn extraction_failed(expected: &str, received: &str, message: &str, span: Option<Span>) -> Rejection {
-    let mut violation = Violation::new(&Place::root(), "extract", expected, received, message);
+    let mut violation = Violation::new(&Place::root(), "extract", Details { expected, received, message });
     violation.span = span;
     Rejection {
         error: ErrorKind::ExtractionFailed,
@@ -312,8 +312,9 @@ impl Request<'_> {
     /// Refuse a request that contradicts itself or the contract.
     fn check(&self, contract: &Contract) -> Result<(), Fault> {
         let wrong = |name: &str, expected: &str, received: &str, message: &str| {
-            let violation = Violation::new(&Place::root().name(name), "request", expected, received, message);
-            Err(Fault::wrong(FaultCode::BadRequest, "request", vec![violation]))
+            let violation =
+                Violation::new(&Place::root().name(name), "request", Details { expected, received, message });
+            Err(Fault::bad_request(vec![violation]))
         };
         if !self.agent.is_empty() && self.agent != contract.agent() {
             let message = format!("must be the contract's agent, {}", text::quote(contract.agent(), 128));

@@ -42,7 +42,7 @@ pub struct OutputError {
 
 /// A candidate, and whether it was judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Judged {
+pub struct JudgedCandidate {
     pub source: Source,
     pub marker: Option<String>,
     pub span: Span,
@@ -61,7 +61,7 @@ pub struct Report {
     pub items: Vec<Item>,
     pub quarantined: Vec<Quarantined>,
     pub changes: Vec<Change>,
-    pub candidates: Vec<Judged>,
+    pub candidates: Vec<JudgedCandidate>,
     pub notes: Vec<String>,
     pub review_required: bool,
     pub feedback: String,
@@ -176,16 +176,16 @@ pub(crate) struct Found {
 
 impl Found {
     /// Those that fit a report, always with the chosen one, and a note where some do not.
-    fn listed(self) -> (Vec<Judged>, Vec<String>) {
+    fn listed(self) -> (Vec<JudgedCandidate>, Vec<String>) {
         let total = self.candidates.len();
         let first = 0..total.min(MAX_KEPT);
         let chosen = self.chosen.filter(|chosen| !first.contains(chosen));
         let judged = |index: usize| {
             let candidate = self.candidates.get(index)?;
             let (source, marker, span) = (candidate.source, candidate.marker.clone(), candidate.span);
-            Some(Judged { source, marker, span, chosen: self.chosen == Some(index) })
+            Some(JudgedCandidate { source, marker, span, chosen: self.chosen == Some(index) })
         };
-        let listed: Vec<Judged> = first.chain(chosen).filter_map(judged).collect();
+        let listed: Vec<JudgedCandidate> = first.chain(chosen).filter_map(judged).collect();
         let more = total - listed.len();
         let note = (more > 0).then(|| format!("candidates: {more} more are not listed"));
         (listed, note.into_iter().chain(self.notes).collect())

@@ -4,7 +4,7 @@ use crate::{
     caps::{CONTRACT_CAPS, Caps, MAX_TEXT},
     change::Change,
     contract::Contract,
-    fault::{Fault, FaultCode},
+    fault::Fault,
     finish::UnknownFinish,
     items::{Quarantined, Reason},
     json::json,
@@ -17,7 +17,7 @@ use crate::{
     screen,
     stream::Scan,
     text::quote,
-    violation::Violation,
+    violation::{Details, Violation},
 };
 
 /// A request holds an output as a string, and may hold a contract: the caps of both together.
@@ -59,7 +59,7 @@ pub fn call_bytes(registry: &mut Registry, request: &[u8]) -> String {
 }
 
 fn bad(violations: Vec<Violation>) -> Fault {
-    Fault::wrong(FaultCode::BadRequest, "request", violations)
+    Fault::bad_request(violations)
 }
 
 fn read(request: &str) -> Result<Document<'_>, Fault> {
@@ -184,7 +184,8 @@ impl Call<'_, '_> {
             Kind::Array | Kind::Object => received.to_owned(),
             _ => document.shown(at).into_owned(),
         };
-        let violation = Violation::new(&document.place(at), "request", expected, &received, message);
+        let violation =
+            Violation::new(&document.place(at), "request", Details { expected, received: &received, message });
         bad(vec![violation.spanning(document.span(at))])
     }
 
