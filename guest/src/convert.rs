@@ -140,7 +140,7 @@ fn span(span: core::Span) -> types::Span {
     types::Span { start: span.start, end: span.end }
 }
 
-fn candidate(candidate: core::Judged) -> types::Candidate {
+fn candidate(candidate: core::JudgedCandidate) -> types::Candidate {
     types::Candidate {
         source: match candidate.source {
             core::Source::Block => types::Source::Block,

@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use seamgate::{Fault, Gate, Request, Usage};
+use seamgate_core::is_hidden;
 use seamgate_tests::hostile::{Asked, Attack, attacks, folder};
 use serde_json::{Value, value::RawValue};
 
@@ -112,15 +113,7 @@ fn is_as_it_must_be(must: &str, outcome: &str) -> bool {
 
 /// What was shown to a person, or sent to a model, must not hide, move the cursor, or turn the direction of writing.
 fn hidden(text: &str) -> Option<char> {
-    let hides = |character: char| {
-        (character.is_control() && character != '\n')
-            || matches!(character,
-                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-                | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-    };
-    text.chars().find(|character| hides(*character))
+    text.chars().find(|character| *character != '\n' && is_hidden(*character))
 }
 
 /// Members that hold pieces of a text as they are, for programs.

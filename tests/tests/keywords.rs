@@ -6,6 +6,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use seamgate_core::is_hidden;
 use seamgate_tests::{Case, cases};
 use serde_json::{Value, json};
 
@@ -256,12 +257,6 @@ fn each_keyword_has_a_case_that_shows_what_it_does() {
         }
     }
     assert!(lacking.is_empty(), "{}", lacking.join("\n"));
-}
-
-/// What cannot be seen, or makes a text read otherwise than it is.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 fn text<'v>(violation: &'v Value, member: &str) -> Result<&'v str> {

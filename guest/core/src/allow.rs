@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::{
     contract::{Items, List, Rule},
-    fault::{Fault, FaultCode},
+    fault::Fault,
     order::by_place,
     parse::{Document, Kind, NodeId},
     path::{Path, Selector},
     place::Place,
     request::{NamedList, Request},
     text::{self, quote},
-    violation::{MAX_VIOLATIONS, Violation, Violations},
+    violation::{Details, MAX_VIOLATIONS, Violation, Violations},
 };
 
 /// Refuse lists of which one is named twice, or that lack one that a contract asks for.
@@ -21,10 +21,14 @@ pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fau
     let mut sent: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
     sent.sort_unstable();
     let place = Place::root().name("lists");
-    let wrong = |violations| Err(Fault::wrong(FaultCode::BadRequest, "request", violations));
+    let wrong = |violations| Err(Fault::bad_request(violations));
     if let Some(pair) = sent.windows(2).find(|pair| pair[0] == pair[1]) {
         let message = "must name each list once";
-        return wrong(vec![Violation::new(&place, "request", "each name once", pair[0], message)]);
+        return wrong(vec![Violation::new(
+            &place,
+            "request",
+            Details { expected: "each name once", received: pair[0], message },
+        )]);
     }
     let mut lacking: BTreeMap<&str, &Rule> = BTreeMap::new();
     for rule in rules {
@@ -48,7 +52,11 @@ pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fau
             "must have the list {name}, which 'allow' in the contract asks for at {path}. Send it \
              (--list NAME=FILE on the command line), or say \"optional\": true in that rule"
         );
-        Violation::new(&place, "request", &format!("the list {name}"), &received, &message)
+        Violation::new(
+            &place,
+            "request",
+            Details { expected: &format!("the list {name}"), received: &received, message: &message },
+        )
     };
     wrong(lacking.into_iter().take(MAX_VIOLATIONS).map(violation).collect())
 }
@@ -140,7 +148,12 @@ fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place
             }
         };
         let place = document.place_within(from, place.clone(), at);
-        Violation::new(&place, "allow", &expected, &document.shown(at), &message).spanning(document.span(at))
+        Violation::new(
+            &place,
+            "allow",
+            Details { expected: &expected, received: &document.shown(at), message: &message },
+        )
+        .spanning(document.span(at))
     };
     Violations { total: wrong.len(), listed: wrong.iter().take(most).map(words).collect(), incomplete: false }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     order::by_place,
-    parse::{Document, Edit, NodeId, Span},
+    parse::{ChangeKind, Document, Edit, NodeId, Span},
     text,
 };
 
@@ -21,16 +21,6 @@ pub struct Change {
     pub span: Option<Span>,
     pub before: String,
     pub after: String,
-}
-
-/// Whether a change of this kind, which takes the place of this text, leaves something out that the producer wrote or was
-/// still to write.
-pub(crate) fn loses(kind: &str, before: &str) -> bool {
-    match kind {
-        "item_removed" | "member_removed" | "closed_string" => true,
-        "around" | "dropped" | "stray" => before.contains(char::is_alphanumeric),
-        _ => false,
-    }
 }
 
 /// The changes of the output: the edits that made a document's text, and the members that are taken out of it, each
@@ -53,15 +43,13 @@ pub(crate) fn changes(
         };
         all.extend(left.map(|(is, edit)| (is, is.start, edit)));
     }
-    all.extend(
-        cuts.into_iter().map(|(is, name)| {
-            (is, name, Edit { kind: "stripped", span: document.of_output(is), after: String::new() })
-        }),
-    );
+    all.extend(cuts.into_iter().map(|(is, name)| {
+        (is, name, Edit { kind: ChangeKind::Stripped, span: document.of_output(is), after: String::new() })
+    }));
     let all = by_place(all, |(is, ..)| (is.start, 0));
     let paths = document.paths_at(all.iter().map(|(_, at, _)| *at));
     let change = |((.., edit), path): ((Span, u32, Edit), String)| Change {
-        kind: edit.kind.into(),
+        kind: edit.kind.name().into(),
         path,
         span: Some(edit.span),
         before: text::cut(edit.span.of(output), MAX_BEFORE),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::violation::Violation;
+use crate::{json::json, violation::Violation};
 
 /// Which kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -37,6 +37,11 @@ impl Fault {
         Fault { violations, ..Fault::new(code, message) }
     }
 
+    /// A request that is wrong at these places.
+    pub(crate) fn bad_request(violations: Vec<Violation>) -> Self {
+        Fault::wrong(FaultCode::BadRequest, "request", violations)
+    }
+
     /// `{"fault":…,"message":…,"detail":{…}}`.
     pub fn to_json(&self) -> String {
         #[derive(Serialize)]
@@ -52,7 +57,7 @@ impl Fault {
             #[serde(skip_serializing_if = "<[_]>::is_empty")]
             agents: &'f [String],
         }
-        crate::report::json(&Wire {
+        json(&Wire {
             fault: self.code,
             message: &self.message,
             detail: Detail { violations: &self.violations, agents: &self.agents },

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::{
     contract::Items,
     items::{Quarantined, Reason},
-    report::{ErrorKind, Rejection},
+    judgement::{ErrorKind, Rejection},
     text,
     violation::{NO_MEMBER, Violation},
 };
@@ -192,13 +192,13 @@ fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
 /// One message, and the places it is of.
 struct Line<'r> {
     message: Cow<'r, str>,
-    places: Vec<Told<'r>>,
+    places: Vec<FeedbackPlace<'r>>,
     /// How many places of it do not fit.
     more: usize,
 }
 
 /// A place that is told.
-struct Told<'r> {
+struct FeedbackPlace<'r> {
     rank: Rank,
     place: String,
     violation: Option<&'r Violation>,
@@ -258,7 +258,7 @@ impl<'r> Feedback<'r> {
             return false;
         }
         self.room -= needed;
-        let told = Told { rank: wrong.rank, place, violation: wrong.violation };
+        let told = FeedbackPlace { rank: wrong.rank, place, violation: wrong.violation };
         match same {
             Some(line) => line.places.push(told),
             None => self.lines.push(Line { message: wrong.message.clone(), places: vec![told], more: 0 }),

@@ -4,12 +4,14 @@ use serde::Serialize;
 
 use crate::{
     allow::Allow,
-    contract::{Caps, Contract, Items},
-    parse::{Broken, Document, Finding, NodeId, Span, What, parse},
+    caps::Caps,
+    contract::{Contract, Items},
+    parse::{Document, Finding, FindingKind, NodeId, Span},
     place::Place,
+    recover::Malformed,
     screen::{self, Screening},
     text,
-    violation::{MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violation, Violations},
+    violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violation, Violations},
 };
 
 /// A report lists this many items in quarantine, and says how many more there were.
@@ -58,23 +60,6 @@ impl Items {
     }
 }
 
-/// An item that is no JSON: it is not in the document.
-#[derive(Debug)]
-pub(crate) struct Malformed {
-    pub(crate) index: usize,
-    pub(crate) span: Span,
-}
-
-impl Malformed {
-    /// Where it breaks, the place being one in the item.
-    fn broken(&self, output: &str, caps: &Caps) -> Broken {
-        let end = self.span.end as usize;
-        // What is JSON was cut off: it may have been longer.
-        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() };
-        parse(output, self.span, caps).err().unwrap_or_else(cut_off)
-    }
-}
-
 /// The items of a document, told apart.
 #[derive(Default)]
 pub(crate) struct Sorted<'c> {
@@ -97,7 +82,8 @@ pub(crate) fn sort<'c>(
     output: &str,
     screening: &Screening,
     malformed: Vec<Malformed>,
-    (allow, valid): (&Allow, bool),
+    allow: &Allow,
+    valid: bool,
 ) -> Sorted<'c> {
     let document = &screening.document;
     let Some((items, array)) = contract.items().and_then(|items| Some((items, items.path.array(document)?))) else {
@@ -131,7 +117,7 @@ pub(crate) fn sort<'c>(
         findings = &findings[findings.partition_point(|finding| finding.node < at)..];
         let found = &findings[..findings.partition_point(|finding| finding.node < end)];
         // A schema has nothing to say of a value that is not known for certain.
-        let certain = found.iter().all(|finding| is_size(finding.what));
+        let certain = found.iter().all(|finding| is_size(finding.kind));
         let listed = sorter.has_room();
         let words = if listed { MAX_ITEM_VIOLATIONS } else { 0 };
         let by_schema = inspector.as_mut().filter(|_| certain).and_then(|check| match listed {
@@ -141,7 +127,7 @@ pub(crate) fn sort<'c>(
         let failed = if let Some(violations) = by_schema {
             Some((Reason::Schema, violations))
         } else if !found.is_empty() {
-            Some((Reason::Guardrail, guardrail(document, found, (at, &place()), contract.caps(), words)))
+            Some((Reason::Guardrail, guardrail(document, found, at, &place(), contract.caps(), words)))
         } else {
             let violations = allow.item(document, at, place, words);
             let over = items.max.filter(|max| sorter.sorted.kept.len() >= *max);
@@ -168,14 +154,15 @@ pub(crate) fn sort<'c>(
 }
 
 /// Whether a finding leaves no doubt what the value is.
-fn is_size(what: What) -> bool {
-    matches!(what, What::StringBytes | What::ArrayItems | What::ObjectMembers)
+fn is_size(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::StringBytes | FindingKind::ArrayItems | FindingKind::ObjectMembers)
 }
 
 fn guardrail(
     document: &Document,
     found: &[Finding],
-    (at, place): (NodeId, &Place),
+    at: NodeId,
+    place: &Place,
     caps: &Caps,
     most: usize,
 ) -> Violations {
@@ -203,7 +190,11 @@ pub(crate) fn one_too_many(items: &Items, index: u32, value: &str) -> Quarantine
 fn over_limit(max: usize, place: &Place) -> Violation {
     let limit = text::count(max, "item");
     let message = format!("must not be there: the limit is {limit}");
-    Violation::new(place, "items.max", &format!("at most {limit}"), "one more", &message)
+    Violation::new(
+        place,
+        "items.max",
+        Details { expected: &format!("at most {limit}"), received: "one more", message: &message },
+    )
 }
 
 struct Sorter<'s, 'c> {
@@ -280,7 +271,11 @@ impl Sorted<'_> {
     pub(crate) fn nothing_kept(&self) -> Violation {
         let message = format!("must lead to an item that is valid: {} in quarantine", are(self.total));
         let received = text::count(self.total, "item");
-        let mut violation = Violation::new(&Place::root(), "items", "an item that is valid", &received, &message);
+        let mut violation = Violation::new(
+            &Place::root(),
+            "items",
+            Details { expected: "an item that is valid", received: &received, message: &message },
+        );
         violation.path = text::cut(self.items.map_or("$", |items| &items.path.text), 256);
         violation
     }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    contract::{Caps, Items},
+    caps::Caps,
+    contract::Items,
     items::{Quarantined, Reason},
     parse::{
         Document, Kind, NodeId, Number, Span,

@@ -4,20 +4,21 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     allow,
-    change::{self, Change},
+    change::Change,
     contract::{Contract, Items},
     extract::{Candidate, Source},
-    fault::{Fault, FaultCode},
+    fault::Fault,
     feedback,
     items::{Quarantined, Reason, one_too_many},
-    judge,
+    judgement::{Judgement, Outcome},
     likeness::{Before, Came, Fate, Known, Likeness, State, again},
     order::by_place,
-    parse::{Document, Span, parse},
+    parse::{ChangeKind, Document, Span, parse},
+    pipeline::judge,
     place::{Place, Step},
-    report::{Disposition, Found, Judgement, Outcome, Report},
+    report::{Disposition, Found, Report},
     request::{NamedList, Request},
-    violation::Violation,
+    violation::{Details, Violation},
 };
 
 /// A note names this many items.
@@ -112,8 +113,8 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
 }
 
 fn bad(place: &Place, expected: &str, received: &str, message: &str) -> Fault {
-    let violation = Violation::new(place, "request", expected, received, message);
-    Fault::wrong(FaultCode::BadRequest, "request", vec![violation])
+    let violation = Violation::new(place, "request", Details { expected, received, message });
+    Fault::bad_request(vec![violation])
 }
 
 fn wrong(report: usize, expected: &str, received: &str, message: &str) -> Fault {
@@ -195,7 +196,12 @@ fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
 
 /// Whether a change put right what was no JSON.
 fn is_repair(change: &Change) -> bool {
-    !matches!(&*change.kind, "item_removed" | "stripped")
+    !matches!(ChangeKind::named(&change.kind), Some(ChangeKind::ItemRemoved | ChangeKind::Stripped))
+}
+
+/// Whether a change left something out, or added brackets to what may have been cut off.
+fn loses(change: &Change) -> bool {
+    ChangeKind::named(&change.kind).is_some_and(|kind| kind == ChangeKind::Closed || kind.loses(&change.before))
 }
 
 /// Numbers as a note names them.
@@ -436,7 +442,7 @@ impl<'r> Whole<'r> {
         let repairs = || judgement.changes.iter().filter(|change| is_repair(change));
         let repaired = repairs().next().is_some();
         // Brackets that are missing may be those of a text that was cut off.
-        let whole = !repairs().any(|change| change.kind == "closed" || change::loses(&change.kind, &change.before));
+        let whole = !repairs().any(loses);
 
         let mut report = Report::of(contract, &request(contract, &text, &lists), judgement, Found::default());
         if repaired && report.disposition == Disposition::Accepted {

@@ -1,6 +1,6 @@
 //! Places in a document, written as JSONPath (RFC 9535) and as JSON Pointer (RFC 6901).
 
-use crate::text;
+use crate::{hidden::is_hidden, text};
 
 /// Longer names are cut where a place is shown: a producer chooses them.
 const MAX_SHOWN: usize = 512;
@@ -155,7 +155,7 @@ fn push_quoted(path: &mut String, name: &str) {
             '\n' => path.push_str("\\n"),
             '\u{c}' => path.push_str("\\f"),
             '\r' => path.push_str("\\r"),
-            c if text::is_invisible(c) => text::push_escaped(path, c),
+            c if is_hidden(c) => text::push_escaped(path, c),
             c => path.push(c),
         }
     }

@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::{
     contract::{Contract, Warning},
     fault::{Fault, FaultCode},
-    merge::{Attempt, Merged},
+    merge::{Attempt, Merged, merge},
+    pipeline::validate,
     report::Report,
     request::{Finish, NamedList, Request},
     stream::{Progress, Scan, Session},
@@ -106,7 +107,7 @@ impl Registry {
 
     /// Judge an output by the contract of `request.agent`.
     pub fn validate(&self, request: &Request) -> Result<Report, Fault> {
-        crate::validate(self.find(&request.agent)?, request)
+        validate(self.find(&request.agent)?, request)
     }
 
     /// Begin an output of an agent that is still coming.
@@ -128,7 +129,7 @@ impl Registry {
 
     /// Put the reports of several attempts together.
     pub fn merge(&self, agent: &str, reports: &[Attempt], lists: Vec<NamedList>) -> Result<Merged, Fault> {
-        crate::merge(self.find(agent)?, reports, lists)
+        merge(self.find(agent)?, reports, lists)
     }
 
     /// Take what came next of an output of which the caller keeps what is known of it.

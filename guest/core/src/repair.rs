@@ -9,7 +9,7 @@ mod quotes;
 use crate::{
     order::by_place,
     parse::{
-        Edit, Span, is_plain_scalar,
+        ChangeKind, Edit, Span, is_plain_scalar,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, State, Token},
     },
     text::push_json_string,
@@ -50,7 +50,7 @@ pub(crate) fn repair(output: &str, span: Span, rows: bool) -> Option<Vec<Edit>> 
     let first = first_value(&output[start..end])? + start;
     let mut edits = Vec::new();
     if first > start {
-        edits.push(Edit::new("around", (start, first), ""));
+        edits.push(Edit::new(ChangeKind::Around, (start, first), ""));
     }
     let mut repairer = Repairer::new(output, (first, end), Tail::of(output, end));
     let is_container = output[first..].starts_with(['{', '[']);
@@ -60,8 +60,8 @@ pub(crate) fn repair(output: &str, span: Span, rows: bool) -> Option<Vec<Edit>> 
         documents.push(next);
     }
     if let [(start, _), .., (_, end)] = documents[..] {
-        repairer.edits.push(Edit::new("wrapped", (end, end), "]"));
-        edits.push(Edit::new("wrapped", (start, start), "["));
+        repairer.edits.push(Edit::new(ChangeKind::Wrapped, (end, end), "]"));
+        edits.push(Edit::new(ChangeKind::Wrapped, (start, start), "["));
     }
     edits.extend(repairer.done()?);
     Some(in_order(edits))
@@ -80,7 +80,7 @@ pub(crate) fn repair_member(output: &str, (start, end): (usize, usize)) -> Optio
     let mut repairer = Repairer::new(output, (start, end), Tail::of(output, end));
     repairer.stack.push(Frame { bracket: Bracket::Object, state: State::First, whole: (start, 0), comma: None });
     repairer.run(1)?;
-    let whole = repairer.edits.iter().all(|edit| edit.kind != "dropped" || edit.span.start as usize > start);
+    let whole = repairer.edits.iter().all(|edit| edit.kind != ChangeKind::Dropped || edit.span.start as usize > start);
     if whole && repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
 }
 
@@ -167,7 +167,7 @@ impl<'t> Repairer<'t> {
         Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new(), at: start, in_doubt: false }
     }
 
-    fn edit(&mut self, kind: &'static str, place: (usize, usize), after: impl Into<String>) {
+    fn edit(&mut self, kind: ChangeKind, place: (usize, usize), after: impl Into<String>) {
         self.edits.push(Edit::new(kind, place, after));
     }
 
@@ -180,9 +180,9 @@ impl<'t> Repairer<'t> {
                     let state = self.stack.last().map(|frame| (frame.bracket, frame.state));
                     self.in_doubt |= comment::may_be_data(self.text, (lexeme.start, lexeme.end), state)
                         || self.is_cut_comment(lexeme);
-                    ("comment", "")
+                    (ChangeKind::Comment, "")
                 }
-                Token::Space => ("space", " "),
+                Token::Space => (ChangeKind::Space, " "),
                 _ => {
                     self.at = lexeme.end;
                     return lexeme;
@@ -200,8 +200,9 @@ impl<'t> Repairer<'t> {
 
     /// The edits; none where what was taken out by one of them may be data.
     fn done(self) -> Option<Vec<Edit>> {
-        let is_bracket = |edit: &Edit| edit.kind == "comment" && edit.span.of(self.text).contains(['}', ']']);
-        let is_missing = self.edits.iter().any(|edit| edit.kind == "closed") && self.edits.iter().any(is_bracket);
+        let is_bracket = |edit: &Edit| edit.kind == ChangeKind::Comment && edit.span.of(self.text).contains(['}', ']']);
+        let is_missing =
+            self.edits.iter().any(|edit| edit.kind == ChangeKind::Closed) && self.edits.iter().any(is_bracket);
         (!self.in_doubt && !is_missing).then_some(self.edits)
     }
 
@@ -230,13 +231,13 @@ impl<'t> Repairer<'t> {
                     self.close(lexeme);
                 }
                 (_, State::First | State::Next) if lexeme.token == Token::Comma => {
-                    self.edit("comma_removed", (lexeme.start, lexeme.end), "");
+                    self.edit(ChangeKind::CommaRemoved, (lexeme.start, lexeme.end), "");
                 }
                 (Bracket::Object, State::First | State::Next) => self.name(lexeme)?,
                 (Bracket::Object, State::Colon) => match lexeme.token {
                     Token::Colon => self.set(State::Value),
                     _ => {
-                        self.edit("colon_added", (lexeme.start, lexeme.start), ":");
+                        self.edit(ChangeKind::ColonAdded, (lexeme.start, lexeme.start), ":");
                         self.begin(lexeme)?;
                     }
                 },
@@ -286,7 +287,7 @@ impl<'t> Repairer<'t> {
                     // A number that the text ends with may have been longer.
                     Some(json) if literal || lexeme.end < self.end || self.tail != Tail::Open => {
                         if json != word {
-                            self.edit("literal", (lexeme.start, lexeme.end), json);
+                            self.edit(ChangeKind::Literal, (lexeme.start, lexeme.end), json);
                         }
                         self.ended(lexeme.end);
                     }
@@ -337,7 +338,7 @@ impl<'t> Repairer<'t> {
                     return None;
                 }
                 match self.lexer.peek_past_blanks().token {
-                    Token::Colon => self.edit("quoted", (lexeme.start, lexeme.end), format!("\"{word}\"")),
+                    Token::Colon => self.edit(ChangeKind::Quoted, (lexeme.start, lexeme.end), format!("\"{word}\"")),
                     Token::End if self.tail != Tail::Ended => {}
                     _ => return None,
                 }
@@ -372,7 +373,7 @@ impl<'t> Repairer<'t> {
         let is_name = || self.lexer.peek_past_blanks().token == Token::Colon;
         match (bracket, lexeme.token) {
             (Bracket::Object, Token::String(_) | Token::Word) if is_name() => {
-                self.edit("comma_added", (whole, whole), ",");
+                self.edit(ChangeKind::CommaAdded, (whole, whole), ",");
                 self.set(State::Next);
                 self.name(lexeme)
             }
@@ -382,7 +383,7 @@ impl<'t> Repairer<'t> {
                 if bracket == Bracket::Object {
                     self.close_to(Bracket::Array)?;
                 }
-                self.edit("comma_added", (whole, whole), ",");
+                self.edit(ChangeKind::CommaAdded, (whole, whole), ",");
                 self.set(State::Next);
                 self.begin(lexeme)
             }
@@ -398,7 +399,7 @@ impl<'t> Repairer<'t> {
         let comma = self.stack.last()?.comma;
         let brackets = closing(&self.stack[index + 1..]);
         self.stack.truncate(index + 1);
-        self.edit("closed", (end, end), brackets);
+        self.edit(ChangeKind::Closed, (end, end), brackets);
         self.ended(end);
         if let Some(frame) = self.stack.last_mut() {
             frame.comma = comma;
@@ -413,11 +414,11 @@ impl<'t> Repairer<'t> {
         };
         let own = self.stack.last().map(|frame| (frame.bracket, frame.comma));
         if self.stack.iter().all(|frame| frame.bracket != bracket) {
-            self.edit("stray", (lexeme.start, lexeme.end), "");
+            self.edit(ChangeKind::Stray, (lexeme.start, lexeme.end), "");
             return;
         }
         if let Some((_, Some(comma))) = own {
-            self.edit("comma_removed", comma, "");
+            self.edit(ChangeKind::CommaRemoved, comma, "");
         }
         if own.is_some_and(|(own, _)| own != bracket) {
             let _ = self.close_to(bracket);
@@ -432,20 +433,20 @@ impl<'t> Repairer<'t> {
         let (whole, edits) = frame.whole;
         match (frame.state, frame.comma) {
             (State::First | State::After, _) => {}
-            (State::Next, Some(comma)) => self.edit("comma_removed", comma, ""),
+            (State::Next, Some(comma)) => self.edit(ChangeKind::CommaRemoved, comma, ""),
             (State::Next, None) => {}
             (State::Colon | State::Value, _) => {
                 if self.tail == Tail::Ended {
                     return None;
                 }
                 self.edits.truncate(edits);
-                self.edit("dropped", (whole, self.end), "");
+                self.edit(ChangeKind::Dropped, (whole, self.end), "");
             }
         }
         let brackets = closing(&self.stack[depth..]);
         self.stack.clear();
         if !brackets.is_empty() {
-            self.edit("closed", (self.end, self.end), brackets);
+            self.edit(ChangeKind::Closed, (self.end, self.end), brackets);
         }
         Some(())
     }
@@ -475,15 +476,15 @@ impl<'t> Repairer<'t> {
         if quoted.quotes != Quotes::Double {
             let quote = if close == 0 { "" } else { "\"" };
             let stop = if close == 0 { stop } else { lexeme.end };
-            self.edit("quotes", (lexeme.start, stop), format!("\"{after}{quote}"));
+            self.edit(ChangeKind::Quotes, (lexeme.start, stop), format!("\"{after}{quote}"));
         } else if after != content[..cut] {
-            self.edit("escaped", (start, stop), after);
+            self.edit(ChangeKind::Escaped, (start, stop), after);
         }
         if cut < content.len() {
-            self.edit("dropped", (stop, lexeme.end), "");
+            self.edit(ChangeKind::Dropped, (stop, lexeme.end), "");
         }
         if close == 0 {
-            self.edit("closed_string", (lexeme.end, lexeme.end), "\"");
+            self.edit(ChangeKind::ClosedString, (lexeme.end, lexeme.end), "\"");
         }
         Some(())
     }
@@ -516,7 +517,7 @@ impl<'t> Repairer<'t> {
                 // Comments, and a comma that nothing follows.
                 while self.next().token == Token::Comma {}
                 if let Some(comma) = commas {
-                    self.edit("comma_removed", comma, "");
+                    self.edit(ChangeKind::CommaRemoved, comma, "");
                 }
                 Some(None)
             }
@@ -527,7 +528,7 @@ impl<'t> Repairer<'t> {
                 if commas.is_some() {
                     self.next();
                 } else {
-                    self.edit("comma_added", (from, from), ",");
+                    self.edit(ChangeKind::CommaAdded, (from, from), ",");
                 }
                 self.value().map(Some)
             }
@@ -628,7 +629,7 @@ fn may_be_another(content: &str, quote: usize) -> bool {
 
 /// The edit that takes out what comes after a document.
 pub(crate) fn beyond(output: &str, (start, end): (usize, usize)) -> Edit {
-    Edit::new(if is_marks(&output[start..end]) { "stray" } else { "around" }, (start, end), "")
+    Edit::new(if is_marks(&output[start..end]) { ChangeKind::Stray } else { ChangeKind::Around }, (start, end), "")
 }
 
 /// Whether a text holds nothing but brackets, commas and white space.

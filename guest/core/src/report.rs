@@ -1,6 +1,6 @@
 //! The verdict: one report, in one order of members, in the same bytes everywhere.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     change::Change,
@@ -8,10 +8,12 @@ use crate::{
     extract::{Candidates, MAX_KEPT, Source},
     feedback,
     items::{Item, Quarantined},
+    json::json,
+    judgement::{ErrorKind, Judgement, Outcome},
     parse::Span,
     request::{Finish, Request},
     text,
-    violation::{Violation, Violations},
+    violation::Violation,
 };
 
 /// `error.raw_output` holds this many bytes of the output.
@@ -27,15 +29,6 @@ pub enum Disposition {
     Refused,
 }
 
-/// Which stage rejected the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorKind {
-    OutputValidationFailed,
-    ExtractionFailed,
-    MalformedJson,
-}
-
 /// The canonical error of a rejected output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutputError {
@@ -49,7 +42,7 @@ pub struct OutputError {
 
 /// A candidate, and whether it was judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Judged {
+pub struct JudgedCandidate {
     pub source: Source,
     pub marker: Option<String>,
     pub span: Span,
@@ -68,66 +61,10 @@ pub struct Report {
     pub items: Vec<Item>,
     pub quarantined: Vec<Quarantined>,
     pub changes: Vec<Change>,
-    pub candidates: Vec<Judged>,
+    pub candidates: Vec<JudgedCandidate>,
     pub notes: Vec<String>,
     pub review_required: bool,
     pub feedback: String,
-}
-
-/// Why an output is rejected.
-#[derive(Debug)]
-pub(crate) struct Rejection {
-    pub(crate) error: ErrorKind,
-    pub(crate) violations: Violations,
-    /// The text ends before the document does.
-    pub(crate) cut_off: bool,
-}
-
-/// What became of one candidate.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// The document, as JSON text.
-    Document(String),
-    /// The document says that the producer declines.
-    Refusal,
-    Rejection(Rejection),
-}
-
-/// One candidate, judged.
-#[derive(Debug)]
-pub(crate) struct Judgement {
-    pub(crate) outcome: Outcome,
-    /// The text was not JSON, and was changed so that it is.
-    pub(crate) repaired: bool,
-    /// Why it was not, where something is missing of it now.
-    pub(crate) broken: Option<Violation>,
-    pub(crate) items: Vec<Item>,
-    pub(crate) quarantined: Vec<Quarantined>,
-    /// Whether the items that are bad are asked for again, and nothing else.
-    pub(crate) wanting: bool,
-    pub(crate) changes: Vec<Change>,
-    pub(crate) notes: Vec<String>,
-}
-
-impl From<Outcome> for Judgement {
-    fn from(outcome: Outcome) -> Self {
-        Judgement {
-            outcome,
-            repaired: false,
-            broken: None,
-            items: Vec::new(),
-            quarantined: Vec::new(),
-            wanting: false,
-            changes: Vec::new(),
-            notes: Vec::new(),
-        }
-    }
-}
-
-impl From<Rejection> for Judgement {
-    fn from(rejection: Rejection) -> Self {
-        Outcome::Rejection(rejection).into()
-    }
 }
 
 impl Report {
@@ -239,16 +176,16 @@ pub(crate) struct Found {
 
 impl Found {
     /// Those that fit a report, always with the chosen one, and a note where some do not.
-    fn listed(self) -> (Vec<Judged>, Vec<String>) {
+    fn listed(self) -> (Vec<JudgedCandidate>, Vec<String>) {
         let total = self.candidates.len();
         let first = 0..total.min(MAX_KEPT);
         let chosen = self.chosen.filter(|chosen| !first.contains(chosen));
         let judged = |index: usize| {
             let candidate = self.candidates.get(index)?;
             let (source, marker, span) = (candidate.source, candidate.marker.clone(), candidate.span);
-            Some(Judged { source, marker, span, chosen: self.chosen == Some(index) })
+            Some(JudgedCandidate { source, marker, span, chosen: self.chosen == Some(index) })
         };
-        let listed: Vec<Judged> = first.chain(chosen).filter_map(judged).collect();
+        let listed: Vec<JudgedCandidate> = first.chain(chosen).filter_map(judged).collect();
         let more = total - listed.len();
         let note = (more > 0).then(|| format!("candidates: {more} more are not listed"));
         (listed, note.into_iter().chain(self.notes).collect())
@@ -262,16 +199,4 @@ fn items(items: &[Item]) -> String {
         format!("{{\"index\":{},\"path\":{path},\"span\":{span},\"value\":{}}}", item.index, item.value)
     };
     format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(","))
-}
-
-/// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
-pub(crate) fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
-}
-
-impl Serialize for Span {
-    /// `[start,end]`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.start, self.end).serialize(serializer)
-    }
 }

@@ -1,12 +1,12 @@
 //! What a document must not be, whatever its schema says: over a cap, ambiguous, or not representable.
 
 use crate::{
-    contract::Caps,
+    caps::Caps,
     order::by_place,
-    parse::{Broken, Document, Finding, Kind, NodeId, Parsed, Span, What},
+    parse::{Broken, Document, Finding, FindingKind, Kind, NodeId, Parsed, Span},
     place::Place,
     text,
-    violation::{MAX_VIOLATIONS, Violation, Violations},
+    violation::{Details, MAX_VIOLATIONS, Violation, Violations},
 };
 
 /// A document, and what the parser found in it.
@@ -36,9 +36,11 @@ pub(crate) fn screen_size(span: Span, caps: &Caps) -> Result<(), Violations> {
     let violation = Violation::new(
         &Place::root(),
         "caps.bytes",
-        &format!("at most {}", text::count(caps.bytes, "byte")),
-        &text::count(bytes, "byte"),
-        &format!("must be at most {} of JSON, is {bytes}", text::count(caps.bytes, "byte")),
+        Details {
+            expected: &format!("at most {}", text::count(caps.bytes, "byte")),
+            received: &text::count(bytes, "byte"),
+            message: &format!("must be at most {} of JSON, is {bytes}", text::count(caps.bytes, "byte")),
+        },
     );
     Err(violation.spanning(span).into())
 }
@@ -107,43 +109,53 @@ pub(crate) fn violation(document: &Document, finding: Finding, place: Place, cap
         Violation::new(
             &place,
             keyword,
-            &format!("at most {}", text::count(cap, noun)),
-            &text::count(is, noun),
-            &format!("must have at most {}, has {is}", text::count(cap, noun)),
+            Details {
+                expected: &format!("at most {}", text::count(cap, noun)),
+                received: &text::count(is, noun),
+                message: &format!("must have at most {}, has {is}", text::count(cap, noun)),
+            },
         )
     };
-    match finding.what {
-        What::DuplicateMember => Violation::new(
+    match finding.kind {
+        FindingKind::DuplicateMember => Violation::new(
             &place,
             "duplicate_member",
-            "each member name once",
-            &shown,
-            &format!("must not have member {} twice", text::quote(&shown, 128)),
+            Details {
+                expected: "each member name once",
+                received: &shown,
+                message: &format!("must not have member {} twice", text::quote(&shown, 128)),
+            },
         ),
-        What::LoneSurrogate => Violation::new(
+        FindingKind::LoneSurrogate => Violation::new(
             &place,
             "lone_surrogate",
-            "both halves of a surrogate pair",
-            document.source(node),
-            "must be Unicode text, with both halves of a surrogate pair: one stands alone",
+            Details {
+                expected: "both halves of a surrogate pair",
+                received: document.source(node),
+                message: "must be Unicode text, with both halves of a surrogate pair: one stands alone",
+            },
         ),
-        What::NumberRange => Violation::new(
+        FindingKind::NumberRange => Violation::new(
             &place,
             "number_range",
-            NUMBER_RANGE,
-            &shown,
-            &format!("must be {NUMBER_RANGE}; send it as a string if every digit matters"),
+            Details {
+                expected: NUMBER_RANGE,
+                received: &shown,
+                message: &format!("must be {NUMBER_RANGE}; send it as a string if every digit matters"),
+            },
         ),
-        What::Depth => Violation::new(
+        FindingKind::Depth => Violation::new(
             &place,
             "caps.depth",
-            &format!("at most {} deep", text::count(caps.depth, "level")),
-            &format!("{} at level {}", with_article(document.kind(node)), caps.depth + 1),
-            &format!("must be nested at most {} deep", text::count(caps.depth, "level")),
+            Details {
+                expected: &format!("at most {} deep", text::count(caps.depth, "level")),
+                received: &format!("{} at level {}", with_article(document.kind(node)), caps.depth + 1),
+                message: &format!("must be nested at most {} deep", text::count(caps.depth, "level")),
+            },
         ),
-        What::StringBytes => size("caps.string_bytes", caps.string_bytes, document.string(node).len(), "byte"),
-        What::ArrayItems => size("caps.array_items", caps.array_items, document.count(node), "item"),
-        What::ObjectMembers => size("caps.object_members", caps.object_members, document.count(node), "member"),
+        FindingKind::StringBytes => size("caps.string_bytes", caps.string_bytes, document.string(node).len(), "byte"),
+        FindingKind::ArrayItems => size("caps.array_items", caps.array_items, document.count(node), "item"),
+        FindingKind::ObjectMembers => size("caps.object_members", caps.object_members, document.count(node), "member"),
     }
     .spanning(document.span(node))
 }
@@ -165,9 +177,23 @@ pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     Violation::new(
         &broken.place,
         "json",
-        broken.expected,
-        &received,
-        &format!("must be JSON: expected {}, not {received}, {place}", broken.expected),
+        Details {
+            expected: broken.expected,
+            received: &received,
+            message: &format!("must be JSON: expected {}, not {received}, {place}", broken.expected),
+        },
     )
     .spanning(Span::new(at, end))
+}
+
+/// Where a text is not UTF-8.
+pub(crate) fn not_utf8(output: &str, at: u32) -> Violation {
+    let (place, _) = text::around(output, output.floor_char_boundary(at as usize));
+    let message = format!("must be UTF-8: the byte {place} is not");
+    Violation::new(
+        &Place::root(),
+        "utf8",
+        Details { expected: "UTF-8", received: "a byte that is not UTF-8", message: &message },
+    )
+    .spanning(Span { start: at, end: at })
 }

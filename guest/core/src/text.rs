@@ -1,6 +1,6 @@
 //! Text that is shown to a person or sent to a producer: cut, and saying so; quoted as data.
 
-use crate::parse::plain;
+use crate::{hidden::is_hidden, scan::plain};
 
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
@@ -136,7 +136,7 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
 #[inline(never)]
 pub(crate) fn visible(text: &str) -> String {
-    if !text.chars().any(is_invisible) {
+    if !text.chars().any(is_hidden) {
         return text.to_owned();
     }
     let mut shown = String::new();
@@ -151,7 +151,7 @@ fn push_visible(out: &mut String, character: char) {
         '\n' => out.push_str("\\n"),
         '\r' => out.push_str("\\r"),
         '\t' => out.push_str("\\t"),
-        character if is_invisible(character) => push_escaped(out, character),
+        character if is_hidden(character) => push_escaped(out, character),
         character => out.push(character),
     }
 }
@@ -184,20 +184,6 @@ pub(crate) fn push_escaped(out: &mut String, character: char) {
     }
 }
 
-/// What could make a text read otherwise than it is: control characters, those that turn the direction of writing, ends
-/// of lines that only some readers know, and all that Unicode lets a display leave out (`Default_Ignorable_Code_Point`).
-#[inline]
-pub(crate) fn is_invisible(character: char) -> bool {
-    // Most are plain, and told so at a glance.
-    !matches!(character, ' '..='~')
-        && (character.is_control()
-            || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'))
-}
-
 /// As many of some values as fit `limit` bytes, the first always, and how many more there are.
 pub(crate) fn list(values: impl ExactSizeIterator<Item = String>, limit: usize) -> String {
     /// Room for the words, whatever the number is.
@@ -227,6 +213,11 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use icu_properties::{
+        CodePointSetData,
+        props::{BidiControl, DefaultIgnorableCodePoint},
+    };
+
     use super::*;
 
     #[test]
@@ -265,6 +256,17 @@ mod tests {
         assert!(shown.len() <= 100);
         assert_eq!(shown, format!("{}, … [33 more left out]", ["12345678"; 7].join(", ")));
         assert_eq!(list(values(2), 4), "12345678, … [1 more left out]");
+    }
+
+    #[test]
+    fn what_unicode_lets_a_display_leave_out_is_hidden() {
+        let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+        let turns = CodePointSetData::new::<BidiControl>();
+        for character in '\0'..=char::MAX {
+            let lines = matches!(character, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}');
+            let hides = character.is_control() || lines || ignorable.contains(character) || turns.contains(character);
+            assert_eq!(is_hidden(character), hides, "{:x}", u32::from(character));
+        }
     }
 
     #[test]

@@ -38,11 +38,19 @@ pub struct Violation {
     pub span: Option<Span>,
 }
 
+/// The texts of a violation, before they are cut.
+pub(crate) struct Details<'t> {
+    pub(crate) expected: &'t str,
+    pub(crate) received: &'t str,
+    pub(crate) message: &'t str,
+}
+
 impl Violation {
     /// A violation at a place; texts are escaped where they cannot be seen, and cut to their limits.
     // Out of line, as what is called from everywhere and seldom: it was a twentieth of the component.
     #[inline(never)]
-    pub(crate) fn new(place: &Place, keyword: &str, expected: &str, received: &str, message: &str) -> Self {
+    pub(crate) fn new(place: &Place, keyword: &str, details: Details) -> Self {
+        let Details { expected, received, message } = details;
         Violation {
             path: place.path(),
             keyword: keyword.to_owned(),

@@ -1,20 +1,23 @@
 //! Everything as JSON text: one request in, one answer out.
 
 use crate::{
+    caps::{CONTRACT_CAPS, Caps, MAX_TEXT},
     change::Change,
-    contract::{CONTRACT_CAPS, Caps, Contract},
-    fault::{Fault, FaultCode},
+    contract::Contract,
+    fault::Fault,
     finish::UnknownFinish,
     items::{Quarantined, Reason},
+    json::json,
     merge::{Attempt, Merged},
     parse::{self, Document, Kind, NodeId, Number, Span},
+    pipeline,
     registry::Registry,
-    report::{Report, json},
+    report::Report,
     request::{Finish, NamedList, Request},
     screen,
     stream::Scan,
     text::quote,
-    violation::Violation,
+    violation::{Details, Violation},
 };
 
 /// A request holds an output as a string, and may hold a contract: the caps of both together.
@@ -50,17 +53,17 @@ pub fn call_bytes(registry: &mut Registry, request: &[u8]) -> String {
         Err(_) => {
             let before = request.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             let at = u32::try_from(before.len()).unwrap_or(u32::MAX);
-            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![crate::not_utf8(before, at)]).to_json())
+            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![screen::not_utf8(before, at)]).to_json())
         }
     }
 }
 
 fn bad(violations: Vec<Violation>) -> Fault {
-    Fault::wrong(FaultCode::BadRequest, "request", violations)
+    Fault::bad_request(violations)
 }
 
 fn read(request: &str) -> Result<Document<'_>, Fault> {
-    let span = Span::new(0, request.len().min(crate::MAX_TEXT));
+    let span = Span::new(0, request.len().min(MAX_TEXT));
     screen::screen_size(span, &REQUEST_CAPS).map_err(|violations| bad(violations.listed))?;
     let parsed =
         parse::parse(request, span, &REQUEST_CAPS).map_err(|broken| bad(vec![screen::malformed(request, &broken)]))?;
@@ -170,7 +173,7 @@ impl Call<'_, '_> {
                 Err(self.wrong(Document::ROOT, "\"agent\" or \"contract\"", message))
             }
             (Some(_), None) => registry.validate(&request),
-            (_, Some(_)) => crate::validate(&Contract::compile(&self.contract()?)?, &request),
+            (_, Some(_)) => pipeline::validate(&Contract::compile(&self.contract()?)?, &request),
         }
     }
 
@@ -181,7 +184,8 @@ impl Call<'_, '_> {
             Kind::Array | Kind::Object => received.to_owned(),
             _ => document.shown(at).into_owned(),
         };
-        let violation = Violation::new(&document.place(at), "request", expected, &received, message);
+        let violation =
+            Violation::new(&document.place(at), "request", Details { expected, received: &received, message });
         bad(vec![violation.spanning(document.span(at))])
     }
 

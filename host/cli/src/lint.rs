@@ -47,8 +47,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             }
         }
     }
-    writeln!(out, "{contracts} contracts, {errors} errors, {warnings} warnings").map_err(Unwritten::from)?;
+    let (contracts, warned) = (count(contracts, "contract"), count(warnings, "warning"));
+    writeln!(out, "{contracts}, {}, {warned}", count(errors, "error")).map_err(Unwritten::from)?;
     Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
+}
+
+/// `1 contract`, `2 contracts`.
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn read(path: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {

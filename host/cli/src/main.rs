@@ -6,6 +6,8 @@ mod check;
 mod describe;
 mod folder;
 mod gate;
+#[expect(unreachable_pub, reason = "the core exports it")]
+mod hidden;
 mod inspect;
 mod journal;
 mod lint;

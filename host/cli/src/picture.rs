@@ -5,6 +5,8 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet, renderer::DecorStyle};
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 
+use crate::hidden::is_hidden;
+
 /// Violations that are shown, items in quarantine, and changes; the report has more.
 const MAX_SHOWN: usize = 12;
 
@@ -249,30 +251,7 @@ impl Window {
 fn replaced(text: &str) -> String {
     text.trim_end_matches('\r')
         .chars()
-        .map(|character| match character {
-            '\u{80}'..='\u{9f}' | '\u{2028}'..='\u{2029}' | '\u{fff9}'..='\u{fffb}' => '\u{fffd}',
-            // What Unicode lets a display leave out.
-            '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{17b4}'
-            | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fff8}'
-            | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e0fff}' => '\u{fffd}',
-            other => other,
-        })
+        .map(|character| if !character.is_ascii() && is_hidden(character) { '\u{fffd}' } else { character })
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! What must hold of every report.
 
-use seamgate_core::{Disposition, Report, Span};
+use seamgate_core::{Disposition, Report, Span, is_hidden};
 use serde_json::Value;
 
 use crate::{contracts::Pair, judge};
@@ -74,11 +74,6 @@ fn shown(report: &Report) {
         assert!(violation.received.len() <= 256, "{} bytes received", violation.received.len());
     }
     assert!(!report.feedback.chars().any(|character| character != '\n' && is_hidden(character)));
-}
-
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 fn spans(output: &str, report: &Report) {

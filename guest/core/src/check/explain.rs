@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{
     Patterns,
     compile::{MAX_VALUE, find},
-    judge::{Failure, Nearest, Why},
+    judge::{BrokenRule, Failure, Nearest},
     pattern::BACKTRACKING_STEPS,
-    schema::{Applied, ArrayRules, Schemas},
+    schema::{Allowed, Applied, ArrayRules, Schema, Schemas, Sizes},
     union::Takes,
     value::same_items,
 };
@@ -18,7 +18,7 @@ use crate::{
     parse::{Document, NodeId},
     place::{Place, Step},
     text::{self, count, quote},
-    violation::{MAX_LIST, NO_MEMBER, Violation, Violations},
+    violation::{Details, MAX_LIST, NO_MEMBER, Violation, Violations},
 };
 
 /// Failures as violations, of one value by one contract's schemas.
@@ -73,9 +73,13 @@ impl Explainer<'_> {
         let at = failure.at;
         let words = self.words(failure);
         let received = words.received.map_or_else(|| self.document.shown(at), Cow::Owned);
-        Violation::new(&self.place(at), failure.keyword(self.schemas), &words.expected, &received, &words.message)
-            .spanning(self.document.span(at))
-            .by(&self.schema_path(failure))
+        Violation::new(
+            &self.place(at),
+            failure.keyword(self.schemas),
+            Details { expected: &words.expected, received: &received, message: &words.message },
+        )
+        .spanning(self.document.span(at))
+        .by(&self.schema_path(failure))
     }
 
     /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
@@ -96,182 +100,107 @@ impl Explainer<'_> {
     fn words(&self, failure: &Failure) -> Words {
         let schema = self.schemas.get(failure.schema);
         let (document, at) = (self.document, failure.at);
-        let string = schema.string.as_deref();
-        let size = |bound: &str, limit: Option<usize>, noun: &str, is: usize| {
-            let limit = count(limit.unwrap_or_default(), noun);
-            Words::new(format!("{bound} {limit}"), format!("must have {bound} {limit}, has {is}"))
-                .receiving(count(is, noun))
-        };
-        let least = |limit: Option<usize>, noun: &str, is| size("at least", limit, noun, is);
-        let most = |limit: Option<usize>, noun: &str, is| size("at most", limit, noun, is);
-        let pattern = || {
-            let pattern = string.and_then(|rules| rules.pattern.as_ref());
-            quote(pattern.map_or("", |pattern| &pattern.text), MAX_VALUE)
-        };
-        let characters = || document.string(at).chars().count();
+        let (array, object) = (schema.array.as_deref(), schema.object.as_deref());
         let items = document.count(at);
-        let array = schema.array.as_deref();
-        let object = schema.object.as_deref();
-
+        let characters = || document.string(at).chars().count();
+        let lengths = schema.string.as_ref().map_or(Sizes::default(), |rules| rules.length);
+        let sizes = array.map_or(Sizes::default(), |rules| rules.length);
+        let counts = object.map_or(Sizes::default(), |rules| rules.count);
         match &failure.why {
-            Why::Never => never(),
-            Why::Type => {
+            BrokenRule::Never => never(),
+            BrokenRule::Type => {
                 let (types, is) = (&schema.type_names, document.kind(at).name());
                 Words::new(types, format!("must be {types}, not {is}")).receiving(is)
             }
-            Why::Allowed(number) => {
-                let allowed = &schema.allowed[*number];
-                let values = text::list(allowed.values.iter().map(value), MAX_LIST);
-                match allowed.keyword {
-                    "const" => Words::new(values.clone(), format!("must be {values}")),
-                    _ => Words::new(format!("one of {values}"), format!("must be one of {values}")),
-                }
-            }
-            Why::Bound(number) => match schema.number.as_ref().map(|rules| &rules.bounds[*number]) {
+            BrokenRule::Allowed(number) => allowed(&schema.allowed[*number]),
+            BrokenRule::Bound(number) => match schema.number.as_ref().map(|rules| &rules.bounds[*number]) {
                 Some(bound) => {
                     let limit = format!("{} {}", bound.sign, bound.text);
                     Words::new(limit.clone(), format!("must be {limit}"))
                 }
                 None => unexplained(),
             },
-            Why::MultipleOf => {
+            BrokenRule::MultipleOf => {
                 let divisor = schema.number.as_ref().and_then(|rules| rules.multiple_of.as_ref());
                 let divisor = divisor.map_or("", |(_, text)| text);
                 Words::new(format!("a multiple of {divisor}"), format!("must be a multiple of {divisor}"))
             }
-            Why::MinLength => least(string.map(|rules| rules.length.min), "character", characters()),
-            Why::MaxLength => most(string.map(|rules| rules.length.max), "character", characters()),
-            Why::Pattern => {
-                let pattern = pattern();
-                Words::new(format!("a match of {pattern}"), format!("must match the pattern {pattern}"))
-            }
-            Why::Undecided => {
-                let pattern = pattern();
-                Words::new(
-                    format!("a match of {pattern}"),
-                    format!(
-                        "must match the pattern {pattern}, and be shorter: whether it matches was not decided within \
-                         {BACKTRACKING_STEPS} steps"
-                    ),
-                )
-            }
-            Why::Hanging => {
-                let pattern = pattern();
-                Words::new(
-                    "a shorter text",
-                    format!(
-                        "must be a shorter text: whether it matches the pattern {pattern} was not decided within \
-                         {BACKTRACKING_STEPS} steps"
-                    ),
-                )
-            }
-            Why::PatternProperties(number) => {
+            BrokenRule::MinLength => least(lengths.min, "character", characters()),
+            BrokenRule::MaxLength => most(lengths.max, "character", characters()),
+            BrokenRule::Pattern | BrokenRule::Undecided | BrokenRule::Hanging => unmatched(schema, &failure.why),
+            BrokenRule::PatternProperties(number) => {
                 let pattern = object.and_then(|rules| rules.patterns.get(*number));
-                let pattern = quote(pattern.map_or("", |(pattern, _)| &pattern.text), MAX_VALUE);
-                Words::new(
-                    "shorter member names",
-                    format!(
-                        "must have shorter member names: whether one matches the pattern {pattern} was not decided within \
-                         {BACKTRACKING_STEPS} steps"
-                    ),
-                )
+                undecided_names(pattern.map_or("", |(pattern, _)| &pattern.text))
             }
-            Why::Format => match string.and_then(|rules| rules.format.as_ref()) {
+            BrokenRule::Format => match schema.string.as_ref().and_then(|rules| rules.format.as_ref()) {
                 Some(format) => {
                     Words::new(format.name, format!("must match format '{}': {}", format.name, format.form))
                 }
                 None => unexplained(),
             },
-            Why::ContentEncoding(name) => Words::new(*name, format!("must be text in the encoding '{name}'")),
-            Why::ContentMediaType(name) => {
-                let encoding = string.and_then(|rules| rules.content.encoding);
+            BrokenRule::ContentEncoding(name) => Words::new(*name, format!("must be text in the encoding '{name}'")),
+            BrokenRule::ContentMediaType(name) => {
+                let encoding = schema.string.as_ref().and_then(|rules| rules.content.encoding);
                 let encoded = encoding.map_or(String::new(), |encoding| format!(", in the encoding '{encoding}'"));
                 Words::new(*name, format!("must be text of the media type '{name}'{encoded}"))
             }
-            Why::MinItems => least(array.map(|rules| rules.length.min), "item", items),
-            Why::MaxItems => most(array.map(|rules| rules.length.max), "item", items),
-            Why::AdditionalItems => most(array.map(|rules| rules.prefix.len()), "item", items),
-            Why::UniqueItems => {
-                let same = same_items(document, at);
-                let which =
-                    same.map_or(String::new(), |(first, second)| format!(": [{first}] and [{second}] are equal"));
-                Words::new("items that all differ", format!("must not have the same item twice{which}"))
-            }
-            Why::Contains => {
+            BrokenRule::MinItems => least(sizes.min, "item", items),
+            BrokenRule::MaxItems => most(sizes.max, "item", items),
+            BrokenRule::AdditionalItems => most(array.map_or(0, |rules| rules.prefix.len()), "item", items),
+            BrokenRule::UniqueItems => self.not_unique(at),
+            BrokenRule::Contains => {
                 let item = format!("an item that matches {}", contained(array));
                 Words::new(item.clone(), format!("must have {item}"))
             }
-            Why::MinContains(is) => {
+            BrokenRule::MinContains(is) => {
                 let least = array.and_then(|rules| rules.contains.as_ref()).map_or(0, |contains| contains.count.min);
                 matching("at least", least, contained(array), *is)
             }
-            Why::MaxContains(is) => {
+            BrokenRule::MaxContains(is) => {
                 let most = array.and_then(|rules| rules.contains.as_ref()).map_or(0, |contains| contains.count.max);
                 matching("at most", most, contained(array), *is)
             }
-            Why::UnevaluatedItems(first) => Words::new(
+            BrokenRule::UnevaluatedItems(first) => Words::new(
                 "no further items",
                 format!("must not have items that the schema does not describe: [{first}] is the first of them"),
             ),
-            Why::MinProperties => least(object.map(|rules| rules.count.min), "member", items),
-            Why::MaxProperties => most(object.map(|rules| rules.count.max), "member", items),
-            Why::Required(number) => missing(object.map_or("", |rules| rules.names.get(*number))),
-            Why::Dependent(number, index) => match object.map(|rules| &rules.dependent[*number]) {
-                Some(dependent) => {
-                    let words = missing(&dependent.required[*index]);
-                    let message = format!("{} beside {}", words.message, quote(&dependent.name, MAX_VALUE));
-                    Words { message, ..words }
-                }
+            BrokenRule::MinProperties => least(counts.min, "member", items),
+            BrokenRule::MaxProperties => most(counts.max, "member", items),
+            BrokenRule::Required(number) => missing(object.map_or("", |rules| rules.names.get(*number))),
+            BrokenRule::Dependent(number, index) => match object.map(|rules| &rules.dependent[*number]) {
+                Some(dependent) => missing_beside(&dependent.required[*index], &dependent.name),
                 None => unexplained(),
             },
-            Why::AdditionalProperties | Why::UnevaluatedProperties => self.undeclared(at),
-            Why::PropertyName(inner) => {
-                let name = quote(document.string(at), 128);
-                match inner.why {
-                    Why::Never => Words::new("no such member", "must not be there: the schema allows no member here"),
-                    _ => {
-                        let words = self.words(inner);
-                        Words::new(
-                            format!("another name: {}", words.expected),
-                            format!("must have another name than {name}: it {}", words.message),
-                        )
-                    }
-                }
+            BrokenRule::AdditionalProperties | BrokenRule::UnevaluatedProperties => self.undeclared(at),
+            BrokenRule::PropertyName(inner) => self.other_name(at, inner),
+            BrokenRule::Not(number) => not(schema.applied.get(*number)),
+            BrokenRule::AnyOf(number, nearest) => {
+                self.no_alternative(at, "anyOf", schema.applied.get(*number), nearest.as_deref())
             }
-            Why::Not(number) => {
-                let shown = match schema.applied.get(*number) {
-                    Some(Applied::Not(_, shown)) => shown.as_str(),
-                    _ => "",
-                };
-                if matches!(shown, "{}" | "true") {
-                    return never();
-                }
-                Words::new(format!("anything but {shown}"), format!("must not match the schema {shown}"))
+            BrokenRule::OneOfNone(number, nearest) => {
+                self.no_alternative(at, "oneOf", schema.applied.get(*number), nearest.as_deref())
             }
-            Why::AnyOf(_, Some(nearest)) | Why::OneOfNone(_, Some(nearest))
-                if let Nearest::Takes(takes) = &**nearest =>
-            {
-                self.other(takes, document.kind(at).name())
-            }
-            Why::AnyOf(number, nearest) => {
-                self.no_alternative("at least one", "anyOf", schema.applied.get(*number), nearest.as_deref())
-            }
-            Why::OneOfNone(number, nearest) => {
-                self.no_alternative("exactly one", "oneOf", schema.applied.get(*number), nearest.as_deref())
-            }
-            Why::OneOfSeveral(number, matching) => {
-                let schemas = alternatives(schema.applied.get(*number));
-                let which = matching.iter().map(|number| format!("oneOf/{number}"));
-                Words::new(
-                    format!("exactly one of {schemas}"),
-                    format!(
-                        "must match exactly one of {schemas}, matches {}: {}",
-                        matching.len(),
-                        text::list(which, 96)
-                    ),
-                )
-            }
+            BrokenRule::OneOfSeveral(number, matching) => several(schema.applied.get(*number), matching),
         }
+    }
+
+    fn not_unique(&self, at: NodeId) -> Words {
+        let same = same_items(self.document, at);
+        let which = same.map_or(String::new(), |(first, second)| format!(": [{first}] and [{second}] are equal"));
+        Words::new("items that all differ", format!("must not have the same item twice{which}"))
+    }
+
+    /// A member's name that there may not be, and what is wrong with it.
+    fn other_name(&self, name: NodeId, inner: &Failure) -> Words {
+        if inner.why == BrokenRule::Never {
+            return Words::new("no such member", "must not be there: the schema allows no member here");
+        }
+        let name = quote(self.document.string(name), 128);
+        let words = self.words(inner);
+        Words::new(
+            format!("another name: {}", words.expected),
+            format!("must have another name than {name}: it {}", words.message),
+        )
     }
 
     /// A member that the schema does not declare, at its value.
@@ -282,13 +211,11 @@ impl Explainer<'_> {
     }
 
     /// Alternatives are named as their places in the schema are: `anyOf/0`.
-    fn no_alternative(
-        &self,
-        quantity: &str,
-        keyword: &str,
-        applied: Option<&Applied>,
-        nearest: Option<&Nearest>,
-    ) -> Words {
+    fn no_alternative(&self, at: NodeId, keyword: &str, applied: Option<&Applied>, nearest: Option<&Nearest>) -> Words {
+        if let Some(Nearest::Takes(takes)) = nearest {
+            return self.other(takes, self.document.kind(at).name());
+        }
+        let quantity = if keyword == "anyOf" { "at least one" } else { "exactly one" };
         let schemas = alternatives(applied);
         let mut message = format!("must match {quantity} of {schemas}, matches none");
         if let Some(Nearest::Alternative { number, first, more }) = nearest {
@@ -330,10 +257,96 @@ impl Explainer<'_> {
     }
 }
 
+fn least(limit: usize, noun: &str, is: usize) -> Words {
+    size("at least", limit, noun, is)
+}
+
+fn most(limit: usize, noun: &str, is: usize) -> Words {
+    size("at most", limit, noun, is)
+}
+
+fn size(bound: &str, limit: usize, noun: &str, is: usize) -> Words {
+    let limit = count(limit, noun);
+    Words::new(format!("{bound} {limit}"), format!("must have {bound} {limit}, has {is}")).receiving(count(is, noun))
+}
+
+fn allowed(allowed: &Allowed) -> Words {
+    let values = text::list(allowed.values.iter().map(value), MAX_LIST);
+    match allowed.keyword {
+        "const" => Words::new(values.clone(), format!("must be {values}")),
+        _ => Words::new(format!("one of {values}"), format!("must be one of {values}")),
+    }
+}
+
+/// A text that does not match the pattern of a schema, or of which that was not decided.
+fn unmatched(schema: &Schema, why: &BrokenRule) -> Words {
+    let pattern = schema.string.as_ref().and_then(|rules| rules.pattern.as_ref());
+    let pattern = quote(pattern.map_or("", |pattern| &pattern.text), MAX_VALUE);
+    match why {
+        BrokenRule::Undecided => Words::new(
+            format!("a match of {pattern}"),
+            format!(
+                "must match the pattern {pattern}, and be shorter: whether it matches was not decided within \
+                 {BACKTRACKING_STEPS} steps"
+            ),
+        ),
+        BrokenRule::Hanging => Words::new(
+            "a shorter text",
+            format!(
+                "must be a shorter text: whether it matches the pattern {pattern} was not decided within \
+                 {BACKTRACKING_STEPS} steps"
+            ),
+        ),
+        _ => Words::new(format!("a match of {pattern}"), format!("must match the pattern {pattern}")),
+    }
+}
+
+fn undecided_names(pattern: &str) -> Words {
+    let pattern = quote(pattern, MAX_VALUE);
+    Words::new(
+        "shorter member names",
+        format!(
+            "must have shorter member names: whether one matches the pattern {pattern} was not decided within \
+             {BACKTRACKING_STEPS} steps"
+        ),
+    )
+}
+
+fn missing_beside(name: &str, other: &str) -> Words {
+    let words = missing(name);
+    let message = format!("{} beside {}", words.message, quote(other, MAX_VALUE));
+    Words { message, ..words }
+}
+
+fn not(applied: Option<&Applied>) -> Words {
+    let shown = match applied {
+        Some(Applied::Not(_, shown)) => shown.as_str(),
+        _ => "",
+    };
+    if matches!(shown, "{}" | "true") {
+        return never();
+    }
+    Words::new(format!("anything but {shown}"), format!("must not match the schema {shown}"))
+}
+
+fn several(applied: Option<&Applied>, matching: &[usize]) -> Words {
+    let schemas = alternatives(applied);
+    let which = matching.iter().map(|number| format!("oneOf/{number}"));
+    Words::new(
+        format!("exactly one of {schemas}"),
+        format!("must match exactly one of {schemas}, matches {}: {}", matching.len(), text::list(which, 96)),
+    )
+}
+
 /// For a value that is not valid and in which nothing wrong was found within the bound of the search.
 fn unexplained_violation(document: &Document, at: NodeId, place: &Place) -> Violation {
     let words = unexplained();
-    Violation::new(place, "schema", &words.expected, &document.shown(at), &words.message).spanning(document.span(at))
+    Violation::new(
+        place,
+        "schema",
+        Details { expected: &words.expected, received: &document.shown(at), message: &words.message },
+    )
+    .spanning(document.span(at))
 }
 
 fn unexplained() -> Words {
@@ -393,7 +406,7 @@ pub(super) fn unusable_pattern(place: Place, keyword: &str, pattern: &str, patte
     };
     let place = place.name(keyword);
     let place = if keyword == "patternProperties" { place.name(pattern) } else { place };
-    Violation::new(&place, keyword, expected, pattern, message)
+    Violation::new(&place, keyword, Details { expected, received: pattern, message })
 }
 
 /// A reference that leads nowhere. Nothing is ever fetched, so it is one of the contract's own.
@@ -421,7 +434,11 @@ pub(super) fn unresolved(schema: &Value, error: &Error) -> Violation {
         Some(Step::Name(name)) => name.clone(),
         _ => "$ref".to_owned(),
     };
-    Violation::new(&place, &keyword, "a reference that leads to a schema of this contract", received, &message)
+    Violation::new(
+        &place,
+        &keyword,
+        Details { expected: "a reference that leads to a schema of this contract", received, message: &message },
+    )
 }
 
 /// The first reference in a schema that ends as `target` does, and where it stands.

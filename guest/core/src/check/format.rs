@@ -169,7 +169,7 @@ fn take_time(bytes: &mut Bytes) -> Option<()> {
 }
 
 /// RFC 3339, `date-time`.
-fn date_time(text: &str) -> bool {
+pub(super) fn date_time(text: &str) -> bool {
     whole(text, |bytes| {
         take_date(bytes)?;
         (bytes.take(b'T') || bytes.take(b't')).then(|| take_time(bytes))?
@@ -582,6 +582,40 @@ impl Content {
                 Err(WrongContent::MediaType(name))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn date_times_are_those_of_rfc_3339() {
+        for text in [
+            "1985-04-12T23:20:50.52Z",
+            "1996-12-19t16:39:57-08:00",
+            "1990-12-31T23:59:60Z",
+            "1990-12-31T15:59:60-08:00",
+            "2024-02-29T00:00:00z",
+        ] {
+            assert!(date_time(text), "{text}");
+        }
+        for text in [
+            "",
+            "2023-02-29T00:00:00Z",
+            "1985-04-12",
+            "1985-04-12T23:20:50",
+            "1985-04-12 23:20:50Z",
+            "1990-12-31T22:59:60Z",
+            "1985-04-12T24:00:00Z",
+            "1985-04-12T23:20:50.Z",
+            "1985-04-12T23:20:50+0100",
+            "1985-13-12T23:20:50Z",
+            "1985-04-12T23:20:50Zé",
+            "1985-04-12T23:20:50+25:00",
+        ] {
+            assert!(!date_time(text), "{text}");
         }
     }
 }

@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::format::date_time;
 use crate::{
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
     place::{Place, Step, escaped},
     text::{self, quote},
-    violation::{MAX_LIST, NO_MEMBER, Violation},
+    violation::{Details, MAX_LIST, NO_MEMBER, Violation},
 };
 
 /// A compiled definition: the root, and what `ref` can name.
@@ -33,18 +34,18 @@ enum Shape {
     Type(Type),
     Enum(Vec<String>),
     Elements(Box<Form>),
-    Properties {
-        required: BTreeMap<String, Form>,
-        optional: BTreeMap<String, Form>,
-        additional: bool,
-        /// Written with `properties`, which then is where the form is said to be missing.
-        has_required: bool,
-    },
+    Properties(Properties),
     Values(Box<Form>),
-    Discriminator {
-        tag: String,
-        mapping: BTreeMap<String, Form>,
-    },
+    Discriminator { tag: String, mapping: BTreeMap<String, Form> },
+}
+
+/// RFC 8927, section 2.2.6.
+struct Properties {
+    required: BTreeMap<String, Form>,
+    optional: BTreeMap<String, Form>,
+    additional: bool,
+    /// Written with `properties`, which then is where the form is said to be missing.
+    has_required: bool,
 }
 
 /// RFC 8927, section 2.2.3.
@@ -55,6 +56,12 @@ enum Type {
     Integer { name: &'static str, min: f64, max: f64 },
     String,
     Timestamp,
+}
+
+impl Properties {
+    fn get(&self, name: &str) -> Option<&Form> {
+        self.required.get(name).or_else(|| self.optional.get(name))
+    }
 }
 
 impl Type {
@@ -106,7 +113,7 @@ impl Type {
             (Type::Integer { min, max, .. }, Kind::Number) => Number(document.source(at))
                 .as_f64()
                 .is_some_and(|float| float.fract() == 0.0 && (min..=max).contains(&float)),
-            (Type::Timestamp, Kind::String) => is_timestamp(document.string(at)),
+            (Type::Timestamp, Kind::String) => date_time(document.string(at)),
             _ => false,
         }
     }
@@ -115,7 +122,9 @@ impl Type {
 impl Schema {
     /// Compile a definition; a violation has its place in it.
     pub(super) fn compile(source: &str) -> Result<Self, Violation> {
-        let wrong = |place: Place, expected: &str, message: &str| Violation::new(&place, "jtd", expected, "", message);
+        let wrong = |place: Place, expected: &str, message: &str| {
+            Violation::new(&place, "jtd", Details { expected, received: "", message })
+        };
         let schema: Value =
             serde_json::from_str(source).map_err(|error| wrong(Place::root(), "a JSON value", &error.to_string()))?;
         let mut compiler = Compiler { definitions: Vec::new(), refs: Vec::new() };
@@ -185,9 +194,7 @@ impl Schema {
     /// The form of each item of the array at a path, whatever the document is.
     pub(super) fn of_items(&self, path: &ItemsPath) -> Option<&Form> {
         let array = path.steps.iter().try_fold(&self.root, |form, step| match (&self.target(form)?.shape, step) {
-            (Shape::Properties { required, optional, .. }, Step::Name(name)) => {
-                required.get(name).or_else(|| optional.get(name))
-            }
+            (Shape::Properties(properties), Step::Name(name)) => properties.get(name),
             (Shape::Values(form), Step::Name(_)) | (Shape::Elements(form), Step::Index(_)) => Some(&**form),
             _ => None,
         })?;
@@ -206,6 +213,22 @@ impl Schema {
     }
 }
 
+/// RFC 8927, section 2.2: the members of a definition, those of its root aside.
+const KEYWORDS: [&str; 12] = [
+    "nullable",
+    "metadata",
+    "ref",
+    "type",
+    "enum",
+    "elements",
+    "properties",
+    "optionalProperties",
+    "additionalProperties",
+    "values",
+    "discriminator",
+    "mapping",
+];
+
 struct Compiler {
     definitions: Vec<String>,
     /// Names that `ref` used, and where.
@@ -214,27 +237,14 @@ struct Compiler {
 
 impl Compiler {
     fn form(&mut self, schema: &Value, place: Place, root: bool) -> Result<Form, Violation> {
-        let wrong =
-            |place: Place, expected: &str, message: String| Err(Violation::new(&place, "jtd", expected, "", &message));
+        let wrong = |place: Place, expected: &str, message: String| {
+            Err(Violation::new(&place, "jtd", Details { expected, received: "", message: &message }))
+        };
         let Value::Object(members) = schema else {
             return wrong(place, "an object", "must be an object".to_owned());
         };
         for name in members.keys() {
-            let known = matches!(
-                name.as_str(),
-                "nullable"
-                    | "metadata"
-                    | "ref"
-                    | "type"
-                    | "enum"
-                    | "elements"
-                    | "properties"
-                    | "optionalProperties"
-                    | "additionalProperties"
-                    | "values"
-                    | "discriminator"
-                    | "mapping"
-            );
+            let known = KEYWORDS.contains(&name.as_str());
             let of_root = root && name == "definitions";
             if !known && !of_root {
                 let message = format!("must not have member {}: RFC 8927 does not know it here", quote(name, 128));
@@ -246,7 +256,11 @@ impl Compiler {
             Some(Value::Bool(value)) => Ok(*value),
             Some(_) => {
                 let place = place.clone().name(name);
-                Err(Violation::new(&place, "jtd", "true or false", "", "must be a boolean"))
+                Err(Violation::new(
+                    &place,
+                    "jtd",
+                    Details { expected: "true or false", received: "", message: "must be a boolean" },
+                ))
             }
         };
         let nullable = flag("nullable")?;
@@ -285,7 +299,9 @@ impl Compiler {
     ) -> Result<Shape, Violation> {
         let value = members.get(form).unwrap_or(&Value::Null);
         let here = || place.clone().name(form);
-        let wrong = |expected: &str, message: &str| Err(Violation::new(&here(), "jtd", expected, "", message));
+        let wrong = |expected: &str, message: &str| {
+            Err(Violation::new(&here(), "jtd", Details { expected, received: "", message }))
+        };
         Ok(match form {
             "ref" => {
                 let Some(name) = value.as_str() else {
@@ -329,7 +345,8 @@ impl Compiler {
                         format!("must not name {} in both 'properties' and 'optionalProperties'", quote(name, 128));
                     return wrong("a name in one of the two", &message);
                 }
-                Shape::Properties { required, optional, additional, has_required: members.contains_key("properties") }
+                let has_required = members.contains_key("properties");
+                Shape::Properties(Properties { required, optional, additional, has_required })
             }
             "discriminator" => {
                 let Some(tag) = value.as_str() else {
@@ -341,15 +358,16 @@ impl Compiler {
                     None => return wrong("'mapping' beside it", "must have 'mapping' beside it"),
                 };
                 for (name, form) in &mapping {
-                    let fits = matches!(&form.shape, Shape::Properties { required, optional, .. }
-                        if !required.contains_key(tag) && !optional.contains_key(tag));
+                    let fits = matches!(&form.shape, Shape::Properties(properties) if properties.get(tag).is_none());
                     if !fits || form.nullable {
                         return Err(Violation::new(
                             &at.name(name),
                             "jtd",
-                            "'properties' that do not name the tag",
-                            "",
-                            "must be a definition with 'properties', not nullable, that does not name the discriminator's own member",
+                            Details {
+                                expected: "'properties' that do not name the tag",
+                                received: "",
+                                message: "must be a definition with 'properties', not nullable, that does not name the discriminator's own member",
+                            },
                         ));
                     }
                 }
@@ -364,7 +382,11 @@ impl Compiler {
             return Ok(BTreeMap::new());
         };
         let Value::Object(members) = members else {
-            return Err(Violation::new(&place, "jtd", "an object", "", "must be an object"));
+            return Err(Violation::new(
+                &place,
+                "jtd",
+                Details { expected: "an object", received: "", message: "must be an object" },
+            ));
         };
         members
             .iter()
@@ -415,9 +437,13 @@ impl Run<'_, '_> {
         }
         let place: Place = self.place.iter().cloned().collect();
         let name = keyword.first().copied().unwrap_or("additionalProperties");
-        let violation = Violation::new(&place, name, &expected, &self.document.shown(at), &message)
-            .spanning(self.document.span(at))
-            .by(&schema_path);
+        let violation = Violation::new(
+            &place,
+            name,
+            Details { expected: &expected, received: &self.document.shown(at), message: &message },
+        )
+        .spanning(self.document.span(at))
+        .by(&schema_path);
         self.found.push((at, violation));
         self.found.last_mut().map(|(_, violation)| violation)
     }
@@ -481,72 +507,85 @@ impl Run<'_, '_> {
                     }
                 }
             }
-            Shape::Properties { required, optional, additional, has_required } => {
-                let keyword = if *has_required { "properties" } else { "optionalProperties" };
-                if !self.is(Kind::Object, nullable, at, &[keyword]) {
-                    return;
-                }
-                for name in required.keys().filter(|name| document.member(at, name).is_none()) {
-                    let expected = format!("member {}", quote(name, 128));
-                    let message = format!("must have member {}", quote(name, 128));
-                    if let Some(violation) = self.wrong(at, &["properties", name], expected, message) {
-                        NO_MEMBER.clone_into(&mut violation.received);
-                    }
-                }
-                for (name, value) in document.members(at) {
-                    let name = document.string(name);
-                    let step = Some(Step::Name(name.to_owned()));
-                    if let Some(form) = required.get(name) {
-                        self.inside(step, &["properties", name], |run| run.check(form, value, None));
-                    } else if let Some(form) = optional.get(name) {
-                        self.inside(step, &["optionalProperties", name], |run| run.check(form, value, None));
-                    } else if !additional && tag != Some(name) {
-                        if let Some(undeclared) = &mut self.undeclared {
-                            undeclared.push(value);
-                        }
-                        let message = format!("must not be there: member {} is not declared", quote(name, 128));
-                        self.inside(step, &[], |run| {
-                            run.wrong(value, &[], "no such member".to_owned(), message);
-                        });
-                    }
+            Shape::Properties(properties) => {
+                let keyword = if properties.has_required { "properties" } else { "optionalProperties" };
+                if self.is(Kind::Object, nullable, at, &[keyword]) {
+                    self.properties(properties, at, tag);
                 }
             }
             Shape::Discriminator { tag, mapping } => {
-                if !self.is(Kind::Object, nullable, at, &["discriminator"]) {
-                    return;
-                }
-                let Some(value) = document.member(at, tag) else {
-                    let expected = format!("member {}", quote(tag, 128));
-                    let message = format!("must have member {}, {}", quote(tag, 128), one_of(mapping.keys()));
-                    if let Some(violation) = self.wrong(at, &["discriminator"], expected, message) {
-                        NO_MEMBER.clone_into(&mut violation.received);
-                    }
-                    return;
-                };
-                let step = Some(Step::Name(tag.clone()));
-                if document.kind(value) != Kind::String {
-                    let expected = one_of(mapping.keys());
-                    let message = format!("must be {expected}, not {}", document.kind(value).name());
-                    self.inside(step, &[], |run| {
-                        run.wrong(value, &["discriminator"], expected, message);
-                    });
-                    return;
-                }
-                match mapping.get_key_value(document.string(value)) {
-                    Some((name, form)) => {
-                        self.path.extend(["mapping".to_owned(), name.clone()]);
-                        self.check(form, at, Some(tag));
-                        self.path.truncate(self.path.len() - 2);
-                    }
-                    None => {
-                        let expected = one_of(mapping.keys());
-                        let message = format!("must be {expected}");
-                        self.inside(step, &[], |run| {
-                            run.wrong(value, &["mapping"], expected, message);
-                        });
-                    }
+                if self.is(Kind::Object, nullable, at, &["discriminator"]) {
+                    self.discriminator(tag, mapping, at);
                 }
             }
+        }
+    }
+
+    /// RFC 8927, section 3.3.6.
+    fn properties(&mut self, properties: &Properties, at: NodeId, tag: Option<&str>) {
+        let document = self.document;
+        let Properties { required, optional, additional, .. } = properties;
+        for name in required.keys().filter(|name| document.member(at, name).is_none()) {
+            let message = format!("must have member {}", quote(name, 128));
+            self.missing(at, &["properties", name], name, message);
+        }
+        for (name, value) in document.members(at) {
+            let name = document.string(name);
+            let step = Some(Step::Name(name.to_owned()));
+            if let Some(form) = required.get(name) {
+                self.inside(step, &["properties", name], |run| run.check(form, value, None));
+            } else if let Some(form) = optional.get(name) {
+                self.inside(step, &["optionalProperties", name], |run| run.check(form, value, None));
+            } else if !additional && tag != Some(name) {
+                if let Some(undeclared) = &mut self.undeclared {
+                    undeclared.push(value);
+                }
+                let message = format!("must not be there: member {} is not declared", quote(name, 128));
+                self.inside(step, &[], |run| {
+                    run.wrong(value, &[], "no such member".to_owned(), message);
+                });
+            }
+        }
+    }
+
+    /// RFC 8927, section 3.3.8.
+    fn discriminator(&mut self, tag: &str, mapping: &BTreeMap<String, Form>, at: NodeId) {
+        let document = self.document;
+        let Some(value) = document.member(at, tag) else {
+            let message = format!("must have member {}, {}", quote(tag, 128), one_of(mapping.keys()));
+            self.missing(at, &["discriminator"], tag, message);
+            return;
+        };
+        let step = Some(Step::Name(tag.to_owned()));
+        if document.kind(value) != Kind::String {
+            let expected = one_of(mapping.keys());
+            let message = format!("must be {expected}, not {}", document.kind(value).name());
+            self.inside(step, &[], |run| {
+                run.wrong(value, &["discriminator"], expected, message);
+            });
+            return;
+        }
+        match mapping.get_key_value(document.string(value)) {
+            Some((name, form)) => {
+                self.path.extend(["mapping".to_owned(), name.clone()]);
+                self.check(form, at, Some(tag));
+                self.path.truncate(self.path.len() - 2);
+            }
+            None => {
+                let expected = one_of(mapping.keys());
+                let message = format!("must be {expected}");
+                self.inside(step, &[], |run| {
+                    run.wrong(value, &["mapping"], expected, message);
+                });
+            }
+        }
+    }
+
+    /// A member that must be there and is not.
+    fn missing(&mut self, at: NodeId, keyword: &[&str], name: &str, message: String) {
+        let expected = format!("member {}", quote(name, 128));
+        if let Some(violation) = self.wrong(at, keyword, expected, message) {
+            NO_MEMBER.clone_into(&mut violation.received);
         }
     }
 
@@ -573,100 +612,4 @@ fn or_null(expected: String, nullable: bool) -> String {
 
 fn one_of<'s>(values: impl ExactSizeIterator<Item = &'s String>) -> String {
     format!("one of {}", text::list(values.map(|value| quote(value, 128)), MAX_LIST))
-}
-
-/// RFC 3339, section 5.6, with leap seconds where they can be: at the end of a day in UTC.
-fn is_timestamp(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let number = |from: usize, to: usize| -> Option<u32> {
-        let digits = bytes.get(from..to)?;
-        digits
-            .iter()
-            .all(u8::is_ascii_digit)
-            .then(|| digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0')))
-    };
-    let is = |at: usize, what: &[u8]| bytes.get(at).is_some_and(|byte| what.contains(byte));
-    let parts =
-        (|| Some((number(0, 4)?, number(5, 7)?, number(8, 10)?, number(11, 13)?, number(14, 16)?, number(17, 19)?)))();
-    let Some((year, month, day, hour, minute, second)) = parts else {
-        return false;
-    };
-    if !(is(4, b"-") && is(7, b"-") && is(10, b"Tt") && is(13, b":") && is(16, b":")) {
-        return false;
-    }
-    let leap_year = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if leap_year => 29,
-        2 => 28,
-        _ => return false,
-    };
-    if !(1..=days).contains(&day) || hour > 23 || minute > 59 || second > 60 {
-        return false;
-    }
-    let mut at = 19;
-    if is(at, b".") {
-        let first = at + 1;
-        at = first;
-        while is(at, b"0123456789") {
-            at += 1;
-        }
-        if at == first {
-            return false;
-        }
-    }
-    let offset = if is(at, b"Zz") {
-        at += 1;
-        0
-    } else if is(at, b"+-") {
-        let (Some(hours), Some(minutes)) = (number(at + 1, at + 3), number(at + 4, at + 6)) else {
-            return false;
-        };
-        if !is(at + 3, b":") || hours > 23 || minutes > 59 {
-            return false;
-        }
-        let offset = (hours * 60 + minutes) as i32;
-        let offset = if is(at, b"-") { -offset } else { offset };
-        at += 6;
-        offset
-    } else {
-        return false;
-    };
-    let minute_of_day = ((hour * 60 + minute) as i32 - offset).rem_euclid(24 * 60);
-    at == bytes.len() && (second < 60 || minute_of_day == 24 * 60 - 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_timestamp;
-
-    #[test]
-    fn timestamps_are_those_of_rfc_3339() {
-        for text in [
-            "1985-04-12T23:20:50.52Z",
-            "1996-12-19t16:39:57-08:00",
-            "1990-12-31T23:59:60Z",
-            "1990-12-31T15:59:60-08:00",
-            "2024-02-29T00:00:00z",
-        ] {
-            assert!(is_timestamp(text), "{text}");
-        }
-        for text in [
-            "",
-            "2023-02-29T00:00:00Z",
-            "1985-04-12",
-            "1985-04-12T23:20:50",
-            "1985-04-12 23:20:50Z",
-            "1990-12-31T22:59:60Z",
-            "1985-04-12T24:00:00Z",
-            "1985-04-12T23:20:50.Z",
-            "1985-04-12T23:20:50+0100",
-            "1985-13-12T23:20:50Z",
-            "1985-04-12T23:20:50Zé",
-            "1985-04-12T23:20:50+25:00",
-        ] {
-            assert!(!is_timestamp(text), "{text}");
-        }
-    }
 }

@@ -41,12 +41,12 @@ const FORGETFUL_PER_VALUE: usize = 8;
 pub(super) struct Failure {
     pub(super) at: NodeId,
     pub(super) schema: SchemaId,
-    pub(super) why: Why,
+    pub(super) why: BrokenRule,
 }
 
 /// The rule that was broken; numbers say which, where a schema can have several.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Why {
+pub(super) enum BrokenRule {
     Never,
     Type,
     Allowed(usize),
@@ -104,8 +104,10 @@ impl Failure {
     /// The schema whose rule was broken, and the keyword; none where the schema itself says it all.
     pub(super) fn rule(&self, schemas: &Schemas) -> (SchemaId, Option<&'static str>) {
         match &self.why {
-            Why::PropertyName(inner) => inner.rule(schemas),
-            Why::Never | Why::AdditionalProperties | Why::UnevaluatedProperties => (self.schema, None),
+            BrokenRule::PropertyName(inner) => inner.rule(schemas),
+            BrokenRule::Never | BrokenRule::AdditionalProperties | BrokenRule::UnevaluatedProperties => {
+                (self.schema, None)
+            }
             _ => (self.schema, Some(self.keyword(schemas))),
         }
     }
@@ -114,36 +116,38 @@ impl Failure {
     pub(super) fn keyword(&self, schemas: &Schemas) -> &'static str {
         let schema = schemas.get(self.schema);
         match &self.why {
-            Why::Never => "false",
-            Why::AdditionalProperties => "additionalProperties",
-            Why::UnevaluatedProperties => "unevaluatedProperties",
-            Why::PropertyName(_) => "propertyNames",
-            Why::Type => "type",
-            Why::Allowed(number) => schema.allowed[*number].keyword,
-            Why::Bound(number) => schema.number.as_ref().map_or("", |rules| rules.bounds[*number].keyword),
-            Why::MultipleOf => "multipleOf",
-            Why::MinLength => "minLength",
-            Why::MaxLength => "maxLength",
-            Why::Pattern | Why::Undecided | Why::Hanging => "pattern",
-            Why::PatternProperties(_) => "patternProperties",
-            Why::Format => "format",
-            Why::ContentEncoding(_) => "contentEncoding",
-            Why::ContentMediaType(_) => "contentMediaType",
-            Why::MinItems => "minItems",
-            Why::MaxItems => "maxItems",
-            Why::UniqueItems => "uniqueItems",
-            Why::AdditionalItems => "additionalItems",
-            Why::Contains => "contains",
-            Why::MinContains(_) => "minContains",
-            Why::MaxContains(_) => "maxContains",
-            Why::UnevaluatedItems(_) => "unevaluatedItems",
-            Why::MinProperties => "minProperties",
-            Why::MaxProperties => "maxProperties",
-            Why::Required(_) => "required",
-            Why::Dependent(number, _) => schema.object.as_ref().map_or("", |rules| rules.dependent[*number].keyword),
-            Why::Not(_) => "not",
-            Why::AnyOf(..) => "anyOf",
-            Why::OneOfNone(..) | Why::OneOfSeveral(..) => "oneOf",
+            BrokenRule::Never => "false",
+            BrokenRule::AdditionalProperties => "additionalProperties",
+            BrokenRule::UnevaluatedProperties => "unevaluatedProperties",
+            BrokenRule::PropertyName(_) => "propertyNames",
+            BrokenRule::Type => "type",
+            BrokenRule::Allowed(number) => schema.allowed[*number].keyword,
+            BrokenRule::Bound(number) => schema.number.as_ref().map_or("", |rules| rules.bounds[*number].keyword),
+            BrokenRule::MultipleOf => "multipleOf",
+            BrokenRule::MinLength => "minLength",
+            BrokenRule::MaxLength => "maxLength",
+            BrokenRule::Pattern | BrokenRule::Undecided | BrokenRule::Hanging => "pattern",
+            BrokenRule::PatternProperties(_) => "patternProperties",
+            BrokenRule::Format => "format",
+            BrokenRule::ContentEncoding(_) => "contentEncoding",
+            BrokenRule::ContentMediaType(_) => "contentMediaType",
+            BrokenRule::MinItems => "minItems",
+            BrokenRule::MaxItems => "maxItems",
+            BrokenRule::UniqueItems => "uniqueItems",
+            BrokenRule::AdditionalItems => "additionalItems",
+            BrokenRule::Contains => "contains",
+            BrokenRule::MinContains(_) => "minContains",
+            BrokenRule::MaxContains(_) => "maxContains",
+            BrokenRule::UnevaluatedItems(_) => "unevaluatedItems",
+            BrokenRule::MinProperties => "minProperties",
+            BrokenRule::MaxProperties => "maxProperties",
+            BrokenRule::Required(_) => "required",
+            BrokenRule::Dependent(number, _) => {
+                schema.object.as_ref().map_or("", |rules| rules.dependent[*number].keyword)
+            }
+            BrokenRule::Not(_) => "not",
+            BrokenRule::AnyOf(..) => "anyOf",
+            BrokenRule::OneOfNone(..) | BrokenRule::OneOfSeveral(..) => "oneOf",
         }
     }
 
@@ -285,7 +289,7 @@ impl Findings for All {
     }
 
     fn add(&mut self, failure: Failure) {
-        if let Why::Undecided | Why::Hanging | Why::PatternProperties(_) = failure.why {
+        if let BrokenRule::Undecided | BrokenRule::Hanging | BrokenRule::PatternProperties(_) = failure.why {
             self.undecided = self.undecided.saturating_sub(1);
         }
         if self.left > 0 {
@@ -319,7 +323,7 @@ impl Findings for Undeclared {
     }
 
     fn add(&mut self, failure: Failure) {
-        if let Why::AdditionalProperties | Why::UnevaluatedProperties = failure.why {
+        if let BrokenRule::AdditionalProperties | BrokenRule::UnevaluatedProperties = failure.why {
             self.members.push(failure.at);
         }
     }
@@ -424,14 +428,29 @@ macro_rules! demand {
     };
 }
 
+/// A value that is judged.
+#[derive(Clone, Copy)]
+struct Value {
+    at: NodeId,
+    kind: Kind,
+}
+
+/// The schema that it is judged by.
+#[derive(Clone, Copy)]
+struct Rules<'d> {
+    id: SchemaId,
+    schema: &'d Schema,
+}
+
 /// Whether there are neither too few nor too many of something.
 #[inline(always)]
 fn within<F: Findings>(
     found: &mut F,
-    (id, at): (SchemaId, NodeId),
+    id: SchemaId,
+    at: NodeId,
     sizes: Sizes,
     count: usize,
-    [few, many]: [Why; 2],
+    [few, many]: [BrokenRule; 2],
 ) -> bool {
     let mut valid = true;
     if count < sizes.min {
@@ -504,7 +523,7 @@ impl<'d> Judge<'d> {
     }
 
     /// Whether a text matches; none where that is not decided.
-    fn is_match(&mut self, pattern: &Pattern, (id, at): (SchemaId, NodeId), why: Why, text: &str) -> Option<bool> {
+    fn is_match(&mut self, pattern: &Pattern, id: SchemaId, at: NodeId, why: BrokenRule, text: &str) -> Option<bool> {
         // Whoever tried one can have tried this one: there are none in most judgements.
         let is_known = !self.tried.is_empty() && self.is_tried(pattern, at);
         if !is_known && let Ok(matches) = pattern.matches(text) {
@@ -524,7 +543,7 @@ impl<'d> Judge<'d> {
 
     /// The match on which it hangs whether a value is valid, as what is wrong with it.
     fn hanging(&self, id: SchemaId, at: NodeId) -> Failure {
-        self.hanging.clone().unwrap_or(Failure { at, schema: id, why: Why::Hanging })
+        self.hanging.clone().unwrap_or(Failure { at, schema: id, why: BrokenRule::Hanging })
     }
 
     /// Tell that match: the value is not valid.
@@ -546,7 +565,7 @@ impl<'d> Judge<'d> {
         if !F::ALL && brief.takes_none(kind) {
             return false;
         }
-        self.judge_by_rules(found, id, (at, kind), seen)
+        self.judge_by_rules(found, id, Value { at, kind }, seen)
     }
 
     #[inline(never)]
@@ -554,7 +573,7 @@ impl<'d> Judge<'d> {
         &mut self,
         found: &mut F,
         id: SchemaId,
-        (at, kind): (NodeId, Kind),
+        Value { at, kind }: Value,
         seen: Option<&mut Seen>,
     ) -> bool {
         if found.is_spent() {
@@ -563,9 +582,9 @@ impl<'d> Judge<'d> {
         let schemas = self.schemas;
         let schema = schemas.get(id);
         if schemas.brief(id).is_costly(kind) {
-            self.judge_costly(found, (id, schema), (at, kind), seen)
+            self.judge_costly(found, Rules { id, schema }, Value { at, kind }, seen)
         } else {
-            self.judge_simple(found, (id, schema), (at, kind))
+            self.judge_simple(found, Rules { id, schema }, Value { at, kind })
         }
     }
 
@@ -573,17 +592,17 @@ impl<'d> Judge<'d> {
     fn judge_simple<F: Findings>(
         &mut self,
         found: &mut F,
-        (id, schema): (SchemaId, &Schema),
-        (at, kind): (NodeId, Kind),
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
     ) -> bool {
         let mut valid = true;
         if !schema.types.has(self.document, at, kind) {
-            let why = if schema.never { Why::Never } else { Why::Type };
+            let why = if schema.never { BrokenRule::Never } else { BrokenRule::Type };
             fail!(valid, found, at, id, why);
         }
         for (number, allowed) in schema.allowed.iter().enumerate() {
             if !allowed.has(self.document, at, kind) {
-                fail!(valid, found, at, id, Why::Allowed(number));
+                fail!(valid, found, at, id, BrokenRule::Allowed(number));
             }
         }
         match kind {
@@ -605,8 +624,8 @@ impl<'d> Judge<'d> {
     fn judge_costly<F: Findings>(
         &mut self,
         found: &mut F,
-        (id, schema): (SchemaId, &'d Schema),
-        (at, kind): (NodeId, Kind),
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
         seen: Option<&mut Seen>,
     ) -> bool {
         if schema.recurs {
@@ -629,7 +648,7 @@ impl<'d> Judge<'d> {
             }
             None => {
                 let met = self.met;
-                let valid = self.judge_deeply(found, (id, schema), (at, kind), seen);
+                let valid = self.judge_deeply(found, Rules { id, schema }, Value { at, kind }, seen);
                 if remembers {
                     self.decided.insert(key, (valid, self.met != met));
                 }
@@ -645,8 +664,8 @@ impl<'d> Judge<'d> {
     fn judge_deeply<F: Findings>(
         &mut self,
         found: &mut F,
-        (id, schema): (SchemaId, &'d Schema),
-        (at, kind): (NodeId, Kind),
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
         seen: Option<&mut Seen>,
     ) -> bool {
         let unevaluated = match kind {
@@ -655,16 +674,16 @@ impl<'d> Judge<'d> {
             _ => None,
         };
         let Some(unevaluated) = unevaluated else {
-            return self.judge_parts(found, (id, schema), (at, kind), seen);
+            return self.judge_parts(found, Rules { id, schema }, Value { at, kind }, seen);
         };
         let mut valid = true;
         let mut own = Seen::of(self.document, at);
         let met = self.met;
-        demand!(valid, self.judge_parts(found, (id, schema), (at, kind), Some(&mut own)));
+        demand!(valid, self.judge_parts(found, Rules { id, schema }, Value { at, kind }, Some(&mut own)));
         if F::ALL && self.met != met {
-            demand!(valid, self.hanging_evaluation(found, (id, schema), (at, kind), &mut own));
+            demand!(valid, self.hanging_evaluation(found, Rules { id, schema }, Value { at, kind }, &mut own));
         }
-        demand!(valid, self.unevaluated(found, id, unevaluated, (at, kind), &mut own));
+        demand!(valid, self.unevaluated(found, id, unevaluated, Value { at, kind }, &mut own));
         if let Some(seen) = seen {
             seen.add(&own);
         }
@@ -676,13 +695,15 @@ impl<'d> Judge<'d> {
     fn hanging_evaluation<F: Findings>(
         &mut self,
         found: &mut F,
-        (id, schema): (SchemaId, &'d Schema),
-        (at, kind): (NodeId, Kind),
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
         own: &mut Seen,
     ) -> bool {
         let document = self.document;
         let mut possible = Seen::of(document, at);
-        self.otherwise(|judge| judge.judge_parts(&mut First, (id, schema), (at, kind), Some(&mut possible)));
+        self.otherwise(|judge| {
+            judge.judge_parts(&mut First, Rules { id, schema }, Value { at, kind }, Some(&mut possible))
+        });
         let mut valid = true;
         let (unevaluated, parts): (_, Vec<NodeId>) = match kind {
             Kind::Array => (schema.unevaluated_items, document.items(at).collect()),
@@ -702,12 +723,12 @@ impl<'d> Judge<'d> {
     fn judge_parts<F: Findings>(
         &mut self,
         found: &mut F,
-        (id, schema): (SchemaId, &'d Schema),
-        (at, kind): (NodeId, Kind),
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
         mut seen: Option<&mut Seen>,
     ) -> bool {
         let mut valid = true;
-        demand!(valid, self.judge_simple(found, (id, schema), (at, kind)));
+        demand!(valid, self.judge_simple(found, Rules { id, schema }, Value { at, kind }));
         match kind {
             Kind::Array => {
                 if let Some(rules) = &schema.array {
@@ -722,7 +743,7 @@ impl<'d> Judge<'d> {
             _ => {}
         }
         for (number, applied) in schema.applied.iter().enumerate() {
-            demand!(valid, self.applied(found, id, (number, applied), at, seen.as_deref_mut()));
+            demand!(valid, self.applied(found, id, number, applied, at, seen.as_deref_mut()));
         }
         valid
     }
@@ -732,13 +753,13 @@ impl<'d> Judge<'d> {
         let number = Numeric::of(self.document.source(at));
         for (index, bound) in rules.bounds.iter().enumerate() {
             if !bound.has(number) {
-                fail!(valid, found, at, id, Why::Bound(index));
+                fail!(valid, found, at, id, BrokenRule::Bound(index));
             }
         }
         if let Some((divisor, _)) = &rules.multiple_of
             && !number.is_multiple_of(divisor)
         {
-            fail!(valid, found, at, id, Why::MultipleOf);
+            fail!(valid, found, at, id, BrokenRule::MultipleOf);
         }
         valid
     }
@@ -751,25 +772,25 @@ impl<'d> Judge<'d> {
         let (min, max) = (rules.length.min, rules.length.max);
         if text.len() > max || text.len() < min.saturating_mul(4) {
             let length = text.chars().count();
-            demand!(valid, within(found, (id, at), rules.length, length, [Why::MinLength, Why::MaxLength]));
+            demand!(valid, within(found, id, at, rules.length, length, [BrokenRule::MinLength, BrokenRule::MaxLength]));
         }
         if let Some(pattern) = &rules.pattern {
-            match self.is_match(pattern, (id, at), Why::Hanging, text) {
+            match self.is_match(pattern, id, at, BrokenRule::Hanging, text) {
                 Some(true) => {}
-                Some(false) => fail!(valid, found, at, id, Why::Pattern),
+                Some(false) => fail!(valid, found, at, id, BrokenRule::Pattern),
                 None if self.reading == Reading::Open => {}
-                None => fail!(valid, found, at, id, Why::Undecided),
+                None => fail!(valid, found, at, id, BrokenRule::Undecided),
             }
         }
         if let Some(format) = &rules.format
             && !(format.is_valid)(text)
         {
-            fail!(valid, found, at, id, Why::Format);
+            fail!(valid, found, at, id, BrokenRule::Format);
         }
         match rules.content.check(text) {
             Ok(()) => {}
-            Err(WrongContent::Encoding(name)) => fail!(valid, found, at, id, Why::ContentEncoding(name)),
-            Err(WrongContent::MediaType(name)) => fail!(valid, found, at, id, Why::ContentMediaType(name)),
+            Err(WrongContent::Encoding(name)) => fail!(valid, found, at, id, BrokenRule::ContentEncoding(name)),
+            Err(WrongContent::MediaType(name)) => fail!(valid, found, at, id, BrokenRule::ContentMediaType(name)),
         }
         valid
     }
@@ -786,12 +807,12 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let count = document.count(at);
-        demand!(valid, within(found, (id, at), rules.length, count, [Why::MinItems, Why::MaxItems]));
+        demand!(valid, within(found, id, at, rules.length, count, [BrokenRule::MinItems, BrokenRule::MaxItems]));
         if rules.closed && count > rules.prefix.len() {
-            fail!(valid, found, at, id, Why::AdditionalItems);
+            fail!(valid, found, at, id, BrokenRule::AdditionalItems);
         }
         if rules.unique && !is_unique(document, at) {
-            fail!(valid, found, at, id, Why::UniqueItems);
+            fail!(valid, found, at, id, BrokenRule::UniqueItems);
         }
         if rules.rest.is_some() || !rules.prefix.is_empty() {
             for (index, item) in document.items(at).enumerate() {
@@ -840,14 +861,14 @@ impl<'d> Judge<'d> {
             if F::ALL && open >= contains.count.min {
                 return self.hangs(found, id, at);
             }
-            let why = if contains.count.min == 1 { Why::Contains } else { Why::MinContains(least) };
+            let why = if contains.count.min == 1 { BrokenRule::Contains } else { BrokenRule::MinContains(least) };
             fail!(valid, found, at, id, why);
         }
         if most > contains.count.max {
             if F::ALL && strict <= contains.count.max {
                 return self.hangs(found, id, at);
             }
-            fail!(valid, found, at, id, Why::MaxContains(most));
+            fail!(valid, found, at, id, BrokenRule::MaxContains(most));
         }
         valid
     }
@@ -864,7 +885,10 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let count = document.count(at);
-        demand!(valid, within(found, (id, at), rules.count, count, [Why::MinProperties, Why::MaxProperties]));
+        demand!(
+            valid,
+            within(found, id, at, rules.count, count, [BrokenRule::MinProperties, BrokenRule::MaxProperties])
+        );
         let waiting = self.waiting.len();
         let mut judged = self.members(found, id, rules, at, seen.as_deref_mut());
         let mut next = waiting;
@@ -882,7 +906,7 @@ impl<'d> Judge<'d> {
             for (number, dependent) in rules.dependents_of(document.string(name)) {
                 for (index, name) in dependent.required.iter().enumerate() {
                     if document.member(at, name).is_none() {
-                        fail!(valid, found, at, id, Why::Dependent(number, index));
+                        fail!(valid, found, at, id, BrokenRule::Dependent(number, index));
                     }
                 }
                 if let Some(schema) = dependent.schema {
@@ -921,7 +945,7 @@ impl<'d> Judge<'d> {
             let text = if rules.patterns.is_empty() { "" } else { document.string(name) };
             let mut hanging = Vec::new();
             for (number, (pattern, schema)) in rules.patterns.iter().enumerate() {
-                match self.is_match(pattern, (id, name), Why::PatternProperties(number), text) {
+                match self.is_match(pattern, id, name, BrokenRule::PatternProperties(number), text) {
                     Some(true) => {
                         covered = true;
                         demand!(valid, self.judge_soon(found, *schema, value));
@@ -932,16 +956,16 @@ impl<'d> Judge<'d> {
             }
             if !hanging.is_empty() {
                 // Told at the object: it has the names.
-                self.hanging = Some(Failure { at, schema: id, why: Why::PatternProperties(hanging[0].0) });
+                self.hanging = Some(Failure { at, schema: id, why: BrokenRule::PatternProperties(hanging[0].0) });
                 let additional = if covered { None } else { rules.additional };
                 if !self.hanging_member(&hanging, additional, value) {
-                    fail!(valid, found, at, id, Why::PatternProperties(hanging[0].0));
+                    fail!(valid, found, at, id, BrokenRule::PatternProperties(hanging[0].0));
                 }
                 covered |= additional.is_some() || self.reading == Reading::Open;
             } else if !covered && let Some(schema) = rules.additional {
                 covered = true;
                 if self.schemas.get(schema).never {
-                    fail!(valid, found, value, schema, Why::AdditionalProperties);
+                    fail!(valid, found, value, schema, BrokenRule::AdditionalProperties);
                 } else {
                     demand!(valid, self.judge_soon(found, schema, value));
                 }
@@ -965,7 +989,7 @@ impl<'d> Judge<'d> {
             }
             for (number, member) in rules.members.iter().enumerate() {
                 if member.required && !there[number] {
-                    fail!(valid, found, at, id, Why::Required(number));
+                    fail!(valid, found, at, id, BrokenRule::Required(number));
                 }
             }
         }
@@ -1000,13 +1024,13 @@ impl<'d> Judge<'d> {
         // A name is told as the name of a member.
         if let Some(hanging) = self.hanging.take_if(|hanging| hanging.at == name) {
             let why = match hanging.why {
-                Why::PropertyName(_) => hanging.why,
-                _ => Why::PropertyName(Box::new(hanging)),
+                BrokenRule::PropertyName(_) => hanging.why,
+                _ => BrokenRule::PropertyName(Box::new(hanging)),
             };
             self.hanging = Some(Failure { at: name, schema: id, why });
         }
         for failure in found.since(mark) {
-            found.add(Failure { at: name, schema: id, why: Why::PropertyName(Box::new(failure)) });
+            found.add(Failure { at: name, schema: id, why: BrokenRule::PropertyName(Box::new(failure)) });
         }
         valid
     }
@@ -1017,7 +1041,7 @@ impl<'d> Judge<'d> {
         found: &mut F,
         id: SchemaId,
         schema: SchemaId,
-        (at, kind): (NodeId, Kind),
+        Value { at, kind }: Value,
         seen: &mut Seen,
     ) -> bool {
         let mut valid = true;
@@ -1029,7 +1053,7 @@ impl<'d> Judge<'d> {
                     continue;
                 }
                 if never {
-                    fail!(valid, found, at, id, Why::UnevaluatedItems(index));
+                    fail!(valid, found, at, id, BrokenRule::UnevaluatedItems(index));
                     break;
                 }
                 demand!(valid, self.judge(found, schema, item, None));
@@ -1041,7 +1065,7 @@ impl<'d> Judge<'d> {
                     continue;
                 }
                 if never {
-                    fail!(valid, found, value, schema, Why::UnevaluatedProperties);
+                    fail!(valid, found, value, schema, BrokenRule::UnevaluatedProperties);
                 } else {
                     demand!(valid, self.judge(found, schema, value, None));
                 }
@@ -1056,7 +1080,8 @@ impl<'d> Judge<'d> {
         &mut self,
         found: &mut F,
         id: SchemaId,
-        (number, applied): (usize, &'d Applied),
+        number: usize,
+        applied: &'d Applied,
         at: NodeId,
         mut seen: Option<&mut Seen>,
     ) -> bool {
@@ -1082,7 +1107,10 @@ impl<'d> Judge<'d> {
                     if F::ALL && self.met != met && any.iter().any(|schema| self.is_valid_otherwise(*schema, at)) {
                         return self.hangs(found, id, at);
                     }
-                    demand!(valid, self.unmatched(found, (id, any), at, seen, |nearest| Why::AnyOf(number, nearest)));
+                    demand!(
+                        valid,
+                        self.unmatched(found, id, any, at, seen, |nearest| BrokenRule::AnyOf(number, nearest))
+                    );
                 }
             }
             Applied::One(one) => {
@@ -1104,14 +1132,14 @@ impl<'d> Judge<'d> {
                 match (strict, open) {
                     (1, 1) => {}
                     (_, 0) => {
-                        let why = |nearest| Why::OneOfNone(number, nearest);
-                        demand!(valid, self.unmatched(found, (id, one), at, seen, why));
+                        let why = |nearest| BrokenRule::OneOfNone(number, nearest);
+                        demand!(valid, self.unmatched(found, id, one, at, seen, why));
                     }
                     (0 | 1, _) if self.reading == Reading::Open => {}
                     (0 | 1, _) => {
                         demand!(valid, self.hangs(found, id, at));
                     }
-                    _ => fail!(valid, found, at, id, Why::OneOfSeveral(number, matching)),
+                    _ => fail!(valid, found, at, id, BrokenRule::OneOfSeveral(number, matching)),
                 }
             }
             Applied::Not(schema, _) => {
@@ -1120,7 +1148,7 @@ impl<'d> Judge<'d> {
                     if F::ALL && self.met != met && !self.is_valid(*schema, at) {
                         return self.hangs(found, id, at);
                     }
-                    fail!(valid, found, at, id, Why::Not(number));
+                    fail!(valid, found, at, id, BrokenRule::Not(number));
                 }
             }
             Applied::If { condition, then, otherwise } => {
@@ -1190,10 +1218,11 @@ impl<'d> Judge<'d> {
     fn unmatched<F: Findings>(
         &mut self,
         found: &mut F,
-        (id, alternatives): (SchemaId, &[SchemaId]),
+        id: SchemaId,
+        alternatives: &[SchemaId],
         at: NodeId,
         seen: Option<&mut Seen>,
-        why: impl Fn(Option<Box<Nearest>>) -> Why,
+        why: impl Fn(Option<Box<Nearest>>) -> BrokenRule,
     ) -> bool {
         if !F::BY_ALTERNATIVE {
             return false;

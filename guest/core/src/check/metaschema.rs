@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Checker, Dialect, Patterns, draft, id};
 use crate::{
-    contract::CONTRACT_CAPS,
+    caps::CONTRACT_CAPS,
     parse::{Span, parse},
     screen::screen,
     violation::Violation,

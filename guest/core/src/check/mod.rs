@@ -15,12 +15,12 @@ use referencing::{Draft, SPECIFICATIONS};
 use serde_json::Value;
 
 use crate::{
-    contract::CONTRACT_CAPS,
+    caps::CONTRACT_CAPS,
     parse::{Document, NodeId, Span, parse},
     path::ItemsPath,
     place::Place,
     screen::{Screened, malformed},
-    violation::{MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violation, Violations},
+    violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violation, Violations},
 };
 use compile::{Unusable, compile, find};
 use explain::Explainer;
@@ -241,8 +241,13 @@ fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, 
 }
 
 fn read(source: &str) -> Result<Value, Violation> {
-    serde_json::from_str(source)
-        .map_err(|error| Violation::new(&Place::root(), "json", "a JSON value", &error.to_string(), "must be JSON"))
+    serde_json::from_str(source).map_err(|error| {
+        Violation::new(
+            &Place::root(),
+            "json",
+            Details { expected: "a JSON value", received: &error.to_string(), message: "must be JSON" },
+        )
+    })
 }
 
 /// The URI of a schema that has none, and the base of relative ones.
@@ -305,7 +310,11 @@ fn build(
             let place = in_contract(keywords).name(&keyword);
             let received = keywords.get(&keyword).unwrap_or(keywords).to_string();
             let message = format!("must be as the dialect defines '{keyword}'");
-            Violation::new(&place, &keyword, &format!("a value for '{keyword}'"), &received, &message)
+            Violation::new(
+                &place,
+                &keyword,
+                Details { expected: &format!("a value for '{keyword}'"), received: &received, message: &message },
+            )
         }
     })
 }

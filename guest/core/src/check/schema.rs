@@ -10,9 +10,10 @@ use super::{
     value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
-    parse::{Document, Kind, NodeId, Number, hash, same},
+    parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
     place::Step,
+    scan::{hash, same},
 };
 
 /// A schema's place in `Schemas`.

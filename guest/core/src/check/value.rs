@@ -371,7 +371,7 @@ fn order_of_numbers(document: &Document, a: NodeId, b: NodeId) -> Ordering {
 mod tests {
     use super::*;
     use crate::{
-        contract::Caps,
+        caps::Caps,
         parse::{Span, parse},
     };
 

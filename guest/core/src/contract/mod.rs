@@ -5,48 +5,25 @@ mod lint;
 
 use std::sync::OnceLock;
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
+    caps::{CONTRACT_CAPS, Caps},
     check::{self, Checker, Dialect, Patterns},
     fault::{Fault, FaultCode},
     parse::{self, Document, Kind, NodeId, Number, Span},
     path::{ItemsPath, Path},
     place::{Place, Step},
     screen::{self, Screening},
-    violation::Violation,
+    violation::{Details, Violation},
 };
 
 pub use lint::Warning;
 
 /// The format of contracts, as JSON Schema.
 const CONTRACT_SCHEMA: &str = include_str!("../../../../schemas/contract.schema.json");
-
-/// Limits of a document, beyond which it is not judged by its schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Caps {
-    pub(crate) bytes: usize,
-    pub(crate) depth: usize,
-    pub(crate) string_bytes: usize,
-    pub(crate) array_items: usize,
-    pub(crate) object_members: usize,
-}
-
-impl Default for Caps {
-    fn default() -> Self {
-        Caps { bytes: 1024 * 1024, depth: 64, string_bytes: 64 * 1024, array_items: 10_000, object_members: 1_000 }
-    }
-}
-
-/// Limits of a contract itself. Compiling recurses with its depth, well inside the stack at this one.
-pub(crate) const CONTRACT_CAPS: Caps = Caps {
-    bytes: 8 * 1024 * 1024,
-    depth: 96,
-    string_bytes: 1024 * 1024,
-    array_items: 1_000_000,
-    object_members: 100_000,
-};
 
 /// Where candidates are looked for in an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -304,8 +281,12 @@ fn on_disk(document: &Document) -> Vec<Violation> {
         .filter(|&at| document.kind(at) == Kind::String)
         .map(|at| {
             let message = "must be the schema itself: a path to it is put in by the host's loader, and only there";
-            Violation::new(&document.place(at), "type", "a schema", document.string(at), message)
-                .spanning(document.span(at))
+            Violation::new(
+                &document.place(at),
+                "type",
+                Details { expected: "a schema", received: document.string(at), message },
+            )
+            .spanning(document.span(at))
         })
         .collect()
 }
@@ -424,7 +405,10 @@ impl Reader<'_, '_> {
         let wrong = |name: &str, expected: &str, message: &str| {
             let at = member(name).unwrap_or(items);
             let place = Place::root().name("items").name(name);
-            vec![Violation::new(&place, "items", expected, &document.shown(at), message).spanning(document.span(at))]
+            vec![
+                Violation::new(&place, "items", Details { expected, received: &document.shown(at), message })
+                    .spanning(document.span(at)),
+            ]
         };
         let path = member("path").and_then(|at| ItemsPath::read(document.string(at))).ok_or_else(|| {
             let message = "must be a path (RFC 9535) of names and indices that ends with '[*]', as $.list[*] does";
@@ -470,7 +454,7 @@ impl Reader<'_, '_> {
                     let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.list[*].name is";
                     let at = document.member(rule, "path").unwrap_or(rule);
                     let expected = "a path of names, indices and '[*]'";
-                    Violation::new(&document.place(at), "allow", expected, text("path"), message)
+                    Violation::new(&document.place(at), "allow", Details { expected, received: text("path"), message })
                         .spanning(document.span(at))
                 })?;
                 let list = match document.member(rule, "values") {
@@ -569,17 +553,10 @@ impl Reader<'_, '_> {
         let Some(options) = self.member("caps") else {
             return caps;
         };
-        for (name, at) in document.members(options) {
-            let Some(value) = Number(document.source(at)).as_f64().map(|value| value as usize) else {
-                continue;
-            };
-            match document.string(name) {
-                "bytes" => caps.bytes = value,
-                "depth" => caps.depth = value,
-                "string_bytes" => caps.string_bytes = value,
-                "array_items" => caps.array_items = value,
-                _ => caps.object_members = value,
-            }
+        for (name, cap) in caps.named() {
+            let value = document.member(options, name).and_then(|at| Number(document.source(at)).as_f64());
+            // The format bounds it.
+            *cap = value.map_or(*cap, |value| value as usize);
         }
         caps
     }
@@ -588,7 +565,7 @@ impl Reader<'_, '_> {
 fn unknown_dialect(place: Place, uri: &str) -> Violation {
     let known = check::dialects();
     let message = format!("must be a dialect that is known: {known}");
-    Violation::new(&place, "dialect", &known, uri, &message)
+    Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
 }
 
 /// The version in a schema's URI: its last part of the form `1.2.3`, with or without a `v` before it.
@@ -606,11 +583,7 @@ fn version_in(id: &str) -> Option<&str> {
 }
 
 fn digest(source: &str) -> String {
-    let mut digest = String::from("sha256:");
-    for byte in Sha256::digest(source.as_bytes()) {
-        digest.push_str(&format!("{byte:02x}"));
-    }
-    digest
+    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(source)))
 }
 
 #[cfg(test)]
@@ -618,8 +591,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_format_of_contracts_compiles() {
-        format();
+    fn the_format_of_contracts_takes_contracts_and_nothing_else() {
+        for (text, is_one) in [
+            (r#"{"agent":"a","schema":true}"#, true),
+            (r#"{"agent":"a","jtd":{}}"#, true),
+            (r#"{"schema":true}"#, false),
+            (r#"{"agent":"a"}"#, false),
+            (r#"{"agent":"a","schema":true,"shcema":true}"#, false),
+            (r#"{"agent":"a","schema":true,"caps":{"depth":129}}"#, false),
+        ] {
+            let screening = read(text).expect("JSON");
+            assert_eq!(format().is_valid(screening.passed().expect("nothing to refuse")), is_one, "{text}");
+        }
     }
 
     #[test]

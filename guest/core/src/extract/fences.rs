@@ -39,13 +39,13 @@ impl Fence {
         (self.end - self.start).min(MAX_FENCE)
     }
 
-    /// What stands behind it on its line.
+    /// SeenKind stands behind it on its line.
     pub(super) fn line(self, output: &str) -> &str {
         let rest = &output[self.end..];
         &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
     }
 
-    /// What the block holds that it opens, as far as it says so: the first word behind it.
+    /// SeenKind the block holds that it opens, as far as it says so: the first word behind it.
     pub(super) fn info(self, output: &str) -> &str {
         let info = self.line(output).trim_start_matches([' ', '\t']);
         info.split([' ', '\t', '\r', '{', '[']).next().unwrap_or_default()
@@ -85,7 +85,7 @@ fn run(bytes: &[u8], mark: u8) -> usize {
     bytes.iter().take_while(|&&byte| byte == mark).count()
 }
 
-/// What is looked for.
+/// SeenKind is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sought {
     /// A line that ends a block of this mark and length.
@@ -105,7 +105,7 @@ pub(super) struct Mark {
     pub(super) end: usize,
 }
 
-/// Finds fences and tags. What was found is kept for as long as it is ahead, so that each kind is looked for once.
+/// Finds fences and tags. SeenKind was found is kept for as long as it is ahead, so that each kind is looked for once.
 pub(super) struct Marks<'t, 'c> {
     output: &'t str,
     options: &'c Extract,
@@ -169,7 +169,7 @@ impl<'t, 'c> Marks<'t, 'c> {
             Sought::Close(mark, length) => fence.first && fence.last && fence.mark == mark && fence.length() >= length,
             Sought::Opener(mark, length) => {
                 let kind = mark.is_none_or(|mark| mark == fence.mark);
-                // What only ends a block opens none, though an empty marker is one of those that are looked for.
+                // SeenKind only ends a block opens none, though an empty marker is one of those that are looked for.
                 fence.first && kind && fence.length() >= length && !fence.last && opens()
             }
             Sought::Any => fence.first || opens(),

@@ -100,7 +100,7 @@ impl FromIterator<Candidate> for Candidates {
 /// A piece of the output, parsed: most often the candidate that is chosen.
 pub(crate) type Read<'t> = (Span, Result<Parsed<'t>, Broken>);
 
-/// What an output holds.
+/// SeenKind an output holds.
 #[derive(Debug, Default)]
 pub(crate) struct Extracted<'t> {
     /// All of one source.
@@ -108,7 +108,7 @@ pub(crate) struct Extracted<'t> {
     /// A piece that was parsed on the way.
     pub(crate) read: Option<Read<'t>>,
     pub(crate) notes: Vec<String>,
-    /// What was not taken, for the message where nothing is.
+    /// SeenKind was not taken, for the message where nothing is.
     pub(crate) seen: Seen,
 }
 
@@ -258,6 +258,8 @@ fn trimmed(output: &str, start: usize, end: usize) -> Span {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     /// By the `extract` of a contract.
@@ -383,7 +385,8 @@ mod tests {
 
     #[test]
     fn hostile_texts_are_read_in_linear_time() {
-        // Each of these took quadratic time in some extractor; here they end at once or the test does not.
+        // Each of these took quadratic time in some extractor, minutes at this size.
+        const SOON: Duration = Duration::from_secs(10);
         for unit in [
             "```json\n\"",
             "```x\n",
@@ -415,6 +418,7 @@ mod tests {
             "> {}\n",
         ] {
             let text = unit.repeat(500_000 / unit.len());
+            let started = Instant::now();
             for members in [
                 "\"extract\":{\"embedded\":true},\"repair\":\"syntax\"",
                 "\"extract\":{\"embedded\":\"single\"}",
@@ -424,8 +428,11 @@ mod tests {
                 found_by(&format!("```json\n{text}"), members);
                 found_by(&format!("{text}</think>{text}"), members);
             }
+            assert!(started.elapsed() < SOON, "{unit:?} took {:?}", started.elapsed());
         }
         let shrinking: String = (3..700).rev().map(|n| "`".repeat(n) + "x\n").collect();
-        found(&shrinking, "{}");
+        let started = Instant::now();
+        assert_eq!(found(&shrinking, "{}"), []);
+        assert!(started.elapsed() < SOON, "fences that get shorter took {:?}", started.elapsed());
     }
 }

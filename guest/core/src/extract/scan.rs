@@ -1,6 +1,6 @@
 //! One pass over an output: which pieces of it are prose, blocks, values in prose, quotes and reasoning.
 //!
-//! What something holds that is JSON is data, whatever it looks like. Where it is none, a fence that opens a marked block
+//! SeenKind something holds that is JSON is data, whatever it looks like. Where it is none, a fence that opens a marked block
 //! or a tag of reasoning inside of it is one: a draft that was left open hides nothing that comes after it.
 
 use memchr::memchr;
@@ -10,7 +10,7 @@ use super::{
     fences::{Fence, Marks, Sought, end_outside_strings},
     prose::{self, Beyond, is_citation, looks_like_json},
     reasoning::{LeftOut, Tag, closing, tag_at},
-    seen::{Seen, What},
+    seen::{Seen, SeenKind},
     trimmed,
     whole::Pieces,
 };
@@ -26,7 +26,7 @@ const AHEAD_PER_BYTE: usize = 2;
 /// Looking into brackets that do not look like JSON takes half as many bytes as the output has, and this many more.
 const MORE_UNLIKELY: usize = 4096;
 
-/// What was found.
+/// SeenKind was found.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// Blocks that bear a marker.
@@ -172,7 +172,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         match line {
             // A string that does not end: the line does it.
             Some((line, after)) if line < end.start && !is_data => (line, after),
-            // What opens something is looked at again.
+            // SeenKind opens something is looked at again.
             _ if end.is_opening(output, &self.options.markers) => (end.start, end.start),
             _ => (end.start, end.end),
         }
@@ -201,7 +201,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end)).is_some()
     }
 
-    /// A block without a marker. What it holds is not looked at, unless nothing ends it.
+    /// A block without a marker. SeenKind it holds is not looked at, unless nothing ends it.
     fn other(&mut self, open: Fence) -> usize {
         let (output, length) = (self.output, open.length());
         let info = open.info(output);
@@ -231,7 +231,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         if let Some(tag) = self.lone_closing(content, end) {
             return tag;
         }
-        self.found.seen.add(What::Block(info.to_owned()), open.start);
+        self.found.seen.add(SeenKind::Block(info.to_owned()), open.start);
         self.found.whole.other(output, open.start, after, span.of(output).contains(['{', '[']));
         after
     }
@@ -325,7 +325,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             }
         } else {
             self.found.counted += 1;
-            self.found.seen.add(What::Json, start);
+            self.found.seen.add(SeenKind::Json, start);
             self.found.whole.value(output, span, self.rows);
         }
         let candidate = Candidate { source: Source::Embedded, marker: None, span };

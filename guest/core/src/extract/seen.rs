@@ -1,4 +1,4 @@
-//! What was seen and not taken, in words.
+//! SeenKind was seen and not taken, in words.
 
 use crate::text::{count, quote};
 
@@ -10,7 +10,7 @@ const MAX_INFO: usize = 32;
 
 /// Something that may be the JSON that was meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum SeenKind {
     /// In prose.
     Json,
     /// In a fenced block with another info string.
@@ -20,12 +20,12 @@ pub(crate) enum What {
 /// The first few things that were seen, and how many there were.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    listed: Vec<(What, usize)>,
+    listed: Vec<(SeenKind, usize)>,
     total: usize,
 }
 
 impl Seen {
-    pub(super) fn add(&mut self, what: What, at: usize) {
+    pub(super) fn add(&mut self, what: SeenKind, at: usize) {
         if self.listed.len() < MAX_SEEN {
             self.listed.push((what, at));
         }
@@ -40,9 +40,9 @@ impl Seen {
             line += output.as_bytes()[from..*at].iter().filter(|byte| **byte == b'\n').count();
             from = *at;
             let word = match what {
-                What::Json => format!("JSON in prose at line {line}"),
-                What::Block(info) if info.is_empty() => format!("a fenced block without a marker at line {line}"),
-                What::Block(info) => format!("a fenced block marked {} at line {line}", quote(info, MAX_INFO)),
+                SeenKind::Json => format!("JSON in prose at line {line}"),
+                SeenKind::Block(info) if info.is_empty() => format!("a fenced block without a marker at line {line}"),
+                SeenKind::Block(info) => format!("a fenced block marked {} at line {line}", quote(info, MAX_INFO)),
             };
             match words.last_mut() {
                 Some((last, times)) if *last == word => *times += 1,

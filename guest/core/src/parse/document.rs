@@ -2,8 +2,13 @@
 
 use std::{borrow::Cow, cmp::Ordering};
 
-use super::{Origin, scan};
-use crate::place::{Place, Step};
+use serde::{Serialize, Serializer};
+
+use super::Origin;
+use crate::{
+    place::{Place, Step},
+    scan,
+};
 
 /// A piece of the output, as byte offsets into the text as it was given; `end` is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,12 +19,19 @@ pub struct Span {
 
 impl Span {
     pub(crate) fn new(start: usize, end: usize) -> Self {
-        // Texts longer than `crate::MAX_TEXT` are refused before anything is parsed.
+        // Texts longer than `caps::MAX_TEXT` are refused before anything is parsed.
         Span { start: start as u32, end: end as u32 }
     }
 
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+}
+
+impl Serialize for Span {
+    /// `[start,end]`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.start, self.end).serialize(serializer)
     }
 }
 

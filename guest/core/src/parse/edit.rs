@@ -2,19 +2,102 @@
 
 use super::Span;
 
+/// What was done to the output: the kinds that `change` in `wit/types.wit` explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    Closed,
+    ClosedString,
+    Dropped,
+    CommaAdded,
+    CommaRemoved,
+    ColonAdded,
+    Comment,
+    Space,
+    Quotes,
+    Quoted,
+    Escaped,
+    Literal,
+    Wrapped,
+    Stray,
+    Around,
+    ItemRemoved,
+    MemberRemoved,
+    Stripped,
+}
+
+impl ChangeKind {
+    const ALL: [ChangeKind; 18] = [
+        ChangeKind::Closed,
+        ChangeKind::ClosedString,
+        ChangeKind::Dropped,
+        ChangeKind::CommaAdded,
+        ChangeKind::CommaRemoved,
+        ChangeKind::ColonAdded,
+        ChangeKind::Comment,
+        ChangeKind::Space,
+        ChangeKind::Quotes,
+        ChangeKind::Quoted,
+        ChangeKind::Escaped,
+        ChangeKind::Literal,
+        ChangeKind::Wrapped,
+        ChangeKind::Stray,
+        ChangeKind::Around,
+        ChangeKind::ItemRemoved,
+        ChangeKind::MemberRemoved,
+        ChangeKind::Stripped,
+    ];
+
+    /// The kind with this name; a report that comes back may have been made elsewhere.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Closed => "closed",
+            ChangeKind::ClosedString => "closed_string",
+            ChangeKind::Dropped => "dropped",
+            ChangeKind::CommaAdded => "comma_added",
+            ChangeKind::CommaRemoved => "comma_removed",
+            ChangeKind::ColonAdded => "colon_added",
+            ChangeKind::Comment => "comment",
+            ChangeKind::Space => "space",
+            ChangeKind::Quotes => "quotes",
+            ChangeKind::Quoted => "quoted",
+            ChangeKind::Escaped => "escaped",
+            ChangeKind::Literal => "literal",
+            ChangeKind::Wrapped => "wrapped",
+            ChangeKind::Stray => "stray",
+            ChangeKind::Around => "around",
+            ChangeKind::ItemRemoved => "item_removed",
+            ChangeKind::MemberRemoved => "member_removed",
+            ChangeKind::Stripped => "stripped",
+        }
+    }
+
+    /// Whether a change of this kind, which takes the place of this text, leaves something out that the producer wrote or was
+    /// still to write.
+    pub(crate) fn loses(self, before: &str) -> bool {
+        match self {
+            ChangeKind::ItemRemoved | ChangeKind::MemberRemoved | ChangeKind::ClosedString => true,
+            ChangeKind::Around | ChangeKind::Dropped | ChangeKind::Stray => before.contains(char::is_alphanumeric),
+            _ => false,
+        }
+    }
+}
+
 /// One piece of the output that is replaced before it is parsed. Edits stand in order and do not overlap; several may
 /// insert at the same place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
-    /// What was done: one of the kinds that `change` in `wit/types.wit` lists.
-    pub(crate) kind: &'static str,
+    pub(crate) kind: ChangeKind,
     /// The piece of the output.
     pub(crate) span: Span,
     pub(crate) after: String,
 }
 
 impl Edit {
-    pub(crate) fn new(kind: &'static str, (start, end): (usize, usize), after: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ChangeKind, (start, end): (usize, usize), after: impl Into<String>) -> Self {
         Edit { kind, span: Span::new(start, end), after: after.into() }
     }
 }
@@ -77,10 +160,10 @@ mod tests {
     fn what_is_edited_keeps_its_places() {
         let output = "x [1 'a',,] y";
         let edits = [
-            Edit::new("comma_added", (4, 4), ","),
-            Edit::new("quotes", (5, 8), "\"a\""),
-            Edit::new("comma_removed", (8, 10), ""),
-            Edit::new("closed", (11, 11), "}"),
+            Edit::new(ChangeKind::CommaAdded, (4, 4), ","),
+            Edit::new(ChangeKind::Quotes, (5, 8), "\"a\""),
+            Edit::new(ChangeKind::CommaRemoved, (8, 10), ""),
+            Edit::new(ChangeKind::Closed, (11, 11), "}"),
         ];
         let (text, origin) = apply(output, Span::new(2, 11), &edits);
         assert_eq!(text, "[1, \"a\"]}");
@@ -93,5 +176,13 @@ mod tests {
         assert_eq!(of(4, 7), (5, 8));
         assert_eq!(of(7, 8), (10, 11));
         assert_eq!(of(8, 9), (11, 11));
+    }
+
+    #[test]
+    fn the_kinds_of_changes_are_those_of_the_report_schema() {
+        let schema: serde_json::Value =
+            serde_json::from_str(include_str!("../../../../schemas/report.schema.json")).expect("JSON");
+        let words = schema["$defs"]["change"]["properties"]["kind"]["enum"].as_array().expect("a list");
+        assert!(words.iter().eq(ChangeKind::ALL.map(ChangeKind::name).iter()), "{words:?}");
     }
 }

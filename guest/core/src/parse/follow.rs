@@ -5,8 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Span, number_length, plain, white_space};
-use crate::{contract::Caps, place::Step};
+use super::{Span, number_length};
+use crate::{
+    caps::Caps,
+    place::Step,
+    scan::{plain, white_space},
+};
 
 /// A container that has not ended.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

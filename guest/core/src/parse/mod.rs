@@ -9,19 +9,17 @@ mod edit;
 pub(crate) mod follow;
 pub(crate) mod loose;
 mod number;
-mod scan;
 mod strict;
 
 pub use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
-pub(crate) use edit::{Edit, Origin, apply};
+pub(crate) use edit::{ChangeKind, Edit, Origin, apply};
 pub(crate) use number::{Number, length as number_length};
-pub(crate) use scan::{hash, plain, same, white_space};
 pub(crate) use strict::{Open, strict_end};
 
 use document::Node;
 
-use crate::{contract::Caps, place::Place};
+use crate::{caps::Caps, place::Place, scan};
 
 /// Deeper texts are not read on: what is so far below every cap costs more than it can say.
 const MAX_LEVELS: usize = 16 * 1024;
@@ -32,13 +30,13 @@ const FEW_NAMES: usize = 24;
 /// Something that the grammar allows and the gate does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Finding {
-    pub(crate) what: What,
+    pub(crate) kind: FindingKind,
     /// The node concerned: for a member named twice, the second name.
     pub(crate) node: NodeId,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum FindingKind {
     DuplicateMember,
     LoneSurrogate,
     NumberRange,
@@ -194,8 +192,8 @@ impl<'t, 'c> Parser<'t, 'c> {
         self.at += scan::white_space(&self.bytes[self.at..]);
     }
 
-    fn found(&mut self, what: What, node: NodeId) {
-        self.findings.push(Finding { what, node });
+    fn found(&mut self, kind: FindingKind, node: NodeId) {
+        self.findings.push(Finding { kind, node });
     }
 
     /// Whether values are kept here: not inside a container below the depth cap.
@@ -275,7 +273,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             let mut node = Node::scalar(kind, Span::new(self.at, self.at + 1));
             node.b = self.document.nodes.len() as u32 + 1;
             if let Some(node) = self.push(node) {
-                self.found(What::Depth, node);
+                self.found(FindingKind::Depth, node);
             }
             None
         };
@@ -303,11 +301,11 @@ impl<'t, 'c> Parser<'t, 'c> {
         let count = node.a as usize;
         if frame.object {
             if count > self.caps.object_members {
-                self.found(What::ObjectMembers, id);
+                self.found(FindingKind::ObjectMembers, id);
             }
             self.duplicates(id);
         } else if count > self.caps.array_items {
-            self.found(What::ArrayItems, id);
+            self.found(FindingKind::ArrayItems, id);
         }
     }
 
@@ -345,7 +343,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             repeated.sort_unstable();
         }
         for name in repeated {
-            self.found(What::DuplicateMember, name);
+            self.found(FindingKind::DuplicateMember, name);
         }
         self.names = names;
     }
@@ -396,7 +394,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         if let Some(node) = node
             && !shape.fits(self.document.source(node))
         {
-            self.found(What::NumberRange, node);
+            self.found(FindingKind::NumberRange, node);
         }
         Ok(())
     }
@@ -452,7 +450,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             self.document.decoded.truncate(decoded);
         }
         if let (Some(node), true) = (node, lone) {
-            self.found(What::LoneSurrogate, node);
+            self.found(FindingKind::LoneSurrogate, node);
         }
         self.string_cap(node, length);
         Ok(())
@@ -463,7 +461,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         if let Some(node) = node
             && length > self.caps.string_bytes
         {
-            self.found(What::StringBytes, node);
+            self.found(FindingKind::StringBytes, node);
         }
     }
 

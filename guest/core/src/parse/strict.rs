@@ -1,6 +1,7 @@
 //! Whether a text is JSON, and nothing else about it (RFC 8259): where its value ends, or where it stops being one.
 
-use super::{MAX_LEVELS, number, plain, white_space};
+use super::{MAX_LEVELS, number};
+use crate::scan::{plain, white_space};
 
 /// The containers that have not ended, a bit for each: whether it is an object.
 #[derive(Default)]

@@ -39,30 +39,30 @@ fn counts_and_places_are_those_of_the_text() {
 
 #[test]
 fn what_the_gate_does_not_allow_is_found() {
-    let findings = |text: &str| -> Vec<(What, String)> {
+    let findings = |text: &str| -> Vec<(FindingKind, String)> {
         let parsed = parsed(text);
         let place = |finding: &Finding| parsed.document.place(finding.node).path();
-        parsed.findings.iter().map(|finding| (finding.what, place(finding))).collect()
+        parsed.findings.iter().map(|finding| (finding.kind, place(finding))).collect()
     };
     assert_eq!(
         findings(r#"{"a":1,"b":{"c":1,"c":2},"\u0061":3}"#),
-        [(What::DuplicateMember, "$.b.c".to_owned()), (What::DuplicateMember, "$.a".to_owned()),]
+        [(FindingKind::DuplicateMember, "$.b.c".to_owned()), (FindingKind::DuplicateMember, "$.a".to_owned()),]
     );
     assert_eq!(
         findings(r#"["\ud800","\udc00\ud800","\ud800\ud83d\ude00"]"#),
         [
-            (What::LoneSurrogate, "$[0]".to_owned()),
-            (What::LoneSurrogate, "$[1]".to_owned()),
-            (What::LoneSurrogate, "$[2]".to_owned()),
+            (FindingKind::LoneSurrogate, "$[0]".to_owned()),
+            (FindingKind::LoneSurrogate, "$[1]".to_owned()),
+            (FindingKind::LoneSurrogate, "$[2]".to_owned()),
         ]
     );
-    assert_eq!(findings("[1e999]"), [(What::NumberRange, "$[0]".to_owned())]);
+    assert_eq!(findings("[1e999]"), [(FindingKind::NumberRange, "$[0]".to_owned())]);
 
     // More than 16 names take the other way.
     let mut wide: Vec<String> = (0..40).map(|n| format!("\"n{n}\":0")).collect();
     wide.push("\"n7\":1".to_owned());
     let wide = format!("{{{}}}", wide.join(","));
-    assert_eq!(findings(&wide), [(What::DuplicateMember, "$.n7".to_owned())]);
+    assert_eq!(findings(&wide), [(FindingKind::DuplicateMember, "$.n7".to_owned())]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_deep_document_is_read_to_its_end_and_kept_to_the_cap() {
     let text = format!("[0,{}1{},2]", "[".repeat(10_000), "]".repeat(10_000));
     let parsed = parsed(&text);
     assert_eq!(parsed.findings.len(), 1);
-    assert_eq!(parsed.findings[0].what, What::Depth);
+    assert_eq!(parsed.findings[0].kind, FindingKind::Depth);
     assert_eq!(parsed.document.nodes.len(), 2 + 64 + 1);
     assert_eq!(parsed.document.count(Document::ROOT), 3);
 }

@@ -10,15 +10,14 @@ mod step;
 mod unit;
 
 use crate::{
-    contract::Caps,
-    items::Malformed,
+    caps::Caps,
     parse::{
-        Document, Edit, Span, apply,
+        Broken, ChangeKind, Document, Edit, Span, apply,
         loose::{Bracket, Lexeme, Lexer, State, Token},
         parse,
     },
     path::ItemsPath,
-    place::Step,
+    place::{Place, Step},
     repair::{MAX_REPAIRS, beyond, comment, first_value, repair_value},
 };
 use extent::{Containers, Extent};
@@ -34,6 +33,23 @@ const LEAST_BYTES: usize = 1 << 16;
 pub(crate) struct Recovered {
     pub(crate) edits: Vec<Edit>,
     pub(crate) malformed: Vec<Malformed>,
+}
+
+/// An item that is no JSON: it is not in the document.
+#[derive(Debug)]
+pub(crate) struct Malformed {
+    pub(crate) index: usize,
+    pub(crate) span: Span,
+}
+
+impl Malformed {
+    /// Where it breaks, the place being one in the item.
+    pub(crate) fn broken(&self, output: &str, caps: &Caps) -> Broken {
+        let end = self.span.end as usize;
+        // What is JSON was cut off: it may have been longer.
+        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() };
+        parse(output, self.span, caps).err().unwrap_or_else(cut_off)
+    }
 }
 
 /// Why no items could be recovered.
@@ -71,7 +87,7 @@ pub(crate) fn recover(
     };
     let mut edits = Vec::new();
     if first > start {
-        edits.push(Edit::new("around", (start, first), ""));
+        edits.push(Edit::new(ChangeKind::Around, (start, first), ""));
     }
     let (inside, after) = recovery.root(first)?;
     edits.extend(inside);
@@ -86,7 +102,9 @@ pub(crate) fn recover(
 fn joined(edits: Vec<Edit>) -> Vec<Edit> {
     edits.into_iter().fold(Vec::new(), |mut joined, edit| {
         match joined.last_mut() {
-            Some(last) if last.kind == "closed" && edit.kind == "closed" && last.span == edit.span => {
+            Some(last)
+                if last.kind == ChangeKind::Closed && edit.kind == ChangeKind::Closed && last.span == edit.span =>
+            {
                 last.after.push_str(&edit.after);
             }
             _ => joined.push(edit),
@@ -171,7 +189,7 @@ impl Recovery<'_, '_> {
         let after = match end {
             End::Bracket(at) => at + 1,
             End::Missing(at) => {
-                edits.push(Edit::new("closed", (at, at), bracket.closing()));
+                edits.push(Edit::new(ChangeKind::Closed, (at, at), bracket.closing()));
                 at
             }
         };
@@ -185,16 +203,16 @@ impl Recovery<'_, '_> {
             return Err(Unrecovered::NoArray);
         };
         let end = last.end;
-        let mut edits = vec![Edit::new("wrapped", (start, start), "[")];
+        let mut edits = vec![Edit::new(ChangeKind::Wrapped, (start, start), "[")];
         edits.extend(self.assemble(units, start, &End::Missing(end), true));
-        edits.push(Edit::new("wrapped", (end, end), "]"));
+        edits.push(Edit::new(ChangeKind::Wrapped, (end, end), "]"));
         Ok((edits, end))
     }
 
     /// The edits that leave just those units of a container that are JSON, with a comma between each two. Items that are
     /// left out are noted.
     fn assemble(&mut self, units: Vec<Unit>, open: usize, end: &End, is_items: bool) -> Vec<Edit> {
-        let removed = if is_items { "item_removed" } else { "member_removed" };
+        let removed = if is_items { ChangeKind::ItemRemoved } else { ChangeKind::MemberRemoved };
         let mut edits = Vec::new();
         let (mut from, mut comma, mut left_out) = (open, "", false);
         for (index, unit) in units.into_iter().enumerate() {
@@ -220,7 +238,7 @@ impl Recovery<'_, '_> {
     }
 
     /// Leave nothing but `comma` between two units.
-    fn gap(&self, (from, to): (usize, usize), comma: &str, removed: Option<&'static str>, edits: &mut Vec<Edit>) {
+    fn gap(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
         let text = &self.output[from..to];
         let front = text.len() - text.trim_ascii_start().len();
         let text = text.trim_ascii();
@@ -229,10 +247,12 @@ impl Recovery<'_, '_> {
         }
         let kind = match removed {
             Some(removed) => removed,
-            None if text.is_empty() => "comma_added",
-            None if text.bytes().all(|byte| byte == b',' || byte.is_ascii_whitespace()) => "comma_removed",
-            None if self.repairs && (text.contains("/*") || text.contains("//") || text.contains('#')) => "comment",
-            None => "stray",
+            None if text.is_empty() => ChangeKind::CommaAdded,
+            None if text.bytes().all(|byte| byte == b',' || byte.is_ascii_whitespace()) => ChangeKind::CommaRemoved,
+            None if self.repairs && (text.contains("/*") || text.contains("//") || text.contains('#')) => {
+                ChangeKind::Comment
+            }
+            None => ChangeKind::Stray,
         };
         let (start, end) = if text.is_empty() { (from, from) } else { (from + front, from + front + text.len()) };
         edits.push(Edit::new(kind, (start, end), comma));
@@ -335,7 +355,7 @@ impl Recovery<'_, '_> {
             return None;
         }
         if span.of(self.output) == name {
-            return Some(vec![Edit::new("quoted", (start, end), format!("\"{name}\""))]);
+            return Some(vec![Edit::new(ChangeKind::Quoted, (start, end), format!("\"{name}\""))]);
         }
         let edits = repair_value(self.output, (start, end))?;
         let (text, _) = apply(self.output, span, &edits);
@@ -357,8 +377,8 @@ impl Recovery<'_, '_> {
                 {
                     return Err(Unrecovered::NoArray);
                 }
-                Token::Comment => edits.push(Edit::new("comment", (lexeme.start, lexeme.end), "")),
-                Token::Space => edits.push(Edit::new("space", (lexeme.start, lexeme.end), " ")),
+                Token::Comment => edits.push(Edit::new(ChangeKind::Comment, (lexeme.start, lexeme.end), "")),
+                Token::Space => edits.push(Edit::new(ChangeKind::Space, (lexeme.start, lexeme.end), " ")),
                 _ => {}
             }
         };

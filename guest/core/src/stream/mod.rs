@@ -11,19 +11,21 @@ use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    MAX_TEXT, allow,
-    contract::{Caps, Contract, Embedded, Select},
+    allow,
+    caps::{Caps, MAX_TEXT},
+    contract::{Contract, Embedded, Select},
     extract::{Brackets, MAX_FENCE, is_likely},
-    fault::{Fault, FaultCode},
+    fault::Fault,
     parse::{
         Span,
         follow::{Cap, Event, Json, Rules},
-        white_space,
     },
+    pipeline::validate,
     place::Place,
     report::Report,
     request::{Finish, NamedList, Request},
-    violation::Violation,
+    scan::white_space,
+    violation::{Details, Violation},
 };
 
 /// How far a document has come.
@@ -106,11 +108,11 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As for [`validate`](crate::validate).
+    /// As for [`validate`].
     pub fn finish(&mut self, contract: &Contract, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
         self.finished = true;
         let (agent, lists) = (self.agent.clone(), self.lists.clone());
-        crate::validate(contract, &Request { agent, output: &self.output, finish, lists, invalid_utf8 })
+        validate(contract, &Request { agent, output: &self.output, finish, lists, invalid_utf8 })
     }
 
     pub fn completeness(&self) -> Completeness {
@@ -119,8 +121,9 @@ impl Session {
 }
 
 fn wrong(name: &str, expected: &str, message: &str) -> Fault {
-    let violation = Violation::new(&Place::root().name(name), "request", expected, "more", message);
-    Fault::wrong(FaultCode::BadRequest, "request", vec![violation])
+    let violation =
+        Violation::new(&Place::root().name(name), "request", Details { expected, received: "more", message });
+    Fault::bad_request(vec![violation])
 }
 
 /// A fence: its mark, and how many of it.
@@ -132,9 +135,9 @@ struct Fence {
     first: bool,
 }
 
-/// Where in the output the next byte is.
+/// Position in the output the next byte is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-enum Where {
+enum Position {
     /// Nothing but white space has come.
     Beginning,
     Prose,
@@ -180,7 +183,7 @@ enum Outside {
 /// A piece of the output that may be the JSON asked for.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Candidate {
-    /// Where it begins, white space before it left out once something else has come.
+    /// Position it begins, white space before it left out once something else has come.
     start: u32,
     begun: bool,
     kind: Kind,
@@ -245,7 +248,7 @@ impl Stuck {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Scan {
     at: u32,
-    place: Where,
+    place: Position,
     /// Nothing but blanks has come on this line.
     blank: bool,
     /// A run of marks that has not ended.
@@ -266,7 +269,7 @@ impl Default for Scan {
     fn default() -> Self {
         Scan {
             at: 0,
-            place: Where::Beginning,
+            place: Position::Beginning,
             blank: true,
             run: None,
             complete: false,
@@ -322,16 +325,18 @@ impl Scan {
             matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'))
         };
         match &mut self.place {
-            Where::Candidate(Candidate { is_json: true, .. }) => self.json(contract, at, bytes, items),
-            Where::Candidate(Candidate { brackets, .. }) => {
+            Position::Candidate(Candidate { is_json: true, .. }) => self.json(contract, at, bytes, items),
+            Position::Candidate(Candidate { brackets, .. }) => {
                 let is_mark =
                     |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
                 let plain = bytes.iter().take_while(|byte| !is_mark(**byte)).count();
                 brackets.pass_over(&bytes[..plain]);
                 plain
             }
-            &mut Where::Bracket(bracket, start) => self.bracket(contract, (bracket, start), at, bytes, items),
-            Where::Prose | Where::Other(_) | Where::Line(_) => bytes.iter().take_while(|byte| !is_mark(**byte)).count(),
+            &mut Position::Bracket(bracket, start) => self.bracket(contract, (bracket, start), at, bytes, items),
+            Position::Prose | Position::Other(_) | Position::Line(_) => {
+                bytes.iter().take_while(|byte| !is_mark(**byte)).count()
+            }
             _ => 0,
         }
     }
@@ -345,7 +350,7 @@ impl Scan {
 
     pub(crate) fn completeness(&self) -> Completeness {
         let complete = match &self.place {
-            Where::Candidate(candidate) => candidate.is_json && self.json.is_complete(),
+            Position::Candidate(candidate) => candidate.is_json && self.json.is_complete(),
             _ => self.complete,
         };
         if complete { Completeness::SoftComplete } else { Completeness::InFlight }
@@ -362,8 +367,8 @@ impl Scan {
         }
         let is_mark = matches!(byte, b'`' | b'~');
         let starts_run = match &self.place {
-            Where::Beginning | Where::Prose | Where::Other(_) => is_mark,
-            Where::Candidate(Candidate { kind, is_json, brackets, .. }) => kind.fence().is_some_and(|open| {
+            Position::Beginning | Position::Prose | Position::Other(_) => is_mark,
+            Position::Candidate(Candidate { kind, is_json, brackets, .. }) => kind.fence().is_some_and(|open| {
                 let in_string = if *is_json { self.json.is_in_string() } else { brackets.is_quoted() };
                 byte == open.mark && (!in_string || (!is_json && self.blank))
             }),
@@ -372,7 +377,7 @@ impl Scan {
         if starts_run {
             self.run = Some(Fence { mark: byte, length: 1, first: self.blank });
             self.blank = false;
-            if matches!(self.place, Where::Beginning) {
+            if matches!(self.place, Position::Beginning) {
                 self.begin_prose(contract, at);
             }
             return;
@@ -384,21 +389,21 @@ impl Scan {
     /// A run of marks has ended.
     fn fence(&mut self, fence: Fence) {
         match &mut self.place {
-            Where::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
-                self.place = Where::Marker(fence, Vec::new(), Before::Prose);
+            Position::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
+                self.place = Position::Marker(fence, Vec::new(), Before::Prose);
             }
-            Where::Other(open) if fence.first && fence.mark == open.mark && fence.length >= open.length => {
-                self.place = Where::Marker(fence, Vec::new(), Before::Other(*open));
+            Position::Other(open) if fence.first && fence.mark == open.mark && fence.length >= open.length => {
+                self.place = Position::Marker(fence, Vec::new(), Before::Other(*open));
             }
-            Where::Candidate(candidate) => {
+            Position::Candidate(candidate) => {
                 let Some(open) = candidate.kind.fence() else {
                     return;
                 };
                 if fence.length >= open.length {
                     self.complete = candidate.is_json && self.json.is_complete();
-                    self.place = Where::Prose;
+                    self.place = Position::Prose;
                     if fence.first {
-                        self.place = Where::Marker(fence, Vec::new(), Before::Block);
+                        self.place = Position::Marker(fence, Vec::new(), Before::Block);
                     }
                 } else {
                     candidate.is_json = false;
@@ -412,14 +417,14 @@ impl Scan {
     fn read(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let white = is_white(byte);
         match &mut self.place {
-            Where::Beginning => {
+            Position::Beginning => {
                 // A byte order mark is three bytes.
                 let mark = at < 3 && [0xef, 0xbb, 0xbf].get(at as usize) == Some(&byte);
                 if white || mark {
                     return;
                 }
                 if byte == b'<' && !contract.extract().ignore.is_empty() {
-                    self.place = Where::Tag(Vec::new(), Outside::Beginning);
+                    self.place = Position::Tag(Vec::new(), Outside::Beginning);
                     return;
                 }
                 if contract.extract().raw_json && begins_json(byte) {
@@ -429,25 +434,25 @@ impl Scan {
                 self.begin_prose(contract, at);
                 self.read(contract, at, byte, items);
             }
-            Where::Prose => {
+            Position::Prose => {
                 // Blocks come first: after one, nothing in prose is looked at.
                 let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
                 match byte {
-                    b'{' | b'[' if embedded => self.place = Where::Bracket(byte, at),
+                    b'{' | b'[' if embedded => self.place = Position::Bracket(byte, at),
                     b'<' if !contract.extract().ignore.is_empty() => {
-                        self.place = Where::Tag(Vec::new(), Outside::Prose);
+                        self.place = Position::Tag(Vec::new(), Outside::Prose);
                     }
-                    b'>' if self.blank => self.place = Where::Quote,
+                    b'>' if self.blank => self.place = Position::Quote,
                     _ => {}
                 }
             }
-            Where::Quote => {
+            Position::Quote => {
                 if byte == b'\n' {
-                    self.place = Where::Prose;
+                    self.place = Position::Prose;
                 }
             }
-            Where::Tag(..) => self.tag(contract, at, byte, items),
-            Where::Reasoning(name, word, outside) => {
+            Position::Tag(..) => self.tag(contract, at, byte, items),
+            Position::Reasoning(name, word, outside) => {
                 let is = |word: &[u8]| word.eq_ignore_ascii_case(name);
                 match byte {
                     b'<' => *word = vec![byte],
@@ -460,7 +465,7 @@ impl Scan {
                     _ => word.clear(),
                 }
             }
-            Where::Marker(fence, word, before) => {
+            Position::Marker(fence, word, before) => {
                 let (fence, before) = (*fence, *before);
                 if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'{' | b'[') {
                     // One byte more than the longest marker tells that it is none.
@@ -476,22 +481,22 @@ impl Scan {
                 let known = markers.iter().any(|marker| marker.as_bytes().eq_ignore_ascii_case(word));
                 let ends = before != Before::Prose && word.is_empty() && matches!(byte, b'\r' | b'\n');
                 if known && !ends {
-                    self.place = Where::Behind(fence);
+                    self.place = Position::Behind(fence);
                     return self.read(contract, at, byte, items);
                 }
                 let untagged = word.is_empty() && byte == b'\n' && contract.extract().untagged && self.blocks == 0;
                 match before {
-                    _ if ends => self.place = Where::Prose,
-                    Before::Other(open) => self.place = Where::Other(open),
-                    _ if !fence.first => self.place = Where::Prose,
+                    _ if ends => self.place = Position::Prose,
+                    Before::Other(open) => self.place = Position::Other(open),
+                    _ if !fence.first => self.place = Position::Prose,
                     Before::Prose if untagged => {
                         self.begin(start_of(at, 1), Kind::Untagged(fence));
                         self.untagged = true;
                     }
-                    _ => self.place = Where::Other(fence),
+                    _ => self.place = Position::Other(fence),
                 }
             }
-            Where::Behind(fence) => {
+            Position::Behind(fence) => {
                 let fence = *fence;
                 match byte {
                     b'\n' => self.begin(start_of(at, 1), Kind::Block(fence)),
@@ -500,33 +505,33 @@ impl Scan {
                         self.read(contract, at, byte, items);
                     }
                     b' ' | b'\t' | b'\r' => {}
-                    _ if fence.first => self.place = Where::Line(fence),
+                    _ if fence.first => self.place = Position::Line(fence),
                     _ => {
-                        self.place = Where::Prose;
+                        self.place = Position::Prose;
                         self.byte(contract, at, byte, items);
                     }
                 }
             }
-            Where::Line(fence) => {
+            Position::Line(fence) => {
                 let fence = *fence;
                 if byte == b'\n' {
                     self.begin(start_of(at, 1), Kind::Block(fence));
                 }
             }
-            Where::Other(_) => {}
-            Where::Bracket(bracket, start) => {
+            Position::Other(_) => {}
+            Position::Bracket(bracket, start) => {
                 let (bracket, start) = (*bracket, *start);
                 if white {
                     return;
                 }
-                self.place = Where::Prose;
+                self.place = Position::Prose;
                 if is_likely(bracket, byte).is_some() || byte == b'\'' {
                     self.begin(start, Kind::Embedded);
                     self.read(contract, start, bracket, items);
                 }
                 self.byte(contract, at, byte, items);
             }
-            Where::Candidate(candidate) => match candidate.is_json {
+            Position::Candidate(candidate) => match candidate.is_json {
                 true => {
                     // What was told may have ended the candidate: then the byte is another place's.
                     if self.json(contract, at, &[byte], items) == 0 {
@@ -534,11 +539,11 @@ impl Scan {
                     }
                 }
                 false if byte == b'<' && !contract.extract().ignore.is_empty() => {
-                    self.place = Where::Tag(Vec::new(), Outside::Candidate(*candidate));
+                    self.place = Position::Tag(Vec::new(), Outside::Candidate(*candidate));
                 }
                 false => {
                     if candidate.brackets.pass(byte) && candidate.kind == Kind::Embedded {
-                        self.place = Where::Prose;
+                        self.place = Position::Prose;
                     }
                 }
             },
@@ -547,7 +552,7 @@ impl Scan {
 
     /// Read on in a candidate that is JSON so far: how many bytes.
     fn json(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) -> usize {
-        let Where::Candidate(candidate) = &mut self.place else {
+        let Position::Candidate(candidate) = &mut self.place else {
             return 0;
         };
         if !candidate.is_json {
@@ -594,7 +599,7 @@ impl Scan {
             }
             Some(Event::End) if kind == Kind::Embedded => {
                 self.complete = true;
-                self.place = Where::Prose;
+                self.place = Position::Prose;
                 None
             }
             Some(Event::End) | None => None,
@@ -609,14 +614,14 @@ impl Scan {
             let embedded = (contract.extract().embedded != Embedded::None) && open > 0;
             match &mut self.place {
                 // A block goes on to its fence, and what stands in prose to its last bracket.
-                Where::Candidate(candidate) if kind != Kind::Raw || embedded => {
+                Position::Candidate(candidate) if kind != Kind::Raw || embedded => {
                     candidate.is_json = false;
                     candidate.brackets = Brackets::inside(open, quoted);
                     if kind == Kind::Raw {
                         candidate.kind = Kind::Embedded;
                     }
                 }
-                _ => self.place = Where::Prose,
+                _ => self.place = Position::Prose,
             }
         }
         read
@@ -634,7 +639,7 @@ impl Scan {
         match bytes.first() {
             // It holds nothing: it comes two after what begins it.
             Some(&byte) if byte == bracket + 2 => {
-                (self.place, self.complete, self.stuck) = (Where::Prose, true, None);
+                (self.place, self.complete, self.stuck) = (Position::Prose, true, None);
                 1
             }
             Some(&byte) if is_likely(bracket, byte).is_some() => {
@@ -648,7 +653,7 @@ impl Scan {
 
     /// A byte behind what may begin a tag of reasoning.
     fn tag(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
-        let Where::Tag(word, outside) = &mut self.place else {
+        let Position::Tag(word, outside) = &mut self.place else {
             return;
         };
         // One byte more than the longest name tells that it is none.
@@ -661,7 +666,7 @@ impl Scan {
         let ignore = &contract.extract().ignore;
         let is_tag = byte == b'>' && ignore.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
         if is_tag && name.len() == word.len() {
-            self.place = Where::Reasoning(name.to_vec(), Vec::new(), outside);
+            self.place = Position::Reasoning(name.to_vec(), Vec::new(), outside);
         } else if is_tag {
             // Reasoning that began with the output: what came belongs to it.
             self.outside(&Outside::Beginning);
@@ -670,8 +675,8 @@ impl Scan {
             let start = at.saturating_sub(1 + word.len() as u32);
             match outside {
                 Outside::Beginning => self.begin_prose(contract, start),
-                Outside::Prose => self.place = Where::Prose,
-                Outside::Candidate(candidate) => self.place = Where::Candidate(candidate),
+                Outside::Prose => self.place = Position::Prose,
+                Outside::Candidate(candidate) => self.place = Position::Candidate(candidate),
             }
             self.byte(contract, at, byte, items);
         }
@@ -680,15 +685,15 @@ impl Scan {
     /// After reasoning.
     fn outside(&mut self, outside: &Outside) {
         self.place = match outside {
-            Outside::Beginning => Where::Beginning,
-            Outside::Prose | Outside::Candidate(_) => Where::Prose,
+            Outside::Beginning => Position::Beginning,
+            Outside::Prose | Outside::Candidate(_) => Position::Prose,
         };
         self.blank = true;
     }
 
     /// The output begins with something else than JSON.
     fn begin_prose(&mut self, contract: &Contract, at: u32) {
-        self.place = Where::Prose;
+        self.place = Position::Prose;
         let only_raw = contract.extract().markers.is_empty() && contract.extract().embedded == Embedded::None;
         if only_raw && !contract.repairs() {
             self.stuck.get_or_insert((Stuck::Extract, at));
@@ -706,7 +711,7 @@ impl Scan {
         self.stuck = None;
         self.json.again();
         let brackets = Brackets::default();
-        self.place = Where::Candidate(Candidate { start, begun: false, kind, is_json: true, brackets });
+        self.place = Position::Candidate(Candidate { start, begun: false, kind, is_json: true, brackets });
     }
 
     /// Note why the candidate can no longer become right, if nothing but what is still to come can be taken instead.

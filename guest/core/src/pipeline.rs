@@ -1,0 +1,334 @@
+//! The order of the stages: one output in, one report out.
+
+use crate::{
+    allow::{self, Allow},
+    caps::MAX_TEXT,
+    change::changes,
+    contract::{Contract, Embedded, Select},
+    extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
+    fault::Fault,
+    items,
+    judgement::{ErrorKind, Judgement, Outcome, Rejection},
+    parse::{ChangeKind, Document, Edit, Kind, NodeId, Span, apply, parse, parse_edited, strict_end},
+    place::Place,
+    recover::{Malformed, Unrecovered, recover},
+    repair::{MAX_REPAIRS, Tail, repair},
+    report::{Found, Report},
+    request::{Finish, Request},
+    screen::{self, Screening, screen, screen_size},
+    text,
+    violation::{Details, Violation, Violations},
+};
+
+/// Where a valid candidate is asked for and none is, so many are looked at for one of which a part can be used.
+const MAX_TRIED: usize = 8;
+
+/// Where JSON is expected is told in this many bytes, which leaves room for what was seen.
+const MAX_PLACES: usize = 200;
+
+/// Judge one output by a contract.
+///
+/// Whatever the output is, the verdict is a report. The stages: find the candidates, choose one, parse it (or what can
+/// be made of it), screen it, sort its items, check it against the schema.
+///
+/// # Errors
+///
+/// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
+pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
+    request.check(contract)?;
+    let (found, read, choice) = match request.invalid_utf8 {
+        Some(at) => {
+            // One replacement at the very end: the text was cut inside a character.
+            let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
+            (Found::default(), None, Err(malformed(screen::not_utf8(request.output, at), cut_off)))
+        }
+        None => {
+            let Extracted { candidates, read, mut notes, seen } = extract::extract(request.output, contract);
+            let choice = choose(contract, request, &candidates, &seen);
+            notes.extend(not_judged(contract, &candidates));
+            (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
+        }
+    };
+    if request.finish == Finish::Refusal {
+        return Ok(Report::refused(contract, found));
+    }
+    let judgement = match choice {
+        Ok((_, Some(judgement))) => judgement,
+        Ok((index, None)) => match found.candidates.get(index) {
+            Some(candidate) => judge_read(contract, request, candidate, read),
+            None => none_found(request.output, contract, &Seen::default()).into(),
+        },
+        Err(rejection) => rejection.into(),
+    };
+    Ok(Report::of(contract, request, judgement, found))
+}
+
+/// The candidate to judge, and its judgement where it was needed for the choice.
+type Choice = (usize, Option<Judgement>);
+
+/// Choose the candidate to judge, as the contract's `select` says.
+fn choose(contract: &Contract, request: &Request, candidates: &Candidates, seen: &Seen) -> Result<Choice, Rejection> {
+    let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract, seen))?;
+    match contract.extract().select {
+        Select::First => Ok((0, None)),
+        Select::Last => Ok((last, None)),
+        Select::Only if last == 0 => Ok((0, None)),
+        Select::Only => Err(several_found(candidates)),
+        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last.min(MAX_KEPT - 1))),
+        Select::LastValid => {
+            Ok(choose_valid(contract, request, candidates, ((last + 1).saturating_sub(MAX_KEPT)..=last).rev()))
+        }
+    }
+}
+
+/// What is said where a valid candidate is asked for and there are more than are tried.
+fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
+    let which = match contract.extract().select {
+        Select::FirstValid => "first",
+        Select::LastValid => "last",
+        _ => return None,
+    };
+    let total = candidates.len();
+    (total > MAX_KEPT).then(|| format!("candidates: only the {which} {MAX_KEPT} of {total} were tried"))
+}
+
+/// The first candidate in an order that is valid as it is, or else of which something can be used, or else the first.
+fn choose_valid(
+    contract: &Contract,
+    request: &Request,
+    candidates: &Candidates,
+    mut order: impl Iterator<Item = usize> + Clone,
+) -> Choice {
+    let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
+    let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
+    let is_valid = |index: &usize| candidates.get(*index).is_some_and(|one| is_valid(contract, request.output, one));
+    let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
+    let valid = order.find(is_valid).and_then(judged);
+    match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
+        Some((index, judgement)) => (index, Some(judgement)),
+        None => (first.next().unwrap_or_default(), None),
+    }
+}
+
+/// Whether a candidate is a valid document as it is.
+fn is_valid(contract: &Contract, output: &str, candidate: &Candidate) -> bool {
+    let caps = contract.caps();
+    screen_size(candidate.span, caps).is_ok()
+        && parse(output, candidate.span, caps)
+            .map(screen)
+            .is_ok_and(|screening| screening.passed().is_some_and(|screened| contract.checker().is_valid(screened)))
+}
+
+/// Judge one candidate.
+pub(crate) fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judgement {
+    judge_read(contract, request, candidate, None)
+}
+
+/// Judge one candidate, which may have been parsed before.
+fn judge_read(contract: &Contract, request: &Request, candidate: &Candidate, read: Option<Read>) -> Judgement {
+    let (output, caps) = (request.output, contract.caps());
+    if let Err(violations) = screen_size(candidate.span, caps) {
+        return refused_by_gate(violations).into();
+    }
+    let read = read.filter(|(span, _)| *span == candidate.span).map(|(_, read)| read);
+    let broken = match read.unwrap_or_else(|| parse(output, candidate.span, caps)) {
+        Ok(parsed) => return judge_document(contract, request, screen(parsed), Vec::new(), Vec::new()),
+        Err(broken) => broken,
+    };
+    // A block that was closed was not cut off, however its content ends.
+    let cut_off = broken.cut_off && Tail::of(output, candidate.span.end as usize) != Tail::Ended;
+    let violation = screen::malformed(output, &broken);
+    let Some((edits, items)) = mend(contract, output, candidate) else {
+        return malformed(violation, cut_off).into();
+    };
+    let (text, origin) = apply(output, candidate.span, &edits);
+    let Ok(parsed) = parse_edited(&text, origin, caps) else {
+        return malformed(violation, cut_off).into();
+    };
+    let whole = is_whole(output, candidate.span, &edits);
+    let mut judgement = judge_document(contract, request, screen(parsed), edits, items);
+    judgement.repaired = true;
+    judgement.broken = (!whole).then_some(violation);
+    if let Outcome::Rejection(rejection) = &mut judgement.outcome {
+        rejection.cut_off = cut_off;
+    }
+    judgement
+}
+
+/// Whether nothing is missing once the edits are made: they leave nothing out, and the text does not end before its
+/// brackets do.
+fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
+    let end = span.start as usize + span.of(output).trim_end().len();
+    let is_cut_off = |edit: &Edit| edit.kind == ChangeKind::Closed && edit.span.start as usize >= end;
+    !edits.iter().any(|edit| edit.kind.loses(edit.span.of(output)) || is_cut_off(edit))
+}
+
+/// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
+fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+    if let Some(items) = contract.items() {
+        match recover(output, candidate.span, &items.path, contract.repairs(), contract.caps()) {
+            Ok(recovered) if recovered.edits.len() > MAX_REPAIRS => return None,
+            Ok(recovered) => return Some((recovered.edits, recovered.malformed)),
+            Err(Unrecovered::NoItems) => return None,
+            Err(Unrecovered::NoArray) => {}
+        }
+    }
+    if !contract.repairs() {
+        return None;
+    }
+    repair(output, candidate.span, contract.is_list()).map(|edits| (edits, Vec::new()))
+}
+
+/// Judge a document. `edits` made its text, and took the `malformed` items out of it.
+fn judge_document(
+    contract: &Contract,
+    request: &Request,
+    screening: Screening,
+    edits: Vec<Edit>,
+    malformed: Vec<Malformed>,
+) -> Judgement {
+    let output = request.output;
+    let checker = contract.checker();
+    let document = &screening.document;
+    if screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document) {
+        return Outcome::Refusal.into();
+    }
+    let mut valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    // Of most documents nothing more is asked.
+    if valid && edits.is_empty() && contract.items().is_none() && contract.allow().is_empty() {
+        return Outcome::Document(document.minified()).into();
+    }
+    // A valid document has no member that is forbidden. Member names stand right before their values.
+    let stripped: Vec<NodeId> = match contract.strips() && !valid {
+        true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
+        false => Vec::new(),
+    };
+    let stripped = match stripped.len() {
+        0..=MAX_REPAIRS => document.pieces(&stripped),
+        // As much as nobody will look through; they reject the document as they do elsewhere.
+        _ => Vec::new(),
+    };
+    let changes = changes(output, document, edits, &stripped);
+    let screening = screening.without(&stripped);
+    if !stripped.is_empty() {
+        valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    }
+    let allow = Allow::of(contract.allow(), contract.items(), request);
+    let sorted = items::sort(contract, output, &screening, malformed, &allow, valid);
+
+    // What is left without the items in quarantine is judged as a whole, if anything was taken out.
+    let screening = screening.without(&sorted.removed);
+    let mut violations = match screening.passed() {
+        None => screening.violations(contract.caps()),
+        Some(screened) if (valid && sorted.removed.is_empty()) || checker.is_valid(screened) => {
+            allow.document(screened.document())
+        }
+        Some(screened) => checker.violations(screened),
+    };
+    if sorted.all_bad() {
+        violations.add_first(sorted.nothing_kept());
+    }
+    if let Some(first) = violations.listed.first_mut().filter(|_| holds_json(&screening.document)) {
+        first.message.push_str("; the string holds JSON: send that, without the quotes around it");
+    }
+    let (outcome, items) = match violations.total {
+        0 => (Outcome::Document(screening.document.minified()), Vec::new()),
+        _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
+    };
+    let wanting = sorted.wanting();
+    let notes = [allow.notes, sorted.notes].concat();
+    Judgement {
+        outcome,
+        repaired: false,
+        broken: None,
+        items,
+        quarantined: sorted.quarantined,
+        wanting,
+        changes,
+        notes,
+    }
+}
+
+/// Whether a document is a string that holds an object or array: it is never decoded.
+fn holds_json(document: &Document) -> bool {
+    if document.kind(Document::ROOT) != Kind::String {
+        return false;
+    }
+    let text = document.string(Document::ROOT).trim();
+    text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
+}
+
+fn refused_by_gate(violations: Violations) -> Rejection {
+    Rejection { error: ErrorKind::OutputValidationFailed, violations, cut_off: false }
+}
+
+fn malformed(violation: Violation, cut_off: bool) -> Rejection {
+    Rejection { error: ErrorKind::MalformedJson, violations: violation.into(), cut_off }
+}
+
+fn extraction_failed(expected: &str, received: &str, message: &str, span: Option<Span>) -> Rejection {
+    let mut violation = Violation::new(&Place::root(), "extract", Details { expected, received, message });
+    violation.span = span;
+    Rejection {
+        error: ErrorKind::ExtractionFailed,
+        violations: Violations::from(violation),
+        // Of a text that was cut, the JSON may not have begun.
+        cut_off: span.is_none(),
+    }
+}
+
+fn none_found(output: &str, contract: &Contract, seen: &Seen) -> Rejection {
+    let options = contract.extract();
+    let mut places: Vec<String> =
+        options.markers.iter().map(|marker| format!("a fenced block marked {}", text::quote(marker, 64))).collect();
+    if options.raw_json {
+        places.push("JSON and nothing else".to_owned());
+    }
+    match options.embedded {
+        Embedded::None => {}
+        Embedded::Single => places.push("one object or array in prose".to_owned()),
+        Embedded::Each => places.push("an object or array in prose".to_owned()),
+    }
+    let expected = places.join(", or ");
+    let mut message = format!("must contain JSON: expected {}", text::cut(&expected, MAX_PLACES));
+    let seen = seen.words(output);
+    if !seen.is_empty() {
+        message.push_str(&format!("; seen: {seen}"));
+    }
+    let received = match output.trim() {
+        "" => "nothing".to_owned(),
+        text => text::quote(text, 64),
+    };
+    extraction_failed(&expected, &received, &message, None)
+}
+
+fn several_found(candidates: &Candidates) -> Rejection {
+    let found = text::count(candidates.len(), "candidate");
+    let message = format!("must contain one piece of JSON, contains {}", candidates.len());
+    extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))
+}
+
+impl Request<'_> {
+    /// Refuse a request that contradicts itself or the contract.
+    fn check(&self, contract: &Contract) -> Result<(), Fault> {
+        let wrong = |name: &str, expected: &str, received: &str, message: &str| {
+            let violation =
+                Violation::new(&Place::root().name(name), "request", Details { expected, received, message });
+            Err(Fault::bad_request(vec![violation]))
+        };
+        if !self.agent.is_empty() && self.agent != contract.agent() {
+            let message = format!("must be the contract's agent, {}", text::quote(contract.agent(), 128));
+            return wrong("agent", contract.agent(), &self.agent, &message);
+        }
+        if self.output.len() > MAX_TEXT {
+            let limit = text::count(MAX_TEXT, "byte");
+            return wrong(
+                "output",
+                &limit,
+                &text::count(self.output.len(), "byte"),
+                &format!("must be at most {limit}"),
+            );
+        }
+        allow::check_lists(contract.allow(), &self.lists)
+    }
+}

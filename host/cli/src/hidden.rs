@@ -1,0 +1,1 @@
+../../../guest/core/src/hidden.rs
