@@ -60,6 +60,9 @@ impl Component {
         limits: &Limits,
         prepare: impl FnOnce(&mut Exposed) -> Result<(), BakeError>,
     ) -> Result<Self, BakeError> {
+        if self.is_missing() {
+            return Err(BakeError::Load(LoadError::NotBuilt));
+        }
         let wizer = Wizer::new();
         let not_a_component =
             |error: wasmtime::Error| BakeError::Load(LoadError::NotAComponent { message: format!("{error:#}") });

@@ -12,7 +12,7 @@ use wasmtime::{Engine, component as wasm};
 
 use crate::{cache::Cache, engine, fault::LoadError, report::ContractInfo};
 
-/// The component of this version, and the code that was made of it ahead; empty where none was.
+/// The component of this version, and its precompiled code. Each is empty where the build had none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
 /// The same as the guest's build made it, before anything was made ahead. What is baked is baked into this one: each
 /// snapshot of a snapshot adds thousands of data segments, and every instance would pay for them.
@@ -62,7 +62,7 @@ impl Component {
     /// seconds; the code is kept for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
-        Component { builtin: wasm == WASM, wasm: Cow::Owned(wasm), digest: OnceLock::new() }
+        Component { builtin: wasm == WASM && !wasm.is_empty(), wasm: Cow::Owned(wasm), digest: OnceLock::new() }
     }
 
     /// The machine code of the component, as [`Component::builtin`] loads it: for the build, which embeds it.
@@ -91,6 +91,11 @@ impl Component {
         self.builtin
     }
 
+    /// Whether it is the built-in one of a build that embedded none.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.builtin && self.wasm.is_empty()
+    }
+
     /// The component that contracts are baked into.
     pub(crate) fn to_bake(&self) -> &[u8] {
         if self.builtin { BUILT } else { &self.wasm }
@@ -110,6 +115,9 @@ impl Component {
 
     /// The component for an engine, from code made ahead where there is some that fits this machine.
     pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<wasm::Component, LoadError> {
+        if self.is_missing() {
+            return Err(LoadError::NotBuilt);
+        }
         if self.wasm.len() > Component::MAX_BYTES {
             return Err(LoadError::TooLarge { bytes: self.wasm.len(), limit: Component::MAX_BYTES });
         }

@@ -160,6 +160,9 @@ impl Fault {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
+    /// This build of the library embeds no component: it was compiled from a clone before `cargo xtask build`.
+    #[error("this build of seamgate embeds no component: run `cargo xtask build`, then build your program again")]
+    NotBuilt,
     /// The bytes are not a component that this engine takes.
     #[error("not a WebAssembly component: {message}")]
     NotAComponent {
