@@ -1,4 +1,7 @@
-//! Puts the component where the library embeds it from, with the code made ahead of it if there is any.
+//! Puts the component where the library embeds it from, with its precompiled code if there is any.
+//!
+//! A fresh clone has no component. The build then embeds nothing, so that `cargo check` and rust-analyzer work, and
+//! `Gate::new` answers `LoadError::NotBuilt`.
 
 use std::{env, fs, path::Path};
 
@@ -10,19 +13,16 @@ fn main() {
     let (component, out) = (Path::new(&manifest).join("component"), Path::new(&out));
     println!("cargo::rerun-if-changed={}", component.display());
 
-    let wasm = component.join("validator.wasm");
-    let (Ok(built), Ok(wasm)) = (fs::read(component.join("built.wasm")), fs::read(&wasm)) else {
-        println!(
-            "cargo::error=the component is not built yet: run `cargo xtask build` first (it makes {})",
-            wasm.display()
-        );
-        return;
-    };
-    // Without it the library compiles the component when it starts, which takes seconds.
-    let code = fs::read(component.join("validator.cwasm")).unwrap_or_default();
-    let digest: String = Sha256::digest(&wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+    // Without the code, the library compiles the component when it starts, which takes seconds.
+    let mut files = ["built.wasm", "validator.wasm", "validator.cwasm"]
+        .map(|name| (name, fs::read(component.join(name)).unwrap_or_default()));
+    if files[..2].iter().any(|(_, bytes)| bytes.is_empty()) {
+        println!("cargo::warning=this build embeds no component: run `cargo xtask build`");
+        files = files.map(|(name, _)| (name, Vec::new()));
+    }
+    let digest: String = Sha256::digest(&files[1].1).iter().map(|byte| format!("{byte:02x}")).collect();
     fs::write(out.join("validator.digest"), format!("sha256:{digest}")).expect("OUT_DIR can be written");
-    fs::write(out.join("built.wasm"), built).expect("OUT_DIR can be written");
-    fs::write(out.join("validator.wasm"), wasm).expect("OUT_DIR can be written");
-    fs::write(out.join("validator.cwasm"), code).expect("OUT_DIR can be written");
+    for (name, bytes) in files {
+        fs::write(out.join(name), bytes).expect("OUT_DIR can be written");
+    }
 }

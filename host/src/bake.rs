@@ -1,4 +1,4 @@
-//! Baking: contracts compiled once, and the component as it is then kept as a component of its own.
+//! Baking: compiles contracts in an instance, and makes a new component of a snapshot of that instance.
 
 use std::{
     future::Future,
@@ -15,20 +15,33 @@ use wasmtime_wizer::{ComponentInstanceState, Wizer};
 use crate::{
     component::Component,
     fault::{BakeError, Fault, LoadError},
-    gate::{self, Exposed, Gate, Options},
+    gate::Gate,
+    instance::Instance,
     limits::Limits,
+    options::Options,
+    sandbox::Memory,
 };
 
 impl Component {
-    /// This component with contracts inside, compiled: its instances begin with them, at no cost, and take no others.
+    /// This component with compiled contracts inside. Its instances start with them at no cost, and take no others.
     ///
-    /// Each contract has the `limits` to itself. The same contracts give the same bytes, in whatever order they come;
-    /// one that comes twice counts once. It takes seconds.
+    /// The `limits` hold for each contract. The same contracts give the same bytes, in any order; a contract that comes
+    /// twice counts once. Baking takes seconds.
+    ///
+    /// ```no_run
+    /// use seamgate::{Component, Gate, Limits, Options, Request};
+    ///
+    /// let contract = r#"{"agent": "counter", "schema": {"type": "integer"}}"#;
+    /// let baked = Component::builtin().bake(&[contract], &Limits::default())?;
+    /// std::fs::write("gate.wasm", baked.as_bytes())?;
+    /// let verdict = Gate::with(Options::default().component(baked))?.validate(&Request::new("counter", "4"))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// One of the contracts is none, or not within the limits; two contracts have the same agent; or this component is
-    /// not a validator that takes contracts.
+    /// One of the contracts is invalid, or passes the limits; two contracts have the same agent; or this component is not
+    /// a validator that takes contracts.
     pub fn bake<T: AsRef<str>>(&self, contracts: &[T], limits: &Limits) -> Result<Self, BakeError> {
         let mut sorted: Vec<(&str, usize)> =
             contracts.iter().enumerate().map(|(index, contract)| (contract.as_ref(), index)).collect();
@@ -43,7 +56,7 @@ impl Component {
         })
     }
 
-    /// This component with everything made that any contract needs, and no contract. For the build, which embeds it.
+    /// This component with everything that any contract needs already made, and no contract. The build embeds it.
     #[doc(hidden)]
     pub fn warmed(&self) -> Result<Self, BakeError> {
         self.snapshot(&Limits::default(), |instance| {
@@ -58,16 +71,19 @@ impl Component {
     fn snapshot(
         &self,
         limits: &Limits,
-        prepare: impl FnOnce(&mut Exposed) -> Result<(), BakeError>,
+        prepare: impl FnOnce(&mut Instance) -> Result<(), BakeError>,
     ) -> Result<Self, BakeError> {
+        if self.is_missing() {
+            return Err(BakeError::Load(LoadError::NotBuilt));
+        }
         let wizer = Wizer::new();
-        let not_a_component =
-            |error: wasmtime::Error| BakeError::Load(LoadError::NotAComponent { message: format!("{error:#}") });
-        // With exports by which all of an instance's state can be read.
+        let not_a_component = |error| BakeError::Load(LoadError::not_a_component(error));
+        // The instrumented component has exports that read all state of an instance.
         let (context, readable) = wizer.instrument_component(self.to_bake()).map_err(not_a_component)?;
         let component = Component::from_bytes(readable);
         let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache: None })?;
-        let mut instance = gate.exposed().map_err(LoadError::from)?;
+        let mut instance = gate.instance();
+        instance.begin().map_err(LoadError::from)?;
         prepare(&mut instance)?;
         let mut state = State { instance, failed: None };
         let baked = at_once(wizer.snapshot_component(&context, &mut state));
@@ -80,7 +96,7 @@ impl Component {
     }
 }
 
-/// The dialects whose metaschemas are made ahead, as contracts name them.
+/// The dialects whose metaschemas are compiled ahead, as contracts name them.
 const DIALECTS: [&str; 5] = [
     "http://json-schema.org/draft-04/schema",
     "http://json-schema.org/draft-06/schema",
@@ -97,20 +113,15 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-/// The state of an instance, as the snapshot reads it.
+/// The state of an instance, for the snapshot.
 struct State<'g> {
-    instance: Exposed<'g>,
-    /// What went wrong first. Reading cannot fail in its own words; what it gave is not used then.
+    instance: Instance<'g>,
+    /// The first fault. The trait's functions cannot return it. After one, the snapshot is not used.
     failed: Option<Fault>,
 }
 
 impl State<'_> {
-    fn read<R, T>(
-        &mut self,
-        interface: &str,
-        function: &str,
-        used: impl FnOnce(&Store<gate::State>, R) -> T,
-    ) -> Option<T>
+    fn read<R, T>(&mut self, interface: &str, function: &str, used: impl FnOnce(&Store<Memory>, R) -> T) -> Option<T>
     where
         R: Lift + 'static,
         (R,): ComponentNamedList + Lift,

@@ -1,8 +1,9 @@
-//! Machine code that was made of components, kept for the next time: in the user's own folder, private to them.
+//! Keeps the machine code of components in a folder that is private to the user.
 //!
-//! Loading machine code is trusting it. So nothing is loaded but a regular file that belongs to this user, in a folder
-//! that belongs to this user, neither writable by anyone else, named by the digest of the component and by what the
-//! engine must agree in, whose content is what was written. Everything else is passed over, said, and made anew.
+//! To load machine code is to trust it. So the cache loads only regular files that belong to this user, in a folder that
+//! belongs to this user, where nobody else can write to either. The name of a file holds the digest of its component and
+//! the compatibility of its engine, and its end a checksum. The cache skips any other file, logs that, and the gate
+//! compiles again.
 
 use std::{
     fmt, fs, io,
@@ -13,36 +14,36 @@ use std::{
 
 use wasmtime::{Engine, component::Component};
 
-/// Files that are kept; those used least lately go first. Each has about the size of the component, thrice.
+/// The number of files. The least recently used go first. A file is about three times as large as its component.
 const KEPT: usize = 16;
 
-/// The mark at the end of a file. After it comes the checksum of what is before it and of the file's key.
+/// The mark at the end of a file. After it comes the checksum of the code and of the file's key.
 const MARK: &[u8; 12] = b"seamgate-01\n";
 
 /// A folder with machine code.
 #[derive(Debug)]
 pub(crate) struct Cache(PathBuf);
 
-/// Why a file is not loaded.
+/// Why the cache does not load a file.
 #[derive(Debug)]
 enum Unfit {
-    /// There is none, which needs no word.
+    /// There is no file. Nobody needs to know.
     Missing,
     /// Somebody else could have written it.
     NotPrivate(PathBuf),
-    /// It is not what was written.
+    /// The checksum is wrong.
     Damaged,
-    /// It cannot be read.
+    /// The file cannot be read.
     Io(io::Error),
-    /// The engine does not take it.
+    /// The engine refuses the code.
     Refused(wasmtime::Error),
 }
 
 impl fmt::Display for Unfit {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Unfit::Missing => write!(formatter, "there is none"),
-            Unfit::NotPrivate(path) => write!(formatter, "{} is not this user's alone", path.display()),
+            Unfit::Missing => write!(formatter, "there is no file"),
+            Unfit::NotPrivate(path) => write!(formatter, "{} is not private to this user", path.display()),
             Unfit::Damaged => write!(formatter, "the file is damaged"),
             Unfit::Io(error) => write!(formatter, "{error}"),
             Unfit::Refused(error) => write!(formatter, "{error:#}"),
@@ -57,8 +58,7 @@ impl From<io::Error> for Unfit {
 }
 
 impl Cache {
-    /// The folder where code is kept unless another is named: `seamgate` in the user's cache folder. None where the
-    /// system cannot say whose a file is.
+    /// The default folder: `seamgate` in the user's cache folder. `None` on systems where files have no owner.
     pub(crate) fn users() -> Option<PathBuf> {
         if cfg!(unix) { dirs::cache_dir().map(|folder| folder.join("seamgate")) } else { None }
     }
@@ -67,18 +67,18 @@ impl Cache {
         Cache(folder)
     }
 
-    /// A component from its code, made before.
+    /// A component from its cached code.
     pub(crate) fn load(&self, engine: &Engine, key: &str) -> Option<Component> {
         let path = self.path(key);
         match self.read(engine, &path, key) {
             Ok(component) => {
-                // Used lately. Where the time cannot be set, it goes earlier.
+                // Mark the file as used. If that fails, it only goes earlier.
                 let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
                 Some(component)
             }
             Err(Unfit::Missing) => None,
             Err(unfit) => {
-                tracing::warn!(path = %path.display(), "the code made before is not used, and made anew: {unfit}");
+                tracing::warn!(path = %path.display(), "the cache skips a file, and the gate compiles the component again: {unfit}");
                 None
             }
         }
@@ -86,7 +86,7 @@ impl Cache {
 
     fn read(&self, engine: &Engine, path: &Path, key: &str) -> Result<Component, Unfit> {
         private(&self.0, &fs::symlink_metadata(&self.0)?)?;
-        // A link is somebody's word for where a file is: not followed.
+        // Do not follow links: anybody can make one.
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.is_file() {
             return Err(Unfit::NotPrivate(path.to_owned()));
@@ -96,13 +96,13 @@ impl Cache {
         if !is_whole(&mut file, metadata.len(), key)? {
             return Err(Unfit::Damaged);
         }
-        // SAFETY: the file is what `keep` wrote, as its checksum says, and `keep` writes what this library had Wasmtime
-        // make. Only this user, who may do anything in this process anyway, can have changed it since: neither the file
-        // nor its folder is writable by others. That it was made for an engine like this one is checked by Wasmtime.
+        // SAFETY: the checksum shows that `keep` wrote the file, and `keep` writes only code that Wasmtime made for this
+        // library. Only this user can have changed it since, who may do anything in this process anyway: others can
+        // write neither to the file nor to its folder. Wasmtime itself checks that the code fits this engine.
         unsafe { Component::deserialize_file(engine, path) }.map_err(Unfit::Refused)
     }
 
-    /// Keep the code of a component. What goes wrong is said, and costs the next start time, nothing else.
+    /// Keep the code of a component. A failure is logged, and costs the next start only time.
     pub(crate) fn keep(&self, key: &str, component: &Component) {
         let path = self.path(key);
         let kept = component.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
@@ -110,9 +110,9 @@ impl Cache {
             self.remove_old()
         });
         match kept {
-            Ok(()) => tracing::info!(path = %path.display(), "the component's code is kept for the next time"),
+            Ok(()) => tracing::info!(path = %path.display(), "the cache keeps the component's code for the next start"),
             Err(error) => {
-                tracing::warn!(path = %path.display(), "the component's code cannot be kept for the next time: {error}");
+                tracing::warn!(path = %path.display(), "the cache cannot keep the component's code: {error}");
             }
         }
     }
@@ -124,7 +124,7 @@ impl Cache {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(&self.0)?;
         private(&self.0, &fs::symlink_metadata(&self.0)?).map_err(|unfit| io::Error::other(unfit.to_string()))?;
-        // Whole or not at all, however many processes do this at once.
+        // Write the whole file or nothing, even if many processes do this at once.
         let part = path.with_extension(format!("part-{}", std::process::id()));
         let _ = fs::remove_file(&part);
         let mut options = fs::File::options();
@@ -163,7 +163,7 @@ impl Cache {
     }
 }
 
-/// Whether a file ends as `keep` ends it, with the checksum of what is before and of what it was kept for.
+/// Whether a file ends with the right checksum of its code and its key.
 fn is_whole(file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
     let end = (MARK.len() + size_of::<u32>()) as u64;
     let Some(code) = length.checked_sub(end) else {
@@ -184,7 +184,7 @@ fn is_whole(file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
     Ok(last == [&MARK[..], &hasher.finalize().to_le_bytes()].concat())
 }
 
-/// Refuse what others could have written.
+/// Refuse a file or folder that others could have written.
 #[cfg(unix)]
 fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unfit> {
     use std::os::unix::fs::MetadataExt;
@@ -193,7 +193,7 @@ fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unfit> {
     if own && !others_write && !metadata.is_symlink() { Ok(()) } else { Err(Unfit::NotPrivate(path.to_owned())) }
 }
 
-/// Nothing is kept where it cannot be told whose a file is.
+/// Without owners of files the cache keeps nothing.
 #[cfg(not(unix))]
 fn private(path: &Path, _: &fs::Metadata) -> Result<(), Unfit> {
     Err(Unfit::NotPrivate(path.to_owned()))

@@ -12,16 +12,21 @@ use wasmtime::{Engine, component as wasm};
 
 use crate::{cache::Cache, engine, fault::LoadError, report::ContractInfo};
 
-/// The component of this version, and the code that was made of it ahead; empty where none was.
+/// The component of this version, and its precompiled code. Each is empty where the build had none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
-/// The same as the guest's build made it, before anything was made ahead. What is baked is baked into this one: each
-/// snapshot of a snapshot adds thousands of data segments, and every instance would pay for them.
+/// The same component as the guest's build made it, before its snapshot. `bake` takes this one: each snapshot of a snapshot
+/// adds thousands of data segments, and every instance would pay for them.
 static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 /// The digest of `WASM`.
 static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/validator.digest"));
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
 
-/// `sha256:` and the digest of some bytes, as reports and journals have it.
+/// `sha256:` and the digest of some bytes, as in reports and journals.
+///
+/// ```
+/// let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+/// assert_eq!(seamgate::digest(b""), empty);
+/// ```
 pub fn digest(bytes: &[u8]) -> String {
     let mut digest = String::from("sha256:");
     for byte in Sha256::digest(bytes) {
@@ -31,11 +36,19 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
+///
+/// ```no_run
+/// use seamgate::{Component, Gate, Options};
+///
+/// let baked = Component::from_bytes(std::fs::read("gate.wasm")?);
+/// let gate = Gate::with(Options::default().component(baked))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Component {
     wasm: Cow<'static, [u8]>,
     builtin: bool,
-    /// Computed when it is first asked for: it takes milliseconds.
+    /// Computed on first use: it takes milliseconds.
     digest: OnceLock<Arc<str>>,
 }
 
@@ -48,50 +61,54 @@ impl fmt::Debug for Component {
 }
 
 impl Component {
-    /// The largest component that is compiled, in bytes: 32 MiB. Compiling is not within the limits of a call, and its
-    /// time is not bounded by this: 100 KB that were made for it took eleven seconds, 1 MB was not done after 200. Who takes
-    /// components from those they do not trust makes the gate in a process that they can end.
+    /// The largest component that a gate compiles, in bytes: 32 MiB.
+    ///
+    /// No limit bounds the time to compile. A hostile component of 100 KB took eleven seconds, and one of 1 MB was not
+    /// done after 200 s. Make the gate of an untrusted component in a process that you can end.
     pub const MAX_BYTES: usize = 32 * 1024 * 1024;
 
-    /// The component of this version, compiled ahead: it loads in about a millisecond.
+    /// The component of this version, precompiled. It loads in about a millisecond.
     pub fn builtin() -> Self {
         Component { wasm: Cow::Borrowed(WASM), builtin: true, digest: OnceLock::new() }
     }
 
-    /// Another component, in WebAssembly's binary format. It is compiled when a gate is first made of it, which takes
-    /// seconds; the code is kept for the next time (see [`Options::cache`](crate::Options::cache)).
+    /// Another component, in WebAssembly's binary format. The first gate with it takes seconds to compile it. The code is
+    /// kept for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
-        Component { builtin: wasm == WASM, wasm: Cow::Owned(wasm), digest: OnceLock::new() }
+        Component { builtin: wasm == WASM && !wasm.is_empty(), wasm: Cow::Owned(wasm), digest: OnceLock::new() }
     }
 
-    /// The machine code of the component, as [`Component::builtin`] loads it: for the build, which embeds it.
+    /// The machine code of the component, for the build, which embeds it.
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
-        let engine = engine::compiler().map_err(|error| LoadError::Engine { message: format!("{error:#}") })?;
-        engine
-            .precompile_component(&self.wasm)
-            .map_err(|error| LoadError::NotAComponent { message: format!("{error:#}") })
+        let engine = engine::compiler().map_err(LoadError::engine)?;
+        engine.precompile_component(&self.wasm).map_err(LoadError::not_a_component)
     }
 
-    /// What made-ahead code must agree in with this library and machine, as one word.
+    /// What precompiled code must have in common with this library and machine, as one word.
     #[doc(hidden)]
     pub fn compatibility() -> Result<String, LoadError> {
-        let engine = engine::compiler().map_err(|error| LoadError::Engine { message: format!("{error:#}") })?;
+        let engine = engine::compiler().map_err(LoadError::engine)?;
         Ok(compatibility(&engine))
     }
 
-    /// The component in WebAssembly's binary format: what is written to a file, and read by any runtime.
+    /// The component in WebAssembly's binary format, for a file that any runtime can read.
     pub fn as_bytes(&self) -> &[u8] {
         &self.wasm
     }
 
-    /// Whether it is the built-in one, whose types and answers need no look.
+    /// Whether it is the built-in one, whose types and answers need no check.
     pub(crate) fn is_builtin(&self) -> bool {
         self.builtin
     }
 
-    /// The component that contracts are baked into.
+    /// Whether it is the built-in one of a build that embeds none.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.builtin && self.wasm.is_empty()
+    }
+
+    /// The component to bake contracts into.
     pub(crate) fn to_bake(&self) -> &[u8] {
         if self.builtin { BUILT } else { &self.wasm }
     }
@@ -108,8 +125,11 @@ impl Component {
         })
     }
 
-    /// The component for an engine, from code made ahead where there is some that fits this machine.
+    /// The component for an engine, from precompiled code if that fits this machine.
     pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<wasm::Component, LoadError> {
+        if self.is_missing() {
+            return Err(LoadError::NotBuilt);
+        }
         if self.wasm.len() > Component::MAX_BYTES {
             return Err(LoadError::TooLarge { bytes: self.wasm.len(), limit: Component::MAX_BYTES });
         }
@@ -118,17 +138,16 @@ impl Component {
             match unsafe { wasm::Component::deserialize(engine, CODE) } {
                 Ok(component) => return Ok(component),
                 Err(error) => {
-                    tracing::warn!(%error, "the code made ahead does not fit this machine: compiling anew");
+                    tracing::warn!(%error, "the precompiled code does not fit this machine: compiling");
                 }
             }
         }
-        // Not by the digest that is shown: this one is computed at each start, and four times as fast.
+        // BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
         let cache = cache.map(|cache| (cache, format!("{}-{}", blake3::hash(&self.wasm), compatibility(engine))));
         if let Some(component) = cache.as_ref().and_then(|(cache, key)| cache.load(engine, key)) {
             return Ok(component);
         }
-        let component = wasm::Component::from_binary(engine, &self.wasm)
-            .map_err(|error| LoadError::NotAComponent { message: format!("{error:#}") })?;
+        let component = wasm::Component::from_binary(engine, &self.wasm).map_err(LoadError::not_a_component)?;
         if let Some((cache, key)) = cache {
             cache.keep(&key, &component);
         }
@@ -136,7 +155,7 @@ impl Component {
     }
 }
 
-/// What made-ahead code must agree in with an engine, as one word.
+/// What precompiled code must have in common with an engine, as one word.
 fn compatibility(engine: &Engine) -> String {
     let mut hasher = std::hash::DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -145,17 +164,18 @@ fn compatibility(engine: &Engine) -> String {
 
 /// What a component holds.
 #[derive(Debug, Clone, serde::Serialize)]
+#[non_exhaustive]
 pub struct Inspection {
     /// The contracts baked into it, by ascending agent.
     pub agents: Vec<ContractInfo>,
-    /// What it wants from its host: nothing, for a validator.
+    /// The names that it imports: none, for a validator.
     pub imports: Vec<String>,
-    /// The interfaces that it offers.
+    /// The interfaces that it exports.
     pub exports: Vec<String>,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: usize,
     /// `sha256:` and the digest of its bytes.
     pub digest: String,
-    /// Whether its registry takes no further contracts.
+    /// Whether its registry is sealed: it takes no further contracts.
     pub sealed: bool,
 }

@@ -16,42 +16,60 @@ use crate::file::{MAX_FILE, read_named, read_regular};
 /// The longest contract with the files that it names, in bytes.
 const MAX_WHOLE: usize = 4 * MAX_FILE;
 
-/// Why a contract could not be read from disk.
+/// Why a contract could not be read from disk. The source says what is wrong with the file.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {kind}", path.display())]
+#[error("cannot read {}", path.display())]
 pub struct ContractError {
     path: PathBuf,
+    #[source]
     kind: ErrorKind,
 }
 
 #[derive(Debug, thiserror::Error)]
 enum ErrorKind {
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("is not UTF-8: the byte at {0} is not")]
+    #[error("the file is not UTF-8 at byte {0}")]
     Utf8(usize),
-    #[error("holds no contract: a folder of contracts has files named NAME.contract.json")]
+    #[error("the file is not JSON")]
+    Json(#[from] serde_json::Error),
+    #[error("the folder has no contract: name the files NAME.contract.json")]
     Empty,
-    #[error("has more than {MAX_WHOLE} bytes with the files that it names")]
+    #[error("the contract has more than {MAX_WHOLE} bytes with the files that it names")]
     TooLarge,
-    #[error("`{member}` names {file:?}, which {why}")]
-    Reference { member: String, file: String, why: String },
+    #[error("the path must name a file in the contract's folder")]
+    NotInside,
+    #[error("the link leads out of the contract's folder")]
+    LeadsOut,
+    #[error("`{member}` names {file:?}")]
+    Reference {
+        member: String,
+        file: String,
+        #[source]
+        why: Box<ErrorKind>,
+    },
 }
 
-/// Read one contract and put in the schemas that it names by path. What comes back is one whole document, for
-/// [`Gate::register`](crate::Gate::register): text that is no contract comes back as it is, and is refused there.
+/// Read one contract, and put in the schemas that it names by path. The result is one whole document for
+/// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register` refuses it.
 ///
-/// A path leads to a regular file in the contract's own folder or below, never out of it, by `..` or by a link. The contract
-/// itself may be a pipe. Each is read to 8 MiB, and all of them together to 32 MiB.
+/// A path must name a regular file in the contract's own folder or below. Neither `..` nor a link may lead out of it. The
+/// contract itself may be a pipe. Each file may have 8 MiB, and all of them together 32 MiB.
+///
+/// ```no_run
+/// let mut gate = seamgate::Gate::new()?;
+/// gate.register(&seamgate::read_contract("triage.contract.json".as_ref())?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// A file cannot be read, is too large or not UTF-8, or a path leads out of the folder or to what is no file.
+/// A file cannot be read, is too large or is not UTF-8, or a path names no regular file in the folder.
 pub fn read_contract(path: &Path) -> Result<String, ContractError> {
     whole(path, read_named(path, MAX_FILE))
 }
 
-/// A contract of which this was read, with the schemas that it names.
+/// A contract that was read from `path`, with the schemas that it names.
 fn whole(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, ContractError> {
     let fail = |kind| ContractError { path: path.to_owned(), kind };
     let text = text(read).map_err(fail)?;
@@ -75,9 +93,17 @@ fn whole(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, ContractError
 
 /// Read every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to one.
 ///
+/// ```no_run
+/// let mut gate = seamgate::Gate::new()?;
+/// for (_path, contract) in seamgate::read_contracts("contracts".as_ref())? {
+///     gate.register(&contract)?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// As for [`read_contract`]; or the folder holds none, or one that is no file.
+/// The errors of [`read_contract`]; or the folder has no such file.
 pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
     let fail = |kind| ContractError { path: folder.to_owned(), kind };
     let mut paths = Vec::new();
@@ -98,12 +124,12 @@ fn text(read: io::Result<Vec<u8>>) -> Result<String, ErrorKind> {
     String::from_utf8(read?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
 }
 
-/// Refuse a contract that has grown too large by what it names: it may name one file many times.
+/// Refuse a contract that is too large with the files that it names: it may name one file many times.
 fn bounded(bytes: usize) -> Result<(), ErrorKind> {
     if bytes > MAX_WHOLE { Err(ErrorKind::TooLarge) } else { Ok(()) }
 }
 
-/// The members of an object in the order of the text, with their own text.
+/// The members of an object in the order of the text, each as its JSON text.
 struct Members(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Members {
@@ -137,30 +163,29 @@ fn push_member(out: &mut String, index: usize, name: &str, value: &str) {
     out.push_str(value);
 }
 
-/// A schema, or what the file holds that it names.
+/// A schema, or the content of the file that it names.
 fn put_in(folder: &Path, member: &str, value: &RawValue) -> Result<String, ErrorKind> {
     let Ok(file) = serde_json::from_str::<String>(value.get()) else {
         return Ok(value.get().to_owned());
     };
-    let fail = |why: String| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why };
+    let fail = |why| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
     let relative = Path::new(&file);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if file.is_empty() || !inside {
-        return Err(fail("is not a path of a file in the contract's own folder".to_owned()));
+        return Err(fail(ErrorKind::NotInside));
     }
     let canonical = |path: &Path| {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        path.canonicalize().map_err(|error| fail(format!("cannot be read: {error}")))
+        path.canonicalize().map_err(|error| fail(error.into()))
     };
     let path = canonical(&folder.join(relative))?;
     if !path.starts_with(canonical(folder)?) {
-        return Err(fail("leads out of the contract's folder".to_owned()));
+        return Err(fail(ErrorKind::LeadsOut));
     }
-    let text = text(read_regular(&path)).map_err(|error| fail(format!("cannot be read: {error}")))?;
-    match serde_json::from_str::<&RawValue>(text.trim_start_matches('\u{feff}')) {
-        Ok(schema) => Ok(schema.get().to_owned()),
-        Err(error) => Err(fail(format!("is not JSON: {error}"))),
-    }
+    let text = text(read_regular(&path)).map_err(fail)?;
+    let schema: &RawValue =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| fail(error.into()))?;
+    Ok(schema.get().to_owned())
 }
 
 /// The same for each member of an object.
@@ -191,6 +216,12 @@ mod tests {
         folder
     }
 
+    /// An error with its sources.
+    fn chain(error: &dyn std::error::Error) -> String {
+        let texts = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
+        texts.collect::<Vec<_>>().join(": ")
+    }
+
     #[test]
     fn schemas_are_put_in_as_they_are_written() {
         let folder = folder(
@@ -216,7 +247,7 @@ mod tests {
         for path in ["../secret.json", "/etc/hostname", "sub/../../x", "", "missing.json"] {
             let contract = folder.join("sub/a.contract.json");
             fs::write(&contract, format!(r#"{{"agent":"a","schema":"{path}"}}"#)).expect("a file");
-            let error = read_contract(&contract).expect_err(path).to_string();
+            let error = chain(&read_contract(&contract).expect_err(path));
             assert!(error.contains("`schema` names"), "{error}");
         }
         #[cfg(unix)]
@@ -224,14 +255,14 @@ mod tests {
             let contract = folder.join("sub/a.contract.json");
             std::os::unix::fs::symlink("../secret.json", folder.join("sub/link.json")).expect("a link");
             fs::write(&contract, r#"{"agent":"a","schema":"link.json"}"#).expect("a file");
-            let error = read_contract(&contract).expect_err("a link").to_string();
+            let error = chain(&read_contract(&contract).expect_err("a link"));
             assert!(error.ends_with("leads out of the contract's folder"), "{error}");
         }
         fs::remove_dir_all(folder).expect("removed");
     }
 
     #[test]
-    fn what_is_no_contract_is_left_to_the_component() {
+    fn the_component_refuses_a_text_that_is_not_a_contract() {
         let folder = folder("no-contract", &[("a.contract.json", "[1")]);
         assert_eq!(read_contract(&folder.join("a.contract.json")).expect("text"), "[1");
         fs::remove_dir_all(folder).expect("removed");

@@ -1,4 +1,4 @@
-//! What an instance exports, an interface at a time: to look up all of them for one call would cost more than the call.
+//! The exports of an instance, looked up one interface at a time: to look up all for one call costs more than the call.
 
 use std::cell::OnceCell;
 
@@ -9,10 +9,10 @@ use wasmtime::{
 
 use crate::bindings::exports::seamgate::validator::{merge, registry, stream, validate, wire};
 
-/// The interfaces of the world `seamgate:validator/validator`: where a component has them, and where an instance does.
+/// The interfaces of the world `seamgate:validator/validator`: their places in a component, and in an instance.
 macro_rules! interfaces {
     ($($interface:ident),*) => {
-        /// Where a component has the interfaces.
+        /// The places of the interfaces in a component.
         pub(crate) struct Interfaces {
             $($interface: $interface::GuestIndices),*
         }
@@ -20,13 +20,13 @@ macro_rules! interfaces {
         impl Interfaces {
             /// # Errors
             ///
-            /// One of them is missing.
+            /// The component lacks one.
             pub(crate) fn of<T>(component: &InstancePre<T>) -> Result<Self> {
                 Ok(Interfaces { $($interface: $interface::GuestIndices::new(component)?),* })
             }
         }
 
-        /// The interfaces of an instance, each looked up when it is first used.
+        /// The interfaces of an instance, each looked up on first use.
         pub(crate) struct Exports<'i> {
             interfaces: &'i Interfaces,
             instance: Instance,
@@ -40,7 +40,7 @@ macro_rules! interfaces {
 
             /// # Errors
             ///
-            /// A function of theirs has another type.
+            /// A function has another type.
             pub(crate) fn look_up_all(&self, mut store: impl AsContextMut) -> Result<()> {
                 $(self.$interface(&mut store)?;)*
                 Ok(())

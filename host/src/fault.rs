@@ -1,4 +1,4 @@
-//! Why no verdict could be given.
+//! Why there is no verdict.
 
 use std::time::Duration;
 
@@ -6,13 +6,25 @@ use serde::Serialize;
 
 use crate::report::Violation;
 
-/// No verdict could be given. A mistake of the caller, or a limit that was passed; never a rejected output.
+/// There is no verdict: the caller made a mistake, or a call passed a limit. A rejected output is not a fault: it is a
+/// [`Report`](crate::Report).
 ///
-/// Everything fails closed: no part of the output was accepted.
+/// Each fault fails closed: no part of the output is accepted.
+///
+/// ```
+/// use seamgate::{Fault, Gate, Limits, Options, Request};
+///
+/// let gate = Gate::with(Options::default().limits(Limits::default().output_bytes(100)))?;
+/// let fault = gate.validate(&Request::new("counter", &"4".repeat(101))).unwrap_err();
+/// assert!(matches!(fault, Fault::InputTooLarge { bytes: 101, limit: 100, .. }));
+/// assert_eq!(fault.code(), "input_too_large");
+/// assert_eq!(fault.to_string(), "the output has 101 bytes; the limit is 100");
+/// # Ok::<(), seamgate::LoadError>(())
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The request is not one.
+    /// The request is invalid, or lacks a list that the contract needs.
     #[error("{message}")]
     BadRequest {
         /// One sentence for a person.
@@ -20,7 +32,7 @@ pub enum Fault {
         /// What is wrong, with places in the request.
         violations: Vec<Violation>,
     },
-    /// The contract is not one, or its schema cannot be used.
+    /// The contract is invalid, or its schema cannot be used.
     #[error("{message}")]
     BadContract {
         /// One sentence for a person.
@@ -48,44 +60,44 @@ pub enum Fault {
         /// The fuel it had.
         limit: u64,
     },
-    /// The instance asked for more memory than it may have.
+    /// The instance asked for more memory than its limit.
     #[error("the verdict took more than {limit} bytes of memory")]
     OutOfMemory {
-        /// The memory it may have, in bytes.
+        /// The limit, in bytes.
         limit: usize,
     },
     /// The instance used all its stack.
     #[error("the verdict took more than {limit} bytes of stack")]
     StackOverflow {
-        /// The stack it has, in bytes.
+        /// The size of the stack, in bytes.
         limit: usize,
     },
-    /// The call took too long by the wall clock.
+    /// The call passed its limit on wall-clock time.
     #[error("the verdict took longer than {} ms", limit.as_millis())]
     Timeout {
-        /// How long it may take.
+        /// The limit.
         limit: Duration,
     },
-    /// The output is longer than the host takes. The sandbox was not entered.
-    #[error("the output has {bytes} bytes{}; at most {limit} are taken", if *.more { " or more" } else { "" })]
+    /// The output is longer than the limit. It did not enter the sandbox.
+    #[error("the output has {bytes} bytes{}; the limit is {limit}", if *.more { " or more" } else { "" })]
     InputTooLarge {
         /// The output's length in bytes.
         bytes: usize,
-        /// The longest that is taken.
+        /// The limit, in bytes.
         limit: usize,
-        /// Whether there may be more: what is still coming is not read to its end.
+        /// Whether the output may be longer than `bytes`: the gate does not read it to its end.
         more: bool,
     },
-    /// The instance stopped for another reason, or what it answered is no answer: a mistake in the component.
+    /// The instance stopped for another reason, or its answer is invalid: the component has a bug.
     #[error("the component failed: {message}")]
     Trap {
-        /// What went wrong, in the runtime's words where that stopped it. Not for programs: it may change.
+        /// What went wrong. Programs must not depend on the text.
         message: String,
     },
 }
 
 impl Fault {
-    /// The word for this fault, the same in every language: `bad_request`, `out_of_fuel` …
+    /// The code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
     pub fn code(&self) -> &'static str {
         match self {
             Fault::BadRequest { .. } => "bad_request",
@@ -101,7 +113,7 @@ impl Fault {
         }
     }
 
-    /// The same of an output that is still coming: what is too large may become larger.
+    /// The same fault for an output that is still coming: one that is too large may grow.
     pub(crate) fn so_far(mut self) -> Self {
         if let Fault::InputTooLarge { more, .. } = &mut self {
             *more = true;
@@ -109,7 +121,7 @@ impl Fault {
         self
     }
 
-    /// What is wrong and where, for faults that concern a document of the caller's.
+    /// What is wrong and where, if the fault is about a request or a contract.
     pub fn violations(&self) -> &[Violation] {
         match self {
             Fault::BadRequest { violations, .. } | Fault::BadContract { violations, .. } => violations,
@@ -156,45 +168,56 @@ impl Fault {
     }
 }
 
-/// Why a gate could not be made.
+/// Why a gate could not be made. The sources are the engine's errors.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
+    /// This build of the library embeds no component: it was compiled from a clone before `cargo xtask build`.
+    #[error("this build of seamgate embeds no component: run `cargo xtask build`, then build your program again")]
+    NotBuilt,
     /// The bytes are not a component that this engine takes.
-    #[error("not a WebAssembly component: {message}")]
-    NotAComponent {
-        /// What the engine said.
-        message: String,
-    },
-    /// The component is larger than any that is compiled.
-    #[error("the component has {bytes} bytes; at most {limit} are taken")]
+    #[error("not a WebAssembly component")]
+    NotAComponent(#[source] Source),
+    /// The component is larger than the limit.
+    #[error("the component has {bytes} bytes; the limit is {limit}")]
     TooLarge {
         /// Its length in bytes.
         bytes: usize,
-        /// The longest that is taken.
+        /// The limit: [`Component::MAX_BYTES`](crate::Component::MAX_BYTES).
         limit: usize,
     },
-    /// The component wants something from its host. A validator has no imports.
+    /// The component imports something from its host. A validator has no imports.
     #[error("the component imports {import:?}; a validator imports nothing")]
     Imports {
         /// The first import.
         import: String,
     },
     /// The component does not export the world `seamgate:validator/validator`.
-    #[error("the component is not a validator of the world seamgate:validator/validator@0.1.0: {message}")]
-    NotAValidator {
-        /// What is missing.
-        message: String,
-    },
+    #[error("the component does not export the world seamgate:validator/validator@0.1.0")]
+    NotAValidator(#[source] Source),
     /// The engine or its pool could not be set up with these limits.
-    #[error("the engine cannot be set up: {message}")]
-    Engine {
-        /// What the engine said.
-        message: String,
-    },
-    /// The component does not start, or does not say which contracts it holds, within the limits.
-    #[error("the component does not answer: {0}")]
+    #[error("the engine cannot be set up")]
+    Engine(#[source] Source),
+    /// The component does not start, or does not list its contracts, within the limits.
+    #[error("the component does not answer")]
     Fault(#[from] Fault),
+}
+
+/// An error of a library that is not a part of this one's interface.
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+impl LoadError {
+    pub(crate) fn not_a_component(error: wasmtime::Error) -> Self {
+        LoadError::NotAComponent(error.into())
+    }
+
+    pub(crate) fn not_a_validator(error: wasmtime::Error) -> Self {
+        LoadError::NotAValidator(error.into())
+    }
+
+    pub(crate) fn engine(error: wasmtime::Error) -> Self {
+        LoadError::Engine(error.into())
+    }
 }
 
 /// Why contracts could not be baked.
@@ -202,11 +225,12 @@ pub enum LoadError {
 #[non_exhaustive]
 pub enum BakeError {
     /// One of the contracts cannot be used, or not within the limits.
-    #[error("contract {index}: {fault}")]
+    #[error("contract {index} cannot be baked")]
     Contract {
-        /// Which one, counted from 0.
+        /// The index of the contract, from 0.
         index: usize,
         /// What is wrong with it.
+        #[source]
         fault: Fault,
     },
     /// The component cannot be run, or takes no contracts.

@@ -1,4 +1,4 @@
-//! Files are read to a bound, and nothing that is no file is waited for.
+//! Reads files up to a limit, and never waits for a pipe or a device that stands in place of a file.
 
 use std::{
     fs::{File, OpenOptions},
@@ -6,19 +6,19 @@ use std::{
     path::Path,
 };
 
-/// The longest contract, schema or list that is read, in bytes: 8 MiB.
+/// The longest contract, schema or list, in bytes: 8 MiB.
 pub const MAX_FILE: usize = 8 * 1024 * 1024;
 
-/// Open a regular file, by a name that this user did not type: a folder or a contract led to it, or an agent could have
-/// put something in its place. Links are followed. A pipe or a device is refused, and not waited for.
+/// Open a regular file by a name that the user did not type: it stands in a folder or a contract, or an agent may have
+/// replaced the file. Follows links. Refuses a pipe or a device at once.
 ///
 /// # Errors
 ///
-/// It cannot be opened, or is no regular file.
+/// The file cannot be opened, or is not a regular file.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     {
-        // Without this, to open a pipe waits for its other end.
+        // Without this flag, opening a pipe waits for its other end.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         std::os::unix::fs::OpenOptionsExt::custom_flags(options, i32::try_from(flags.bits()).unwrap_or_default());
     }
@@ -29,25 +29,25 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// Read a regular file to its end, by a name that this user did not type.
+/// Read a whole regular file by a name that the user did not type.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_to(open_regular(File::options().read(true), path)?, MAX_FILE)
 }
 
-/// Read what a user named, which may be a pipe, to its end. It has at most `limit` bytes.
+/// Read a whole file, or pipe, that the user named.
 ///
 /// # Errors
 ///
-/// It cannot be read, or is longer.
+/// The file cannot be read, or has more than `limit` bytes.
 pub fn read_named(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     read_to(File::open(path)?, limit)
 }
 
-/// The length of a file that has one: a pipe has none.
+/// The length of a regular file. `None` for a pipe.
 ///
 /// # Errors
 ///
-/// The system does not say it.
+/// The system cannot read the file's metadata.
 pub fn length(file: &File) -> io::Result<Option<usize>> {
     let metadata = file.metadata()?;
     Ok(metadata.is_file().then(|| usize::try_from(metadata.len()).unwrap_or(usize::MAX)))
@@ -55,14 +55,14 @@ pub fn length(file: &File) -> io::Result<Option<usize>> {
 
 fn read_to(file: File, limit: usize) -> io::Result<Vec<u8>> {
     let too_large = |bytes: String| {
-        let message = format!("has {bytes} bytes; at most {limit} are read");
+        let message = format!("the file has {bytes} bytes; the limit is {limit}");
         Err(io::Error::new(io::ErrorKind::FileTooLarge, message))
     };
     if let Some(length) = length(&file)?.filter(|length| *length > limit) {
         return too_large(length.to_string());
     }
     let mut bytes = Vec::new();
-    // One byte more than is taken shows that it is too long, or without end.
+    // One byte more than the limit shows that the file is too long, or endless.
     file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit { too_large(format!("more than {limit}")) } else { Ok(bytes) }
 }

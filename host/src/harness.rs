@@ -1,20 +1,40 @@
-//! The harness step: ask a producer, judge what it gives, tell it what was wrong, ask again up to a limit.
+//! The harness step: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
+
+use std::{fmt, str::FromStr};
 
 use crate::{
     fault::Fault,
-    gate::{Gate, Verdict},
+    gate::Gate,
     limits::Usage,
     report::{ContractInfo, Disposition, Finish, NamedList, QuarantineReason, Report},
     request::Request,
+    verdict::Verdict,
 };
 
-/// What a producer gave: its raw text, and why it stopped.
+/// The output of a producer, and why the producer stopped.
+///
+/// ```
+/// use seamgate::{Finish, Produced};
+///
+/// let produced = Produced::from("4").finish(Finish::Stop);
+/// assert_eq!((produced.output.as_slice(), produced.finish), (b"4".as_slice(), Finish::Stop));
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Produced {
-    /// The raw output, prose and fences included; whether it is UTF-8 is for the verdict.
+    /// The raw output, prose and fences included. It need not be UTF-8: the verdict says if it is not.
     pub output: Vec<u8>,
     /// Why the producer stopped. Default: [`Finish::Unknown`].
     pub finish: Finish,
+}
+
+impl Produced {
+    /// Set [`finish`](Produced::finish).
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
 }
 
 impl<T: Into<Vec<u8>>> From<T> for Produced {
@@ -23,27 +43,32 @@ impl<T: Into<Vec<u8>>> From<T> for Produced {
     }
 }
 
-/// Why no more is asked of a producer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Why a run asks its producer no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Stop {
     /// The output is accepted.
     Accepted,
-    /// A part of it is, which is enough for this caller.
+    /// A part of the output is valid, and the caller allows that.
     Partial,
     /// The producer declined.
     Refused,
     /// Another attempt by the same producer cannot help: a filter withheld the output, it was cut off at a length limit,
-    /// nothing can match the schema, or nothing is missing of an output whose syntax was repaired.
+    /// no value matches the schema, or the output is complete and only its syntax was repaired.
     NotRetryable,
-    /// The same was wrong twice in a row.
+    /// Two attempts in a row had the same errors.
     Repeated,
-    /// The contract's `retry.limit`.
+    /// The run made as many attempts as the contract's `retry.limit` allows.
     Limit,
 }
 
 impl Stop {
+    /// Every reason.
+    const ALL: [Stop; 6] =
+        [Stop::Accepted, Stop::Partial, Stop::Refused, Stop::NotRetryable, Stop::Repeated, Stop::Limit];
+
     /// The word for it in journals.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Stop::Accepted => "accepted",
             Stop::Partial => "partial",
@@ -55,28 +80,50 @@ impl Stop {
     }
 }
 
-/// What is to be done next.
+impl fmt::Display for Stop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl FromStr for Stop {
+    type Err = UnknownStop;
+
+    /// Reads the word that [`as_str`](Stop::as_str) gives.
+    fn from_str(word: &str) -> Result<Self, UnknownStop> {
+        Stop::ALL.into_iter().find(|stop| stop.as_str() == word).ok_or(UnknownStop)
+    }
+}
+
+/// The text is not a word for [`Stop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be accepted, partial, refused, not_retryable, repeated or limit")]
+pub struct UnknownStop;
+
+/// The next step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Next {
-    /// Ask the producer; with the feedback, where it has answered before.
+    /// Ask the producer. The text is the feedback on its last output, if there was one.
     Ask(Option<String>),
-    /// It is done.
+    /// End the run.
     Stop(Stop),
 }
 
 /// How a run ended.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Outcome {
-    /// What all attempts together gave.
+    /// The verdict on all attempts together.
     pub report: Report,
-    /// How many there were.
+    /// The number of attempts.
     pub attempts: u32,
-    /// Why there were no more.
+    /// Why the run made no more attempts.
     pub stop: Stop,
 }
 
 impl Outcome {
-    /// The validated document, as JSON text: there is one only if it may be used.
+    /// The validated document as JSON text. `None` if the caller must not use it.
     pub fn output(&self) -> Option<&str> {
         self.report.output.as_deref().filter(|_| matches!(self.stop, Stop::Accepted | Stop::Partial))
     }
@@ -84,21 +131,22 @@ impl Outcome {
 
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError<E> {
     /// There is no verdict on an output.
-    #[error("{0}")]
-    Fault(Fault),
-    /// The producer failed by itself.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The producer failed. This is its error, of any type that can be displayed.
     #[error("the producer failed: {0}")]
     Producer(E),
 }
 
 impl Gate {
-    /// Ask a producer until what it gives is accepted, or there is a reason to stop: up to the contract's `retry.limit`
-    /// more times than once. `request` names the agent and the lists; its output is not looked at.
+    /// Ask a producer until its output is accepted, or there is a reason to stop. The contract's `retry.limit` says how
+    /// often to ask again. `request` names the agent and the lists; its output is ignored.
     ///
-    /// `produce` is given the feedback on what it gave before, and gives its next output. Where some items of an output
-    /// were valid, the feedback may ask for the others alone: what comes is put together with what was kept.
+    /// `produce` gets the feedback on its last output, and returns the next one. If some items of an output were valid,
+    /// the feedback may ask for the others alone. The run then puts the new items together with the valid ones.
     ///
     /// ```
     /// use seamgate::{Gate, Produced, Request, Stop};
@@ -122,8 +170,8 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A fault (for a list that is missing, or an agent that is not known, before `produce` is called), or what `produce`
-    /// gave for an error. Nothing that was not validated comes out of this.
+    /// A fault, or the error that `produce` returned. If a list is missing or the agent is unknown, the fault comes before
+    /// the first call of `produce`. No error carries output that was not validated.
     pub fn run<E>(
         &self,
         request: &Request,
@@ -143,15 +191,29 @@ impl Gate {
         }
     }
 
-    /// The same step by step, for callers that keep a record of it.
+    /// The same as [`run`](Gate::run), step by step, for callers that keep a record.
+    ///
+    /// ```
+    /// use seamgate::{Gate, Next, Produced, Request, Stop};
+    ///
+    /// let mut gate = Gate::new()?;
+    /// gate.register(r#"{"agent": "counter", "schema": {"type": "integer"}}"#)?;
+    /// let mut attempts = gate.attempts(&Request::new("counter", ""))?;
+    /// let mut outputs = ["four", "4"].into_iter();
+    /// while let Next::Ask(_feedback) = attempts.next() {
+    ///     attempts.judge(&Produced::from(outputs.next().unwrap()))?;
+    /// }
+    /// assert_eq!((attempts.next(), attempts.count()), (Next::Stop(Stop::Accepted), 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] where a list is missing that the contract asks for, so that nobody is
-    /// asked in vain; or a limit was passed.
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a list is missing, before the first attempt; or a fault for a
+    /// limit.
     pub fn attempts(&self, request: &Request) -> Result<Attempts<'_>, Fault> {
         let contract = self.contract(request.agent())?;
-        // Nothing is to be streamed: this is where the component looks at the lists before there is an output.
+        // This opens a session only because the component then checks the lists, before there is any output.
         self.instance().open(request)?;
         Ok(Attempts {
             gate: self,
@@ -165,7 +227,7 @@ impl Gate {
     }
 }
 
-/// The attempts of one run, and what they gave together.
+/// The attempts of one run, and the verdict on all of them together. [`Gate::attempts`] has an example.
 pub struct Attempts<'g> {
     gate: &'g Gate,
     contract: ContractInfo,
@@ -173,13 +235,13 @@ pub struct Attempts<'g> {
     allow_partial: bool,
     reports: Vec<Report>,
     merged: Option<Report>,
-    /// What was wrong after each attempt, to be compared.
+    /// The errors after each attempt, to compare them.
     states: Vec<String>,
 }
 
 impl Attempts<'_> {
-    /// Whether a partial verdict is enough in the end. While attempts are left, items that are bad are asked for even so.
-    /// Default: it is not.
+    /// Whether the run may end with a partial verdict. It still asks for bad items while attempts are left. Default:
+    /// no.
     #[must_use]
     pub fn allow_partial(mut self, allow: bool) -> Self {
         self.allow_partial = allow;
@@ -191,22 +253,22 @@ impl Attempts<'_> {
         &self.contract
     }
 
-    /// The lists that values are held to.
+    /// The lists that allowed values come from.
     pub fn lists(&self) -> &[NamedList] {
         &self.lists
     }
 
-    /// How many there were.
+    /// The number of attempts so far.
     pub fn count(&self) -> u32 {
         u32::try_from(self.reports.len()).unwrap_or(u32::MAX)
     }
 
-    /// How many there can be.
+    /// The largest number of attempts.
     pub fn most(&self) -> u32 {
         self.contract.retry_limit.saturating_add(1)
     }
 
-    /// What all of them together gave, once there was one.
+    /// The verdict on all attempts together. `None` before the first.
     pub fn report(&self) -> Option<&Report> {
         self.merged.as_ref()
     }
@@ -215,7 +277,7 @@ impl Attempts<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`Gate::validate`]: then it was no attempt.
+    /// The faults of [`Gate::validate`]. After a fault the output does not count as an attempt.
     pub fn judge(&mut self, produced: &Produced) -> Result<Verdict, Fault> {
         let mut request = Request::from_bytes(&self.contract.agent, &produced.output).finish(produced.finish);
         for list in &self.lists {
@@ -230,19 +292,18 @@ impl Attempts<'_> {
         Ok(Verdict { usage, report: verdict.report })
     }
 
-    /// Take the verdict on an output that was judged before, from a record of it.
+    /// Add the report of an attempt from a record of it.
     ///
     /// # Errors
     ///
-    /// Its output is not valid, or it cannot be put together with those before; see [`Gate::merge`].
+    /// Its output is not valid, or it cannot be merged with those before; see [`Gate::merge`].
     pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
         if report.output.is_some() {
-            // Put together with itself, it is judged again, and stays what it is: what a record says is believed of no
-            // output.
+            // A merge with itself judges the output again, and changes nothing: do not trust a record.
             let again = self.gate.merge(&[report.clone(), report.clone()], &self.lists)?;
             if again.report.output != report.output {
                 return Err(Fault::BadRequest {
-                    message: "the record of an earlier attempt holds an output that is not valid".to_owned(),
+                    message: "the record of an earlier attempt has an invalid output".to_owned(),
                     violations: again.report.violations().to_vec(),
                 });
             }
@@ -286,7 +347,7 @@ impl Attempts<'_> {
         format!("{wrong:?} {missing:?} {asked:?}")
     }
 
-    /// What is to be done next.
+    /// The next step.
     pub fn next(&self) -> Next {
         let (Some(merged), Some(last)) = (&self.merged, self.reports.last()) else {
             return Next::Ask(None);
@@ -307,7 +368,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// Why the producer is not asked again.
+    /// Why not to ask the producer again, if there is a reason.
     fn give_up(&self, last: &Report) -> Option<Stop> {
         let refused = last.disposition == Disposition::Refused;
         let same = self.states.len() > 1 && self.states.last() == self.states.get(self.states.len() - 2);
@@ -321,7 +382,7 @@ impl Attempts<'_> {
     }
 }
 
-/// What the producer is told: what is asked for, and, where its last answer was of no use beside what it gave before, why.
+/// The feedback for the producer. If the last output added nothing to the attempts before, it also says why.
 fn feedback(merged: &Report, last: &Report) -> String {
     let useless =
         merged.output.is_some() && last.disposition == Disposition::Rejected && last.feedback != merged.feedback;

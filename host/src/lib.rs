@@ -1,4 +1,4 @@
-//! The host of seamgate: give it what an untrusted producer wrote, get one verdict.
+//! A gate for the output of language models: an untrusted text and a contract in, one verdict out.
 //!
 //! ```
 //! use seamgate::{Disposition, Gate, Request};
@@ -15,12 +15,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Validation happens in a WebAssembly component without imports, one fresh instance for each output, under
-//! [`Limits`] on fuel, memory, stack, time and size. A rejected output is data: a [`Report`]. A [`Fault`] says that
-//! there is no verdict: the contract is wrong, or a limit was passed. Both fail closed, and the gate goes on.
+//! A WebAssembly component without imports validates each output in a fresh instance. [`Limits`] bound its fuel, memory,
+//! stack, time and size. A rejected output is data: a [`Report`]. A [`Fault`] means that there is no verdict: the contract
+//! is wrong, or the call passed a limit. Both fail closed, and the gate keeps working.
 //!
-//! What happens is told as `tracing` events: `debug` for each verdict, `info` when an output fails validation,
-//! `warn` for faults.
+//! The gate emits `tracing` events: `debug` for each verdict, `info` for an output that fails validation, `warn` for a
+//! fault.
 
 mod bake;
 mod cache;
@@ -33,10 +33,15 @@ mod file;
 mod finish;
 mod gate;
 mod harness;
+mod instance;
 mod limits;
+mod options;
+mod registry;
 mod report;
 mod request;
+mod sandbox;
 mod session;
+mod verdict;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
@@ -49,12 +54,15 @@ pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};
 pub use finish::UnknownFinish;
-pub use gate::{Answer, Gate, Instance, Options, Verdict};
-pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop};
+pub use gate::Gate;
+pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop, UnknownStop};
+pub use instance::Instance;
 pub use limits::{Limits, Usage};
+pub use options::Options;
 pub use report::{
     Candidate, Change, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish, Item, NamedList,
     OutputError, Progress, QuarantineReason, Quarantined, Report, Source, Span, Violation, Warning,
 };
 pub use request::Request;
 pub use session::Session;
+pub use verdict::{Answer, Verdict};

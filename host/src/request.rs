@@ -7,7 +7,13 @@ use crate::{
     report::{Finish, NamedList},
 };
 
-/// One output to judge, and what came with it.
+/// One output to judge, with the lists that its contract needs.
+///
+/// ```
+/// use seamgate::{Finish, Request};
+///
+/// let request = Request::new("triage", "…").finish(Finish::Stop).list("teams", ["web", "data"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Request<'t> {
     agent: Cow<'t, str>,
@@ -29,8 +35,7 @@ impl<'t> Request<'t> {
         }
     }
 
-    /// The same for bytes, of which nobody knows whether they are UTF-8. Where they are not, the output is rejected
-    /// with the place; nothing is changed silently.
+    /// The same for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says where.
     pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
         let invalid = std::str::from_utf8(output).err();
         Request {
@@ -38,12 +43,12 @@ impl<'t> Request<'t> {
             output: String::from_utf8_lossy(output),
             finish: Finish::Unknown,
             lists: Vec::new(),
-            // Outputs that are longer than an offset are refused for their size.
+            // The gate refuses an output whose offsets do not fit.
             invalid_utf8: invalid.map(|error| u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX)),
         }
     }
 
-    /// Why the producer stopped. Default: [`Finish::Unknown`]. What a common API says is read:
+    /// Why the producer stopped. Default: [`Finish::Unknown`]. [`Finish`] parses the words of the common APIs:
     /// `"end_turn".parse::<Finish>()`.
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
@@ -51,8 +56,8 @@ impl<'t> Request<'t> {
         self
     }
 
-    /// Add a list that the contract's `allow` names. Without one there is no verdict, unless the rule is optional
-    /// ([`Fault::BadRequest`](crate::Fault::BadRequest)); [`ContractInfo`](crate::ContractInfo) has the names.
+    /// Add a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a list
+    /// there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
     #[must_use]
     pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });

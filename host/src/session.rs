@@ -4,14 +4,15 @@ use wasmtime::component::ResourceAny;
 
 use crate::{
     fault::Fault,
-    gate::{Gate, Instance, Verdict},
+    instance::Instance,
     limits::Usage,
     report::{Finish, Progress},
     request::Request,
+    verdict::Verdict,
 };
 
-/// An output that is still coming: chunks in, the verdict at the end. In flight nothing is judged but what can no longer
-/// become right, and items are told as each completes.
+/// An output that is still coming: chunks in, the verdict at the end. Until then the session reports each item as it
+/// completes, and errors that no further text can repair.
 ///
 /// ```
 /// use seamgate::{Completeness, Finish, Gate, Request};
@@ -25,45 +26,44 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Session<'g> {
-    gate: &'g Gate,
     instance: Instance<'g>,
     session: ResourceAny,
     agent: String,
-    /// Bytes that came.
+    /// The bytes so far.
     bytes: usize,
-    /// The beginning of a character of which the rest has not come.
+    /// The first bytes of a character that is not complete yet.
     pending: Vec<u8>,
     invalid_utf8: Option<u32>,
     usage: Usage,
 }
 
 impl<'g> Session<'g> {
-    pub(crate) fn open(gate: &'g Gate, request: &Request) -> Result<Self, Fault> {
-        let mut instance = gate.instance();
+    pub(crate) fn open(mut instance: Instance<'g>, request: &Request) -> Result<Self, Fault> {
         let (session, usage) = instance.open(request)?;
         let agent = request.agent().to_owned();
         let mut session =
-            Session { gate, instance, session, agent, bytes: 0, pending: Vec::new(), invalid_utf8: None, usage };
+            Session { instance, session, agent, bytes: 0, pending: Vec::new(), invalid_utf8: None, usage };
         session.push(request.output().as_bytes())?;
         Ok(session)
     }
 
-    /// Take what came next: any bytes, cut anywhere.
+    /// Add the next bytes, cut anywhere.
     ///
     /// # Errors
     ///
-    /// A limit was passed; [`Fault::InputTooLarge`] as soon as the output is longer than the gate takes. The session has
-    /// ended then.
+    /// A fault for a limit, such as [`Fault::InputTooLarge`] as soon as the output is longer than its limit. It ends the
+    /// session.
     pub fn push(&mut self, chunk: &[u8]) -> Result<Progress, Fault> {
         let text = self.text(chunk)?;
         self.pass(&text)
     }
 
-    /// The verdict, as [`Gate::validate`] gives it for all that came; its usage is that of all calls.
+    /// The verdict, the same as that of [`Gate::validate`](crate::Gate::validate) on the whole output. Its usage is the sum
+    /// of all calls.
     ///
     /// # Errors
     ///
-    /// As for [`Gate::validate`].
+    /// The faults of [`Gate::validate`](crate::Gate::validate).
     pub fn finish(mut self, finish: Finish) -> Result<Verdict, Fault> {
         if !self.pending.is_empty() {
             self.invalid_utf8.get_or_insert(offset(self.bytes - self.pending.len()));
@@ -71,7 +71,7 @@ impl<'g> Session<'g> {
         }
         let judged = self.instance.finish(self.session, self.bytes, (finish, self.invalid_utf8));
         let judged = judged.map(|(report, usage)| (report, self.usage.clone().and(usage)));
-        self.gate.verdict(&self.agent, judged)
+        self.instance.verdict(&self.agent, judged)
     }
 
     fn pass(&mut self, text: &str) -> Result<Progress, Fault> {
@@ -80,11 +80,11 @@ impl<'g> Session<'g> {
         Ok(progress)
     }
 
-    /// The next chunk as text, replacements in it where it is not UTF-8: the same as in the whole output.
+    /// The next chunk as text. Bytes that are not UTF-8 are replaced as in the whole output.
     fn text(&mut self, chunk: &[u8]) -> Result<String, Fault> {
         let before = self.bytes - self.pending.len();
         self.bytes = self.bytes.saturating_add(chunk.len());
-        self.gate.small_enough(self.bytes).map_err(Fault::so_far)?;
+        self.instance.small_enough(self.bytes).map_err(Fault::so_far)?;
         let mut bytes = std::mem::take(&mut self.pending);
         bytes.extend_from_slice(chunk);
         let mut text = String::with_capacity(bytes.len());
@@ -110,7 +110,7 @@ impl<'g> Session<'g> {
     }
 }
 
-/// Outputs that are longer than an offset are refused for their size.
+/// The gate refuses an output whose offsets do not fit.
 fn offset(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

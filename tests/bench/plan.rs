@@ -233,7 +233,7 @@ impl Plan {
 /// Write a component, and have the library keep its code, so that no engine compiles it.
 fn keep(component: &Component, path: &Path, cache: &Path) -> Result<()> {
     fs::write(path, component.as_bytes())?;
-    Gate::with(Options { component: component.clone(), cache: Some(cache.to_owned()), ..Options::default() })?;
+    Gate::with(Options::default().component(component.clone()).cache(Some(cache.to_owned())))?;
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 ;; Its answer is JSON, and no answer.
-;; call: trap: the component failed: what it answered is no answer: one line of JSON
+;; call: trap: the component failed: invalid answer: expected one line of JSON
 
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 ;; Its answer is two lines. Who reads answers by the line would take the second for that to another request.
-;; call: trap: the component failed: what it answered is no answer: one line of JSON
+;; call: trap: the component failed: invalid answer: expected one line of JSON
 
 (module
   (memory (export "memory") 1)

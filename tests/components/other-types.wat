@@ -1,5 +1,5 @@
 ;; It has all names of the world, and other types.
-;; load: the component is not a validator of the world seamgate:validator/validator@0.1.0: failed to convert function to given type: type mismatch with parameters: expected 1-tuple, found 0-tuple
+;; load: the component does not export the world seamgate:validator/validator@0.1.0: failed to convert function to given type: type mismatch with parameters: expected 1-tuple, found 0-tuple
 
 (component
   (core module $m

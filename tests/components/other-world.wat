@@ -1,5 +1,5 @@
 ;; It is of another world.
-;; load: the component is not a validator of the world seamgate:validator/validator@0.1.0: no exported instance named `seamgate:validator/validate@0.1.0`
+;; load: the component does not export the world seamgate:validator/validator@0.1.0: no exported instance named `seamgate:validator/validate@0.1.0`
 
 (component
   (core module $m (func (export "run") (result i32) (i32.const 0)))

@@ -1,5 +1,5 @@
 ;; The report says that the output is accepted, and has no document.
-;; validate: trap: the component failed: what it answered is no report: `output` is there where nothing is emitted, or not where something is
+;; validate: trap: the component failed: invalid report: `output` is there where nothing is emitted, or not where something is
 
 (module
   (memory (export "memory") 1)

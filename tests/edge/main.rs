@@ -57,8 +57,8 @@ fn main() -> Result<()> {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
     let component = Component::from_bytes(fs::read(BAKED)?);
     // Its limits are the server's.
-    let limits = Limits { fuel: 1_000_000_000, fuel_per_byte: 0, ..Limits::default() };
-    let gate = Gate::with(Options { component, limits, ..Options::default() })?;
+    let limits = Limits::default().fuel(1_000_000_000).fuel_per_byte(0);
+    let gate = Gate::with(Options::default().component(component).limits(limits))?;
     only_http()?;
     let mut server = Server::start(&LIMITS)?;
 

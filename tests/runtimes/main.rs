@@ -117,12 +117,10 @@ fn in_gate(gate: &Gate, requests: &[String]) -> Result<Vec<Answer>> {
 
 /// By Wasmtime's interpreter, on an engine that is a gate's otherwise.
 fn interpreted(requests: &[String]) -> Result<Vec<Answer>> {
-    let options = Options {
-        component: Component::from_bytes(unknown(Component::builtin().as_bytes())),
-        slots: 1,
-        cache: None,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .component(Component::from_bytes(unknown(Component::builtin().as_bytes())))
+        .slots(1)
+        .cache(None);
     let (mut config, pool) = Gate::engine(&Limits::default(), options.slots);
     let failed = |error: wasmtime::Error| anyhow!("{error:#}");
     config.target("pulley64").map_err(failed)?;

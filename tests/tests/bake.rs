@@ -27,7 +27,7 @@ fn folder(name: &str) -> PathBuf {
 
 /// A gate of a component whose code is kept nowhere.
 fn gate(component: Component) -> Gate {
-    Gate::with(Options { component, cache: None, ..Options::default() }).expect("a gate")
+    Gate::with(Options::default().component(component).cache(None)).expect("a gate")
 }
 
 /// The contract with another agent's name, so that any number of them can be registered at once.
@@ -85,7 +85,7 @@ fn the_same_contracts_give_the_same_bytes() {
 #[test]
 fn a_baked_gate_serves_more_threads_than_it_has_slots() {
     let component = bake(&[GREETER, COUNTER]);
-    let gate = Gate::with(Options { component, slots: 2, cache: None, ..Options::default() }).expect("a gate");
+    let gate = Gate::with(Options::default().component(component).slots(2).cache(None)).expect("a gate");
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let gate = &gate;
@@ -147,7 +147,7 @@ mod cache {
 
     /// A gate of a component whose code is kept in a folder, and a verdict of it.
     fn answers(component: &Component, folder: &std::path::Path) {
-        let options = Options { component: component.clone(), cache: Some(folder.to_owned()), ..Options::default() };
+        let options = Options::default().component(component.clone()).cache(Some(folder.to_owned()));
         let verdict = Gate::with(options).expect("a gate").validate(&Request::new("counter", "1"));
         assert_eq!(verdict.expect("a verdict").report.disposition, Disposition::Accepted);
     }

@@ -48,7 +48,7 @@ fn gate() -> Gate {
         Some(path) => Component::from_bytes(fs::read(path).expect("the component under test")),
         None => Component::builtin(),
     };
-    Gate::with(Options { component, ..Options::default() }).expect("a gate")
+    Gate::with(Options::default().component(component)).expect("a gate")
 }
 
 fn through_component(gate: &Gate, case: &Case) -> Verdict {

@@ -124,17 +124,17 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
         "warning[over_limit]: $.recommendations[9] is in quarantine",
         "1 change before the output was judged:\n  line 26    item_removed",
         "\nitems +++MS++++O  + 7 kept, M 1 malformed, S 1 schema, O 1 over_limit\n",
-        "\npartial triage, 3 items in quarantine, look before use, from the block 'json'",
+        "\npartial triage, 3 items in quarantine, review before use, from the block 'json'",
     ] {
         assert!(partial.contains(line), "{line} is not in {partial}");
     }
     let repaired = picture(&["outputs/triage.partial-cut-off.txt"], b"");
-    assert!(repaired.contains("closed_string  put in"), "{repaired}");
-    assert!(repaired.contains("\npartial triage, repaired, look before use"), "{repaired}");
+    assert!(repaired.contains("closed_string  added"), "{repaired}");
+    assert!(repaired.contains("\npartial triage, repaired, review before use"), "{repaired}");
     // Where the document is of no use, the items that are valid are told.
     let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.partial-one-broken.txt")).expect("it");
     let rejected = picture(&[], output.replace("2026-03-12", "today").as_bytes());
-    assert!(rejected.contains("\nitems +++MS++++O  + 7 valid, but not the document, M 1 malformed"), "{rejected}");
+    assert!(rejected.contains("\nitems +++MS++++O  + 7 valid, but not in a document, M 1 malformed"), "{rejected}");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
     }
     let none = run(&tool(&["--list", &list("teams")]), b"{}");
     assert_eq!(none.status.code(), Some(2));
-    assert!(err(&none).contains("that a contract names in 'allow': none does"), "{}", err(&none));
+    assert!(err(&none).contains("no contract has this list in 'allow'; known lists: none"), "{}", err(&none));
 
     // One of several is answered with the fault, the others with a report.
     let lines = concat!(
@@ -394,7 +394,7 @@ fn a_full_disk_is_a_fault() {
         child.stdin.take().expect("piped").write_all(b"x\n").expect("written");
         let output = child.wait_with_output().expect("an end");
         assert_eq!(output.status.code(), Some(5), "{arguments:?}");
-        assert!(err(&output).starts_with("seamgate: standard output: "), "{}", err(&output));
+        assert!(err(&output).starts_with("seamgate: cannot write standard output: "), "{}", err(&output));
     }
 }
 
@@ -439,7 +439,7 @@ fn what_cannot_be_baked_is_said_and_nothing_is_written() {
     let folder = folder.to_str().expect("UTF-8");
     for (arguments, said) in [
         (&["bake", folder, "-o", file][..], "bad.contract.json: contract: $.schema.pattern"),
-        (&["bake", "outputs", "-o", file], "holds no contract"),
+        (&["bake", "outputs", "-o", file], "the folder has no contract"),
         (&["bake", "nowhere", "-o", file], "nowhere"),
         (&["bake", ".", "-o", "/nowhere/baked.wasm"], "/nowhere/baked.wasm"),
         (&["bake", "."], "--output"),
@@ -588,7 +588,7 @@ mod files {
                     let (status, said) = ended(arguments);
                     assert_eq!(status, 2, "{found:?} {place}: {said}");
                     let why = match found {
-                        Found::Bytes(bytes) => format!("has {bytes} bytes; at most {MAX} are read"),
+                        Found::Bytes(bytes) => format!("the file has {bytes} bytes; the limit is {MAX}"),
                         // A path in a contract does not lead to a device of the system.
                         Found::Endless(_) if matches!(place, "schema" | "resource") => "leads out of".to_owned(),
                         _ => "must be a regular file".to_owned(),
@@ -666,7 +666,7 @@ mod files {
         let path = folder.join("output").display().to_string();
         for bytes in [MAX + 1, MAX + 100_000, 3 * MAX] {
             fs::write(&path, vec![b' '; bytes]).expect("a file");
-            let exact = format!("the output has {bytes} bytes; at most {MAX} are taken");
+            let exact = format!("the output has {bytes} bytes; the limit is {MAX}");
             for more in [&[][..], &["--stream"]] {
                 let named = run(&tool(&[more, &[&path]].concat()), b"");
                 assert_eq!(named.status.code(), Some(5));
@@ -678,12 +678,12 @@ mod files {
                 assert!(out(&redirected).contains(&exact), "{}", out(&redirected));
                 // Of a pipe nobody knows how much is still to come.
                 let piped = out(&run(&tool(more), &vec![b' '; bytes]));
-                assert!(piped.contains(&format!(" bytes or more; at most {MAX} are taken")), "{piped}");
+                assert!(piped.contains(&format!(" bytes or more; the limit is {MAX}")), "{piped}");
             }
         }
         fs::write(&path, vec![0; 40_000_000]).expect("a file");
         let inspected = err(&run(&["inspect", &path], b""));
-        assert!(inspected.contains("has 40000000 bytes; at most 33554432 are read"), "{inspected}");
+        assert!(inspected.contains("the file has 40000000 bytes; the limit is 33554432"), "{inspected}");
         fs::remove_dir_all(folder).expect("removed");
     }
 

@@ -57,13 +57,13 @@ fn every_item_of_the_package_is_documented() {
 
 /// Why no gate is made of some bytes.
 fn refused(bytes: impl Into<Vec<u8>>) -> String {
-    gate(bytes).err().expect("refused").to_string()
+    format!("{:#}", anyhow::Error::from(gate(bytes).err().expect("refused")))
 }
 
 /// A gate of a component whose code is kept nowhere.
 fn gate(component: impl Into<Vec<u8>>) -> Result<Gate, LoadError> {
     let component = Component::from_bytes(component);
-    Gate::with(Options { component, slots: 1, cache: None, ..Options::default() })
+    Gate::with(Options::default().component(component).slots(1).cache(None))
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn what_is_no_validator_is_refused() {
     // The smallest module there is.
     assert!(refused(b"\0asm\x01\0\0\0").starts_with(none));
     // The smallest component there is: valid, and empty.
-    assert!(refused(b"\0asm\x0d\0\x01\0").starts_with("the component is not a validator of the world"));
+    assert!(refused(b"\0asm\x0d\0\x01\0").starts_with("the component does not export the world"));
     let large = vec![0; Component::MAX_BYTES + 1];
-    assert_eq!(refused(large), "the component has 33554433 bytes; at most 33554432 are taken");
+    assert_eq!(refused(large), "the component has 33554433 bytes; the limit is 33554432");
 
     // The real one, cut off anywhere, and with one bit turned where its sections begin.
     let builtin = Component::builtin();
@@ -209,8 +209,8 @@ fn a_turned_bit_ends_in_a_word() {
 fn an_endless_start_is_stopped_by_the_clock() {
     let endless = fixtures().expect("components").into_iter().find(|fixture| fixture.name == "start-endless");
     let component = Component::from_bytes(endless.expect("start-endless.wat").wasm);
-    let limits = Limits { fuel: u64::MAX, timeout: Duration::from_millis(200), ..Limits::default() };
-    let options = Options { component, limits, slots: 1, cache: None };
+    let limits = Limits::default().fuel(u64::MAX).timeout(Duration::from_millis(200));
+    let options = Options::default().component(component).limits(limits).slots(1).cache(None);
     let refused = Gate::with(options).err().expect("refused");
     assert!(matches!(refused, LoadError::Fault(Fault::Timeout { .. })), "{refused}");
 }

@@ -86,7 +86,7 @@ fn engines_do_not_differ() {
         set_up(&mut config, pool);
         let engine = Engine::new(&config).expect("an engine");
         let component = Component::from_bytes(unknown(Component::builtin().as_bytes()));
-        let options = Options { component, limits, slots: 8, cache: None };
+        let options = Options::default().component(component).limits(limits).slots(8).cache(None);
         compare(what, &answers(&Gate::on(engine, options).expect("a gate"), &cases));
     }
     assert!(differ.is_empty(), "not the same: {differ:?}");
@@ -117,7 +117,7 @@ fn a_registered_contract_gives_the_same_bytes() {
     let inline = Gate::new().expect("a gate");
     let mut compared = 0;
     for case in attempts() {
-        let mut gate = Gate::with(Options { slots: 1, ..Options::default() }).expect("a gate");
+        let mut gate = Gate::with(Options::default().slots(1)).expect("a gate");
         let Ok(info) = gate.register(&case.contract) else {
             continue;
         };

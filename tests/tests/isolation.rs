@@ -129,15 +129,12 @@ fn searched(gate: &mut Gate, slots: usize) -> (u64, Vec<u64>) {
 #[test]
 fn no_byte_of_an_output_is_in_the_next_instance() {
     // Those that look at much memory need fuel for it.
-    let limits = Limits { fuel: 1_500_000_000, timeout: Duration::from_secs(120), ..Limits::default() };
+    let limits = Limits::default().fuel(1_500_000_000).timeout(Duration::from_secs(120));
     // The same code serves every setting that has the same code.
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("isolation");
     let _ = fs::remove_dir_all(&cache);
-    let options = |component: Component, slots: u32| Options {
-        component,
-        limits: limits.clone(),
-        slots,
-        cache: Some(cache.clone()),
+    let options = |component: Component, slots: u32| {
+        Options::default().component(component).limits(limits.clone()).slots(slots).cache(Some(cache.clone()))
     };
     let builtin = Component::from_bytes(probed(Component::builtin().as_bytes()).expect("with a probe"));
     let baked = Component::builtin().bake(&[TEXTS], &Limits::default()).expect("a baked component");

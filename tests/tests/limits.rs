@@ -9,7 +9,7 @@ use seamgate_tests::hostile::named;
 const GREETER: &str = r#"{"agent":"greeter","schema":{"type":"object","required":["greeting"]}}"#;
 
 fn gate(limits: Limits) -> Gate {
-    Gate::with(Options { limits, ..Options::default() }).expect("a gate")
+    Gate::with(Options::default().limits(limits)).expect("a gate")
 }
 
 /// A gate that has just given a fault still judges.
@@ -26,7 +26,7 @@ fn doubling() -> String {
 
 #[test]
 fn wall_clock() {
-    let gate = gate(Limits { fuel: u64::MAX, timeout: Duration::from_millis(200), ..Limits::default() });
+    let gate = gate(Limits::default().fuel(u64::MAX).timeout(Duration::from_millis(200)));
     let fault = gate.validate_with(&doubling(), &Request::new("", "{}")).expect_err("2^40 steps");
     assert!(matches!(fault, Fault::Timeout { .. }), "{fault:?}");
     works(&gate);
@@ -34,7 +34,7 @@ fn wall_clock() {
 
 #[test]
 fn memory() {
-    let gate = gate(Limits { memory: 16 * 1024 * 1024, ..Limits::default() });
+    let gate = gate(Limits::default().memory(16 * 1024 * 1024));
     let output = format!("[{}]", vec!["1"; 2_000_000].join(","));
     let contract = r#"{"agent":"a","schema":true,"caps":{"bytes":8388608,"array_items":10000000}}"#;
     let fault = gate.validate_with(contract, &Request::new("", &output)).expect_err("40 MB of nodes");
@@ -99,8 +99,7 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         "$defs":{"item":{"type":"object","required":["id"],"properties":{"id":{"type":"string","maxLength":9},
         "text":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}}},"additionalProperties":false}}},
         "items":{"path":"$.list[*]","max":100000},"unknown_members":"strip"}"##;
-    let mut gate =
-        gate(Limits { fuel: u64::MAX, timeout: Duration::from_secs(60), memory: 1 << 30, ..Limits::default() });
+    let mut gate = gate(Limits::default().fuel(u64::MAX).timeout(Duration::from_secs(60)).memory(1 << 30));
     gate.register(contract).expect("a contract");
     let whole = |output: &str| gate.validate(&Request::new("a", output)).expect("a verdict").usage.fuel;
     let empty = whole("");
@@ -227,7 +226,7 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
 
 #[test]
 fn more_threads_than_slots_wait_for_each_other() {
-    let mut gate = Gate::with(Options { slots: 2, ..Options::default() }).expect("a gate");
+    let mut gate = Gate::with(Options::default().slots(2)).expect("a gate");
     gate.register(GREETER).expect("a contract");
     let request = Request::new("greeter", "{\"greting\":\"hi\"}");
     let expected = gate.validate(&request).expect("a verdict");

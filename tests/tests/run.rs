@@ -259,47 +259,47 @@ fn what_three_attempts_gave_is_put_together_and_printed_once() {
 
 /// Contract and further arguments, what the agent does, the exit status, how many attempts, and what is said.
 const ENDS: &[(&str, &str, i32, usize, &str)] = &[
-    ("greeter", r#"echo "{\"$N\": 1}""#, 1, 3, "the contract allows no more"),
-    ("greeter", "echo {}", 1, 2, "the same was wrong twice in a row"),
+    ("greeter", r#"echo "{\"$N\": 1}""#, 1, 3, "the contract's 'retry.limit' allows no more"),
+    ("greeter", "echo {}", 1, 2, "two attempts in a row had the same errors"),
     ("greeter", ":", 1, 2, "must contain JSON"),
     ("greeter", r#"printf '{"greeting": "\377"}'"#, 1, 2, "UTF-8"),
-    ("greeter", r#"printf '\0{"greeting": "\0"}'"#, 1, 2, "nothing is printed"),
-    ("examples/triage", "cat examples/outputs/triage.partial-one-broken.txt", 3, 2, "which --allow-partial prints"),
+    ("greeter", r#"printf '\0{"greeting": "\0"}'"#, 1, 2, "there is no output"),
+    ("examples/triage", "cat examples/outputs/triage.partial-one-broken.txt", 3, 2, "--allow-partial prints"),
     ("examples/triage --allow-partial", "cat examples/outputs/triage.partial-one-broken.txt", 0, 2, "in quarantine"),
     (
         "examples/triage",
         "cat examples/outputs/triage.partial-trailing-comma.txt",
         3,
         1,
-        "the syntax was repaired and nothing is missing",
+        "the output is complete with repaired syntax",
     ),
     (
         "examples/triage --allow-partial",
         "cat examples/outputs/triage.partial-trailing-comma.txt",
         0,
         1,
-        "its syntax was repaired",
+        "with repaired syntax",
     ),
     ("examples/cited-answer", "cat examples/outputs/cited-answer.refused.txt", 4, 1, "the agent declined"),
     ("greeter", "echo refusal >$F; echo No.", 4, 1, "the agent declined"),
-    ("greeter", "echo content_filter >$F; echo {}", 1, 1, "another one cannot help"),
-    ("greeter", r#"echo length >$F; echo '{"greeting": "hel'"#, 1, 1, "another one cannot help"),
+    ("greeter", "echo content_filter >$F; echo {}", 1, 1, "another attempt cannot help"),
+    ("greeter", r#"echo length >$F; echo '{"greeting": "hel'"#, 1, 1, "another attempt cannot help"),
     ("greeter", "echo tool_use >$F; hello", 0, 1, ""),
     ("greeter", "echo Refusal >$F; echo No.", 4, 1, "the agent declined"),
-    ("greeter", "echo SAFETY >$F; echo {}", 1, 1, "another one cannot help"),
-    ("greeter", r#"echo MAX_TOKENS >$F; echo '{"greeting": "hel'"#, 1, 1, "another one cannot help"),
-    ("greeter", "echo bored >$F; hello", 5, 1, "its word \"bored\" must be stop, length, refusal, content_filter"),
+    ("greeter", "echo SAFETY >$F; echo {}", 1, 1, "another attempt cannot help"),
+    ("greeter", r#"echo MAX_TOKENS >$F; echo '{"greeting": "hel'"#, 1, 1, "another attempt cannot help"),
+    ("greeter", "echo bored >$F; hello", 5, 1, "\"bored\": must be stop, length, refusal, content_filter"),
     ("greeter", "rm $F; hello", 5, 1, "SEAMGATE_FINISH_FILE: "),
     ("greeter", "hello; exit 7", 5, 1, "the agent failed: exit status: 7"),
     ("greeter", "ulimit -c 0; hello; kill -SEGV $$", 5, 1, "the agent failed: signal: 11"),
     ("greeter", "sleep 100 & kill -KILL 0", 5, 1, "the agent failed: signal: 9"),
     ("greeter", "yes", 5, 1, "the agent wrote more than 8388608 bytes"),
     ("greeter", "trap '' PIPE TERM; while :; do yes; done 2>/dev/null", 5, 1, "wrote more than 8388608 bytes"),
-    ("greeter --timeout 1", "hello; sleep 100", 5, 1, "did not end within 1 s"),
-    ("greeter --timeout 1", "trap '' TERM; while :; do sleep 1; done", 5, 1, "did not end within 1 s"),
-    ("greeter --timeout 1", "(trap '' TERM; sleep 100; :) & sleep 100", 5, 1, "did not end within 1 s"),
-    ("greeter --timeout 1", "sleep 100 & kill -STOP 0", 5, 1, "did not end within 1 s"),
-    ("greeter --timeout 1", "hello; exec >&-; sleep 100", 5, 1, "closed its output and did not end within 1 s"),
+    ("greeter --timeout 1", "hello; sleep 100", 5, 1, "did not exit within 1 s"),
+    ("greeter --timeout 1", "trap '' TERM; while :; do sleep 1; done", 5, 1, "did not exit within 1 s"),
+    ("greeter --timeout 1", "(trap '' TERM; sleep 100; :) & sleep 100", 5, 1, "did not exit within 1 s"),
+    ("greeter --timeout 1", "sleep 100 & kill -STOP 0", 5, 1, "did not exit within 1 s"),
+    ("greeter --timeout 1", "hello; exec >&-; sleep 100", 5, 1, "closed its output and did not exit within 1 s"),
     ("greeter", "hello; exec >&-; sleep 0.2", 0, 1, ""),
     ("greeter", "sleep 100 & hello", 0, 1, ""),
     ("greeter", "exec 3<&0; (trap '' TERM; sleep 100) <&3 & hello", 0, 1, ""),
@@ -354,7 +354,9 @@ fn a_large_prompt_need_not_be_read_and_one_that_is_too_large_is_refused() {
     let run = |bytes, script| place.run_with(&vec![b'x'; bytes], place.greeter("", script));
     run(5 << 20, "hello").is(0, PRINTED, &[1]);
     run(8 << 20, "wc -c >count; hello").is(0, PRINTED, &[1]);
-    run((8 << 20) + 1, "hello").is(2, "", &[]).says("a prompt has at most 8388608 bytes");
+    run((8 << 20) + 1, "hello")
+        .is(2, "", &[])
+        .says("the prompt on standard input is too long; the limit is 8388608 bytes");
     assert_eq!(place.text("count").trim(), "8388608");
 }
 
@@ -462,7 +464,7 @@ fn what_is_no_journal_or_lacks_a_line_is_an_error() {
         place.write("journal", &text);
         for resume in ["--resume", ""] {
             let done = place.run(&format!("--journal journal {resume}"), "hello");
-            done.is(2, "", &[]).says(&format!("the journal journal: line {line} is no journal's"));
+            done.is(2, "", &[]).says(&format!("the journal journal: line {line} is not a line of a journal"));
             assert_eq!(place.text("journal"), text);
         }
     }
@@ -493,9 +495,9 @@ fn text_that_an_agent_appends_to_the_journal_stops_nothing() {
         let appends = format!("printf '{text}' >>journal;");
         // It stays with its verdicts where it ends.
         let script = format!("[ -e quiet ] || {{ {appends} }}; third");
-        place.run("--journal journal", &script).is(0, PRINTED, &[1, 2, 3]).says("somebody else has changed it");
+        place.run("--journal journal", &script).is(0, PRINTED, &[1, 2, 3]).says("another program changed the journal");
         let done = place.run("--journal journal --resume", &script);
-        done.is(0, PRINTED, &[]).says("is of no run, and is passed over");
+        done.is(0, PRINTED, &[]).says("belongs to no run, and is skipped");
         // It ends by a signal after it has appended.
         fs::remove_file(place.path("journal")).expect("removed");
         let killed = format!("[ -e quiet ] || [ $N = 1 ] || {{ {appends} exit 7; }}; third");
@@ -526,7 +528,7 @@ fn text_at_the_end_of_a_journal_stops_nothing() {
         place.write("journal", [&journal.as_bytes()[..first], tail].concat());
         let done = place.run("--journal journal --resume", "third");
         let what =
-            if cut_off { "was not written to its end, and is cut off" } else { "is of no run, and is passed over" };
+            if cut_off { "was not written to its end, and is cut off" } else { "belongs to no run, and is skipped" };
         done.is(0, PRINTED, &[2, 3]).says(&format!("the journal journal: line 5 {what}"));
         assert_eq!(place.read("journal")[first..].starts_with(&[tail, b"\n"].concat()), !cut_off);
         place.run("--journal journal --resume", "third").is(0, PRINTED, &[]);
@@ -541,7 +543,7 @@ fn a_journal_that_was_there_is_its_owners_alone_too() {
         for arguments in ["--journal journal", "--journal journal --resume"] {
             fs::set_permissions(place.path("journal"), fs::Permissions::from_mode(mode)).expect("set");
             let done = place.run(arguments, "hello");
-            let is_told = done.err.contains("others could read or write it");
+            let is_told = done.err.contains("other users could read or write");
             assert_eq!((done.status, is_told), (Some(0), mode != 0o600), "{}", done.err);
             let now = fs::metadata(place.path("journal")).expect("a journal").permissions().mode();
             assert_eq!(now & 0o777, 0o600);
@@ -580,7 +582,7 @@ fn another_component_does_not_go_on_with_a_run() {
     for was in [journal.replace(&digest, &other), journal.replacen(&member, "", 1)] {
         place.write("journal", &was);
         let done = place.run("--journal journal --resume", "hello");
-        done.is(5, "", &[]).says("its last run was judged by another component, ");
+        done.is(5, "", &[]).says("its last run used another component, ");
         assert_eq!(place.text("journal"), was);
     }
     place.write("journal", journal.replace(&digest, &other));
@@ -646,7 +648,7 @@ fn what_is_another_run_is_not_gone_on_with() {
         ("", "hello", "Hi!", "standard input"),
     ] {
         let command = place.greeter(&format!("{more} --journal journal --resume"), script);
-        let said = format!("its last run had not the same {what};");
+        let said = format!("its last run had another {what};");
         place.run_with(prompt.as_bytes(), command).is(2, "", &[]).says(&said);
         assert_eq!(place.read("journal"), journal);
     }
@@ -665,7 +667,7 @@ fn two_runs_do_not_write_one_journal() {
         let arguments = format!("-c greeter.contract.json --journal journal {resume}");
         let second = place.command(&arguments, &["--", "touch", "started"]).output().expect("sh");
         assert_eq!((second.status.code(), second.stdout.len()), (Some(2), 0));
-        assert!(String::from_utf8_lossy(&second.stderr).contains("is being written by another run"));
+        assert!(String::from_utf8_lossy(&second.stderr).contains("another run is writing"));
     }
     assert!(!place.path("started").exists());
     place.write("go", "");
@@ -702,7 +704,7 @@ fn a_journal_that_cannot_be_written_is_a_fault_and_keeps_whole_lines() {
     let pad = format!("{{\"event\":\"pad\",\"time\":\"{:24}\",\"run\":0,\"text\":\"", "2026-03-12T00:00:00.000Z");
     let room = "x".repeat((8 << 20) - pad.len() - 3 - 2000);
     place.write("journal", format!("{pad}{room}\"}}\n"));
-    place.run("--journal journal", script).is(5, "", &[1]).says("seamgate: the journal journal: ");
+    place.run("--journal journal", script).is(5, "", &[1]).says("seamgate: cannot write the journal journal: ");
     assert!(place.read("journal").ends_with(b"\n"));
     assert_eq!(place.events()[1..], ["begin null", "start 1"]);
     place.setup = ":";
@@ -826,7 +828,7 @@ fn an_output_that_cannot_be_printed_is_a_fault() {
     let mut sinks = vec![(141, "", Stdio::from(writer))];
     if cfg!(target_os = "linux") {
         let full = fs::File::options().write(true).open("/dev/full").expect("/dev/full");
-        sinks.push((5, "seamgate: standard output: ", full.into()));
+        sinks.push((5, "seamgate: cannot write standard output: ", full.into()));
     }
     for (status, said, stdout) in sinks {
         drop(fs::remove_file(place.path("journal")));
@@ -873,8 +875,8 @@ fn an_agent_is_not_asked_where_a_list_is_lacking() {
     place.write("core", "core\n");
     let run = |arguments: &str| place.run(&format!("--journal journal {arguments}"), r#"echo '{"team": "core"}'"#);
     run("-c a.contract.json").is(5, "", &[]).says("$.lists must have the list \"teams\", which 'allow'");
-    run("-c a.contract.json --list others=core").is(2, "", &[]).says("that a contract names in 'allow': \"teams\"");
-    run("-c a.contract.json --list teams=core --list teams=core").is(2, "", &[]).says("must be given once");
+    run("-c a.contract.json --list others=core").is(2, "", &[]).says("known lists: \"teams\"");
+    run("-c a.contract.json --list teams=core --list teams=core").is(2, "", &[]).says("give each list once");
     assert!(!place.path("journal").exists());
     let printed = "{\"team\":\"core\"}\n";
     run("-c a.contract.json --list teams=core").is(0, printed, &[1]);
@@ -951,7 +953,7 @@ fn the_library_asks_as_the_command_does() {
         ("I had rather not.", Finish::Refusal, Stop::Refused, 1),
     ] {
         let answer = |attempt: usize, _: Option<&str>| {
-            Ok::<_, ()>(Produced { finish, ..Produced::from(output.replace('#', &attempt.to_string())) })
+            Ok::<_, ()>(Produced::from(output.replace('#', &attempt.to_string())).finish(finish))
         };
         let outcome = run(answer).expect("an outcome");
         assert_eq!((outcome.stop, outcome.attempts, outcome.output()), (stop, attempts, None), "{output}");

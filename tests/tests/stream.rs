@@ -187,7 +187,7 @@ fn pieces_cost_little_more_than_the_whole() {
         contract.expect("the example").replace("\"max\":7", "\"max\":10000").replace("\"max\": 7", "\"max\": 10000");
     let contract = contract.replace("\"maxItems\": 7,", "").replace("\"maxItems\":7,", "");
     let component = seamgate::Component::builtin().bake(&[contract], &seamgate::Limits::default()).expect("baked");
-    let gate = Gate::with(seamgate::Options { component, ..Default::default() }).expect("a gate");
+    let gate = Gate::with(seamgate::Options::default().component(component)).expect("a gate");
     let request = Request::new("triage", "");
     for bytes in [4_000, 400_000] {
         let output = list(bytes);

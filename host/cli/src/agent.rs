@@ -34,7 +34,7 @@ pub(crate) struct Run<'a> {
     pub(crate) input: &'a [u8],
     /// How long the child may run.
     pub(crate) timeout: Duration,
-    /// How many bytes of output are taken. If it writes one more, it is ended.
+    /// The limit on output, in bytes. A child that writes more is ended.
     pub(crate) limit: usize,
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
         agent.wait(REMOVAL, |agent| agent.exited)?;
     }
     if !agent.exited {
-        return Err(io::Error::other("the process could not be ended"));
+        return Err(io::Error::other("the process does not end"));
     }
     agent.reaped = true;
     let status = agent.child.wait()?;
@@ -263,7 +263,7 @@ mod os {
     #[derive(Default)]
     struct Shared {
         run: Mutex<Option<Sender<Event>>>,
-        /// What is removed before a signal ends us.
+        /// The folder to remove before a signal ends us.
         folder: Mutex<Option<PathBuf>>,
     }
 
@@ -355,7 +355,7 @@ mod os {
         let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
     }
 
-    /// Kills the group. The child must not be reaped yet. An error is no matter: who lives on is noticed.
+    /// Kills the group. The child must not be reaped yet. An error is no matter: the caller waits for the exit.
     pub(super) fn kill(child: &mut Child) {
         let pid = Pid::from_child(child);
         let _ = kill_process_group(pid, Signal::KILL);
@@ -391,7 +391,7 @@ mod os {
 
     pub(super) fn terminate(_: &Child) {}
 
-    /// Kills the child. An error is no matter: if it lives on, that is noticed.
+    /// Kills the child. An error is no matter: the caller waits for the exit.
     pub(super) fn kill(child: &mut Child) {
         let _ = child.kill();
     }

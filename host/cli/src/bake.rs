@@ -1,4 +1,4 @@
-//! `seamgate bake`: a component with contracts inside.
+//! `seamgate bake`: makes a component with contracts inside.
 
 use std::{
     fs,
@@ -9,15 +9,11 @@ use std::{
 use anyhow::{Context, Result};
 use seamgate::{BakeError, Component, Gate, Limits, Options, read_contracts};
 
-use crate::{
-    gate::Told,
-    journal::create_anew,
-    status::{Status, say},
-};
+use crate::{console::say, error::FaultError, private::create_anew, safe::safe, status::Status};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Folders whose contracts go in, files named NAME.contract.json
+    /// Folders of contracts: files named NAME.contract.json
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// The component to write
@@ -41,22 +37,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         Ok(baked) => baked,
         Err(BakeError::Contract { index, fault }) => {
             let path = paths.get(index).map(|path| path.display().to_string()).unwrap_or_default();
-            return Err(Told(fault)).context(path);
+            return Err(FaultError(fault)).context(path);
         }
         Err(error) => return Err(error.into()),
     };
-    // Its code is kept for whoever uses it here next; and it is seen to answer before it is written.
-    let gate = Gate::with(Options { component: baked.clone(), ..Options::default() })?;
-    let inspection = gate.inspect().map_err(Told)?;
-    write(&arguments.output, baked.as_bytes()).with_context(|| arguments.output.display().to_string())?;
+    // This checks that it answers before it is written, and keeps its code for the next start.
+    let gate = Gate::with(Options::default().component(baked.clone()))?;
+    let inspection = gate.inspect().map_err(FaultError)?;
+    write(&arguments.output, baked.as_bytes())
+        .with_context(|| format!("cannot write {}", arguments.output.display()))?;
     let agents: Vec<&str> = inspection.agents.iter().map(|info| info.agent.as_str()).collect();
     let name = arguments.output.display().to_string();
     say(&format!(
         "{}: {} bytes, {} ({})",
-        crate::picture::safe(&name),
+        safe(&name),
         inspection.bytes,
         count(agents.len()),
-        crate::picture::safe(&agents.join(", ")),
+        safe(&agents.join(", ")),
     ));
     Ok(Status::Accepted)
 }
@@ -65,11 +62,11 @@ fn count(contracts: usize) -> String {
     if contracts == 1 { "one contract".to_owned() } else { format!("{contracts} contracts") }
 }
 
-/// Write a file whole or not at all.
+/// Write the whole file or nothing.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
-    // A link that somebody has put there is not followed.
+    // This does not follow a link of that name.
     let written = create_anew(fs::File::options().write(true), Path::new(&part)).and_then(|mut file| {
         file.write_all(bytes)?;
         fs::rename(&part, path)

@@ -1,13 +1,14 @@
-//! `seamgate describe`: what an agent's prompt should say about its output.
+//! `seamgate describe`: prints the part of an agent's prompt that describes its output.
 
 use std::{io::Write, path::PathBuf};
 
 use anyhow::Result;
 
 use crate::{
-    gate,
-    picture::safe,
-    status::{Status, Unwritten},
+    contracts,
+    error::{FaultError, Unwritten},
+    safe::safe,
+    status::Status,
 };
 
 #[derive(clap::Args)]
@@ -15,15 +16,15 @@ pub(crate) struct Arguments {
     /// A contract, a folder of contracts, or a baked component
     #[arg(short, long, value_name = "CONTRACT")]
     contract: PathBuf,
-    /// Whose contract is meant, where -c has several
+    /// The agent whose output to describe, if -c has several
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
-    let gate = gate::open(&arguments.contract)?;
-    let agent = gate::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
-    let text = gate.describe(&agent).map_err(gate::Told)?;
+    let gate = contracts::open(&arguments.contract)?;
+    let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
+    let text = gate.describe(&agent).map_err(FaultError)?;
     write!(anstream::stdout().lock(), "{}", safe(&text)).map_err(Unwritten::from)?;
     Ok(Status::Accepted)
 }

@@ -1,7 +1,7 @@
-//! The folder by which an agent and this program speak with each other: one for each attempt, and gone with it.
+//! The folder that an agent and this program exchange files in: one for each attempt, removed after it.
 //!
-//! Who is killed cannot remove it. So each folder is locked by the run that it belongs to, and the next run removes those
-//! that nobody holds.
+//! A run that is killed cannot remove its folder. So each run locks its folder, and the next run removes folders without a
+//! lock.
 
 use std::{io, path::Path};
 
@@ -11,7 +11,7 @@ use crate::agent::Signals;
 
 const PREFIX: &str = "seamgate-run-";
 
-/// A temporary folder that is removed when it is dropped, or when a signal ends this program.
+/// A temporary folder. Dropping it removes it, and so does a signal that ends this program.
 pub(crate) struct Folder<'a> {
     folder: TempDir,
     signals: &'a Signals,
@@ -22,7 +22,7 @@ impl<'a> Folder<'a> {
     pub(crate) fn new(signals: &'a Signals) -> io::Result<Self> {
         loop {
             let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
-            // Another run may have taken it for one that is left over, before it was locked.
+            // Before the lock, another run may have removed it as left over.
             if let Some(lock) = os::lock(folder.path())? {
                 signals.remove_at_end(Some(folder.path()));
                 return Ok(Folder { folder, signals, _lock: lock });
@@ -41,7 +41,7 @@ impl Drop for Folder<'_> {
     }
 }
 
-/// Remove the folders of runs that were killed. What cannot be removed stays: it is in nobody's way.
+/// Remove the folders of killed runs. A folder that cannot be removed stays, and does no harm.
 pub(crate) fn remove_left_over() {
     for entry in std::env::temp_dir().read_dir().into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {
@@ -63,18 +63,18 @@ mod os {
 
     pub(super) type Lock = File;
 
-    /// The lock of a folder, if it is still there.
+    /// Lock a folder. `None` if it is gone.
     pub(super) fn lock(path: &Path) -> io::Result<Option<Lock>> {
         let Ok(folder) = open(path) else {
             return Ok(None);
         };
-        // Where the file system has no locks, nobody else gets one either.
+        // On a file system without locks, no other run gets one either.
         let _ = folder.lock();
         let (own, there) = (folder.metadata()?, fs::symlink_metadata(path));
         Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())).then_some(folder))
     }
 
-    /// Remove a folder that is this user's and that no run holds.
+    /// Remove a folder that belongs to this user and that no run has locked.
     pub(super) fn remove_left_over(path: &Path) {
         let Ok(folder) = open(path) else {
             return;
@@ -82,16 +82,16 @@ mod os {
         let is_own = folder.metadata().is_ok_and(|it| it.uid() == rustix::process::geteuid().as_raw());
         match is_own.then(|| folder.try_lock()) {
             Some(Ok(())) => match fs::remove_dir_all(path) {
-                Ok(()) => tracing::info!(path = %path.display(), "the folder of a run that was killed is removed"),
+                Ok(()) => tracing::info!(path = %path.display(), "removed the folder of a killed run"),
                 Err(error) => {
-                    tracing::warn!(path = %path.display(), "the folder of a run that was killed stays: {error}")
+                    tracing::warn!(path = %path.display(), "cannot remove the folder of a killed run: {error}")
                 }
             },
             Some(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | None => {}
         }
     }
 
-    /// Open a folder, and nothing that a link leads to.
+    /// Open a folder. Does not follow links.
     fn open(path: &Path) -> io::Result<File> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
         File::options().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)
@@ -108,6 +108,6 @@ mod os {
         Ok(Some(Lock))
     }
 
-    /// Folders cannot be locked here: nobody knows which are left over.
+    /// Without locks on folders, nobody knows which are left over.
     pub(super) fn remove_left_over(_: &Path) {}
 }

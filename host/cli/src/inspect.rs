@@ -1,4 +1,4 @@
-//! `seamgate inspect`: what a component holds.
+//! `seamgate inspect`: lists what a component holds.
 
 use std::{
     io::{IsTerminal, Write},
@@ -9,26 +9,27 @@ use anyhow::Result;
 use seamgate::{ContractInfo, Gate, Inspection};
 
 use crate::{
-    gate::{self, Told},
-    picture::safe,
-    status::{Status, Unwritten},
+    contracts,
+    error::{FaultError, Unwritten},
+    safe::safe,
+    status::Status,
 };
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// JSON, on a terminal too
+    /// Print JSON, even on a terminal
     #[arg(long)]
     json: bool,
-    /// A component; the built-in one where it is left out
+    /// The component [default: the built-in one]
     file: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let gate = match &arguments.file {
-        Some(path) => gate::component(path)?,
+        Some(path) => contracts::component(path)?,
         None => Gate::new()?,
     };
-    let inspection = gate.inspect().map_err(Told)?;
+    let inspection = gate.inspect().map_err(FaultError)?;
     let mut out = anstream::stdout().lock();
     let text = if arguments.json || !std::io::stdout().is_terminal() {
         serde_json::to_string(&inspection)?

@@ -1,8 +1,8 @@
-//! The journal of runs: one JSON line for each attempt and each decision, appended and synced before anything goes on, so
-//! that it can be read, and the run be gone on with, after an end at any point.
+//! The journal of runs: one JSON line for each attempt and each decision. The run appends and syncs each line before it
+//! continues, so `--resume` works whenever a run was stopped.
 
 use std::{
-    fs::{self, File, TryLockError},
+    fs::{File, TryLockError},
     io::{self, BufRead, BufReader, Read, Seek, Write},
     path::{Path, PathBuf},
     time::SystemTime,
@@ -13,38 +13,34 @@ use seamgate::{Produced, Report, Verdict, digest, open_regular};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{
-    ndjson::skip_line,
-    picture::safe,
-    status::{NoVerdict, say},
-};
+use crate::{console::say, error::NoVerdict, input::skip_line, private, safe::safe};
 
-/// The longest line that is read, in bytes. No report is as long.
+/// The longest line, in bytes. No report is as long.
 const MAX_LINE: usize = 256 * 1024 * 1024;
 
-/// What a line begins with.
+/// The beginning of each line.
 const BEGIN: &[u8] = b"{\"event\":\"";
 
-/// Lines that are told one by one.
-const MAX_TOLD: usize = 5;
+/// Skipped lines to name one by one.
+const MAX_SKIPPED: usize = 5;
 
-/// What a run is about. One can be gone on with if all of this is the same.
+/// What identifies a run. `--resume` continues a run only if all of it is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct About {
     pub(crate) agent: String,
     /// The contract's digest.
     pub(crate) contract: String,
-    /// The component's digest: another one may judge otherwise.
+    /// The component's digest: another component may give another verdict.
     #[serde(default)]
     pub(crate) component: String,
     pub(crate) command: Vec<String>,
-    /// The digest of what the agent was given on standard input.
+    /// The digest of the agent's standard input.
     pub(crate) prompt: String,
-    /// The digest of the lists that values are held to.
+    /// The digest of the lists of allowed values.
     pub(crate) lists: String,
 }
 
-/// A line, as far as all are alike.
+/// The members that all lines have.
 #[derive(Deserialize)]
 struct Head {
     event: String,
@@ -68,15 +64,15 @@ struct Line<'l, T> {
     rest: &'l T,
 }
 
-/// An attempt that was judged.
+/// An attempt with a verdict.
 #[derive(Serialize)]
-struct Judged<'a> {
+struct Attempt<'a> {
     /// The contract's digest.
     contract: &'a str,
     /// The digest of the raw output.
     output: String,
     bytes: usize,
-    /// The agent's exit status: only what ended well is judged.
+    /// The agent's exit status: only an output with status 0 is judged.
     exit: u8,
     elapsed_ms: u128,
     finish: &'a str,
@@ -93,43 +89,43 @@ struct Used<'a> {
     component: &'a str,
 }
 
-/// An attempt on which there is no verdict.
+/// An attempt without a verdict.
 #[derive(Serialize)]
 struct Failed<'a> {
     message: &'a str,
-    /// The digest of what it wrote.
+    /// The digest of the raw output.
     output: String,
     bytes: usize,
-    /// The agent's exit status, null where it had none of its own.
+    /// The agent's exit status, or null if it was ended.
     exit: Option<i32>,
     elapsed_ms: u128,
 }
 
-/// What was decided after an attempt.
+/// The decision after an attempt.
 #[derive(Serialize)]
 pub(crate) struct Decision<'a> {
-    /// `ask_again`, or why no more was asked.
+    /// `ask_again`, or why the run stopped.
     pub(crate) decision: &'a str,
-    /// The exit status, where no more was asked.
+    /// The exit status, if the run stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u8>,
 }
 
-/// An open journal, and the run in it that is under way.
+/// An open journal, and its current run.
 pub(crate) struct Journal {
     file: File,
     path: PathBuf,
     run: u32,
     keeps_outputs: bool,
-    /// The last decision, and the attempt that it was about.
+    /// The last decision, and its attempt.
     decided: Option<(u32, String)>,
-    /// Its length, as far as this run knows.
+    /// Its length after the last line that this run wrote.
     end: u64,
 }
 
 impl Journal {
-    /// Open a journal for a run, or, with `resume`, for its last run if there is one; and the reports of the attempts that
-    /// it has of it.
+    /// Open a journal for a new run, or, with `resume`, for its last run if there is one. Gives the reports of the attempts
+    /// that the journal has of that run.
     pub(crate) fn open(path: &Path, about: About, resume: bool, keeps_outputs: bool) -> Result<(Self, Vec<Report>)> {
         let name = || format!("the journal {}", path.display());
         let mut options = File::options();
@@ -139,11 +135,13 @@ impl Journal {
         let mut file = open_regular(&mut options, path).with_context(name)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => bail!("{} is being written by another run", name()),
+            Err(TryLockError::WouldBlock) => bail!("another run is writing {}", name()),
             Err(TryLockError::Error(error)) => return Err(error).with_context(name),
         }
         let last = Last::read(&mut file, &name()).with_context(name)?;
-        make_private(&file, &name()).with_context(name)?;
+        if private::restrict(&file).with_context(name)? {
+            say(&format!("seamgate: other users could read or write {}; now only its owner can", safe(&name())));
+        }
         let end = file.seek(io::SeekFrom::End(0)).with_context(name)?;
         let (run, decided) = (last.run, last.decided);
         let mut journal = Journal { file, path: path.to_owned(), run, keeps_outputs, decided, end };
@@ -157,11 +155,11 @@ impl Journal {
                     ("lists", was.lists != about.lists),
                 ];
                 if let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) {
-                    bail!("{}: its last run had not the same {what}; without --resume a new one begins", name());
+                    bail!("{}: its last run had another {what}; start a new run without --resume", name());
                 }
                 if was.component != about.component {
                     return Err(NoVerdict(format!(
-                        "{}: its last run was judged by another component, {:?}; this one is {:?}; without --resume a new run begins",
+                        "{}: its last run used another component, {:?}, and not {:?}; start a new run without --resume",
                         name(),
                         was.component,
                         about.component
@@ -185,7 +183,7 @@ impl Journal {
         self.write("start", Some(attempt), &Nothing {})
     }
 
-    /// Keep what an attempt gave, where that is asked for, and the verdict on it.
+    /// Note the verdict on an attempt, and keep its output if `--keep-outputs` asks for it.
     pub(crate) fn judged(
         &mut self,
         attempt: u32,
@@ -194,12 +192,12 @@ impl Journal {
         verdict: &Verdict,
     ) -> Result<()> {
         self.keep(attempt, &produced.output)?;
-        // Raw text is kept beside the journal or not at all.
+        // The journal has no raw output: that stands beside it, or nowhere.
         let mut report = verdict.report.clone();
         if let Some(error) = &mut report.error {
             error.raw_output.clear();
         }
-        let judged = Judged {
+        let line = Attempt {
             contract: &report.contract,
             output: digest(&produced.output),
             bytes: produced.output.len(),
@@ -210,10 +208,10 @@ impl Journal {
             usage: Used { fuel: verdict.usage.fuel, memory: verdict.usage.memory, component: &verdict.usage.component },
             report: RawValue::from_string(report.to_json())?,
         };
-        self.write("attempt", Some(attempt), &judged)
+        self.write("attempt", Some(attempt), &line)
     }
 
-    /// Note an attempt on which there is no verdict, and keep what it wrote as for others.
+    /// Note an attempt without a verdict, and keep its output in the same way.
     pub(crate) fn failed(
         &mut self,
         attempt: u32,
@@ -231,7 +229,8 @@ impl Journal {
             return Ok(());
         }
         let path = self.path.with_added_extension(format!("run-{}.attempt-{attempt}.txt", self.run));
-        write_private(&path, output).map_err(|error| NoVerdict(format!("{}: {error}", path.display())).into())
+        private::write(&path, output)
+            .map_err(|error| NoVerdict(format!("cannot write {}: {error}", path.display())).into())
     }
 
     /// Note a decision, once.
@@ -248,15 +247,16 @@ impl Journal {
         let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
         let mut line = serde_json::to_vec(&Line { event, time, run: self.run, attempt, rest })?;
         line.push(b'\n');
-        self.append(line).map_err(|error| NoVerdict(format!("the journal {}: {error}", self.path.display())).into())
+        self.append(line)
+            .map_err(|error| NoVerdict(format!("cannot write the journal {}: {error}", self.path.display())).into())
     }
 
-    /// Append a line, as a line of its own whatever somebody else has written meanwhile.
+    /// Append a line. It starts a new line, even if another program has written to the journal.
     fn append(&mut self, mut line: Vec<u8>) -> io::Result<()> {
         let end = self.file.seek(io::SeekFrom::End(0))?;
         if end != self.end {
             say(&format!(
-                "seamgate: the journal {}: somebody else has changed it, from {} to {end} bytes; the run goes on after that",
+                "seamgate: another program changed the journal {} from {} to {end} bytes; the run continues after that",
                 safe(&self.path.display().to_string()),
                 self.end,
             ));
@@ -267,14 +267,14 @@ impl Journal {
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
         self.end = end + line.len() as u64;
         written.inspect_err(|_| {
-            // What was written of a line is no line.
+            // Remove a line that is not complete.
             let _ = self.file.set_len(end);
             self.end = end;
         })
     }
 }
 
-/// What a journal has of its last run.
+/// The last run of a journal.
 #[derive(Default)]
 struct Last {
     run: u32,
@@ -284,14 +284,14 @@ struct Last {
 }
 
 impl Last {
-    /// Read a journal to its end. A line that is not of a run, as an agent may have put it there, is passed over and told;
-    /// where a run lacks one, that is an error. What was not written to its end is told and cut off: what it was about is
-    /// done again.
+    /// Read a journal to its end. A line that belongs to no run, which an agent may have written, is skipped with a
+    /// message. A run that lacks a line is an error. An incomplete last line is removed with a message, and the run does
+    /// that step again.
     fn read(file: &mut File, name: &str) -> Result<Self> {
         let mut last = Last::default();
-        let mut passed_over = Vec::new();
+        let mut skipped = Vec::new();
         let mut input = BufReader::new(&mut *file);
-        // What is before the last line.
+        // Where the line starts, and its length.
         let (mut start, mut length) = (0, 0);
         let mut line = Vec::new();
         for number in 1.. {
@@ -308,7 +308,7 @@ impl Last {
             }
             let is_taken = match serde_json::from_slice(&line) {
                 Ok(head) if is_whole => {
-                    last.take(head, &line).with_context(|| format!("line {number} is no journal's"))?;
+                    last.take(head, &line).with_context(|| format!("line {number} is not a line of a journal"))?;
                     true
                 }
                 _ => false,
@@ -317,14 +317,13 @@ impl Last {
                 continue;
             }
             let is_torn = !is_whole && !is_long && line.iter().zip(BEGIN).all(|(one, other)| one == other);
-            // What does not begin as a journal is none, and somebody's.
+            // A file that does not begin as a journal is another file of the user: leave it alone.
             if number == 1 && !is_torn {
-                bail!("line 1 is no journal's");
+                bail!("line 1 is not a line of a journal");
             }
-            let what =
-                if is_torn { "was not written to its end, and is cut off" } else { "is of no run, and is passed over" };
+            let what = if is_torn { "is incomplete, and removed" } else { "belongs to no run, and is skipped" };
             let text: String = String::from_utf8_lossy(&line[..line.len().min(240)]).chars().take(60).collect();
-            passed_over.push(format!("seamgate: {name}: line {number} {what}: {:?}", safe(text.trim_end())));
+            skipped.push(format!("seamgate: {name}: line {number} {what}: {:?}", safe(text.trim_end())));
             if is_torn {
                 file.set_len(start)?;
                 break;
@@ -337,14 +336,14 @@ impl Last {
         if !ends_a_line(file, end)? {
             file.write_all(b"\n")?;
         }
-        passed_over.iter().take(MAX_TOLD).for_each(|told| say(told));
-        if passed_over.len() > MAX_TOLD {
-            say(&format!("seamgate: {name}: … and {} lines more", passed_over.len() - MAX_TOLD));
+        skipped.iter().take(MAX_SKIPPED).for_each(|line| say(line));
+        if skipped.len() > MAX_SKIPPED {
+            say(&format!("seamgate: {name}: … and {} more lines", skipped.len() - MAX_SKIPPED));
         }
         Ok(last)
     }
 
-    /// Take a line of a run.
+    /// Add a line of a run.
     fn take(&mut self, head: Head, line: &[u8]) -> Result<()> {
         #[derive(Deserialize)]
         struct Verdict {
@@ -353,7 +352,7 @@ impl Last {
         let made = u32::try_from(self.reports.len()).unwrap_or(u32::MAX);
         let follows = |attempt: u32| match self.run == head.run && head.attempt == attempt {
             true => Ok(()),
-            false => Err(anyhow!("run {}, attempt {}: what comes before it is missing", head.run, head.attempt)),
+            false => Err(anyhow!("run {}, attempt {}: the lines before it are missing", head.run, head.attempt)),
         };
         match head.event.as_str() {
             "begin" => {
@@ -375,7 +374,7 @@ impl Last {
     }
 }
 
-/// Whether a file of this length ends with a line's end, or is empty.
+/// Whether a file of this length ends with a line end, or is empty.
 fn ends_a_line(file: &mut File, length: u64) -> io::Result<bool> {
     if length == 0 {
         return Ok(true);
@@ -384,40 +383,4 @@ fn ends_a_line(file: &mut File, length: u64) -> io::Result<bool> {
     file.seek(io::SeekFrom::Start(length - 1))?;
     file.read_exact(&mut last)?;
     Ok(last == *b"\n")
-}
-
-/// Take from everybody else what they may do with a journal that was there already.
-fn make_private(file: &File, name: &str) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mut permissions = file.metadata()?.permissions();
-        if permissions.mode() & 0o077 != 0 {
-            permissions.set_mode(0o600);
-            file.set_permissions(permissions)?;
-            say(&format!("seamgate: {}: others could read or write it; from now on its owner alone can", safe(name)));
-        }
-    }
-    #[cfg(not(unix))]
-    let _ = (file, name);
-    Ok(())
-}
-
-/// Write a file that is its owner's alone. What has its name is removed: what a link leads to is not written to.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = create_anew(&mut options, path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Make a file by a name that this user did not type. Whatever has the name is removed, and not followed.
-pub(crate) fn create_anew(options: &mut fs::OpenOptions, path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => options.create_new(true).open(path),
-    }
 }

@@ -1,4 +1,4 @@
-//! `seamgate lint`: contracts, with warnings.
+//! `seamgate lint`: finds likely mistakes in contracts.
 
 use std::{
     io::Write,
@@ -9,15 +9,15 @@ use anyhow::Result;
 use seamgate::{ContractError, Gate, read_contract, read_contracts};
 
 use crate::{
-    gate::Told,
-    picture::safe,
-    status::{Status, Unwritten},
+    error::{FaultError, Unwritten},
+    safe::safe,
+    status::Status,
 };
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// Contracts, or folders of them
-    #[arg(required = true, value_name = "DIR")]
+    #[arg(required = true, value_name = "CONTRACT")]
     paths: Vec<PathBuf>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 }
                 Err(fault) => {
                     errors += 1;
-                    vec![format!("error[{}]: {}", fault.code(), Told(fault))]
+                    vec![format!("error[{}]: {}", fault.code(), FaultError(fault))]
                 }
             };
             for line in lines {

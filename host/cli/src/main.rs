@@ -1,19 +1,25 @@
-//! `seamgate`: check what an agent wrote before strict code reads it.
+//! `seamgate`: checks the output of an agent before strict code reads it.
 
 mod agent;
 mod bake;
 mod check;
+mod console;
+mod contracts;
 mod describe;
+mod error;
 mod folder;
-mod gate;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;
+mod input;
 mod inspect;
 mod journal;
 mod lint;
+mod lists;
 mod ndjson;
 mod picture;
+mod private;
 mod run;
+mod safe;
 mod status;
 mod stream;
 
@@ -23,7 +29,7 @@ use clap::{Parser, Subcommand};
 
 use status::Status;
 
-/// The gate between agents and strict code: one verdict on each output, from a sandbox.
+/// The gate between agents and strict code: one verdict on each output, from a sandbox
 #[derive(Parser)]
 #[command(version, propagate_version = true, after_help = status::HELP)]
 struct Arguments {
@@ -33,23 +39,23 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Judge one output, or with --ndjson one request a line
+    /// Judge one output, or many requests with --ndjson
     Check(check::Arguments),
-    /// Run an agent, judge its output, and ask again with what was wrong; print what was validated, and nothing else
+    /// Run an agent, judge its output, ask again with the errors, and print only a valid document
     #[command(after_long_help = run::HELP)]
     Run(run::Arguments),
-    /// Look for likely mistakes in contracts
+    /// Find likely mistakes in contracts
     Lint(lint::Arguments),
-    /// Make a component with contracts inside, compiled
+    /// Make a component with compiled contracts inside
     Bake(bake::Arguments),
-    /// Print what an agent's prompt should say about its output
+    /// Print the part of an agent's prompt that describes its output
     Describe(describe::Arguments),
-    /// Say what a component holds
+    /// List what a component holds
     Inspect(inspect::Arguments),
 }
 
 fn main() -> ExitCode {
-    // Told on standard error, where asked for: `RUST_LOG=info`.
+    // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
     }
@@ -64,9 +70,9 @@ fn main() -> ExitCode {
     status
         .unwrap_or_else(|error| {
             let status = Status::of(&error);
-            // A reader that has gone away wants no message.
+            // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                status::say(&format!("seamgate: {}", picture::safe(&format!("{error:#}"))));
+                console::say(&format!("seamgate: {}", safe::safe(&format!("{error:#}"))));
             }
             status
         })

@@ -1,4 +1,4 @@
-//! `seamgate check --ndjson`: one request a line in, one answer a line out, in order, in constant memory.
+//! `seamgate check --ndjson`: reads one request a line, writes one answer a line, in order, in constant memory.
 
 use std::{
     collections::BTreeMap,
@@ -16,18 +16,21 @@ use seamgate::{Fault, Gate, Limits, Usage};
 use serde::Deserialize;
 
 use crate::{
-    gate,
-    status::{Status, Unwritten},
+    contracts,
+    error::Unwritten,
+    input::{self, skip_line},
+    safe::safe,
+    status::Status,
 };
 
-/// Requests that are read ahead for each worker: enough to keep it busy, few enough to stay small.
+/// Requests to read ahead for each worker: enough to keep it busy, few enough to save memory.
 const READ_AHEAD: usize = 4;
 
 /// A request and its place in the order.
 struct Line {
     number: usize,
     text: Vec<u8>,
-    /// It was longer than the gate takes; `text` is its beginning.
+    /// Its length, if that is over the limit. `text` is then empty.
     too_long: Option<usize>,
 }
 
@@ -39,11 +42,11 @@ struct Answered {
 
 pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u16>) -> Result<Status> {
     let gate = match contracts {
-        Some(contracts) => gate::open(contracts)?,
+        Some(contracts) => contracts::open(contracts)?,
         None => Gate::new()?,
     };
     let input: Box<dyn Read + Send> = match file {
-        Some(path) => Box::new(fs::File::open(path).with_context(|| format!("{}", path.display()))?),
+        Some(path) => Box::new(fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?),
         None => Box::new(io::stdin()),
     };
     let jobs =
@@ -62,7 +65,7 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u1
             let gate = &gate;
             scope.spawn(move || work(gate, &lines, &to_writer));
         }
-        // The channels end when those who write to them do.
+        // A channel ends when its last sender is dropped.
         drop((lines, to_writer));
         let written = write(answers, &window, &bar);
         window.close();
@@ -75,8 +78,7 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u1
     })
 }
 
-/// Bounds how far reading is ahead of writing, so that one slow request does not fill the memory with answers to the
-/// ones behind it.
+/// Bounds how far reading is ahead of writing. Otherwise one slow request would fill the memory with later answers.
 struct Window {
     state: Mutex<(usize, bool)>,
     moved: Condvar,
@@ -88,7 +90,7 @@ impl Window {
         Window { state: Mutex::new((0, false)), moved: Condvar::new(), size }
     }
 
-    /// Wait until a line may be read; false where nothing is written any more.
+    /// Wait until the reader may read a line. False if nothing is written any more.
     fn enter(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.0 >= self.size && !state.1 {
@@ -109,20 +111,21 @@ impl Window {
     }
 }
 
-/// Read lines until the end, or until nobody wants them.
+/// Read lines until the end, or until the workers stop.
 fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Line>, window: &Window) -> Result<()> {
     let limit = Limits::default().output_bytes;
     let mut input = BufReader::new(input);
     for number in 0.. {
         let mut text = Vec::new();
-        // A line's end is not a part of it; one byte more than is taken shows that it is too long.
-        let read = (&mut input).take(limit as u64 + 1).read_until(b'\n', &mut text).context("standard input")?;
+        // The line end is not a part of the request. One byte more than the limit shows that a line is too long.
+        let read =
+            (&mut input).take(limit as u64 + 1).read_until(b'\n', &mut text).context("cannot read the requests")?;
         if read == 0 {
             break;
         }
         let mut too_long = None;
         if text.last() != Some(&b'\n') && text.len() > limit {
-            let rest = skip_line(&mut input).context("standard input")?;
+            let rest = skip_line(&mut input).context("cannot read the requests")?;
             too_long = Some(text.len() + rest);
             text.clear();
         }
@@ -135,24 +138,6 @@ fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Line>, window: &Win
         }
     }
     Ok(())
-}
-
-/// Pass over the rest of a line; how long it was.
-pub(crate) fn skip_line(input: &mut impl BufRead) -> io::Result<usize> {
-    let mut skipped = 0;
-    loop {
-        let buffer = input.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(skipped);
-        }
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let length = end.map_or(buffer.len(), |end| end + 1);
-        input.consume(length);
-        if end.is_some() {
-            return Ok(skipped + length - 1);
-        }
-        skipped += length;
-    }
 }
 
 fn work(gate: &Gate, lines: &Mutex<Receiver<Line>>, to_writer: &SyncSender<Answered>) {
@@ -177,7 +162,7 @@ fn answer(gate: &Gate, line: Line) -> (String, Status) {
     let text = match String::from_utf8(line.text) {
         Ok(text) => text,
         Err(error) => {
-            let message = format!("request: is not UTF-8: the byte at {} is not", error.utf8_error().valid_up_to());
+            let message = format!("the request is not UTF-8 at byte {}", error.utf8_error().valid_up_to());
             let violations = Vec::new();
             return fault("null", &Fault::BadRequest { message, violations });
         }
@@ -188,7 +173,7 @@ fn answer(gate: &Gate, line: Line) -> (String, Status) {
             let usage = format!(",\"usage\":{{\"fuel\":{fuel},\"memory\":{memory},\"component\":\"{component}\"}}}}");
             let status = status(&answer.json);
             let mut text = answer.json;
-            // Only verdicts tell what they took.
+            // Only verdicts have a usage.
             if status != Status::Fault && text.pop().is_some() {
                 text.push_str(&usage);
             }
@@ -202,7 +187,7 @@ fn fault(id: &str, fault: &Fault) -> (String, Status) {
     (format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), Status::Fault)
 }
 
-/// The `id` of a request that was not answered by the component.
+/// The `id` of a request that the component did not answer.
 fn id(request: &str) -> String {
     #[derive(Deserialize)]
     struct Identified<'r> {
@@ -215,7 +200,7 @@ fn id(request: &str) -> String {
     }
 }
 
-/// What an answer means to a script.
+/// The exit status for an answer.
 fn status(answer: &str) -> Status {
     #[derive(Deserialize)]
     struct Answer {
@@ -237,14 +222,14 @@ fn status(answer: &str) -> Status {
     }
 }
 
-/// Write answers in the order of their requests; the worst of them is the status.
+/// Write answers in the order of their requests. The worst of them is the status.
 fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Result<Status> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     let mut worst = Status::Accepted;
     loop {
-        // What was answered is written before anything is waited for.
+        // Write all answers that are there before waiting for more.
         let answer = match answers.try_recv() {
             Ok(answer) => answer,
             Err(_) => {
@@ -279,14 +264,13 @@ fn worst_of(one: Status, other: Status) -> Status {
     if rank(other) > rank(one) { other } else { one }
 }
 
-/// A bar on a terminal, where it is not in the way of the answers.
+/// A progress bar, if standard error is a terminal and the answers go elsewhere.
 fn progress(file: Option<&Path>) -> ProgressBar {
     if !io::stderr().is_terminal() || io::stdout().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
-    let name = file.map_or("standard input".to_owned(), |file| file.display().to_string());
-    bar.set_message(crate::picture::safe(&name));
+    bar.set_message(safe(&input::name(file)));
     let template = "{spinner} {human_pos} requests from {msg} in {elapsed} ({per_sec})";
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar

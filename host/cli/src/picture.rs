@@ -1,40 +1,31 @@
-//! A verdict as a person sees it: the source, with what is wrong under the spans.
+//! The picture of a verdict for a person: the source text, with the errors under their spans.
 
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet, renderer::DecorStyle};
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 
-use crate::hidden::is_hidden;
+use crate::safe::{replaced, safe};
 
-/// Violations that are shown, items in quarantine, and changes; the report has more.
+/// How many violations, quarantined items and changes to show. The report has all.
 const MAX_SHOWN: usize = 12;
 
-/// Bytes of a change, before and after, that are shown.
+/// Bytes of a change to show, before and after.
 const MAX_CHANGE: usize = 48;
 
-/// Items of which it is shown at a glance what became of them.
+/// Items to show a mark for.
 const MAX_MARKS: usize = 200;
 
-/// Lines of a document that are shown.
+/// Lines of a document to show.
 const MAX_LINES: usize = 40;
 
-/// Bytes of a line that are shown before and after what is wrong in it.
+/// Bytes of a line to show before and after an error.
 const AROUND: usize = 60;
 
-/// Text of others, made safe for a terminal: nothing in it moves the cursor, hides, or turns the direction of writing.
-pub(crate) fn safe(text: &str) -> String {
-    text.split('\n').map(safe_line).collect::<Vec<_>>().join("\n")
-}
-
-fn safe_line(line: &str) -> String {
-    annotate_snippets::normalize_untrusted_str(&replaced(line))
-}
-
-/// The picture of a verdict. `output` is what was judged, `name` where it came from.
+/// The picture of a verdict on `output`, which came from `name`.
 pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     let report = &verdict.report;
-    // Spans are offsets into the bytes as they were; where those were not UTF-8, the one span is before that.
+    // Spans are offsets into the raw bytes. If those are not UTF-8, the only span ends before the first bad byte.
     let text = String::from_utf8_lossy(output);
     let mut picture = String::new();
     let violations = report.violations();
@@ -70,7 +61,7 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     picture
 }
 
-/// An item that was kept out: why, and what is wrong with it first.
+/// An item in quarantine, with its reason and its first error.
 fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
     let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.word());
@@ -90,10 +81,10 @@ fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     rendered(title.elements(elements))
 }
 
-/// What was changed before the output was judged, a line each.
+/// The changes before the verdict, a line each.
 fn changes(changes: &[Change], text: &str) -> String {
     let plural = if changes.len() == 1 { "" } else { "s" };
-    let mut out = format!("\x1b[1;33m{} change{plural}\x1b[0m before the output was judged:\n", changes.len());
+    let mut out = format!("\x1b[1;33m{} change{plural}\x1b[0m before the verdict:\n", changes.len());
     for change in changes.iter().take(MAX_SHOWN) {
         let line = change.span.map_or(0, |span| {
             let start = text.floor_char_boundary(span.start as usize);
@@ -101,9 +92,9 @@ fn changes(changes: &[Change], text: &str) -> String {
         });
         let shown = |text: &str| quoted(text, MAX_CHANGE);
         let what = match (change.before.as_str(), change.after.as_str()) {
-            ("", after) => format!("put in {}", shown(after)),
-            (before, "") => format!("took out {}", shown(before)),
-            (before, after) => format!("{} became {}", shown(before), shown(after)),
+            ("", after) => format!("added {}", shown(after)),
+            (before, "") => format!("removed {}", shown(before)),
+            (before, after) => format!("replaced {} with {}", shown(before), shown(after)),
         };
         out.push_str(&format!("  line {line:<5} {:<14} {what}\n", safe(&change.kind)));
     }
@@ -113,20 +104,20 @@ fn changes(changes: &[Change], text: &str) -> String {
     out
 }
 
-/// A text on one line, cut.
+/// The beginning of a text, quoted on one line.
 fn quoted(text: &str, limit: usize) -> String {
     let end = text.floor_char_boundary(limit);
     let more = if end < text.len() { "…" } else { "" };
     safe(&format!("{:?}{more}", &text[..end]))
 }
 
-/// What became of each item: a mark each, kept or not.
+/// A mark for each item: kept, or the reason for its quarantine.
 fn items(report: &Report) -> Option<String> {
     let quarantined = &report.quarantined;
     let (kept, word) = match &report.output {
         Some(output) => (kept(output, &quarantined.first()?.path)?, "kept"),
         None if quarantined.is_empty() && report.items.is_empty() => return None,
-        None => (report.items.len(), "valid, but not the document"),
+        None => (report.items.len(), "valid, but not in a document"),
     };
     let total = kept + quarantined.len();
     let marks = (0..total.min(MAX_MARKS) as u32).map(|index| {
@@ -185,7 +176,7 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
         elements.push(Level::NOTE.message(format!("received {}", safe(&violation.received))).into());
     }
     if !violation.schema_path.is_empty() {
-        let says = format!("the schema says so at {}", violation.schema_path);
+        let says = format!("the schema requires it at {}", violation.schema_path);
         elements.push(Level::NOTE.message(safe(&says)).into());
     }
     rendered(title.elements(elements))
@@ -202,10 +193,10 @@ fn rendered(group: Group) -> String {
     Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
 }
 
-/// The part of the text around a span that is worth showing.
+/// The part of the text around a span to show.
 struct Window {
     source: String,
-    /// Where in `source` the span is.
+    /// The place of the span in `source`.
     mark: Range<usize>,
     /// The number of the first line.
     line: usize,
@@ -223,7 +214,7 @@ impl Window {
         let start = boundary(span.start as usize, false);
         let mut end = boundary(span.end as usize, true).max(start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-        // Of a value that goes on for lines, the first line shows where it is.
+        // Show only the first line of a value with several lines.
         if let Some(at) = text[start..end].find('\n') {
             end = start + at;
         }
@@ -247,15 +238,7 @@ impl Window {
     }
 }
 
-/// What has no width, replaced; the renderer makes safe what else there is.
-fn replaced(text: &str) -> String {
-    text.trim_end_matches('\r')
-        .chars()
-        .map(|character| if !character.is_ascii() && is_hidden(character) { '\u{fffd}' } else { character })
-        .collect()
-}
-
-/// JSON without optional white space, with indentation, cut to what fits a screen. Strings are left as they are.
+/// JSON with indentation, cut to what fits a screen. The input has no optional white space; strings do not change.
 fn pretty(document: &str) -> String {
     let mut out = String::new();
     let mut depth = 0_usize;
@@ -293,12 +276,12 @@ fn pretty(document: &str) -> String {
     let mut out = safe(out.trim_end());
     out.push('\n');
     if lines > MAX_LINES {
-        out.push_str("… cut here; --json has the whole document\n");
+        out.push_str("… and more lines; --json has the whole document\n");
     }
     out
 }
 
-/// The last line: what became of the output.
+/// The last lines: the disposition, the notes, and the usage.
 fn summary(verdict: &Verdict) -> String {
     let report = &verdict.report;
     let style = match report.disposition {
@@ -334,9 +317,9 @@ fn violations(report: &Report) -> Option<String> {
 fn partly(report: &Report) -> Option<String> {
     let number = report.quarantined.len();
     let plural = if number == 1 { "" } else { "s" };
-    let look = if report.review_required { ", look before use" } else { "" };
+    let look = if report.review_required { ", review before use" } else { "" };
     match number {
-        0 if report.review_required => Some("repaired, look before use".to_owned()),
+        0 if report.review_required => Some("repaired, review before use".to_owned()),
         0 => None,
         _ => Some(format!("{number} item{plural} in quarantine{look}")),
     }

@@ -17,63 +17,66 @@ use seamgate::{
 
 use crate::{
     agent::{self, Ended, Signals},
-    check,
+    console::{print, say},
+    contracts,
+    error::{FaultError, NoVerdict},
     folder::{self, Folder},
-    gate,
     journal::{About, Decision, Journal},
-    picture,
-    status::{NoVerdict, Status, say},
+    lists,
+    safe::safe,
+    status::Status,
 };
 
-/// Violations that are told for an attempt; the journal has more.
-const MAX_TOLD: usize = 5;
+/// Violations of an attempt to show. The journal has all.
+const MAX_SHOWN: usize = 5;
 
-/// So much is read of what the agent says of its model: any word that there is, and more.
+/// The longest text to read from `SEAMGATE_FINISH_FILE`, in bytes: more than any word has.
 const MAX_FINISH: u64 = 64;
 
 pub(crate) const HELP: &str = "\
-The agent, any program, gets on standard input what this command gets (nothing, if that is a terminal), and writes its
-output to standard output. In attempts after the first, what was wrong with the one before comes after the prompt, and:
+The agent is any program. It reads the prompt from standard input, which is that of this command (nothing, if that is a
+terminal). It writes its output to standard output. After the first attempt, the errors of the last one follow the prompt.
+The agent also gets:
 
-  SEAMGATE_FEEDBACK       holds it too; empty in the first attempt
-  SEAMGATE_FEEDBACK_FILE  is a file that holds it
-  SEAMGATE_ATTEMPT        is the number of the attempt, from 1
-  SEAMGATE_FINISH_FILE    is a file into which the agent may write why its model stopped: stop, length, refusal,
-                          content_filter, tool_call or unknown, or its API's own word for one of these
+  SEAMGATE_FEEDBACK       the same errors; empty in the first attempt
+  SEAMGATE_FEEDBACK_FILE  a file with the same errors
+  SEAMGATE_ATTEMPT        the number of the attempt, from 1
+  SEAMGATE_FINISH_FILE    a file into which the agent may write why its model stopped: stop, length, refusal,
+                          content_filter, tool_call or unknown, or the word of its API for one of these
 
-It is asked again as often as the contract's 'retry.limit' says, and no more once it says that it declines, cannot do
-better, or the same is wrong twice in a row. An output of which only the syntax was repaired, with nothing missing, is not
-asked for again: it is partial, and --allow-partial prints it. Where some items are good, the feedback asks for the others alone, and the
-answers are put together. Nothing but the document that was validated in the end is printed.
+The contract's 'retry.limit' says how often to ask again. The run stops earlier if the agent declines, if another attempt
+cannot help, or if two attempts in a row have the same errors. If some items are valid, the feedback asks only for the
+others, and the run puts the answers together. It does not ask again for a complete output whose syntax it repaired: that is
+partial, and --allow-partial prints it. The run prints the final document if it is valid, and nothing else.
 
 Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 no verdict: the agent failed, a list
-is missing, or a limit was passed";
+is missing, or a call passed a limit";
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A contract, a folder of contracts, or a baked component
     #[arg(short, long, value_name = "CONTRACT")]
     contract: PathBuf,
-    /// Whose contract applies, where -c has several
+    /// The agent whose contract applies, if -c has several
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     agent: Option<String>,
-    /// The values of a list that the contract's 'allow' names, one a line. Without it the agent is not asked, unless the rule
-    /// is optional
-    #[arg(long, value_name = "NAME=FILE", value_parser = check::list)]
+    /// A list that the contract's 'allow' names: a file with one value a line. If one is missing, the agent does not run,
+    /// unless the rule is optional
+    #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse)]
     list: Vec<(String, PathBuf)>,
-    /// Where to note each attempt and decision, a JSON line each
+    /// A file to append a JSON line to for each attempt and each decision
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
-    /// Go on with the journal's last run, if it has one: attempts that it has are not made again
+    /// Continue the last run of the journal, if it has one, without repeating its attempts
     #[arg(long, requires = "journal")]
     resume: bool,
     /// Keep each raw output in a file beside the journal
     #[arg(long, requires = "journal")]
     keep_outputs: bool,
-    /// Print a partial result in the end, and exit with 0
+    /// Print a partial document at the end, and exit with 0
     #[arg(long)]
     allow_partial: bool,
-    /// How long one attempt may take
+    /// The longest time for one attempt
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// The agent and its arguments
@@ -82,10 +85,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
-    let gate = gate::open(&arguments.contract)?;
-    let agent = gate::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
-    let request = check::with_lists(&gate, Request::new(&agent, ""), &arguments.list)?;
-    let mut attempts = gate.attempts(&request).map_err(gate::Told)?.allow_partial(arguments.allow_partial);
+    let gate = contracts::open(&arguments.contract)?;
+    let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
+    let request = lists::add(&gate, Request::new(&agent, ""), &arguments.list)?;
+    let mut attempts = gate.attempts(&request).map_err(FaultError)?.allow_partial(arguments.allow_partial);
     let prompt = prompt()?;
     let mut journal = match &arguments.journal {
         Some(path) => {
@@ -99,13 +102,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             };
             let (journal, reports) = Journal::open(path, about, arguments.resume, arguments.keep_outputs)?;
             if !reports.is_empty() {
-                say(&format!("seamgate: the journal has {} of {} attempts", reports.len(), attempts.most()));
+                say(&format!("seamgate: the journal has {} of at most {} attempts", reports.len(), attempts.most()));
             }
             for report in reports {
                 attempts.replay(report).map_err(|fault| match fault {
-                    // It is the journal that is wrong, as where a line of it cannot be read.
+                    // The journal is wrong, as if one of its lines could not be read.
                     Fault::BadRequest { .. } => anyhow!("the journal {}: {fault}", path.display()),
-                    fault => gate::Told(fault).into(),
+                    fault => FaultError(fault).into(),
                 })?;
             }
             Some(journal)
@@ -117,46 +120,46 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     loop {
         let next = attempts.next();
         let (decision, status) = match &next {
-            Next::Ask(_) => ("ask_again", None),
-            Next::Stop(stop) => (stop.word(), Some(status(*stop, attempts.report()))),
+            Next::Stop(stop) => (stop.as_str(), Some(status(*stop, attempts.report()))),
+            _ => ("ask_again", None),
         };
         if let Some(journal) = journal.as_mut().filter(|_| attempts.count() > 0) {
             let status = status.map(Status::code);
             journal.decided(attempts.count(), &Decision { decision, status })?;
         }
-        match next {
-            Next::Ask(feedback) => {
-                if let Some(status) = attempt(&agent, &mut attempts, &mut journal, feedback.as_deref().unwrap_or(""))? {
-                    return Ok(status);
-                }
-            }
+        let feedback = match next {
+            Next::Ask(feedback) => feedback.unwrap_or_default(),
             Next::Stop(stop) => return end(stop, &attempts),
+            other => bail!("unknown step {other:?}"),
+        };
+        if let Some(status) = attempt(&agent, &mut attempts, &mut journal, &feedback)? {
+            return Ok(status);
         }
     }
 }
 
-/// What the agent is asked: standard input to its end, where that is no terminal.
+/// The prompt: all of standard input, unless that is a terminal.
 fn prompt() -> Result<Vec<u8>> {
     let mut prompt = Vec::new();
     let stdin = io::stdin();
     if !stdin.is_terminal() {
         let limit = Limits::default().output_bytes;
-        stdin.lock().take(limit as u64 + 1).read_to_end(&mut prompt).context("standard input")?;
+        stdin.lock().take(limit as u64 + 1).read_to_end(&mut prompt).context("cannot read standard input")?;
         if prompt.len() > limit {
-            bail!("standard input: a prompt has at most {limit} bytes");
+            bail!("the prompt on standard input is too long; the limit is {limit} bytes");
         }
     }
     Ok(prompt)
 }
 
-/// The agent, and what all attempts have alike.
+/// The agent, and what all attempts share.
 struct Agent<'a> {
     arguments: &'a Arguments,
     prompt: Vec<u8>,
     signals: Signals,
 }
 
-/// One attempt: run the agent, judge what it wrote. A status, where a signal asked for the end.
+/// One attempt: run the agent, and judge its output. Gives a status if a signal ended the run.
 fn attempt(
     agent: &Agent,
     attempts: &mut Attempts,
@@ -168,25 +171,26 @@ fn attempt(
         journal.start(number)?;
     }
     let start = Instant::now();
-    // What the agent makes of its folder is gone with it.
-    let folder = Folder::new(&agent.signals).map_err(|error| NoVerdict(format!("a temporary folder: {error}")))?;
+    // Dropping the folder removes whatever the agent put into it.
+    let folder =
+        Folder::new(&agent.signals).map_err(|error| NoVerdict(format!("cannot make a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
     let elapsed_ms = start.elapsed().as_millis();
-    let came_of = agent.came_of(ended, folder.path());
+    let result = agent.result(ended, folder.path());
     drop(folder);
-    let (output, exit, error) = match came_of {
-        CameOf::Output(produced) => match attempts.judge(&produced) {
+    let (output, exit, error) = match result {
+        AgentResult::Output(produced) => match attempts.judge(&produced) {
             Ok(verdict) => {
                 if let Some(journal) = journal {
                     journal.judged(number, &produced, elapsed_ms, &verdict)?;
                 }
-                tell(&verdict.report, attempts);
+                show(&verdict.report, attempts);
                 return Ok(None);
             }
-            Err(fault) => (produced.output, Some(0), gate::Told(fault).into()),
+            Err(fault) => (produced.output, Some(0), FaultError(fault).into()),
         },
-        CameOf::Signal(signal) => return Ok(Some(Status::Signal(signal))),
-        CameOf::Failure { output, exit, error } => (output, exit, error),
+        AgentResult::Signal(signal) => return Ok(Some(Status::Signal(signal))),
+        AgentResult::Failure { output, exit, error } => (output, exit, error),
     };
     if let Some(journal) = journal {
         journal.failed(number, &output, elapsed_ms, (exit, &error.to_string()))?;
@@ -194,24 +198,24 @@ fn attempt(
     Err(error.context(format!("attempt {number} of {most}")))
 }
 
-/// What came of running the agent.
-enum CameOf {
-    /// Something to judge.
+/// The result of running the agent.
+enum AgentResult {
+    /// An output to judge.
     Output(Produced),
-    /// This signal asked for the end.
+    /// This signal ended the run.
     Signal(u8),
-    /// What the agent wrote, its exit status if it had one, and why that is not judged.
+    /// The agent's output, its exit status if it had one, and why there is no verdict.
     Failure { output: Vec<u8>, exit: Option<i32>, error: anyhow::Error },
 }
 
 impl Agent<'_> {
     fn run(&self, number: u32, most: u32, feedback: &str, folder: &Path) -> Result<Ended> {
         let [feedback_file, finish_file] = ["feedback.txt", FINISH].map(|name| folder.join(name));
-        fs::write(&feedback_file, feedback).with_context(|| format!("{}", feedback_file.display()))?;
-        fs::write(&finish_file, "").with_context(|| format!("{}", finish_file.display()))?;
+        fs::write(&feedback_file, feedback).with_context(|| format!("cannot write {}", feedback_file.display()))?;
+        fs::write(&finish_file, "").with_context(|| format!("cannot write {}", finish_file.display()))?;
         let mut input = self.prompt.clone();
         if !feedback.is_empty() {
-            // A blank line between them, whether or not the prompt ends its last line.
+            // A blank line between them, whether or not the prompt ends with a line end.
             input.extend_from_slice(match input.last() {
                 None => b"",
                 Some(b'\n') => b"\n",
@@ -240,39 +244,39 @@ impl Agent<'_> {
             bar.tick();
         });
         bar.finish_and_clear();
-        ended.map_err(|error| NoVerdict(format!("the agent cannot be run: {error}")).into())
+        ended.map_err(|error| NoVerdict(format!("cannot run the agent: {error}")).into())
     }
 
-    fn came_of(&self, ended: Ended, folder: &Path) -> CameOf {
+    fn result(&self, ended: Ended, folder: &Path) -> AgentResult {
         let limit = Limits::default().output_bytes;
         let (output, exit, message) = match ended {
-            Ended::Interrupted(signal) => return CameOf::Signal(u8::try_from(signal).unwrap_or(127)),
+            Ended::Interrupted(signal) => return AgentResult::Signal(u8::try_from(signal).unwrap_or(127)),
             Ended::Exited { output } => match finish(folder) {
-                Ok(finish) => return CameOf::Output(Produced { output, finish }),
+                Ok(finish) => return AgentResult::Output(Produced::from(output).finish(finish)),
                 Err(message) => (output, Some(0), message),
             },
             Ended::Failed { status, output } => (output, status.code(), format!("the agent failed: {status}")),
             Ended::TimedOut { closed, output } => {
-                let how = if closed { "closed its output and did not end" } else { "did not end" };
+                let how = if closed { "closed its output and did not exit" } else { "did not exit" };
                 (output, None, format!("the agent {how} within {} s", self.arguments.timeout))
             }
             Ended::TooLong { output } => {
-                (output, None, format!("the agent wrote more than {limit} bytes, and was ended"))
+                (output, None, format!("the agent wrote more than {limit} bytes, so it was ended"))
             }
             Ended::NotStarted(error) => {
                 let program = self.arguments.command.first().map(|word| word.to_string_lossy()).unwrap_or_default();
                 let error = anyhow!("cannot run {program}: {error}");
-                return CameOf::Failure { output: Vec::new(), exit: None, error };
+                return AgentResult::Failure { output: Vec::new(), exit: None, error };
             }
         };
-        CameOf::Failure { output, exit, error: NoVerdict(message).into() }
+        AgentResult::Failure { output, exit, error: NoVerdict(message).into() }
     }
 }
 
 /// The file into which the agent may write why its model stopped.
 const FINISH: &str = "finish.txt";
 
-/// Why the agent's model stopped, as the agent says.
+/// Why the agent's model stopped, from the agent's file.
 fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
     let mut word = String::new();
     let file = open_regular(fs::File::options().read(true), &folder.join(FINISH));
@@ -280,30 +284,28 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
         .map_err(|error| format!("SEAMGATE_FINISH_FILE: {error}"))?;
     match word.trim() {
         "" if word.len() < MAX_FINISH as usize => Ok(seamgate::Finish::Unknown),
-        word => word.parse().map_err(|error: UnknownFinish| {
-            format!("SEAMGATE_FINISH_FILE: its word {:?} {error}", picture::safe(word))
-        }),
+        word => word.parse().map_err(|error: UnknownFinish| format!("SEAMGATE_FINISH_FILE: {:?}: {error}", safe(word))),
     }
 }
 
-/// Tell of an attempt that was not all that was asked for, by itself or with those before.
-fn tell(report: &Report, attempts: &Attempts) {
+/// Show what an attempt lacks, by itself or with those before.
+fn show(report: &Report, attempts: &Attempts) {
     let (number, most) = (attempts.count(), attempts.most());
-    tell_report(report, &format!("attempt {number} of {most}"));
-    // What became of it beside what was kept before, where that was of no use.
+    show_report(report, &format!("attempt {number} of {most}"));
+    // Say if the merge with the attempts before used nothing of it.
     let notes = attempts.report().map(|together| together.notes.as_slice()).unwrap_or_default();
     let note = notes.iter().rev().find(|note| note.starts_with("merge: "));
     if let Some(note) = note.filter(|note| number > 1 && note.contains("not used")) {
-        say(&format!("  {}", picture::safe(note)));
+        say(&format!("  {}", safe(note)));
     }
 }
 
-fn tell_report(report: &Report, of: &str) {
+fn show_report(report: &Report, of: &str) {
     if report.disposition == Disposition::Accepted {
         return;
     }
     let what = match (report.violations().len(), report.quarantined.len()) {
-        (0, 0) if report.is_repaired() => ", its syntax was repaired".to_owned(),
+        (0, 0) if report.is_repaired() => ", with repaired syntax".to_owned(),
         (0, 0) => String::new(),
         (0, 1) => ", 1 item in quarantine".to_owned(),
         (0, items) => format!(", {items} items in quarantine"),
@@ -313,11 +315,11 @@ fn tell_report(report: &Report, of: &str) {
     say(&format!("seamgate: {of}: {}{what}", report.disposition.word()));
     let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
     let all: Vec<_> = report.violations().iter().chain(of_items).collect();
-    for violation in all.iter().take(MAX_TOLD) {
-        say(&format!("  {}", picture::safe(&format!("{} {}", violation.path, violation.message))));
+    for violation in all.iter().take(MAX_SHOWN) {
+        say(&format!("  {}", safe(&format!("{} {}", violation.path, violation.message))));
     }
-    if all.len() > MAX_TOLD {
-        say(&format!("  … and {} more", all.len() - MAX_TOLD));
+    if all.len() > MAX_SHOWN {
+        say(&format!("  … and {} more", all.len() - MAX_SHOWN));
     }
 }
 
@@ -325,13 +327,11 @@ fn status(stop: Stop, report: Option<&Report>) -> Status {
     match stop {
         Stop::Accepted | Stop::Partial => Status::Accepted,
         Stop::Refused => Status::Refused,
-        Stop::NotRetryable | Stop::Repeated | Stop::Limit => {
-            report.map_or(Status::Fault, |report| report.disposition.into())
-        }
+        _ => report.map_or(Status::Fault, |report| report.disposition.into()),
     }
 }
 
-/// Print what was validated, or say why there is nothing to print.
+/// Print the valid document, or say why there is none.
 fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let report = attempts.report();
     let status = status(stop, report);
@@ -341,24 +341,24 @@ fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     };
     let is_repaired = report.is_some_and(Report::is_repaired);
     match (stop, report.and_then(|report| report.output.as_deref())) {
-        (Stop::Accepted | Stop::Partial, Some(output)) => check::print(output)?,
+        (Stop::Accepted | Stop::Partial, Some(output)) => print(output)?,
         (_, Some(_)) if is_repaired => {
             say(&format!(
-                "seamgate: stopped after {count}: the syntax was repaired and nothing is missing; --allow-partial prints it"
+                "seamgate: stopped after {count}: the output is complete with repaired syntax; --allow-partial prints it"
             ));
         }
-        (Stop::Refused, _) => say("seamgate: the agent declined; nothing is printed"),
+        (Stop::Refused, _) => say("seamgate: the agent declined; there is no output"),
         (_, output) => {
             let why = match stop {
-                Stop::NotRetryable => "another one cannot help",
-                Stop::Repeated => "the same was wrong twice in a row",
-                _ => "the contract allows no more",
+                Stop::NotRetryable => "another attempt cannot help",
+                Stop::Repeated => "two attempts in a row had the same errors",
+                _ => "the contract's 'retry.limit' allows no more",
             };
             let what = match output {
-                Some(_) => "a part is valid, which --allow-partial prints",
-                None => "nothing is printed",
+                Some(_) => "--allow-partial prints the valid part",
+                None => "there is no output",
             };
-            say(&format!("seamgate: given up after {count}: {why}; {what}"));
+            say(&format!("seamgate: stopped after {count}: {why}; {what}"));
         }
     }
     Ok(status)

@@ -1,69 +1,63 @@
-//! `seamgate check --stream`: what is known of an output while it is still coming.
+//! `seamgate check --stream`: progress on an output that is still coming.
 
-use std::{io::Read, path::Path};
+use std::io::Read;
 
 use anyhow::{Context, Result};
-use seamgate::{Completeness, Fault, Finish, Gate, Progress, Request, Verdict};
+use seamgate::{Completeness, Fault, Progress, Session};
 
-use crate::{
-    check::{open, print},
-    picture,
-};
+use crate::{console::print, error::FaultError, safe::safe};
 
-/// Characters of an item that are shown.
+/// Characters of an item to show.
 const MAX_ITEM: usize = 100;
 
-/// Judge an output as it comes, and tell what is known after each piece of it: in words, or as lines of JSON. What came is
-/// added to `output`, as far as the gate takes it.
-pub(crate) fn judge(
-    gate: &Gate,
-    request: &Request,
-    (file, finish, words): (Option<&Path>, Finish, bool),
+/// Read an output to its end, and report progress after each piece: in words, or as lines of JSON. Puts the bytes that the
+/// gate took into `output`.
+pub(crate) fn follow(
+    session: &mut Session,
+    (mut input, length): (impl Read, Option<usize>),
+    in_words: bool,
     output: &mut Vec<u8>,
-) -> Result<Result<Verdict, Fault>> {
-    // The size of a file is known, however much of it is read.
-    let (mut input, length) = open(file)?;
-    let mut session = match gate.session(request) {
-        Ok(session) => session,
-        Err(fault) => return Ok(Err(fault)),
-    };
-    let mut teller = Teller { words, completeness: Completeness::InFlight, is_dead: false };
+) -> Result<()> {
+    let mut reporter = Reporter { in_words, completeness: Completeness::InFlight, is_dead: false };
     let mut chunk = vec![0; 64 * 1024];
     loop {
         let read = match input.read(&mut chunk) {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            read => read.context("the output")?,
+            read => read.context("cannot read the output")?,
         };
         if read == 0 {
             break;
         }
         output.extend_from_slice(&chunk[..read]);
-        match session.push(&chunk[..read]) {
-            Ok(progress) => teller.tell(&progress, output)?,
-            Err(Fault::InputTooLarge { bytes, limit, .. }) => {
-                let more = length.is_none();
-                let bytes = length.unwrap_or(0).max(bytes);
-                return Ok(Err(Fault::InputTooLarge { bytes, limit, more }));
-            }
-            Err(fault) => return Ok(Err(fault)),
-        }
+        let progress = session.push(&chunk[..read]).map_err(|fault| FaultError(whole(fault, length)))?;
+        reporter.report(&progress, output)?;
     }
-    if words {
+    if in_words {
         print("hard-complete: the producer has stopped\n")?;
     }
-    Ok(session.finish(finish))
+    Ok(())
 }
 
-struct Teller {
-    words: bool,
+/// The fault with the length of the whole input, if that is known.
+fn whole(fault: Fault, length: Option<usize>) -> Fault {
+    match (fault, length) {
+        (Fault::InputTooLarge { bytes, limit, .. }, Some(length)) => {
+            Fault::InputTooLarge { bytes: length.max(bytes), limit, more: false }
+        }
+        (fault, _) => fault,
+    }
+}
+
+struct Reporter {
+    in_words: bool,
     completeness: Completeness,
-    /// A dead end was told.
+    /// The reporter has reported a dead end.
     is_dead: bool,
 }
 
-impl Teller {
-    /// Tell what is new.
-    fn tell(&mut self, progress: &Progress, output: &[u8]) -> Result<()> {
+impl Reporter {
+    /// Report what is new.
+    fn report(&mut self, progress: &Progress, output: &[u8]) -> Result<()> {
         let changed = progress.completeness != self.completeness;
         let dead_end = progress.dead_end.as_ref().filter(|_| !self.is_dead);
         self.completeness = progress.completeness;
@@ -71,23 +65,17 @@ impl Teller {
         if !changed && dead_end.is_none() && progress.items.is_empty() {
             return Ok(());
         }
-        if !self.words {
+        if !self.in_words {
             return print(&format!("{{\"progress\":{}}}", progress.to_json()));
         }
         let mut lines = String::new();
         for item in &progress.items {
             let (start, end) = (item.span.start as usize, item.span.end as usize);
-            let text = output.get(start..end).unwrap_or_default();
-            // More than is shown, however much of it is white space in pretty-printed text.
-            let text = String::from_utf8_lossy(&text[..text.len().min(16 * MAX_ITEM)]);
-            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let shown: String = text.chars().take(MAX_ITEM).collect();
-            let more = if shown.len() < text.len() { " …" } else { "" };
-            let shown = picture::safe(&shown);
-            lines.push_str(&format!("item {} at bytes {start} to {end}: {shown}{more}\n", item.index));
+            let text = shown(output.get(start..end).unwrap_or_default());
+            lines.push_str(&format!("item {} at bytes {start} to {end}: {text}\n", item.index));
         }
         if let Some(dead_end) = dead_end {
-            lines.push_str(&format!("dead end at byte {}: {}\n", dead_end.at, picture::safe(&dead_end.message)));
+            lines.push_str(&format!("dead end at byte {}: {}\n", dead_end.at, safe(&dead_end.message)));
         }
         match self.completeness {
             Completeness::SoftComplete if changed => lines.push_str("soft-complete: this is a whole document\n"),
@@ -96,4 +84,14 @@ impl Teller {
         }
         print(&lines)
     }
+}
+
+/// The beginning of an item on one line.
+fn shown(item: &[u8]) -> String {
+    // Pretty-printed text has much white space, so cut first at more bytes than are shown.
+    let text = String::from_utf8_lossy(&item[..item.len().min(16 * MAX_ITEM)]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown: String = text.chars().take(MAX_ITEM).collect();
+    let more = if shown.len() < text.len() { " …" } else { "" };
+    format!("{}{more}", safe(&shown))
 }

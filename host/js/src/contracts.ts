@@ -17,7 +17,7 @@ export class Contracts {
   keep(text: string, info: ContractInfo): void {
     const held = this.#registered.get(info.agent);
     if (held !== undefined && held.info.contract !== info.contract) {
-      const message = `the agent "${info.agent}" has another contract already, ${held.info.contract}`;
+      const message = `the agent "${info.agent}" already has another contract: ${held.info.contract}`;
       throw new SeamgateFault("bad_contract", message);
     }
     this.#registered.set(info.agent, { text, bytes: measure(text).bytes, info });

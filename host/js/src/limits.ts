@@ -73,7 +73,7 @@ function within(fuel: bigint): bigint {
 export function smallEnough(limits: Required<Limits>, bytes: number): void {
   const limit = limits.outputBytes;
   if (bytes > limit) {
-    throw new SeamgateFault("input_too_large", `the output has ${bytes} bytes; at most ${limit} are taken`, {
+    throw new SeamgateFault("input_too_large", `the output has ${bytes} bytes; the limit is ${limit}`, {
       bytes,
       limit,
     });

@@ -116,7 +116,7 @@ test("contracts are kept by their agents", async () => {
   );
   const other = fault(() => gate.register({ agent: "any", schema: false }));
   assert.equal(other.code, "bad_contract");
-  assert.match(other.message, /has another contract already/);
+  assert.match(other.message, /already has another contract/);
   assert.equal(gate.validate("any", "1").report.success, true);
 });
 

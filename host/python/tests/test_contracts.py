@@ -93,7 +93,7 @@ def test_what_a_contract_names_is_a_file_of_bounded_size(tmp_path: Path) -> None
         read_contract(contract)
     other.unlink()
     other.write_bytes(b" " * (MOST + 1))
-    with pytest.raises(ContractError, match=f"has {MOST + 1} bytes; at most {MOST} are read"):
+    with pytest.raises(ContractError, match=f"has {MOST + 1} bytes; the limit is {MOST}"):
         read_contract(contract)
     other.write_bytes(b" " * (MOST - 4) + b"true")
     assert read_contract(contract) == '{"agent":"a","schema":true}'
@@ -107,7 +107,7 @@ def test_what_a_contract_names_is_a_file_of_bounded_size(tmp_path: Path) -> None
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
 def test_a_contract_may_be_a_pipe_and_is_bounded_too(tmp_path: Path) -> None:
-    with pytest.raises(ContractError, match=f"has more than {MOST} bytes; at most {MOST} are read"):
+    with pytest.raises(ContractError, match=f"has more than {MOST} bytes; the limit is {MOST}"):
         read_contract("/dev/zero")
     pipe = tmp_path / "a.contract.json"
     os.mkfifo(pipe)

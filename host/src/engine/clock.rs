@@ -1,5 +1,5 @@
-//! The wall clock, looked at whenever the guest has used so much fuel: no thread has to watch, and the guest's code has
-//! nothing to look at.
+//! The wall clock. The host checks it each time the guest has used some fuel, so neither a thread nor the guest's code
+//! has to.
 
 use std::{
     pin::pin,
@@ -7,19 +7,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Fuel between two looks at the clock: some milliseconds. Each costs a switch of stacks, a fraction of a microsecond.
+/// Fuel between two checks of the clock: some milliseconds. A check switches stacks, a fraction of a microsecond.
 pub(crate) const LOOK: u64 = 10_000_000;
 
-/// How long a call may last, from its begin.
+/// The start of a call, and how long it may last.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     start: Instant,
     timeout: Duration,
 }
 
-/// The time was up.
+/// The call took too long.
 #[derive(Debug, thiserror::Error)]
-#[error("the time is up")]
+#[error("the call took too long")]
 pub(crate) struct TimedOut;
 
 impl Clock {
@@ -31,10 +31,10 @@ impl Clock {
         self.start.elapsed()
     }
 
-    /// Run a call of the guest's to its end, or until the time is up. After that its store is of no use.
+    /// Run a call of the guest to its end, or until the time is up. Drop the store after a timeout.
     pub(crate) fn run<T>(&self, call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
         let mut call = pin!(call);
-        // The guest waits for nothing: where it yields, it can go on at once.
+        // The guest waits for nothing: after a yield it can go on at once.
         let mut context = Context::from_waker(Waker::noop());
         loop {
             match call.as_mut().poll(&mut context) {

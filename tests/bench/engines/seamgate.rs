@@ -33,7 +33,7 @@ fn main() -> Result<()> {
 
 fn gate(component: &Path) -> Result<Gate> {
     let wasm = fs::read(component).with_context(|| format!("{}", component.display()))?;
-    Ok(Gate::with(Options { component: Component::from_bytes(wasm), ..Options::default() })?)
+    Ok(Gate::with(Options::default().component(Component::from_bytes(wasm)))?)
 }
 
 struct Seamgate<'g> {

@@ -102,7 +102,7 @@ def _bounded(path: Path, *, regular: bool) -> bytes:
         data = b"" if is_file and status.st_size > _MOST else file.read(_MOST + 1)
         if len(data) > _MOST or (is_file and status.st_size > _MOST):
             size = status.st_size if is_file else f"more than {_MOST}"
-            raise _Unread(f"has {size} bytes; at most {_MOST} are read")
+            raise _Unread(f"has {size} bytes; the limit is {_MOST}")
         return data
 
 

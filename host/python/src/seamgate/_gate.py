@@ -141,7 +141,7 @@ class Gate:
         info, _ = self.instance()._run(lambda live: self._compile(live, text), 0)
         held = self._contracts.setdefault(info.agent, _Registered(text, info))
         if held.info.contract != info.contract:
-            message = f'the agent "{info.agent}" has another contract already, {held.info.contract}'
+            message = f'the agent "{info.agent}" already has another contract: {held.info.contract}'
             raise SeamgateFault("bad_contract", message)
         return info
 
@@ -290,7 +290,7 @@ class Gate:
     def _small_enough(self, size: int) -> int:
         limit = self.limits.output_bytes
         if size > limit:
-            message = f"the output has {size} bytes; at most {limit} are taken"
+            message = f"the output has {size} bytes; the limit is {limit}"
             raise SeamgateFault("input_too_large", message, {"bytes": size, "limit": limit})
         return size
 
@@ -368,7 +368,7 @@ class Instance:
         try:
             return Verdict(Report.from_json(report, text), usage)
         except ValueError as error:
-            raise SeamgateFault("trap", f"the component failed: what it answered is no report: {error}") from error
+            raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
 
     def _refuse(self, contract: str) -> None:
         """Have the component say what is wrong with a contract."""
@@ -496,7 +496,7 @@ def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
             return {"fault": {key: value[key] for key in ("fault", "message", "detail")}}
         return {name: source if name == "report" else value}
     except (ValueError, KeyError, TypeError):
-        message = "the component failed: what it answered is no answer: one line of JSON"
+        message = "the component failed: invalid answer: expected one line of JSON"
         raise SeamgateFault("trap", message) from None
 
 

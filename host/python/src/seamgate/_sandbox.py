@@ -124,7 +124,7 @@ class Sandbox:
         if not wasm.startswith(_PREAMBLE):
             raise LoadError("not a WebAssembly component: it does not begin as one")
         if len(wasm) > _MOST_BYTES:
-            raise LoadError(f"the component has {len(wasm)} bytes; at most {_MOST_BYTES} are taken")
+            raise LoadError(f"the component has {len(wasm)} bytes; the limit is {_MOST_BYTES}")
         digest = hashlib.sha256(wasm).hexdigest()
         self.digest = f"sha256:{digest}"
         self._engine = Engine(_config(limits))
@@ -142,7 +142,7 @@ class Sandbox:
         found = instance and self._component.get_export_index(function, instance)
         if not found:
             what = f"no exported function named `{function}` in `{interface}`"
-            raise LoadError(f"the component is not a validator of the world {WORLD}: {what}")
+            raise LoadError(f"the component does not export the world {WORLD}: {what}")
         return found
 
     def enter(self, memory: int) -> Live:

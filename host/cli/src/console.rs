@@ -1,0 +1,19 @@
+//! Standard output for results, standard error for people.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use crate::error::Unwritten;
+
+/// Write a result to standard output, with one line end.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush()).map_err(Unwritten::from)?;
+    Ok(())
+}
+
+/// Tell a person something on standard error. If that fails, nobody is listening.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

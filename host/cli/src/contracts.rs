@@ -1,0 +1,72 @@
+//! `-c`: a contract, a folder of contracts, or a component with contracts baked in.
+
+use std::{fs, io::Read, path::Path};
+
+use anyhow::{Context, Result, bail};
+use seamgate::{Component, ContractInfo, Gate, Options, read_contract, read_contracts, read_named};
+
+use crate::error::FaultError;
+
+/// A gate with the contracts that `-c` names.
+pub(crate) fn open(contracts: &Path) -> Result<Gate> {
+    let metadata = fs::metadata(contracts).with_context(|| format!("cannot read -c {}", contracts.display()))?;
+    if metadata.is_dir() {
+        let mut gate = Gate::new()?;
+        for (path, contract) in read_contracts(contracts)? {
+            register(&mut gate, &path, &contract)?;
+        }
+        return Ok(gate);
+    }
+    // A pipe can be read only once, so it is a contract.
+    let is_component = metadata.is_file()
+        && fs::File::open(contracts)
+            .and_then(|mut file| {
+                let mut magic = [0; 4];
+                file.read_exact(&mut magic).map(|()| magic == *b"\0asm")
+            })
+            .unwrap_or(false);
+    if is_component {
+        return component(contracts);
+    }
+    let mut gate = Gate::new()?;
+    register(&mut gate, contracts, &read_contract(contracts)?)?;
+    Ok(gate)
+}
+
+/// A gate with the component in a file.
+pub(crate) fn component(path: &Path) -> Result<Gate> {
+    let context = || format!("cannot load {}", path.display());
+    let wasm = read_named(path, Component::MAX_BYTES).with_context(context)?;
+    Gate::with(Options::default().component(Component::from_bytes(wasm))).with_context(context)
+}
+
+fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<()> {
+    match gate.register(contract) {
+        Ok(_) => Ok(()),
+        Err(fault) => Err(FaultError(fault)).with_context(|| format!("{}", path.display())),
+    }
+}
+
+/// The contracts of a gate: those from disk, or those in the component.
+pub(crate) fn all(gate: &Gate) -> Result<Vec<ContractInfo>> {
+    let registered: Vec<ContractInfo> = gate.contracts().cloned().collect();
+    match registered.is_empty() {
+        true => Ok(gate.inspect().map_err(FaultError)?.agents),
+        false => Ok(registered),
+    }
+}
+
+/// The agent that `--agent` names, or the only one.
+pub(crate) fn agent(named: Option<&str>, gate: &Gate, contracts: &Path) -> Result<String> {
+    if let Some(agent) = named {
+        return Ok(agent.to_owned());
+    }
+    let agents: Vec<String> = all(gate)?.into_iter().map(|info| info.agent).collect();
+    match agents.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => bail!("{} has no contracts", contracts.display()),
+        several => {
+            bail!("{} has several contracts: name one with --agent ({})", contracts.display(), several.join(", "))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `--list NAME=FILE`: the values of a list that a contract's `allow` names.
+
+use std::{collections::BTreeSet, io, path::PathBuf};
+
+use anyhow::{Context, Result, bail};
+use seamgate::{Gate, MAX_FILE, Request, read_named};
+
+use crate::contracts;
+
+/// Parse `NAME=FILE`.
+pub(crate) fn parse(argument: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = argument.split_once('=').ok_or("must be NAME=FILE")?;
+    Ok((name.to_owned(), file.into()))
+}
+
+/// Add the lists to a request. A name that no contract has is a mistake: the list would check nothing.
+pub(crate) fn add<'t>(gate: &Gate, request: Request<'t>, lists: &[(String, PathBuf)]) -> Result<Request<'t>> {
+    let known = match lists {
+        [] => BTreeSet::new(),
+        _ => contracts::all(gate)?.into_iter().flat_map(|info| info.lists).collect(),
+    };
+    let mut given = BTreeSet::new();
+    lists.iter().try_fold(request, |request, (name, file)| {
+        if !known.contains(name) {
+            let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            bail!("--list {name}: no contract has this list in 'allow'; known lists: {known}");
+        }
+        if !given.insert(name) {
+            bail!("--list {name}: give each list once");
+        }
+        let values = read_named(file, MAX_FILE)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
+            .with_context(|| format!("--list {name}: cannot read {}", file.display()))?;
+        Ok(request.list(name, values.lines()))
+    })
+}

@@ -1,0 +1,245 @@
+//! An instance that judges: calls into the sandbox, with the contracts that each call needs.
+
+use wasmtime::{
+    Store,
+    component::{ComponentNamedList, Lift, ResourceAny},
+};
+
+use crate::{
+    engine::Clock,
+    exports::Exports,
+    fault::Fault,
+    limits::Usage,
+    registry::{Registered, Registry},
+    report::{ContractInfo, Finish, Progress, Report, Warning},
+    request::Request,
+    sandbox::{Live, Memory, Sandbox},
+    verdict::{Answer, Verdict},
+};
+
+/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one.
+///
+/// ```
+/// use seamgate::{Disposition, Gate, Request};
+///
+/// let mut gate = Gate::new()?;
+/// gate.register(r#"{"agent": "counter", "schema": {"type": "integer"}}"#)?;
+/// let mut instance = gate.instance();
+/// for output in ["1", "2", "3"] {
+///     let verdict = instance.validate(&Request::new("counter", output))?;
+///     assert_eq!(verdict.report.disposition, Disposition::Accepted);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Instance<'g> {
+    sandbox: &'g Sandbox,
+    registry: &'g Registry,
+    live: Option<Live<'g>>,
+    /// The agents whose contracts the live instance has.
+    agents: Vec<String>,
+}
+
+impl<'g> Instance<'g> {
+    pub(crate) fn new(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
+        Instance { sandbox, registry, live: None, agents: Vec::new() }
+    }
+
+    /// Judge one output.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::validate`](crate::Gate::validate).
+    pub fn validate(&mut self, request: &Request) -> Result<Verdict, Fault> {
+        let agent = request.agent();
+        let bytes = request.output().len();
+        let judged = self.small_enough(bytes).and_then(|()| {
+            let request = request.to_wit();
+            self.with_contracts(&[agent], bytes, |validator, store, clock| {
+                let report = clock.run(validator.validate(&mut *store)?.call_validate(store, &request))?;
+                Ok(report.map_err(Fault::from))
+            })
+        });
+        self.verdict(agent, judged)
+    }
+
+    /// Answer one request that is JSON text.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::call`](crate::Gate::call).
+    pub fn answer(&mut self, request: &str) -> Result<Answer, Fault> {
+        self.small_enough(request.len())?;
+        let agents = self.registry.agents_for(request);
+        let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
+        let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
+            clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
+        })?;
+        Answer::of(self.is_trusted(), json, usage)
+    }
+
+    /// Open a session in the component.
+    pub(crate) fn open(&mut self, request: &Request) -> Result<(ResourceAny, Usage), Fault> {
+        let (agent, lists) = (request.agent(), request.lists());
+        self.with_contracts(&[agent], 0, |validator, store, clock| {
+            let session = validator.stream(&mut *store)?.session();
+            Ok(clock.run(session.call_open(store, agent, lists))?.map_err(Fault::from))
+        })
+    }
+
+    pub(crate) fn push(&mut self, session: ResourceAny, text: &str) -> Result<(Progress, Usage), Fault> {
+        self.ongoing(text.len(), |validator, store, clock| {
+            let stream = validator.stream(&mut *store)?.session();
+            Ok(clock.run(stream.call_push(store, session, text))?.map_err(Fault::from))
+        })
+    }
+
+    pub(crate) fn finish(
+        &mut self,
+        session: ResourceAny,
+        bytes: usize,
+        (finish, invalid_utf8): (Finish, Option<u32>),
+    ) -> Result<(Report, Usage), Fault> {
+        self.ongoing(bytes, |validator, store, clock| {
+            let stream = validator.stream(&mut *store)?.session();
+            Ok(clock.run(stream.call_finish(store, session, finish, invalid_utf8))?.map_err(Fault::from))
+        })
+    }
+
+    /// Compile a contract, within a contract's budget.
+    pub(crate) fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
+        let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);
+        let (info, _) = self.within(budget, |validator, store, clock| {
+            let registered = clock.run(validator.registry(&mut *store)?.call_register(store, contract))?;
+            Ok(registered.map_err(Fault::from))
+        })?;
+        Ok(info)
+    }
+
+    pub(crate) fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
+        let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);
+        let (warnings, _) = self.within(budget, |validator, store, clock| {
+            let warnings = clock.run(validator.registry(&mut *store)?.call_lint(store, contract))?;
+            Ok(warnings.map_err(Fault::from))
+        })?;
+        Ok(warnings)
+    }
+
+    /// Seal contracts that have so many bytes.
+    pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
+        let sealed = self.call(bytes, |validator, store, clock| {
+            clock.run(validator.registry(&mut *store)?.call_seal(store)).map(Ok)
+        });
+        sealed.map(|((), _)| ())
+    }
+
+    /// Call an export without parameters that is not in the world, and use its result. A snapshot reads state this way.
+    pub(crate) fn read<R, T>(
+        &mut self,
+        interface: &str,
+        function: &str,
+        used: impl FnOnce(&Store<Memory>, R) -> T,
+    ) -> Result<T, Fault>
+    where
+        R: Lift + 'static,
+        (R,): ComponentNamedList + Lift,
+    {
+        let (value, _) = self.ongoing(0, |validator, store, clock| {
+            let instance = validator.instance();
+            let missing = || wasmtime::Error::msg(format!("no export {interface}.{function}"));
+            let index = instance.get_export_index(&mut *store, None, interface).ok_or_else(missing)?;
+            let index = instance.get_export_index(&mut *store, Some(&index), function).ok_or_else(missing)?;
+            let function = instance.get_typed_func::<(), (R,)>(&mut *store, index)?;
+            let (value,) = clock.run(function.call_async(&mut *store, ()))?;
+            Ok(Ok(used(store, value)))
+        })?;
+        Ok(value)
+    }
+
+    pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
+        self.sandbox.small_enough(bytes)
+    }
+
+    /// The verdict that this instance gave, logged.
+    pub(crate) fn verdict(&self, agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
+        Verdict::of(self.is_trusted(), agent, judged)
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.sandbox.component().is_builtin()
+    }
+
+    /// Call an instance that has the contracts of these agents, as far as the gate has them. Each contract is compiled
+    /// within a budget of its own: what is left of that budget does not go to the call.
+    pub(crate) fn with_contracts<T>(
+        &mut self,
+        agents: &[&str],
+        bytes: usize,
+        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        let clock = self.begin()?;
+        let (limits, registry) = (self.sandbox.limits(), self.registry);
+        let given = |agent: &&&str| !self.agents.iter().any(|given| given == *agent);
+        let contracts: Vec<&Registered> = agents.iter().filter(given).filter_map(|agent| registry.get(agent)).collect();
+        let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
+        let mut compiled = 0_u64;
+        for contract in contracts {
+            let fuel = limits.fuel_for_contract(contract.text.len());
+            let registered = self.within((fuel, clock), |validator, store, clock| {
+                let registered = clock.run(validator.registry(&mut *store)?.call_register(store, &contract.text))?;
+                Ok(registered.map(drop).map_err(Fault::from))
+            });
+            let ((), usage) = registered.map_err(|fault| registry.with_agents(fault))?;
+            compiled = compiled.saturating_add(usage.fuel);
+            self.agents.push(contract.info.agent.clone());
+        }
+        let called = self.within((limits.fuel_for(all), clock), call);
+        let (value, usage) = called.map_err(|fault| registry.with_agents(fault))?;
+        Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
+    }
+
+    /// Call an instance that holds state of an earlier call: a fresh one has none of it.
+    fn ongoing<T>(
+        &mut self,
+        bytes: usize,
+        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        if self.live.is_none() {
+            return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
+        }
+        self.call(bytes, call)
+    }
+
+    /// Call the instance, or a fresh one if there is none, within the limits for so many bytes.
+    pub(crate) fn call<T>(
+        &mut self,
+        bytes: usize,
+        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        let clock = self.begin()?;
+        self.within((self.sandbox.limits().fuel_for(bytes), clock), call)
+    }
+
+    /// Make sure that there is an instance, then start the clock of a call.
+    pub(crate) fn begin(&mut self) -> Result<Clock, Fault> {
+        if self.live.is_none() {
+            self.agents.clear();
+            self.live = Some(self.sandbox.enter()?);
+        }
+        Ok(Clock::start(self.sandbox.limits().timeout))
+    }
+
+    /// Call the instance within so much fuel, by a clock that already runs.
+    fn within<T>(
+        &mut self,
+        budget: (u64, Clock),
+        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        let live = match self.live.take() {
+            Some(live) => live,
+            None => self.sandbox.enter()?,
+        };
+        let (answered, usage, live) = self.sandbox.call(live, budget, call)?;
+        self.live = Some(live);
+        answered.map(|answer| (answer, usage))
+    }
+}
