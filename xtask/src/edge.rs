@@ -34,7 +34,7 @@ const FEATURES: &str = "run,serve,cranelift,parallel-compilation,pooling-allocat
 pub(crate) fn edge() -> Result<()> {
     build()?;
     install()?;
-    cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
+    cargo(["build", "--release", "--locked", "--example", "edge"])?;
     run(&mut command("target/release/examples/edge"))
 }
 
