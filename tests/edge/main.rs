@@ -78,6 +78,7 @@ fn main() -> Result<()> {
         // Before it counts, everything that is made once is made.
         load::run(&server, &examples, requests / 10, kept)?;
         let run = load::run(&server, &examples, requests, kept)?;
+        println!("{requests} requests, {}: {:.0} s", run.how, run.seconds);
         server.runs()?;
         let (settled, end) = (run.memory[1], run.memory[4]);
         ensure!(end <= settled + GROWTH, "{}: the server grew from {settled} to {end} KiB", run.how);

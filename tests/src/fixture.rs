@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
+use seamgate::{Component, Gate, LoadError, Options, Request};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::{
     Resolve, WorldItem,
@@ -104,4 +105,25 @@ pub fn probed(validator: &[u8]) -> Result<Vec<u8>> {
 pub fn unknown(validator: &[u8]) -> Vec<u8> {
     // A custom section with a name of one letter, at the end.
     [validator, &[0, 2, 1, b'x']].concat()
+}
+
+/// A gate of a component whose code is kept nowhere.
+///
+/// # Errors
+///
+/// The library refuses the component.
+pub fn gate(component: impl Into<Vec<u8>>) -> Result<Gate, LoadError> {
+    let component = Component::from_bytes(component);
+    Gate::with(Options::default().component(component).slots(1).cache(None))
+}
+
+/// How one call ends: `CODE: MESSAGE` of the fault.
+pub fn ended(gate: &Gate, what: &str) -> String {
+    let fault = match what {
+        "validate" => gate.validate(&Request::new("a", "{}\n")).err(),
+        "call" => gate.call("{}").err(),
+        "inspect" => gate.inspect().err(),
+        other => return format!("a component has no function '{other}' that a test calls"),
+    };
+    fault.map_or_else(|| "no fault".to_owned(), |fault| format!("{}: {fault}", fault.code()))
 }

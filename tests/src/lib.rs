@@ -21,6 +21,7 @@ pub mod patterns;
 mod random;
 pub mod scalars;
 pub mod schemas;
+pub mod suite;
 
 pub use changes::changes_give_what_was_validated;
 pub use items::nothing_is_lost_between_items;

@@ -1,17 +1,11 @@
 //! The built component itself: what it imports, what it exports, how large it is.
 
-use std::{
-    fs,
-    io::Write,
-    path::Path,
-    process::{Command, Output, Stdio},
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use seamgate::{Component, Disposition, Fault, Gate, Limits, LoadError, Options, Request};
+use seamgate::{Component, Fault, Gate, Limits, LoadError, Options};
 use seamgate_tests::{
     Random,
-    fixture::{Fixture, fixtures},
+    fixture::{Fixture, ended, fixtures, gate},
 };
 use wit_parser::{Resolve, WorldItem};
 
@@ -60,12 +54,6 @@ fn refused(bytes: impl Into<Vec<u8>>) -> String {
     format!("{:#}", anyhow::Error::from(gate(bytes).err().expect("refused")))
 }
 
-/// A gate of a component whose code is kept nowhere.
-fn gate(component: impl Into<Vec<u8>>) -> Result<Gate, LoadError> {
-    let component = Component::from_bytes(component);
-    Gate::with(Options::default().component(component).slots(1).cache(None))
-}
-
 #[test]
 fn what_is_no_validator_is_refused() {
     let none = "not a WebAssembly component: ";
@@ -91,95 +79,6 @@ fn what_is_no_validator_is_refused() {
         let why = refused(turned);
         assert!(why.starts_with(none), "{why}");
     }
-}
-
-/// What a component does with one call, in words: `CODE: MESSAGE` of the fault.
-fn ended(gate: &Gate, what: &str) -> String {
-    let fault = match what {
-        "validate" => gate.validate(&Request::new("a", "{}\n")).err(),
-        "call" => gate.call("{}").err(),
-        "inspect" => gate.inspect().err(),
-        other => panic!("{other} is nothing that can be done with a component"),
-    };
-    fault.map_or_else(|| "no fault".to_owned(), |fault| format!("{}: {fault}", fault.code()))
-}
-
-/// Each is refused when it is loaded or stopped when it is called, as its text says, by the library and by the command.
-#[test]
-fn hostile_components_are_refused_or_stopped() {
-    let ordinary = Gate::new().expect("a gate");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("components");
-    fs::create_dir_all(&folder).expect("a folder");
-    let mut failed = Vec::new();
-    for Fixture { name, wasm, expected } in fixtures().expect("components") {
-        assert_eq!(expected.len(), 1, "{name}: its text says in one line what is done and how that ends");
-        let (what, outcome) = &expected[0];
-        let start = Instant::now();
-        let told = match gate(wasm.clone()) {
-            Err(error) if what == "load" => error.to_string(),
-            Err(error) => format!("refused: {error}"),
-            Ok(_) if what == "load" => "loaded".to_owned(),
-            Ok(gate) => {
-                let first = ended(&gate, what);
-                // The slot serves the next one.
-                assert_eq!(ended(&gate, what), first, "{name}");
-                first
-            }
-        };
-        let elapsed = start.elapsed();
-        println!("{name:26} {what:8} {:5} ms  {told}", elapsed.as_millis());
-        if !told.contains(outcome.as_str()) || elapsed > Duration::from_secs(10) {
-            failed.push(format!("{name}: {told}, after {elapsed:?}"));
-        }
-        let contract = r#"{"agent":"a","schema":true}"#;
-        let report = ordinary.validate_with(contract, &Request::new("", "{}")).expect("a verdict").report;
-        assert_eq!(report.disposition, Disposition::Accepted, "after {name}");
-
-        let file = folder.join(format!("{name}.wasm"));
-        fs::write(&file, wasm).expect("written");
-        let message = outcome.split_once(": ").map_or(outcome.as_str(), |(code, message)| match what.as_str() {
-            "load" => outcome,
-            _ => {
-                if message.is_empty() {
-                    code
-                } else {
-                    message
-                }
-            }
-        });
-        let file = file.to_str().expect("UTF-8");
-        let commands: &[&[&str]] = match what.as_str() {
-            "load" => &[&["inspect", file], &["check", "-c", file, "--agent", "a"], &["check", "--ndjson", "-c", file]],
-            "call" => &[&["check", "--ndjson", "-c", file]],
-            "inspect" => &[&["inspect", file]],
-            _ => &[&["check", "-c", file, "--agent", "a"], &["check", "--picture", "-c", file, "--agent", "a"]],
-        };
-        for arguments in commands {
-            let output = command(arguments, b"{}\n");
-            let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-            let status = if what == "load" { 2 } else { 5 };
-            if output.status.code() != Some(status) || !text.contains(message) || text.contains("panicked") {
-                failed.push(format!("{arguments:?}: {:?}: {text}", output.status.code()));
-            }
-        }
-    }
-    assert!(failed.is_empty(), "{}", failed.join("\n"));
-}
-
-/// What the command line does, with something on its standard input.
-fn command(arguments: &[&str], input: &[u8]) -> Output {
-    let test = std::env::current_exe().expect("this test");
-    let seamgate = test.parent().and_then(Path::parent).expect("target/PROFILE").join("seamgate");
-    let mut command = Command::new(seamgate);
-    command
-        .args(arguments)
-        .env_remove("RUST_LOG")
-        .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache"));
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().expect("seamgate, built by `cargo xtask build`");
-    // It may end without having read it.
-    let _ = child.stdin.take().expect("piped").write_all(input);
-    child.wait_with_output().expect("an end")
 }
 
 /// A bit turned at random in components that are small, so that there can be many: whatever becomes of them is told.

@@ -4,17 +4,20 @@ use std::{
     collections::BTreeMap,
     fmt::Write as _,
     fs,
-    path::PathBuf,
-    process::{Command, Output, Stdio},
-    sync::{Mutex, PoisonError},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, Output, Stdio},
+    sync::{Arc, LazyLock, OnceLock},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use seamgate::{Fault, Gate, Request, Usage};
 use seamgate_core::is_hidden;
-use seamgate_tests::hostile::{Asked, Attack, attacks, folder};
+use seamgate_tests::{
+    hostile::{Asked, Attack, attacks, folder},
+    suite::{run_in_order, trial},
+};
 use serde_json::{Value, value::RawValue};
 
 /// A contract that is registered beside the hostile ones, and an output of its agent: a part of it is bad.
@@ -24,16 +27,49 @@ const ORDINARY: &str = r#"Here it is:
 {"list": [{"id": "a"}, {"id": 1}, {"id": "c"}]}
 ```"#;
 
-/// One test at a time: the clock runs for each attack while others run.
-static ONE: Mutex<()> = Mutex::new(());
-
 /// Texts up to this long are asked through `wire` too.
 const SHORT: usize = 100_000;
 
-fn gate() -> Gate {
+/// The gate that is attacked, and its neighbour's verdict before.
+static GATE: LazyLock<(Gate, (String, u64))> = LazyLock::new(|| {
     let mut gate = Gate::new().expect("a gate");
     gate.register(NEIGHBOUR).expect("the contract of the neighbour");
-    gate
+    let before = neighbour(&gate);
+    (gate, before)
+});
+
+/// One attack after the other: the clock runs for each.
+fn main() -> Result<ExitCode> {
+    let held: Arc<[Held]> = attacks()?.into_iter().map(|attack| Held { attack, came: OnceLock::new() }).collect();
+    let mut trials = Vec::new();
+    for (number, Held { attack, .. }) in held.iter().enumerate() {
+        let one = Arc::clone(&held);
+        trials.push(trial(&attack.name, move || one[number].came().map(drop)));
+        if matches!(attack.asked, Asked::Verdict { .. }) && attack.name.starts_with("text/") {
+            let one = Arc::clone(&held);
+            trials.push(trial(format!("{}, shown", attack.name), move || shown(&one[number].attack)));
+        }
+    }
+    trials.push(trial("table_is_up_to_date", {
+        let held = Arc::clone(&held);
+        move || table_is_up_to_date(&held)
+    }));
+    trials.push(trial("attacks_at_once_do_not_touch_what_is_judged_beside_them", move || attacks_at_once(&held)));
+    Ok(run_in_order(trials))
+}
+
+/// An attack, and what came of it: asked once, whichever test needs it first.
+struct Held {
+    attack: Attack,
+    came: OnceLock<Result<Came>>,
+}
+
+impl Held {
+    fn came(&self) -> Result<&Came> {
+        let (gate, before) = &*GATE;
+        let came = self.came.get_or_init(|| hold(gate, &self.attack, before));
+        came.as_ref().map_err(|error| anyhow!("{error:#}"))
+    }
 }
 
 /// What came of an attack.
@@ -148,23 +184,21 @@ fn neighbour(gate: &Gate) -> (String, u64) {
     (verdict.report.to_json(), verdict.usage.fuel)
 }
 
-/// One attack, held to all that is asked of it; what came of it, and the longest that it took.
-fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<(Came, Duration)> {
+/// One attack, held to all that is asked of it; what came of it.
+fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<Came> {
     let start = Instant::now();
     let came = ask(gate, attack);
-    let mut longest = start.elapsed();
+    let took = start.elapsed();
     ensure!(
         is_as_it_must_be(&attack.must, &came.outcome),
-        "must be {}, is {} after {longest:.1?}: {:.300}",
+        "must be {}, is {} after {took:.1?}: {:.300}",
         attack.must,
         came.outcome,
         came.json
     );
     ensure!(neighbour(gate) == *before, "the next verdict is another one");
 
-    let start = Instant::now();
     let again = ask(gate, attack);
-    longest = longest.max(start.elapsed());
     ensure!(came.json == again.json, "another time it has other bytes");
     let fuel = |came: &Came| came.usage.as_ref().map(|usage| (usage.fuel, usage.memory));
     ensure!(fuel(&came) == fuel(&again), "another time it takes {:?}, not {:?}", fuel(&again), fuel(&came));
@@ -191,57 +225,29 @@ fn hold(gate: &Gate, attack: &Attack, before: &(String, u64)) -> Result<(Came, D
             ensure!(outcome.starts_with(&expected), "through wire it is {outcome:.300}");
         }
     }
-    Ok((came, longest))
-}
-
-#[test]
-fn every_attack_has_the_outcome_it_must_have() {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let gate = gate();
-    let before = neighbour(&gate);
-    let only = std::env::var("ATTACK").unwrap_or_default();
-    let attacks = attacks().expect("attacks");
-    let mut failed = Vec::new();
-    let mut rows = Vec::new();
-    let mut times: Vec<(Duration, &str)> = Vec::new();
-    for attack in attacks.iter().filter(|attack| attack.name.contains(&only)) {
-        match hold(&gate, attack, &before) {
-            Ok((came, longest)) => {
-                times.push((longest, &attack.name));
-                rows.push((attack, came));
-            }
-            Err(error) => failed.push(format!("{}: {error:#}", attack.name)),
-        }
-    }
-    times.sort();
-    times.reverse();
-    let longest: Vec<String> = times.iter().take(8).map(|(time, name)| format!("{name} {time:.1?}")).collect();
-    println!("{} attacks; the longest: {}", times.len(), longest.join(", "));
-    assert!(failed.is_empty(), "{} of {} failed:\n\n{}", failed.len(), attacks.len(), failed.join("\n\n"));
-    if only.is_empty() {
-        assert!(attacks.len() >= 200, "only {} attacks were found", attacks.len());
-        the_table_is_as_it_is(&rows);
-    }
+    Ok(came)
 }
 
 /// The table in `tests/hostile/README.md`, after its words.
-fn the_table_is_as_it_is(rows: &[(&Attack, Came)]) {
+fn table_is_up_to_date(held: &[Held]) -> Result<()> {
     const BEGIN: &str = "<!-- the table: written by `cargo xtask bless` -->\n";
+    let rows = held.iter().map(|held| Ok((&held.attack, held.came()?))).collect::<Result<Vec<_>>>()?;
     let path = folder().join("README.md");
-    let readme = fs::read_to_string(&path).expect("README.md");
-    let (words, table) = readme.split_once(BEGIN).expect("where the table begins");
-    let is = table_of(rows);
-    if std::env::var_os("BLESS").is_some() {
-        if !same_but_for_figures(table, &is) {
-            fs::write(&path, format!("{words}{BEGIN}{is}")).expect("written");
-        }
-        return;
+    let readme = fs::read_to_string(&path)?;
+    let (words, table) = readme.split_once(BEGIN).context("README.md does not say where the table begins")?;
+    let is = table_of(&rows);
+    if same_but_for_figures(table, &is) {
+        return Ok(());
     }
-    assert!(same_but_for_figures(table, &is), "tests/hostile/README.md differs; if that is meant, `cargo xtask bless`");
+    ensure!(
+        std::env::var_os("BLESS").is_some(),
+        "tests/hostile/README.md differs; if that is meant, `cargo xtask bless` rewrites it"
+    );
+    Ok(fs::write(&path, format!("{words}{BEGIN}{is}"))?)
 }
 
-fn table_of(rows: &[(&Attack, Came)]) -> String {
-    let mut groups: BTreeMap<&str, Vec<&(&Attack, Came)>> = BTreeMap::new();
+fn table_of(rows: &[(&Attack, &Came)]) -> String {
+    let mut groups: BTreeMap<&str, Vec<&(&Attack, &Came)>> = BTreeMap::new();
     for row in rows {
         groups.entry(row.0.name.split('/').next().unwrap_or_default()).or_default().push(row);
     }
@@ -287,60 +293,44 @@ fn same_but_for_figures(a: &str, b: &str) -> bool {
         })
 }
 
-#[test]
-fn attacks_at_once_do_not_touch_what_is_judged_beside_them() {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let gate = gate();
-    let before = neighbour(&gate);
-    let attacks = attacks().expect("attacks");
+fn attacks_at_once(held: &[Held]) -> Result<()> {
+    let (gate, before) = &*GATE;
     thread::scope(|scope| {
-        for thread in 0..4 {
-            let (gate, before, attacks) = (&gate, &before, &attacks);
-            scope.spawn(move || {
-                for attack in attacks.iter().skip(thread).step_by(4) {
-                    // The clock runs for all of them at once: whether it is passed is not asked here.
-                    drop(ask(gate, attack));
-                    assert_eq!(neighbour(gate), *before, "beside {}", attack.name);
-                }
-            });
-        }
-    });
+        let beside = |thread| {
+            held.iter().skip(thread).step_by(4).try_for_each(|Held { attack, .. }| {
+                // The clock runs for all of them at once: whether it is passed is not asked here.
+                drop(ask(gate, attack));
+                ensure!(neighbour(gate) == *before, "beside {}, the neighbour's verdict is another one", attack.name);
+                Ok(())
+            })
+        };
+        let threads: Vec<_> = (0..4).map(|thread| scope.spawn(move || beside(thread))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
+    })
 }
 
-/// What the command line shows, as a picture and while it runs an agent.
-#[test]
-fn nothing_that_is_shown_to_a_person_hides_or_moves() {
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hostile");
-    fs::create_dir_all(&place).expect("a folder");
-    let shown = |attack: &Attack| -> Result<()> {
-        fs::write(place.join("a.contract.json"), attack.contract())?;
-        fs::write(place.join("output.txt"), attack.output())?;
-        let check = seamgate(&place, &["check", "--picture", "-c", "a.contract.json", "output.txt"])?;
-        let run = seamgate(&place, &["run", "-c", "a.contract.json", "--", "cat", "output.txt"])?;
-        let lint = seamgate(&place, &["lint", "a.contract.json"])?;
-        for (what, bytes) in
-            [("check", &check.stdout), ("check", &check.stderr), ("run", &run.stderr), ("lint", &lint.stdout)]
-        {
-            let text = String::from_utf8(bytes.clone()).context("UTF-8")?;
-            if let Some(character) = hidden(&text) {
-                anyhow::bail!("`seamgate {what}` shows {character:?}: {text:?}");
-            }
+/// Nothing that the command line shows to a person hides or moves: as a picture, and while it runs an agent.
+fn shown(attack: &Attack) -> Result<()> {
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hostile").join(&attack.name);
+    fs::create_dir_all(&place)?;
+    fs::write(place.join("a.contract.json"), attack.contract())?;
+    fs::write(place.join("output.txt"), attack.output())?;
+    let check = seamgate(&place, &["check", "--picture", "-c", "a.contract.json", "output.txt"])?;
+    let run = seamgate(&place, &["run", "-c", "a.contract.json", "--", "cat", "output.txt"])?;
+    let lint = seamgate(&place, &["lint", "a.contract.json"])?;
+    for (what, bytes) in
+        [("check", &check.stdout), ("check", &check.stderr), ("run", &run.stderr), ("lint", &lint.stdout)]
+    {
+        let text = String::from_utf8(bytes.clone()).context("UTF-8")?;
+        if let Some(character) = hidden(&text) {
+            anyhow::bail!("`seamgate {what}` shows {character:?}: {text:?}");
         }
-        ensure!(!check.stdout.is_empty() || !check.stderr.is_empty(), "nothing is shown");
-        Ok(())
-    };
-    let attacks = attacks().expect("attacks");
-    let about_text = attacks
-        .iter()
-        .filter(|attack| matches!(attack.asked, Asked::Verdict { .. }) && attack.name.starts_with("text/"));
-    let failed: Vec<String> = about_text
-        .filter_map(|attack| shown(attack).err().map(|error| format!("{}: {error:#}", attack.name)))
-        .collect();
-    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+    }
+    ensure!(!check.stdout.is_empty() || !check.stderr.is_empty(), "nothing is shown");
+    Ok(())
 }
 
-fn seamgate(place: &PathBuf, arguments: &[&str]) -> Result<Output> {
+fn seamgate(place: &Path, arguments: &[&str]) -> Result<Output> {
     // The binary of this build: beside the folder of the tests.
     let test = std::env::current_exe()?;
     let binary = test.parent().and_then(|folder| folder.parent()).context("target/PROFILE")?.join("seamgate");

@@ -9,10 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::{
-    guest,
-    run::{command, output, run, say},
-};
+use crate::run::{command, output, run, say};
 
 /// Everything that is built, found or learnt goes here.
 const FOLDER: &str = "target/fuzz";
@@ -43,20 +40,14 @@ const MAX_LENGTH: &str = "-max_len=4096";
 /// One input that takes longer, in seconds, is a finding.
 const TIMEOUT: &str = "-timeout=30";
 
-/// How long each target runs where nothing else is said, in seconds.
-const SECONDS: &str = "60";
+pub(crate) fn names() -> [&'static str; TARGETS.len()] {
+    TARGETS.map(|(target, _)| target)
+}
 
-/// `[SECONDS] [TARGET…]`: all of them for a minute each, unless said otherwise.
-pub(crate) fn fuzz(rest: &[String]) -> Result<()> {
-    let is_number = |text: &&String| text.parse::<u32>().is_ok();
-    let seconds = rest.first().filter(is_number).map_or(SECONDS, String::as_str);
-    let named: Vec<&str> = rest.iter().skip_while(is_number).map(String::as_str).collect();
-    if let Some(unknown) = named.iter().find(|name| TARGETS.iter().all(|(target, _)| target != *name)) {
-        let known = TARGETS.map(|(target, _)| target).join(", ");
-        bail!("there is no fuzz target '{unknown}'; there are {known}");
-    }
-    let chosen = TARGETS.into_iter().filter(|(target, _)| named.is_empty() || named.contains(target));
-    guest::build()?;
+/// Run the targets named, or all of them, each for so many seconds.
+pub(crate) fn fuzz(seconds: u32, named: &[String]) -> Result<()> {
+    let is_named = |target: &str| named.is_empty() || named.iter().any(|name| name == target);
+    let chosen = TARGETS.into_iter().filter(|(target, _)| is_named(target));
     let programs = build()?;
     seeds()?;
     let mut counts = Vec::new();
@@ -80,7 +71,7 @@ fn build() -> Result<PathBuf> {
 }
 
 /// How many inputs a target took, without a finding.
-fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: &str) -> Result<String> {
+fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32) -> Result<String> {
     let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
     let [corpus, seeds, found] = ["corpus", "seeds", "found"].map(folder);
     fs::create_dir_all(&corpus)?;

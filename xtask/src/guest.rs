@@ -85,9 +85,9 @@ fn without_paths() -> Result<[String; 2]> {
 /// Build everything that runs on the host, with the component and its machine code inside.
 ///
 /// The library itself makes what it embeds, and is then built once more with the result: so the compiler is built
-/// once. All packages are built together, always: on their own they would want other features of what they share.
+/// once. No package is named: the packages on their own would want other features of what they share.
 fn build_host() -> Result<()> {
-    cargo(["build", "--release", "--locked", "--bins", "--example", "precompile"])?;
+    cargo(["build", "--release", "--locked", "--example", "precompile"])?;
     run(command("target/release/examples/precompile").arg(BUILT))?;
     cargo(["build", "--release", "--locked", "--bins"])?;
     let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;

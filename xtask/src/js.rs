@@ -11,8 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     guest::METERED,
     install::{has_node, packages, remove},
-    package::FOLDER as PACKED,
-    run::{command, output, root, run, say},
+    run::{PACKAGES, command, output, root, run, say},
 };
 
 /// The package's sources, and what pins what makes and tests it.
@@ -42,11 +41,11 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     let version = env!("CARGO_PKG_VERSION");
     run(command("node").arg("build.mjs").arg(root().join(METERED)).arg(version).current_dir(&work))?;
 
-    fs::create_dir_all(PACKED)?;
+    fs::create_dir_all(PACKAGES)?;
     // Without the scripts of anybody: what is packed is what was written.
     let pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
-    run(command("npm").args(pack).arg(root().join(PACKED)).current_dir(work.join("package")))?;
-    let packed = Path::new(PACKED).join(format!("seamgate-{version}.tgz"));
+    run(command("npm").args(pack).arg(root().join(PACKAGES)).current_dir(work.join("package")))?;
+    let packed = Path::new(PACKAGES).join(format!("seamgate-{version}.tgz"));
     say(&format!("{}: {} bytes", packed.display(), fs::metadata(&packed)?.len()));
     Ok(Some(packed))
 }

@@ -1,6 +1,7 @@
-//! What is done to this repository by command. `cargo xtask` alone lists them.
+//! The commands of this repository. `cargo xtask` alone lists them.
 
 mod bench;
+mod ci;
 mod conformance;
 mod demo;
 mod demo_llm;
@@ -16,50 +17,99 @@ mod python;
 mod run;
 mod runtimes;
 mod source;
+mod test;
 mod toolchain;
 
 use std::{process::ExitCode, time::Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use clap::{Parser, Subcommand, builder::PossibleValuesParser};
 
-use run::{cargo, say};
+use run::say;
 
-const USAGE: &str = "\
-usage: cargo xtask COMMAND
+/// The commands of this repository.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = true, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
 
-  build            build the component (host/component/validator.wasm) and the command line
-  demo             build, then show outputs and their verdicts, a harness step, and a fault that leaves the host working
-  demo-llm         build, then show `seamgate run` around a program of another project, llm, which it installs
-  test [ARG…]      build, then run all tests; further arguments go to `cargo test`
-  fuzz [SECONDS] [TARGET…]
-                   build, then run the fuzz targets, each for so long (60)
-  bless            rewrite the expected reports of tests/cases and the table of tests/hostile; look at the diff before you commit it
-  bench            build, install what seamgate is compared with, and measure; rewrites tests/bench/results
-  python           build, make the wheel of the package for Python, and run its tests
-  js [bench]       build, make the package for JavaScript, and run its tests in Node, in a browser and in workerd; or measure
-                   its calls
-  runtimes         build, install other runtimes, and compare all cases through them; rewrites tests/runtimes/README.md
-  edge             build, compose the gate over HTTP, install `wasmtime serve`, and test both with requests and under load;
-                   rewrites tests/edge/README.md
-  js [bench]       make the package for JavaScript (target/package) and test it, in Node, in a browser and in workerd; or measure
-                   its calls
-  conformance      build, load the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and run them; rewrites
-                   tests/conformance/README.md
-  peers [NAME] [ARG…]
-                   compare with what others say: `patterns` with V8, on 100,000 pairs made at random, or on so many from a
-                   SEED, on the patterns of a FILE, or on those of `table`, tests/patterns, which it rewrites; `hyperjump`,
-                   `ajv` and `jsonschema`, on 6,000 schemas made at random, or on so many
-  package          build what is published, into target/package, with digests
-  cargo-component  build the component with `cargo component` too, and hold it to the same cases
-  ci               what CI runs: format, lints, documentation, tests, conformance, the packages for Python and JavaScript, other
-                   runtimes, what is published, and a short run of the fuzz targets, warnings being errors
-";
+/// All of them but `peers` and `ci` build the component and the command line first.
+#[derive(Subcommand)]
+enum Command {
+    /// Build the component (host/component/validator.wasm) and the command line.
+    Build,
+    /// Show outputs and their verdicts, a harness step, and a fault that the host survives.
+    Demo,
+    /// Show `seamgate run` around llm, a program of another project. Installs it.
+    DemoLlm,
+    /// Run all tests.
+    ///
+    /// Without arguments, fail also where a suite ran fewer tests than it has cases.
+    Test {
+        /// Arguments of `cargo test`, such as `--test cases -- items/`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Rewrite the expected reports of tests/cases, and the tables of tests/hostile and tests/agreement.
+    ///
+    /// Look at the diff before you commit it.
+    Bless,
+    /// Run the fuzz targets.
+    Fuzz {
+        /// How long each target runs, in seconds.
+        #[arg(default_value_t = 60)]
+        seconds: u32,
+        /// The targets to run; all by default.
+        #[arg(value_parser = PossibleValuesParser::new(fuzz::names()))]
+        targets: Vec<String>,
+    },
+    /// Measure beside other validators, and rewrite tests/bench/results. Installs them.
+    Bench,
+    /// Build the Python wheel, and test it.
+    Python,
+    /// Build the npm package, and test it in Node, in a browser and in workerd.
+    Js {
+        /// Measure calls instead.
+        #[arg(value_parser = ["bench"])]
+        bench: Option<String>,
+    },
+    /// Compare all cases in other runtimes, and rewrite tests/runtimes/README.md. Installs them.
+    Runtimes,
+    /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
+    ///
+    /// The first time, it builds the server, `wasmtime serve`. That takes minutes.
+    Edge,
+    /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite tests/conformance/README.md.
+    Conformance,
+    /// Compare verdicts and matches with other validators and with V8. Installs them.
+    Peers {
+        /// The peer; all of them by default.
+        #[arg(value_parser = PossibleValuesParser::new(peers::names()))]
+        name: Option<String>,
+        /// For a validator, how many schemas, or `=SEED` for one of them. For `patterns`, how many pairs and a SEED, or a
+        /// FILE of patterns, or `table` to rewrite tests/patterns.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Build what is published, with digests, into target/package.
+    Package,
+    /// Build the component with `cargo component`, and run the cases through it. Installs it.
+    CargoComponent,
+    /// Run what CI runs, and say which part failed and how long each took.
+    Ci {
+        /// The parts to run; all by default.
+        #[arg(value_parser = PossibleValuesParser::new(ci::names()))]
+        parts: Vec<String>,
+        /// List the parts.
+        #[arg(long)]
+        list: bool,
+    },
+}
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let command = arguments.next().unwrap_or_default();
-    let rest: Vec<String> = arguments.collect();
-    match dispatch(&command, &rest) {
+    match dispatch(Arguments::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -68,105 +118,45 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(command: &str, rest: &[String]) -> Result<()> {
+fn dispatch(command: Command) -> Result<()> {
     std::env::set_current_dir(run::root())?;
     let start = Instant::now();
-    match command {
-        "build" => {
-            guest::build()?;
-        }
-        "demo" => {
-            guest::build()?;
-            demo::demo()?;
-        }
-        "demo-llm" => {
-            guest::build()?;
-            demo_llm::demo()?;
-        }
-        "test" => {
-            guest::build()?;
-            test(rest)?;
-        }
-        "bless" => {
-            guest::build()?;
-            let tests = ["test", "--release", "--test", "cases", "--test", "hostile"];
-            run::run(run::command("cargo").args(tests).env("BLESS", "1"))?;
-        }
-        "fuzz" => fuzz::fuzz(rest)?,
-        "bench" => {
-            guest::build()?;
-            bench::bench()?;
-        }
-        "python" => {
-            guest::build()?;
-            python::test()?;
-        }
-        "runtimes" => {
-            guest::build()?;
-            runtimes::runtimes()?;
-        }
-        "edge" => {
-            guest::build()?;
-            edge::edge()?;
-        }
-        "js" => match rest.first().map(String::as_str) {
-            None => {
-                guest::build()?;
-                js::test()?;
-            }
-            Some("bench") => {
-                guest::build()?;
-                js::bench()?;
-            }
-            Some(other) => bail!("js: there is nothing to do by the name '{other}'; there is 'bench'"),
-        },
-        "conformance" => {
-            guest::build()?;
-            conformance::conformance()?;
-        }
-        "peers" => peers::peers(rest)?,
-        "package" => {
-            guest::build()?;
-            package::package()?;
-        }
-        "cargo-component" => {
-            guest::build()?;
-            guest::cargo_component()?;
-        }
-        "ci" => ci()?,
-        "" | "help" | "--help" | "-h" => {
-            print!("{USAGE}");
-            return Ok(());
-        }
-        other => bail!("there is no command '{other}'\n\n{USAGE}"),
+    if !matches!(command, Command::Peers { .. } | Command::Ci { .. }) {
+        guest::build()?;
     }
-    say(&format!("{command}: done in {:.0} s", start.elapsed().as_secs_f64()));
+    match command {
+        Command::Build => {}
+        Command::Demo => demo::demo()?,
+        Command::DemoLlm => demo_llm::demo()?,
+        Command::Test { arguments } => match arguments.is_empty() {
+            true => test::all()?,
+            false => test::some(&arguments)?,
+        },
+        Command::Bless => test::bless()?,
+        Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
+        Command::Bench => bench::bench()?,
+        Command::Python => python::test()?,
+        Command::Js { bench: None } => js::test()?,
+        Command::Js { bench: Some(_) } => js::bench()?,
+        Command::Runtimes => runtimes::runtimes()?,
+        Command::Edge => edge::edge()?,
+        Command::Conformance => conformance::conformance()?,
+        Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
+        Command::Package => package::package()?,
+        Command::CargoComponent => guest::cargo_component()?,
+        Command::Ci { list: true, .. } => ci::list(),
+        Command::Ci { parts, list: false } => ci::ci(&parts)?,
+    }
+    say(&format!("done in {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
 }
 
-fn test(rest: &[String]) -> Result<()> {
-    let test = ["test", "--release", "--locked"];
-    cargo(test.into_iter().chain(rest.iter().map(String::as_str)))
-}
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
 
-fn ci() -> Result<()> {
-    cargo(["fmt", "--all", "--check"])?;
-    guest::build()?;
-    // The release profile throughout: what it builds serves every step.
-    cargo(["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])?;
-    run::run(
-        run::command("cargo")
-            .args(["doc", "--release", "--workspace", "--no-deps", "--locked"])
-            .env("RUSTDOCFLAGS", "--deny warnings"),
-    )?;
-    test(&[])?;
-    conformance::conformance()?;
-    python::test()?;
-    js::test()?;
-    runtimes::runtimes()?;
-    // That it composes. To build a server for it takes as long as all of this.
-    edge::build()?;
-    package::package()?;
-    // So long each: what a change broke is mostly found at once.
-    fuzz::fuzz(&["10".to_owned()])
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Arguments::command().debug_assert();
+    }
 }

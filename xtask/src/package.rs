@@ -15,11 +15,8 @@ use crate::{
     guest::{EMBEDDED, METERED, MODULE},
     install::has_python,
     js, python,
-    run::{cargo, say},
+    run::{PACKAGES, cargo, say},
 };
-
-/// Where it all goes; Cargo puts crates there too.
-pub(crate) const FOLDER: &str = "target/package";
 
 /// The digests, as `sha256sum --check` reads them.
 const DIGESTS: &str = "SHA256SUMS";
@@ -29,7 +26,7 @@ const CRATES: [&str; 2] = ["seamgate", "seamgate-cli"];
 
 /// Build everything that is published, and tell what it is.
 pub(crate) fn package() -> Result<()> {
-    let folder = Path::new(FOLDER);
+    let folder = Path::new(PACKAGES);
     fs::create_dir_all(folder)?;
     let version = env!("CARGO_PKG_VERSION");
     let mut made = vec![wit(folder, version)?];
@@ -83,7 +80,7 @@ fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
         digests.push_str(&format!("{}  {name}\n", HEXLOWER.encode(&Sha256::digest(bytes))));
     }
     fs::write(folder.join(DIGESTS), &digests)?;
-    say(&format!("{FOLDER}/{DIGESTS}:"));
+    say(&format!("{PACKAGES}/{DIGESTS}:"));
     print!("{digests}");
     Ok(())
 }

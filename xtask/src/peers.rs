@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::{
     install::{environment, has_node, has_python, packages},
@@ -29,15 +29,14 @@ const SCHEMAS: &str = "6000";
 type Peer = (&'static str, fn(&[String]) -> Result<()>);
 const PEERS: [Peer; 4] = [("patterns", patterns), ("hyperjump", hyperjump), ("ajv", ajv), ("jsonschema", jsonschema)];
 
-/// `[NAME] [ARG…]`: all peers, unless one is named.
-pub(crate) fn peers(arguments: &[String]) -> Result<()> {
-    let Some((name, rest)) = arguments.split_first() else {
-        return PEERS.into_iter().try_for_each(|(_, peer)| peer(&[]));
-    };
-    match PEERS.iter().find(|(known, _)| known == name) {
-        Some((_, peer)) => peer(rest),
-        None => bail!("there is no peer '{name}'; there are {}", PEERS.map(|(peer, _)| peer).join(", ")),
-    }
+pub(crate) fn names() -> [&'static str; PEERS.len()] {
+    PEERS.map(|(name, _)| name)
+}
+
+/// Compare with the peer named, or with all of them.
+pub(crate) fn peers(named: Option<&str>, arguments: &[String]) -> Result<()> {
+    let chosen = PEERS.into_iter().filter(|(name, _)| named.is_none_or(|named| named == *name));
+    chosen.into_iter().try_for_each(|(_, peer)| peer(arguments))
 }
 
 /// Patterns beside V8's: so many pairs made at random from a seed, or those of a file; or the table that plain tests hold,

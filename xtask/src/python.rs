@@ -10,8 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     install::{environment, has_python, pip, remove},
-    package::FOLDER as PACKAGES,
-    run::{command, run, say},
+    run::{PACKAGES, command, run, say},
 };
 
 /// The package.

@@ -14,6 +14,9 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
+/// Where what is published goes; Cargo puts crates there too.
+pub(crate) const PACKAGES: &str = "target/package";
+
 pub(crate) fn say(what: &str) {
     eprintln!("xtask: {what}");
 }

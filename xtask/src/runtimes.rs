@@ -18,7 +18,7 @@ pub(crate) fn runtimes() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
     python::install()?;
     install_node()?;
-    cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
+    cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
     run(&mut command("target/release/examples/runtimes"))
 }
 

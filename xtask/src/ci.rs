@@ -1,0 +1,88 @@
+//! What CI runs, in parts.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use crate::{
+    conformance, edge, fuzz, guest, js, package, python,
+    run::{cargo, command, run, say},
+    runtimes, test,
+};
+
+struct Part {
+    name: &'static str,
+    about: &'static str,
+    run: fn() -> Result<()>,
+}
+
+/// In the order in which they run. All after `build` need it.
+const PARTS: [Part; 12] = [
+    Part { name: "format", about: "rustfmt", run: || cargo(["fmt", "--all", "--check"]) },
+    Part { name: "build", about: "the component and the command line", run: guest::build },
+    Part { name: "lints", about: "clippy, warnings being errors", run: lints },
+    Part { name: "docs", about: "rustdoc, warnings being errors", run: docs },
+    Part { name: "tests", about: "all tests; each suite of folders passes as many as it has cases", run: tests },
+    Part { name: "conformance", about: "the suites of other projects", run: conformance::conformance },
+    Part { name: "python", about: "the Python package", run: python::test },
+    Part { name: "js", about: "the npm package", run: js::test },
+    Part { name: "runtimes", about: "all cases in other runtimes", run: runtimes::runtimes },
+    // To build a server takes as long as all of this: `cargo xtask edge` does it.
+    Part { name: "edge", about: "the gate over HTTP composes", run: edge::build },
+    Part { name: "package", about: "what is published", run: package::package },
+    Part { name: "fuzz", about: "each fuzz target for ten seconds", run: || fuzz::fuzz(10, &[]) },
+];
+
+/// What every part but `format` needs.
+const BUILD: &str = "build";
+
+pub(crate) fn names() -> [&'static str; PARTS.len()] {
+    PARTS.map(|part| part.name)
+}
+
+pub(crate) fn list() {
+    for Part { name, about, .. } in PARTS {
+        println!("{name:12} {about}");
+    }
+}
+
+/// Run the parts named, or all, and print a table. A part that fails stops no other but `build`.
+pub(crate) fn ci(named: &[String]) -> Result<()> {
+    let is_named = |part: &Part| named.is_empty() || named.iter().any(|name| name == part.name);
+    let needs_build = named.is_empty() || named.iter().any(|name| name != "format");
+    let chosen = PARTS.into_iter().filter(|part| is_named(part) || (needs_build && part.name == BUILD));
+    let mut rows = Vec::new();
+    let mut failed = Vec::new();
+    for Part { name, run, .. } in chosen {
+        if failed.contains(&BUILD) {
+            rows.push(format!("{name:12} skipped"));
+            continue;
+        }
+        say(&format!("ci: {name}"));
+        let start = Instant::now();
+        let result = run();
+        let word = if result.is_ok() { "ok" } else { "FAILED" };
+        rows.push(format!("{name:12} {word:7} {:6.0} s", start.elapsed().as_secs_f64()));
+        if let Err(error) = result {
+            say(&format!("ci: {name} failed: {error:#}"));
+            failed.push(name);
+        }
+    }
+    println!("\n{}\n", rows.join("\n"));
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+}
+
+/// In the release profile: what it builds serves every part.
+fn lints() -> Result<()> {
+    cargo(["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])
+}
+
+fn docs() -> Result<()> {
+    let doc = ["doc", "--release", "--workspace", "--no-deps", "--locked"];
+    run(command("cargo").args(doc).env("RUSTDOCFLAGS", "--deny warnings"))
+}
+
+fn tests() -> Result<()> {
+    cargo(["test", "--quiet", "--profile", "xtask", "--package", "xtask", "--locked"])?;
+    test::all()
+}
