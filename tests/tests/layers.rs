@@ -9,7 +9,7 @@ use std::{
 };
 
 /// The crates whose order is held, by the folders of their sources.
-const CRATES: [&str; 1] = ["guest/core/src"];
+const CRATES: [&str; 4] = ["guest/core/src", "host/src", "host/cli/src", "xtask/src"];
 
 #[test]
 fn no_module_uses_one_that_uses_it() {
@@ -35,13 +35,15 @@ fn no_module_uses_one_that_uses_it() {
 #[test]
 fn a_circle_is_found_however_a_module_is_named() {
     let modules = Modules::of([
-        ("lib.rs", "mod a; mod b; mod c; mod d; pub use b::B; fn own() {}"),
+        ("lib.rs", "mod a; mod b; mod c; mod d; mod e; mod f; pub use b::B; fn own() {}"),
         ("a.rs", "use crate::{c::{b, d}, B}; // crate::d\n#[cfg(test)] mod tests { use crate::d; }"),
         ("b.rs", "fn f() -> &'static str { let _ = ('\"', b'{'); super::c::f(); \"crate::d\" }"),
         ("c/mod.rs", "mod inner;"),
         ("c/inner.rs", "use super::super::a::f as d;"),
         ("d.rs", "fn f() { crate::a::f(); r#\" \" crate::d \"#; }\n#[cfg(test)]\nmod tests;"),
         ("d/tests.rs", "use crate::d;"),
+        ("e.rs", "mod os { use super::f; } mod deep { mod er { use super::super::super::a; } } fn f() {}"),
+        ("f.rs", "mod os { use super::super::e; }"),
     ]);
     assert_eq!(modules.circles(), [["a", "b", "c"].map(str::to_owned).into()]);
     let own = Modules::of([("main.rs", "mod a; const MAX: u32 = 1;"), ("a.rs", "use crate::MAX;")]);
@@ -107,10 +109,8 @@ impl Modules {
                 continue;
             }
             modules.files.entry(module.to_owned()).or_default().push((*name).to_owned());
-            let above = "super::".repeat(depth);
-            let paths = after(source, "crate::")
-                .chain(after(source, &above).filter(|(before, _)| !before.ends_with("super::")));
-            let used: BTreeSet<&str> = paths.flat_map(|(_, rest)| first_names(rest)).collect();
+            let paths = after(source, "crate::").map(|(_, path)| path).chain(after_super(source, depth));
+            let used: BTreeSet<&str> = paths.flat_map(first_names).collect();
             for to in used {
                 let to = match exported.get(to) {
                     _ if declared.contains(to) => to,
@@ -160,6 +160,34 @@ fn after<'s>(source: &'s str, start: &str) -> impl Iterator<Item = (&'s str, &'s
         .into_iter()
         .map(move |at| (&source[..at], &source[at + length..]))
         .filter(move |(before, _)| !is_begun(before))
+}
+
+/// What follows each `super::` that leads to the crate's root, in a file with so many modules around it. An inline module is
+/// one more: there, `super::super::a` is what `super::a` is in its file.
+fn after_super(source: &str, depth: usize) -> impl Iterator<Item = &str> {
+    after(source, "super::").filter(|(before, _)| !before.ends_with("super::")).filter_map(move |(before, rest)| {
+        let path = rest.trim_start_matches("super::");
+        let ups = 1 + (rest.len() - path.len()) / "super::".len();
+        (ups == depth + inline_modules(before)).then_some(path)
+    })
+}
+
+/// How many modules that stand in the file itself are open after this text.
+fn inline_modules(before: &str) -> usize {
+    let mut open: Vec<bool> = Vec::new();
+    for (at, character) in before.char_indices() {
+        match character {
+            '{' => open.push(before[..at].trim_end().rsplit([';', '{', '}', ']']).next().is_some_and(declares_module)),
+            '}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.into_iter().filter(|is_module| *is_module).count()
+}
+
+/// Whether an item begins as a module does.
+fn declares_module(item: &str) -> bool {
+    item.split_whitespace().rev().nth(1) == Some("mod")
 }
 
 fn word(text: &str) -> &str {
