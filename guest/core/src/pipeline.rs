@@ -9,7 +9,7 @@ use crate::{
     fault::Fault,
     items,
     judgement::{ErrorKind, Judgement, Outcome, Rejection},
-    parse::{ChangeKind, Document, Edit, Kind, NodeId, Span, apply, parse, parse_edited, strict_end},
+    parse::{Broken, ChangeKind, Document, Edit, Kind, NodeId, Parsed, Span, apply, parse, parse_edited, strict_end},
     place::Place,
     recover::{Malformed, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, repair},
@@ -36,15 +36,15 @@ const MAX_PLACES: usize = 200;
 /// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
-    let (found, read, choice) = match request.invalid_utf8 {
+    let (found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
             (Found::default(), None, Err(malformed(screen::not_utf8(request.output, at), cut_off)))
         }
         None => {
-            let Extracted { candidates, read, mut notes, seen } = extract::extract(request.output, contract);
-            let choice = choose(contract, request, &candidates, &seen);
+            let Extracted { candidates, mut read, mut notes, seen } = extract::extract(request.output, contract);
+            let choice = choose(contract, request, &candidates, &seen, &mut read);
             notes.extend(not_judged(contract, &candidates));
             (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
         }
@@ -55,7 +55,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
     let judgement = match choice {
         Ok((_, Some(judgement))) => judgement,
         Ok((index, None)) => match found.candidates.get(index) {
-            Some(candidate) => judge_read(contract, request, candidate, read),
+            Some(candidate) => judge_read(contract, request, candidate, &mut read),
             None => none_found(request.output, contract, &Seen::default()).into(),
         },
         Err(rejection) => rejection.into(),
@@ -67,16 +67,22 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 type Choice = (usize, Option<Judgement>);
 
 /// Choose the candidate to judge, as the contract's `select` says.
-fn choose(contract: &Contract, request: &Request, candidates: &Candidates, seen: &Seen) -> Result<Choice, Rejection> {
+fn choose<'t>(
+    contract: &Contract,
+    request: &Request<'t>,
+    candidates: &Candidates,
+    seen: &Seen,
+    read: &mut Option<Read<'t>>,
+) -> Result<Choice, Rejection> {
     let last = candidates.len().checked_sub(1).ok_or_else(|| none_found(request.output, contract, seen))?;
     match contract.extract().select {
         Select::First => Ok((0, None)),
         Select::Last => Ok((last, None)),
         Select::Only if last == 0 => Ok((0, None)),
         Select::Only => Err(several_found(candidates)),
-        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last.min(MAX_KEPT - 1))),
+        Select::FirstValid => Ok(choose_valid(contract, request, candidates, 0..=last.min(MAX_KEPT - 1), read)),
         Select::LastValid => {
-            Ok(choose_valid(contract, request, candidates, ((last + 1).saturating_sub(MAX_KEPT)..=last).rev()))
+            Ok(choose_valid(contract, request, candidates, ((last + 1).saturating_sub(MAX_KEPT)..=last).rev(), read))
         }
     }
 }
@@ -93,45 +99,68 @@ fn not_judged(contract: &Contract, candidates: &Candidates) -> Option<String> {
 }
 
 /// The first candidate in an order that is valid as it is, or else of which something can be used, or else the first.
-fn choose_valid(
+fn choose_valid<'t>(
     contract: &Contract,
-    request: &Request,
+    request: &Request<'t>,
     candidates: &Candidates,
     mut order: impl Iterator<Item = usize> + Clone,
+    read: &mut Option<Read<'t>>,
 ) -> Choice {
-    let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
-    let is_valid = |index: &usize| candidates.get(*index).is_some_and(|one| is_valid(contract, request.output, one));
     let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
-    let valid = order.find(is_valid).and_then(judged);
+    let valid = order.find_map(|index| Some((index, valid(contract, request.output, candidates.get(index)?, read)?)));
+    let valid =
+        valid.map(|(index, screening)| (index, judge_document(contract, request, screening, Vec::new(), Vec::new())));
+    let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
         Some((index, judgement)) => (index, Some(judgement)),
         None => (first.next().unwrap_or_default(), None),
     }
 }
 
-/// Whether a candidate is a valid document as it is.
-fn is_valid(contract: &Contract, output: &str, candidate: &Candidate) -> bool {
-    let caps = contract.caps();
-    screen_size(candidate.span, caps).is_ok()
-        && parse(output, candidate.span, caps)
-            .map(screen)
-            .is_ok_and(|screening| screening.passed().is_some_and(|screened| contract.checker().is_valid(screened)))
+/// A candidate that is a valid document as it is.
+fn valid<'t>(
+    contract: &Contract,
+    output: &'t str,
+    candidate: &Candidate,
+    read: &mut Option<Read<'t>>,
+) -> Option<Screening<'t>> {
+    screen_size(candidate.span, contract.caps()).ok()?;
+    let screening = screen(parsed(contract, output, candidate, read).ok()?);
+    let is_valid = screening.passed().is_some_and(|screened| contract.checker().is_valid(screened));
+    is_valid.then_some(screening)
+}
+
+/// A candidate as a document, which may have been parsed before.
+fn parsed<'t>(
+    contract: &Contract,
+    output: &'t str,
+    candidate: &Candidate,
+    read: &mut Option<Read<'t>>,
+) -> Result<Parsed<'t>, Broken> {
+    match read.take_if(|(span, _)| *span == candidate.span) {
+        Some((_, read)) => read,
+        None => parse(output, candidate.span, contract.caps()),
+    }
 }
 
 /// Judge one candidate.
 pub(crate) fn judge(contract: &Contract, request: &Request, candidate: &Candidate) -> Judgement {
-    judge_read(contract, request, candidate, None)
+    judge_read(contract, request, candidate, &mut None)
 }
 
 /// Judge one candidate, which may have been parsed before.
-fn judge_read(contract: &Contract, request: &Request, candidate: &Candidate, read: Option<Read>) -> Judgement {
+fn judge_read<'t>(
+    contract: &Contract,
+    request: &Request<'t>,
+    candidate: &Candidate,
+    read: &mut Option<Read<'t>>,
+) -> Judgement {
     let (output, caps) = (request.output, contract.caps());
     if let Err(violations) = screen_size(candidate.span, caps) {
         return refused_by_gate(violations).into();
     }
-    let read = read.filter(|(span, _)| *span == candidate.span).map(|(_, read)| read);
-    let broken = match read.unwrap_or_else(|| parse(output, candidate.span, caps)) {
+    let broken = match parsed(contract, output, candidate, read) {
         Ok(parsed) => return judge_document(contract, request, screen(parsed), Vec::new(), Vec::new()),
         Err(broken) => broken,
     };

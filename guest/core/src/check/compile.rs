@@ -16,10 +16,10 @@ use super::{
         ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
         ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules, Types,
     },
+    source::SchemaSource,
     value::{About, Divisor},
 };
 use crate::{
-    parse::Document,
     place::{Place, Step, escaped},
     text,
 };
@@ -53,11 +53,11 @@ pub(super) enum Unusable<'s> {
     Keyword { keywords: &'s Value, keyword: String },
 }
 
-/// Compile what `uri` names in the registry; `source` is its text.
+/// Compile what `uri` names in the registry, which is `source`.
 pub(super) fn compile<'s>(
     registry: &'s Registry<'s>,
     uri: &str,
-    source: &Document,
+    source: &SchemaSource,
     dialect: Dialect,
 ) -> Result<Schemas, Unusable<'s>> {
     let compiled = match Compiler::new(registry, dialect, false).run(uri, source) {
@@ -151,7 +151,7 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn run(mut self, uri: &str, source: &Document) -> Compiled<'s, Schemas> {
+    fn run(mut self, uri: &str, source: &SchemaSource) -> Compiled<'s, Schemas> {
         let base = referencing::uri::from_str(uri)?;
         let (contents, resolver, draft) = self.registry.resolver(base).lookup(uri)?.into_inner();
         // A URI of its own that is relative is read against the one it was given.
@@ -168,24 +168,26 @@ impl<'s> Compiler<'s> {
     }
 
     /// Note where schemas and their keywords stand in the text, for the order of what is wrong.
-    fn find_positions(&mut self, root: &'s Value, source: &Document) {
+    fn find_positions(&mut self, root: &'s Value, source: &SchemaSource) {
+        let document = source.document;
         let mut by_address: HashMap<*const Value, Vec<SchemaId>> = HashMap::new();
         for ((address, _), id) in &self.known {
             by_address.entry(*address).or_default().push(*id);
         }
-        let mut open = vec![(Document::ROOT, root)];
+        let mut open = vec![(source.at, root)];
         while let Some((at, value)) = open.pop() {
             for id in by_address.get(&std::ptr::from_ref(value)).into_iter().flatten() {
                 let schema = &mut self.all[*id as usize];
                 schema.position = at;
-                let named = source.members(at).map(|(name, value)| (source.string(name), value));
+                let named = document.members(at).map(|(name, value)| (document.string(name), value));
                 schema.keywords =
                     named.filter(|(name, _)| !SILENT.contains(name)).map(|(name, at)| (name.into(), at)).collect();
             }
             match value {
-                Value::Object(members) => open
-                    .extend(source.members(at).filter_map(|(name, at)| Some((at, members.get(source.string(name))?)))),
-                Value::Array(items) => open.extend(source.items(at).zip(items)),
+                Value::Object(members) => open.extend(
+                    document.members(at).filter_map(|(name, at)| Some((at, members.get(document.string(name))?))),
+                ),
+                Value::Array(items) => open.extend(document.items(at).zip(items)),
                 _ => {}
             }
         }

@@ -121,12 +121,10 @@ impl Type {
 
 impl Schema {
     /// Compile a definition; a violation has its place in it.
-    pub(super) fn compile(source: &str) -> Result<Self, Violation> {
+    pub(super) fn compile(schema: &Value) -> Result<Self, Violation> {
         let wrong = |place: Place, expected: &str, message: &str| {
             Violation::new(&place, "jtd", Details { expected, received: "", message })
         };
-        let schema: Value =
-            serde_json::from_str(source).map_err(|error| wrong(Place::root(), "a JSON value", &error.to_string()))?;
         let mut compiler = Compiler { definitions: Vec::new(), refs: Vec::new() };
         let mut definitions = BTreeMap::new();
         if let Some(named) = schema.get("definitions") {
@@ -140,7 +138,7 @@ impl Schema {
                 definitions.insert(name.clone(), form);
             }
         }
-        let root = compiler.form(&schema, Place::root(), true)?;
+        let root = compiler.form(schema, Place::root(), true)?;
         for (name, place) in compiler.refs {
             if !definitions.contains_key(&name) {
                 let message = format!("must name one of the definitions, there is no {}", quote(&name, 128));

@@ -5,10 +5,11 @@ use std::sync::OnceLock;
 use referencing::Draft;
 use serde_json::Value;
 
-use super::{Checker, Dialect, Patterns, draft, id};
+use super::{Checker, Dialect, Patterns, Resource, SchemaSource, draft};
 use crate::{
     caps::CONTRACT_CAPS,
     parse::{Span, parse},
+    place::Place,
     screen::screen,
     violation::Violation,
 };
@@ -17,20 +18,15 @@ use crate::{
 const DRAFT_2019_09: &str = include_str!("metaschema/draft-2019-09.json");
 const DRAFT_2020_12: &str = include_str!("metaschema/draft-2020-12.json");
 
-/// What is wrong with a schema as such, with places in `source`.
+/// What is wrong with a schema as such, with places in it.
 ///
 /// Nothing where schemas inside are of another dialect than the one around them: no one metaschema is right for all of
 /// it, and what is of no use is found when it is compiled.
-pub(super) fn violations(
-    source: &str,
-    schema: &Value,
-    resources: &[(String, Value)],
-    dialect: Dialect,
-) -> Vec<Violation> {
+pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect: Dialect) -> Vec<Violation> {
     let mut drafts = Vec::new();
-    collect(schema, &mut drafts);
+    collect(&source.value, &mut drafts);
     let own;
-    let metaschema = match schema.get("$schema").and_then(Value::as_str) {
+    let metaschema = match source.value.get("$schema").and_then(Value::as_str) {
         Some(uri) if draft(uri).is_none() => match described(uri, resources, dialect) {
             Some(Ok(checker)) => {
                 own = checker;
@@ -44,17 +40,20 @@ pub(super) fn violations(
             metaschema(root).filter(|_| drafts.iter().all(|draft| *draft == Some(root)))
         }
     };
-    let span = Span::new(0, source.len());
-    // It was parsed before, as a part of its contract.
-    let screening = parse(source, span, &CONTRACT_CAPS).ok().map(screen);
-    let (Some(metaschema), Some(screened)) = (metaschema, screening.as_ref().and_then(|screening| screening.passed()))
-    else {
-        return Vec::new();
-    };
-    if metaschema.is_valid(screened) {
-        return Vec::new();
+    match metaschema {
+        Some(metaschema) if !metaschema.inspector(None, source.document).is_valid(0, source.at) => {
+            explained(metaschema, &source.text())
+        }
+        _ => Vec::new(),
     }
-    let mut violations = metaschema.violations(screened).listed;
+}
+
+/// What is wrong with a schema by its metaschema, with places in its text.
+fn explained(metaschema: &Checker, text: &str) -> Vec<Violation> {
+    // It was parsed before, as a part of its contract.
+    let screening = parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok().map(screen);
+    let screened = screening.as_ref().and_then(|screening| screening.passed());
+    let mut violations = screened.map_or(Vec::new(), |screened| metaschema.violations(screened).listed);
     for violation in &mut violations {
         violation.span = None;
     }
@@ -62,11 +61,11 @@ pub(super) fn violations(
 }
 
 /// The metaschema that a contract describes a dialect of its own by.
-fn described(uri: &str, resources: &[(String, Value)], dialect: Dialect) -> Option<Result<Checker, Violation>> {
+fn described(uri: &str, resources: &[Resource], dialect: Dialect) -> Option<Result<Checker, Violation>> {
     let uri = uri.trim_end_matches('#');
     let is = |name: &str| name.trim_end_matches('#') == uri;
-    let (_, resource) = resources.iter().find(|(name, resource)| is(name) || is(id(resource, dialect.draft)))?;
-    Some(Checker::trusted(&resource.to_string(), resources, dialect))
+    let (_, resource) = resources.iter().find(|(name, resource)| is(name) || is(resource.id(dialect.draft)))?;
+    Some(Checker::trusted(resource, &Place::root(), resources, dialect))
 }
 
 /// The dialects that are named anywhere in a schema.
@@ -103,20 +102,20 @@ fn metaschema(draft: Draft) -> Option<&'static Checker> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::Document;
 
     #[test]
     fn the_metaschemas_compile_and_take_themselves() {
         for (draft, source) in [(Draft::Draft201909, DRAFT_2019_09), (Draft::Draft202012, DRAFT_2020_12)] {
-            let schema: Value = serde_json::from_str(source).expect("JSON");
             let source = source.replace("https://json-schema.org/draft/2020-12/schema", draft_uri(draft));
-            let mut schema = schema;
-            schema["$schema"] = draft_uri(draft).into();
-            assert_eq!(violations(&source, &schema, &[], plain(draft)), Vec::new(), "{draft:?}");
+            assert_eq!(wrong(&source, draft), Vec::new(), "{draft:?}");
         }
     }
 
-    fn plain(draft: Draft) -> Dialect {
-        Dialect { draft, assert_formats: false, patterns: Patterns::Linear }
+    fn wrong(source: &str, draft: Draft) -> Vec<Violation> {
+        let parsed = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS).expect("JSON");
+        let dialect = Dialect { draft, assert_formats: false, patterns: Patterns::Linear };
+        violations(&SchemaSource::new(&parsed.document, Document::ROOT), &[], dialect)
     }
 
     fn draft_uri(draft: Draft) -> &'static str {
@@ -165,7 +164,7 @@ mod tests {
                     let mut named = schema.clone();
                     named["$schema"] = uri.into();
                     let expected = jsonschema::meta::is_valid(&named);
-                    let is = violations(&source, &schema, &[], plain(draft)).is_empty();
+                    let is = wrong(&source, draft).is_empty();
                     // Formats are looked at when patterns and references are compiled.
                     let format = matches!(name.as_str(), "pattern" | "patternProperties");
                     assert!(is == expected || format, "{draft:?} {source}: {is}, not {expected}");

@@ -8,6 +8,7 @@ mod judge;
 mod metaschema;
 mod pattern;
 mod schema;
+mod source;
 mod union;
 mod value;
 
@@ -26,6 +27,7 @@ use compile::{Unusable, compile, find};
 use explain::Explainer;
 pub(crate) use pattern::{Patterns, remarks};
 use schema::{ItemSchemas, SchemaId, Schemas};
+pub(crate) use source::{Resource, SchemaSource};
 
 /// How a JSON Schema is to be read.
 #[derive(Debug, Clone, Copy)]
@@ -67,52 +69,56 @@ enum Rules {
 }
 
 impl Checker {
-    fn of(schemas: Schemas) -> Self {
-        Checker(Rules::JsonSchema(schemas))
-    }
-
     /// Compile a JSON Schema. The violations of one that cannot be used have their places in a document where it stands
     /// at `here`, and which has a member `resources`, as a contract has.
     pub(crate) fn json_schema(
-        source: String,
+        schema: &SchemaSource,
         here: &Place,
-        resources: &[(String, Value)],
+        resources: &[Resource],
         dialect: Dialect,
     ) -> Result<Self, Vec<Violation>> {
-        let schema = read(&source).map_err(|violation| vec![violation.under(here)])?;
-        let mut wrong: Vec<Violation> = metaschema::violations(&source, &schema, resources, dialect)
-            .into_iter()
-            .map(|wrong| wrong.under(here))
-            .collect();
+        let mut wrong: Vec<Violation> =
+            metaschema::violations(schema, resources, dialect).into_iter().map(|wrong| wrong.under(here)).collect();
         for (uri, resource) in resources {
             let place = Place::root().name("resources").name(uri);
-            let violations = metaschema::violations(&resource.to_string(), resource, resources, dialect);
+            let violations = metaschema::violations(resource, resources, dialect);
             wrong.extend(violations.into_iter().map(|wrong| wrong.under(&place)));
         }
         wrong.truncate(MAX_VIOLATIONS);
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        build(&source, &schema, here, resources, dialect).map(Checker::of).map_err(|violation| vec![violation])
+        Self::trusted(schema, here, resources, dialect).map_err(|violation| vec![violation])
     }
 
-    /// Compile a schema of our own, or one that was looked at, which is known to be one.
-    fn trusted(source: &str, resources: &[(String, Value)], dialect: Dialect) -> Result<Self, Violation> {
-        build(source, &read(source)?, &Place::root(), resources, dialect).map(Checker::of)
+    /// Compile a schema that is known to be one.
+    fn trusted(
+        schema: &SchemaSource,
+        here: &Place,
+        resources: &[Resource],
+        dialect: Dialect,
+    ) -> Result<Self, Violation> {
+        build(schema, here, resources, dialect).map(|schemas| Checker(Rules::JsonSchema(schemas)))
     }
 
     /// Compile a schema of our own.
     pub(crate) fn own(source: &str, dialect: Dialect) -> Self {
-        match Self::trusted(source, &[], dialect) {
+        let compiled = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS)
+            .map_err(|broken| malformed(source, &broken))
+            .and_then(|parsed| {
+                let schema = SchemaSource::new(&parsed.document, Document::ROOT);
+                Self::trusted(&schema, &Place::root(), &[], dialect)
+            });
+        match compiled {
             Ok(checker) => checker,
             Err(violation) => unreachable!("a schema of our own: {} {}", violation.path, violation.message),
         }
     }
 
     /// Compile a JSON Type Definition (RFC 8927).
-    pub(crate) fn jtd(source: String) -> Result<Self, Violation> {
-        let schema = jtd::Schema::compile(&source)?;
-        Ok(Checker(Rules::Jtd(schema, source)))
+    pub(crate) fn jtd(definition: &SchemaSource) -> Result<Self, Violation> {
+        let schema = jtd::Schema::compile(&definition.value)?;
+        Ok(Checker(Rules::Jtd(schema, definition.text())))
     }
 
     pub(crate) fn is_valid(&self, screened: Screened) -> bool {
@@ -240,36 +246,21 @@ fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, 
     Violations { listed: found.into_iter().take(most).map(|(_, violation)| violation).collect(), total, incomplete }
 }
 
-fn read(source: &str) -> Result<Value, Violation> {
-    serde_json::from_str(source).map_err(|error| {
-        Violation::new(
-            &Place::root(),
-            "json",
-            Details { expected: "a JSON value", received: &error.to_string(), message: "must be JSON" },
-        )
-    })
-}
-
 /// The URI of a schema that has none, and the base of relative ones.
 const NO_ID: &str = "seamgate:///";
 
 /// Compile a schema; the place of what is wrong is in a document with it at `here`, and the member `resources`.
-fn build(
-    source: &str,
-    schema: &Value,
-    here: &Place,
-    resources: &[(String, Value)],
-    dialect: Dialect,
-) -> Result<Schemas, Violation> {
-    let id = id(schema, dialect.draft);
+fn build(source: &SchemaSource, here: &Place, resources: &[Resource], dialect: Dialect) -> Result<Schemas, Violation> {
+    let schema = &source.value;
+    let id = source.id(dialect.draft);
     let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };
     let mut named: Vec<(&str, &Value)> = vec![(uri, schema)];
     for (uri, resource) in resources {
         // By the URI under which it comes, and by its own absolute one. A relative one is read against the former.
-        named.push((uri, resource));
-        let id = self::id(resource, dialect.draft).trim_end_matches('#');
+        named.push((uri, &resource.value));
+        let id = resource.id(dialect.draft).trim_end_matches('#');
         if id.contains(':') && id != uri.trim_end_matches('#') {
-            named.push((id, resource));
+            named.push((id, &resource.value));
         }
     }
     let in_contract = |keywords: &Value| {
@@ -277,7 +268,7 @@ fn build(
         let (mut place, inside) = place
             .or_else(|| {
                 resources.iter().find_map(|(uri, resource)| {
-                    Some((Place::root().name("resources").name(uri), find(resource, keywords)?))
+                    Some((Place::root().name("resources").name(uri), find(&resource.value, keywords)?))
                 })
             })
             .unwrap_or_default();
@@ -298,10 +289,7 @@ fn build(
     };
     let unresolved = |error| explain::unresolved(schema, &error).under(here);
     let registry = prepared().map_err(unresolved)?;
-    // It was parsed before, as a part of its contract.
-    let parsed = parse(source, Span::new(0, source.len()), &CONTRACT_CAPS)
-        .map_err(|broken| malformed(source, &broken).under(here))?;
-    compile(&registry, uri, &parsed.document, dialect).map_err(|unusable| match unusable {
+    compile(&registry, uri, source, dialect).map_err(|unusable| match unusable {
         Unusable::Reference(error) => unresolved(error),
         Unusable::Pattern { keywords, keyword, pattern } => {
             explain::unusable_pattern(in_contract(keywords), keyword, &pattern, dialect.patterns)
@@ -317,24 +305,6 @@ fn build(
             )
         }
     })
-}
-
-/// A schema's URI: `$id`, or `id` as draft 4 has it; empty where it has none. `default` is the draft of a schema that
-/// names none.
-pub(crate) fn id(schema: &Value, default: Draft) -> &str {
-    schema.get(default.detect(schema).id_keyword()).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Whether a schema plainly takes no value at all.
-pub(crate) fn is_never(schema: &Value) -> bool {
-    let schemas = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
-    let takes_all =
-        |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty);
-    *schema == Value::Bool(false)
-        || schema.get("not").is_some_and(takes_all)
-        || schemas("enum").is_some_and(Vec::is_empty)
-        || schemas("allOf").is_some_and(|schemas| schemas.iter().any(is_never))
-        || ["anyOf", "oneOf"].into_iter().filter_map(schemas).any(|schemas| schemas.iter().all(is_never))
 }
 
 /// Where what a JSON Pointer names stands in a definition.

@@ -6,12 +6,11 @@ mod lint;
 use std::sync::OnceLock;
 
 use data_encoding::HEXLOWER;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
-    check::{self, Checker, Dialect, Patterns},
+    check::{self, Checker, Dialect, Patterns, Resource, SchemaSource},
     fault::{Fault, FaultCode},
     parse::{self, Document, Kind, NodeId, Number, Span},
     path::{ItemsPath, Path},
@@ -309,10 +308,16 @@ impl Reader<'_, '_> {
         let document = self.document;
         let source = document.minified();
         let draft = self.draft().map_err(|violation| vec![violation])?;
-        let (checker, schema) = self.checker(draft)?;
-        let items = self.items(&checker, draft)?;
+        let name = if self.member("jtd").is_some() { "jtd" } else { "schema" };
+        let schema = SchemaSource::new(document, self.member(name).unwrap_or(Document::ROOT));
+        let resources = self.member("resources").into_iter().flat_map(|at| document.members(at));
+        let resources: Vec<(&str, SchemaSource)> =
+            resources.map(|(uri, at)| (document.string(uri), SchemaSource::new(document, at))).collect();
+        let mut resources: Vec<Resource> = resources.iter().map(|(uri, resource)| (*uri, resource)).collect();
+        let checker = self.compiled(&schema, &Place::root().name(name), draft, &resources)?;
+        let items = self.items(&checker, &schema, draft, &mut resources)?;
         let allow = self.allow().map_err(|violation| vec![violation])?;
-        let schema_id = match check::id(&schema, draft) {
+        let schema_id = match schema.id(draft) {
             "" => None,
             id => Some(id.to_owned()),
         };
@@ -338,19 +343,10 @@ impl Reader<'_, '_> {
             allow,
             refusal,
             retry_limit: self.retry_limit(),
-            unsatisfiable: check::is_never(&schema),
+            unsatisfiable: schema.is_never(),
             checker,
             source,
         })
-    }
-
-    /// A member as text without optional white space, and as a value.
-    fn value(&self, at: NodeId) -> (String, Value) {
-        let mut source = String::new();
-        self.document.write(at, &mut source);
-        // Numbers that a schema holds fit 64 bits, and its depth is below what `serde_json` takes: it was screened.
-        let value = serde_json::from_str(&source).unwrap_or_default();
-        (source, value)
     }
 
     fn dialect(&self, draft: referencing::Draft) -> Dialect {
@@ -364,39 +360,29 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn resources(&self) -> Vec<(String, Value)> {
-        let document = self.document;
-        let resources = self.member("resources").into_iter().flat_map(|at| document.members(at));
-        resources.map(|(uri, at)| (document.string(uri).to_owned(), self.value(at).1)).collect()
-    }
-
-    /// The compiled schema, and the schema.
-    fn checker(&self, draft: referencing::Draft) -> Result<(Checker, Value), Vec<Violation>> {
-        let name = if self.member("jtd").is_some() { "jtd" } else { "schema" };
-        let at = self.member(name).unwrap_or(Document::ROOT);
-        self.compiled(at, &Place::root().name(name), draft, self.resources())
-    }
-
-    /// Compile the schema at a place, or, in a contract with a definition, the definition; it is null for the latter.
+    /// Compile a schema at a place, or, in a contract with a definition, the definition.
     fn compiled(
         &self,
-        at: NodeId,
+        schema: &SchemaSource,
         here: &Place,
         draft: referencing::Draft,
-        resources: Vec<(String, Value)>,
-    ) -> Result<(Checker, Value), Vec<Violation>> {
-        let (source, schema) = self.value(at);
+        resources: &[Resource],
+    ) -> Result<Checker, Vec<Violation>> {
         if self.member("jtd").is_some() {
-            let checker = Checker::jtd(source).map_err(|violation| vec![violation.under(here)])?;
-            return Ok((checker, Value::Null));
+            return Checker::jtd(schema).map_err(|violation| vec![violation.under(here)]);
         }
-        self.known_dialect(at, draft, &resources).map_err(|violation| vec![violation])?;
-        let checker = Checker::json_schema(source, here, &resources, self.dialect(draft))?;
-        Ok((checker, schema))
+        self.known_dialect(schema, draft, resources).map_err(|violation| vec![violation])?;
+        Checker::json_schema(schema, here, resources, self.dialect(draft))
     }
 
     /// The units of work, with what one must be.
-    fn items(&self, checker: &Checker, draft: referencing::Draft) -> Result<Option<Items>, Vec<Violation>> {
+    fn items<'s>(
+        &'s self,
+        checker: &Checker,
+        schema: &'s SchemaSource<'s>,
+        draft: referencing::Draft,
+        resources: &mut Vec<Resource<'s>>,
+    ) -> Result<Option<Items>, Vec<Violation>> {
         let document = self.document;
         let Some(items) = self.member("items") else {
             return Ok(None);
@@ -416,7 +402,14 @@ impl Reader<'_, '_> {
         })?;
         let max = member("max").and_then(|at| Number(document.source(at)).as_f64()).map(|max| max as usize);
         let schema = match member("schema") {
-            Some(at) => Some(self.item_schema(at, draft)?),
+            Some(at) => {
+                // By its URI, the contract's schema can be referred to.
+                if self.member("schema").is_some() && schema.id(draft).contains(':') {
+                    resources.push((schema.id(draft), schema));
+                }
+                let here = Place::root().name("items").name("schema");
+                Some(self.compiled(&SchemaSource::new(document, at), &here, draft, resources)?)
+            }
             None if checker.governs(&path) => None,
             None => {
                 let message = format!(
@@ -429,19 +422,6 @@ impl Reader<'_, '_> {
         };
         let key = member("key").map(|at| document.string(at).to_owned());
         Ok(Some(Items { path, max, key, schema }))
-    }
-
-    fn item_schema(&self, at: NodeId, draft: referencing::Draft) -> Result<Checker, Vec<Violation>> {
-        let mut resources = self.resources();
-        // By its URI, the contract's schema can be referred to.
-        if let Some((_, schema)) = self.member("schema").map(|at| self.value(at))
-            && let id = check::id(&schema, draft)
-            && id.contains(':')
-        {
-            resources.push((id.to_owned(), schema));
-        }
-        let here = Place::root().name("items").name("schema");
-        self.compiled(at, &here, draft, resources).map(|(checker, _)| checker)
     }
 
     fn allow(&self) -> Result<Vec<Rule>, Violation> {
@@ -485,18 +465,16 @@ impl Reader<'_, '_> {
     /// `$schema` must be a dialect there is, or one that `resources` describes.
     fn known_dialect(
         &self,
-        schema: NodeId,
+        schema: &SchemaSource,
         draft: referencing::Draft,
-        resources: &[(String, Value)],
+        resources: &[Resource],
     ) -> Result<(), Violation> {
-        let Some(at) = self.document.member(schema, "$schema") else {
+        let Some(at) = schema.member("$schema") else {
             return Ok(());
         };
         let uri = self.document.string(at);
-        let given = |(name, resource): &(String, Value)| {
-            [name, check::id(resource, draft)]
-                .iter()
-                .any(|name| name.trim_end_matches('#') == uri.trim_end_matches('#'))
+        let given = |(name, resource): &Resource| {
+            [*name, resource.id(draft)].iter().any(|name| name.trim_end_matches('#') == uri.trim_end_matches('#'))
         };
         if check::draft(uri).is_some() || resources.iter().any(given) {
             return Ok(());

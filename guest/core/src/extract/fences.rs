@@ -2,20 +2,18 @@
 
 use memchr::{memchr, memchr2, memchr3};
 
-use super::reasoning::tag_at;
+use super::{
+    grammar::{Run, begins_content, ends_word, is_mark, marker},
+    reasoning::tag_at,
+};
 use crate::contract::Extract;
-
-/// Longer fences count as this long, which bounds how many lengths are looked for.
-pub(crate) const MAX_FENCE: usize = 16;
 
 /// A run of three or more backticks or tildes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fence {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) mark: u8,
-    /// Nothing but white space before it on its line.
-    pub(super) first: bool,
+    pub(super) run: Run,
     /// Nothing but white space after it on its line.
     pub(super) last: bool,
 }
@@ -23,7 +21,7 @@ pub(super) struct Fence {
 impl Fence {
     /// The run of marks that begins here, if it is long enough.
     pub(super) fn at(bytes: &[u8], start: usize) -> Option<Self> {
-        let mark = *bytes.get(start).filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let mark = *bytes.get(start).filter(|mark| is_mark(**mark))?;
         let end = start + run(&bytes[start..], mark);
         if end - start < 3 {
             return None;
@@ -32,50 +30,46 @@ impl Fence {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
         let first = matches!(bytes[..start].iter().rev().find(|byte| !blank(byte)), None | Some(b'\n'));
         let last = matches!(bytes[end..].iter().find(|byte| !blank(byte)), None | Some(b'\n'));
-        Some(Fence { start, end, mark, first, last })
+        Some(Fence { start, end, run: Run::new(mark, end - start, first), last })
     }
 
-    pub(super) fn length(self) -> usize {
-        (self.end - self.start).min(MAX_FENCE)
-    }
-
-    /// SeenKind stands behind it on its line.
+    /// What stands behind it on its line.
     pub(super) fn line(self, output: &str) -> &str {
         let rest = &output[self.end..];
         &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
     }
 
-    /// SeenKind the block holds that it opens, as far as it says so: the first word behind it.
+    /// What the block holds that it opens, as far as it says so: the first word behind it.
     pub(super) fn info(self, output: &str) -> &str {
         let info = self.line(output).trim_start_matches([' ', '\t']);
-        info.split([' ', '\t', '\r', '{', '[']).next().unwrap_or_default()
+        let end = info.bytes().position(ends_word).unwrap_or(info.len());
+        &info[..end]
     }
 
     /// Whether it begins something, though it may end something else: it says what it holds.
     pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');
         let is_word = || self.info(output).bytes().all(plain) && self.info(output) == self.line(output).trim();
-        !self.last && (self.opens(output, markers).is_some() || (self.first && is_word()))
+        !self.last && (self.opens(output, markers).is_some() || (self.run.first && is_word()))
     }
 
     /// The marker that it bears and where its content begins: on the next line, or, where the line goes on with what can
     /// begin JSON, at once.
     pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<(&'m String, usize)> {
-        // Tildes make a fence only at the start of a line; prose has them elsewhere.
-        if self.mark == b'~' && !self.first {
+        if !self.run.can_open() {
             return None;
         }
         let line = self.line(output);
         let word = self.info(output);
-        let marker = markers.iter().find(|marker| marker.eq_ignore_ascii_case(word))?;
+        let marker = marker(markers, word.as_bytes())?;
         let info = line.trim_start_matches([' ', '\t']);
         let rest = info[word.len()..].trim();
         let content = self.end + (line.len() - info.len()) + word.len();
-        if matches!(rest.bytes().next(), Some(b'{' | b'[')) {
+        if rest.bytes().next().is_some_and(begins_content) {
             Some((marker, content))
         } else {
             // In the middle of a line, words after the marker are prose that speaks of fences.
-            (self.first || rest.is_empty()).then_some((marker, self.end + line.len()))
+            (self.run.first || rest.is_empty()).then_some((marker, self.end + line.len()))
         }
     }
 }
@@ -85,11 +79,11 @@ fn run(bytes: &[u8], mark: u8) -> usize {
     bytes.iter().take_while(|&&byte| byte == mark).count()
 }
 
-/// SeenKind is looked for.
+/// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sought {
-    /// A line that ends a block of this mark and length.
-    Close(u8, usize),
+    /// A line that ends a block, with no fewer marks than these.
+    Close(Run),
     /// A fence of at least this length that opens a marked block at the start of its line; of one mark alone, where a
     /// block of the other kind is read.
     Opener(Option<u8>, usize),
@@ -105,7 +99,7 @@ pub(super) struct Mark {
     pub(super) end: usize,
 }
 
-/// Finds fences and tags. SeenKind was found is kept for as long as it is ahead, so that each kind is looked for once.
+/// Finds fences and tags. What was found is kept for as long as it is ahead, so that each kind is looked for once.
 pub(super) struct Marks<'t, 'c> {
     output: &'t str,
     options: &'c Extract,
@@ -142,7 +136,7 @@ impl<'t, 'c> Marks<'t, 'c> {
             at += match sought {
                 Sought::Tag => memchr(b'<', rest)?,
                 Sought::Any => memchr3(b'`', b'~', b'<', rest)?,
-                Sought::Close(mark, _) => memchr(mark, rest)?,
+                Sought::Close(open) => memchr(open.mark, rest)?,
                 Sought::Opener(..) => memchr2(b'`', b'~', rest)?,
             };
             if bytes[at] == b'<' {
@@ -166,13 +160,13 @@ impl<'t, 'c> Marks<'t, 'c> {
     fn is(&self, fence: Fence, sought: Sought) -> bool {
         let opens = || fence.opens(self.output, &self.options.markers).is_some();
         match sought {
-            Sought::Close(mark, length) => fence.first && fence.last && fence.mark == mark && fence.length() >= length,
+            Sought::Close(open) => fence.run.can_close(open) && fence.last,
             Sought::Opener(mark, length) => {
-                let kind = mark.is_none_or(|mark| mark == fence.mark);
-                // SeenKind only ends a block opens none, though an empty marker is one of those that are looked for.
-                fence.first && kind && fence.length() >= length && !fence.last && opens()
+                let kind = mark.is_none_or(|mark| mark == fence.run.mark);
+                // What only ends a block opens none, though an empty marker is one of those that are looked for.
+                fence.run.first && kind && fence.run.length() >= length && !fence.last && opens()
             }
-            Sought::Any => fence.first || opens(),
+            Sought::Any => fence.run.first || opens(),
             Sought::Tag => false,
         }
     }
@@ -183,7 +177,7 @@ pub(super) fn end_outside_strings(bytes: &[u8], content: usize, open: Fence) -> 
     let mut at = content;
     let mut quoted = false;
     loop {
-        let other = if quoted { b'\\' } else { open.mark };
+        let other = if quoted { b'\\' } else { open.run.mark };
         let start = at + memchr2(b'"', other, bytes.get(at..)?)?;
         at = start + 1;
         match bytes[start] {
@@ -191,7 +185,7 @@ pub(super) fn end_outside_strings(bytes: &[u8], content: usize, open: Fence) -> 
             b'\\' => at += 1,
             mark => {
                 at = start + run(&bytes[start..], mark);
-                if (at - start).min(MAX_FENCE) >= open.length() {
+                if Run::new(mark, at - start, false).reaches(open.run) {
                     return Fence::at(bytes, start);
                 }
             }

@@ -5,6 +5,7 @@
 //! and neither is what a value quotes. Everything here is linear in the text, and what is kept is bounded.
 
 mod fences;
+mod grammar;
 mod prose;
 mod reasoning;
 mod scan;
@@ -21,7 +22,7 @@ use crate::{
 };
 use scan::{Scanned, Scanner};
 
-pub(crate) use fences::MAX_FENCE;
+pub(crate) use grammar::{Run, begins_content, ends_word, is_mark, marker};
 pub(crate) use prose::{Brackets, is_likely};
 pub(crate) use seen::Seen;
 
@@ -100,7 +101,7 @@ impl FromIterator<Candidate> for Candidates {
 /// A piece of the output, parsed: most often the candidate that is chosen.
 pub(crate) type Read<'t> = (Span, Result<Parsed<'t>, Broken>);
 
-/// SeenKind an output holds.
+/// What an output holds.
 #[derive(Debug, Default)]
 pub(crate) struct Extracted<'t> {
     /// All of one source.
@@ -108,7 +109,7 @@ pub(crate) struct Extracted<'t> {
     /// A piece that was parsed on the way.
     pub(crate) read: Option<Read<'t>>,
     pub(crate) notes: Vec<String>,
-    /// SeenKind was not taken, for the message where nothing is.
+    /// What was not taken, for the message where nothing is.
     pub(crate) seen: Seen,
 }
 

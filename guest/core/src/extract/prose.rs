@@ -148,7 +148,7 @@ fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
         }
 }
 
-/// SeenKind comes after a value that shows it to be a piece of something larger.
+/// What comes after a value that shows it to be a piece of something larger.
 pub(super) enum Beyond {
     /// Closing brackets, up to here.
     Brackets(usize),
@@ -158,7 +158,7 @@ pub(super) enum Beyond {
     Nothing,
 }
 
-/// SeenKind comes after a value that ends here. `broken`: it was to be JSON and is none, so that it may end elsewhere.
+/// What comes after a value that ends here. `broken`: it was to be JSON and is none, so that it may end elsewhere.
 pub(super) fn beyond(bytes: &[u8], end: usize, broken: bool) -> Beyond {
     let skip = |at: usize, also: u8| {
         let blank = |byte: &&u8| byte.is_ascii_whitespace() || **byte == also;

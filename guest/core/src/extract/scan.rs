@@ -1,6 +1,6 @@
 //! One pass over an output: which pieces of it are prose, blocks, values in prose, quotes and reasoning.
 //!
-//! SeenKind something holds that is JSON is data, whatever it looks like. Where it is none, a fence that opens a marked block
+//! What something holds that is JSON is data, whatever it looks like. Where it is none, a fence that opens a marked block
 //! or a tag of reasoning inside of it is one: a draft that was left open hides nothing that comes after it.
 
 use memchr::memchr;
@@ -8,6 +8,7 @@ use memchr::memchr;
 use super::{
     Candidate, Candidates, Source,
     fences::{Fence, Marks, Sought, end_outside_strings},
+    grammar::Run,
     prose::{self, Beyond, is_citation, looks_like_json},
     reasoning::{LeftOut, Tag, closing, tag_at},
     seen::{Seen, SeenKind},
@@ -26,7 +27,7 @@ const AHEAD_PER_BYTE: usize = 2;
 /// Looking into brackets that do not look like JSON takes half as many bytes as the output has, and this many more.
 const MORE_UNLIKELY: usize = 4096;
 
-/// SeenKind was found.
+/// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// Blocks that bear a marker.
@@ -128,14 +129,15 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// A run of marks: where what is looked at goes on.
     fn fence(&mut self, at: usize, blank: bool) -> usize {
         let bytes = self.output.as_bytes();
-        let Some(fence) = Fence::at(bytes, at).map(|fence| Fence { first: blank, ..fence }) else {
+        let Some(fence) = Fence::at(bytes, at).map(|fence| Fence { run: Run { first: blank, ..fence.run }, ..fence })
+        else {
             return at + 1 + bytes[at + 1..].iter().take_while(|byte| **byte == bytes[at]).count();
         };
         if let Some((marker, content)) = fence.opens(self.output, &self.options.markers) {
             return self.marked(fence, marker, content);
         }
         // Marks behind it on its line: a piece of code in prose.
-        if !fence.first || memchr(fence.mark, fence.line(self.output).as_bytes()).is_some() {
+        if !fence.run.first || memchr(fence.run.mark, fence.line(self.output).as_bytes()).is_some() {
             return fence.end;
         }
         self.other(fence)
@@ -152,8 +154,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
 
     /// Where the content of a block ends, and where the block does.
     fn end_of_block(&mut self, open: Fence, content: usize) -> (usize, usize) {
-        let (output, length) = (self.output, open.length());
-        let close = self.marks.next(Sought::Close(open.mark, length), content);
+        let (output, length) = (self.output, open.run.length());
+        let close = self.marks.next(Sought::Close(open.run.shortest_close()), content);
         let opener = self.marks.next(Sought::Opener(None, length), content);
         let opens = opener.filter(|opener| close.is_none_or(|close| opener.start < close.start));
         // A line that ends it, or a fence that opens another.
@@ -172,7 +174,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         match line {
             // A string that does not end: the line does it.
             Some((line, after)) if line < end.start && !is_data => (line, after),
-            // SeenKind opens something is looked at again.
+            // What opens something is looked at again.
             _ if end.is_opening(output, &self.options.markers) => (end.start, end.start),
             _ => (end.start, end.end),
         }
@@ -201,13 +203,13 @@ impl<'t, 'c> Scanner<'t, 'c> {
         strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end)).is_some()
     }
 
-    /// A block without a marker. SeenKind it holds is not looked at, unless nothing ends it.
+    /// A block without a marker. What it holds is not looked at, unless nothing ends it.
     fn other(&mut self, open: Fence) -> usize {
-        let (output, length) = (self.output, open.length());
+        let (output, length) = (self.output, open.run.length());
         let info = open.info(output);
         let content = open.end + open.line(output).len();
-        let close = self.marks.next(Sought::Close(open.mark, length), content);
-        let opener = self.marks.next(Sought::Opener(Some(open.mark), length), content);
+        let close = self.marks.next(Sought::Close(open.run.shortest_close()), content);
+        let opener = self.marks.next(Sought::Opener(Some(open.run.mark), length), content);
         let is_untagged = info.is_empty() && open.last;
         let (end, after) = match (close, opener) {
             (Some(close), opener) if opener.is_none_or(|opener| close.start < opener.start) => (close.start, close.end),

@@ -1,4 +1,4 @@
-//! SeenKind was seen and not taken, in words.
+//! What was seen and not taken, in words.
 
 use crate::text::{count, quote};
 

@@ -73,7 +73,7 @@ impl Pieces {
         self.from = end;
     }
 
-    /// SeenKind belongs to no document.
+    /// What belongs to no document.
     pub(super) fn barrier(&mut self, output: &str, start: usize, end: usize) {
         if let Some((last, _)) = self.last.take() {
             let text = trimmed(output, last, start);
@@ -93,7 +93,7 @@ impl Pieces {
         }
     }
 
-    /// SeenKind is not looked at.
+    /// What is not looked at.
     pub(super) fn left_out(&mut self, output: &str, start: usize, end: usize) {
         self.barrier(output, start, end);
         let text = trimmed(output, self.since, start);

@@ -14,7 +14,7 @@ use crate::{
     allow,
     caps::{Caps, MAX_TEXT},
     contract::{Contract, Embedded, Select},
-    extract::{Brackets, MAX_FENCE, is_likely},
+    extract::{Brackets, Run, begins_content, ends_word, is_likely, is_mark, marker},
     fault::Fault,
     parse::{
         Span,
@@ -126,29 +126,20 @@ fn wrong(name: &str, expected: &str, message: &str) -> Fault {
     Fault::bad_request(vec![violation])
 }
 
-/// A fence: its mark, and how many of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Fence {
-    mark: u8,
-    length: u32,
-    /// Nothing but blanks before it on its line.
-    first: bool,
-}
-
-/// Position in the output the next byte is.
+/// Where in the output the next byte is.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 enum Position {
     /// Nothing but white space has come.
     Beginning,
     Prose,
     /// Behind a fence, in the word that says what it holds.
-    Marker(Fence, Vec<u8>, Before),
+    Marker(Run, Vec<u8>, Before),
     /// Behind a marker, on its line.
-    Behind(Fence),
+    Behind(Run),
     /// On the rest of the line behind a marker.
-    Line(Fence),
+    Line(Run),
     /// In a block of another kind.
-    Other(Fence),
+    Other(Run),
     /// On a line that quotes what somebody else said.
     Quote,
     /// Behind what may begin a tag of reasoning.
@@ -167,7 +158,7 @@ enum Before {
     /// A candidate that it ends.
     Block,
     /// A block of another kind that it may end.
-    Other(Fence),
+    Other(Run),
 }
 
 /// What a tag stands in.
@@ -183,7 +174,7 @@ enum Outside {
 /// A piece of the output that may be the JSON asked for.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Candidate {
-    /// Position it begins, white space before it left out once something else has come.
+    /// Where it begins, white space before it left out once something else has come.
     start: u32,
     begun: bool,
     kind: Kind,
@@ -195,16 +186,16 @@ struct Candidate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Kind {
-    Block(Fence),
+    Block(Run),
     /// A block without a marker.
-    Untagged(Fence),
+    Untagged(Run),
     Raw,
     Embedded,
 }
 
 impl Kind {
     /// The fence that opened it.
-    fn fence(self) -> Option<Fence> {
+    fn fence(self) -> Option<Run> {
         match self {
             Kind::Block(fence) | Kind::Untagged(fence) => Some(fence),
             _ => None,
@@ -252,7 +243,7 @@ pub(crate) struct Scan {
     /// Nothing but blanks has come on this line.
     blank: bool,
     /// A run of marks that has not ended.
-    run: Option<Fence>,
+    run: Option<Run>,
     /// The candidate before the one that is being read was a whole document.
     complete: bool,
     /// How many blocks with a marker there were …
@@ -360,12 +351,12 @@ impl Scan {
         // Runs of marks first: what a fence means is known when it has ended.
         if let Some(run) = self.run.take() {
             if byte == run.mark {
-                self.run = Some(Fence { length: run.length.saturating_add(1), ..run });
+                self.run = Some(run.longer());
                 return;
             }
-            self.fence(Fence { length: run.length.min(MAX_FENCE as u32), ..run });
+            self.fence(run);
         }
-        let is_mark = matches!(byte, b'`' | b'~');
+        let is_mark = is_mark(byte);
         let starts_run = match &self.place {
             Position::Beginning | Position::Prose | Position::Other(_) => is_mark,
             Position::Candidate(Candidate { kind, is_json, brackets, .. }) => kind.fence().is_some_and(|open| {
@@ -375,7 +366,7 @@ impl Scan {
             _ => false,
         };
         if starts_run {
-            self.run = Some(Fence { mark: byte, length: 1, first: self.blank });
+            self.run = Some(Run::new(byte, 1, self.blank));
             self.blank = false;
             if matches!(self.place, Position::Beginning) {
                 self.begin_prose(contract, at);
@@ -387,19 +378,19 @@ impl Scan {
     }
 
     /// A run of marks has ended.
-    fn fence(&mut self, fence: Fence) {
+    fn fence(&mut self, fence: Run) {
         match &mut self.place {
-            Position::Prose if fence.length >= 3 && (fence.first || fence.mark == b'`') => {
+            Position::Prose if fence.can_open() => {
                 self.place = Position::Marker(fence, Vec::new(), Before::Prose);
             }
-            Position::Other(open) if fence.first && fence.mark == open.mark && fence.length >= open.length => {
+            Position::Other(open) if fence.can_close(*open) => {
                 self.place = Position::Marker(fence, Vec::new(), Before::Other(*open));
             }
             Position::Candidate(candidate) => {
                 let Some(open) = candidate.kind.fence() else {
                     return;
                 };
-                if fence.length >= open.length {
+                if fence.reaches(open) {
                     self.complete = candidate.is_json && self.json.is_complete();
                     self.place = Position::Prose;
                     if fence.first {
@@ -467,7 +458,7 @@ impl Scan {
             }
             Position::Marker(fence, word, before) => {
                 let (fence, before) = (*fence, *before);
-                if !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'{' | b'[') {
+                if !ends_word(byte) && byte != b'\n' {
                     // One byte more than the longest marker tells that it is none.
                     if word.len() <= 64 {
                         word.push(byte);
@@ -477,8 +468,7 @@ impl Scan {
                 if matches!(byte, b' ' | b'\t') && word.is_empty() {
                     return;
                 }
-                let markers = &contract.extract().markers;
-                let known = markers.iter().any(|marker| marker.as_bytes().eq_ignore_ascii_case(word));
+                let known = marker(&contract.extract().markers, word).is_some();
                 let ends = before != Before::Prose && word.is_empty() && matches!(byte, b'\r' | b'\n');
                 if known && !ends {
                     self.place = Position::Behind(fence);
@@ -500,7 +490,7 @@ impl Scan {
                 let fence = *fence;
                 match byte {
                     b'\n' => self.begin(start_of(at, 1), Kind::Block(fence)),
-                    b'{' | b'[' => {
+                    _ if begins_content(byte) => {
                         self.begin(at, Kind::Block(fence));
                         self.read(contract, at, byte, items);
                     }

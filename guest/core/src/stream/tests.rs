@@ -115,7 +115,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
         };
         assert_eq!(session().disposition, crate::Disposition::Rejected, "{output}");
     }
-    // Position it is an item's, or may be put right, or something else may be taken, it is none.
+    // Where it is an item's, or may be put right, or something else may be taken, it is none.
     let embedded = ",\"extract\":{\"embedded\":true}";
     for (rest, output) in [
         (LIST, "```json\n{\"list\":[x"),

@@ -1,0 +1,72 @@
+//! A schema as a value, read from the document that it came in.
+
+use referencing::Draft;
+use serde_json::{Map, Value};
+
+use crate::parse::{Document, Kind, NodeId};
+
+/// A schema, and where it stands.
+pub(crate) struct SchemaSource<'d> {
+    pub(super) document: &'d Document<'d>,
+    pub(super) at: NodeId,
+    pub(super) value: Value,
+}
+
+impl<'d> SchemaSource<'d> {
+    /// Read a schema from a document that was screened: its numbers fit 64 bits, and its depth is bounded.
+    pub(crate) fn new(document: &'d Document<'d>, at: NodeId) -> Self {
+        SchemaSource { document, at, value: value(document, at) }
+    }
+
+    /// Its URI: `$id`, or `id` as draft 4 has it; empty where it has none. `default` is the draft of a schema that names none.
+    pub(crate) fn id(&self, default: Draft) -> &str {
+        self.value.get(default.detect(&self.value).id_keyword()).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whether it plainly takes no value at all.
+    pub(crate) fn is_never(&self) -> bool {
+        is_never(&self.value)
+    }
+
+    /// Where the value of a keyword stands.
+    pub(crate) fn member(&self, keyword: &str) -> Option<NodeId> {
+        self.document.member(self.at, keyword)
+    }
+
+    /// As text without optional white space.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        self.document.write(self.at, &mut text);
+        text
+    }
+}
+
+/// A schema with the URI under which it comes.
+pub(crate) type Resource<'r> = (&'r str, &'r SchemaSource<'r>);
+
+/// Whether a schema plainly takes no value at all.
+fn is_never(schema: &Value) -> bool {
+    let schemas = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+    let takes_all =
+        |schema: &Value| *schema == Value::Bool(true) || schema.as_object().is_some_and(serde_json::Map::is_empty);
+    *schema == Value::Bool(false)
+        || schema.get("not").is_some_and(takes_all)
+        || schemas("enum").is_some_and(Vec::is_empty)
+        || schemas("allOf").is_some_and(|schemas| schemas.iter().any(is_never))
+        || ["anyOf", "oneOf"].into_iter().filter_map(schemas).any(|schemas| schemas.iter().all(is_never))
+}
+
+fn value(document: &Document, at: NodeId) -> Value {
+    match document.kind(at) {
+        Kind::Null => Value::Null,
+        Kind::False => Value::Bool(false),
+        Kind::True => Value::Bool(true),
+        Kind::Number => serde_json::from_str(document.source(at)).unwrap_or_default(),
+        Kind::String => Value::String(document.string(at).to_owned()),
+        Kind::Array => document.items(at).map(|item| value(document, item)).collect(),
+        Kind::Object => {
+            let member = |(name, at)| (document.string(name).to_owned(), value(document, at));
+            Value::Object(document.members(at).map(member).collect::<Map<_, _>>())
+        }
+    }
+}
