@@ -5,7 +5,9 @@
 
 use std::{env, fs, path::Path};
 
-use sha2::{Digest, Sha256};
+#[path = "src/digest.rs"]
+#[expect(unreachable_pub, reason = "the library exports it")]
+mod digest;
 
 fn main() {
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
@@ -20,8 +22,7 @@ fn main() {
         println!("cargo::warning=this build embeds no component: run `cargo xtask build`");
         files = files.map(|(name, _)| (name, Vec::new()));
     }
-    let digest: String = Sha256::digest(&files[1].1).iter().map(|byte| format!("{byte:02x}")).collect();
-    fs::write(out.join("validator.digest"), format!("sha256:{digest}")).expect("OUT_DIR can be written");
+    fs::write(out.join("validator.digest"), digest::digest(&files[1].1)).expect("OUT_DIR can be written");
     for (name, bytes) in files {
         fs::write(out.join(name), bytes).expect("OUT_DIR can be written");
     }

@@ -7,10 +7,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use sha2::{Digest, Sha256};
 use wasmtime::{Engine, component as wasm};
 
-use crate::{cache::Cache, engine, fault::LoadError, report::ContractInfo};
+use crate::{cache::Cache, digest::digest, engine, fault::LoadError, report::ContractInfo};
 
 /// The component of this version, and its precompiled code. Each is empty where the build had none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
@@ -20,20 +19,6 @@ static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 /// The digest of `WASM`.
 static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/validator.digest"));
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
-
-/// `sha256:` and the digest of some bytes, as in reports and journals.
-///
-/// ```
-/// let empty = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-/// assert_eq!(seamgate::digest(b""), empty);
-/// ```
-pub fn digest(bytes: &[u8]) -> String {
-    let mut digest = String::from("sha256:");
-    for byte in Sha256::digest(bytes) {
-        digest.push_str(&format!("{byte:02x}"));
-    }
-    digest
-}
 
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
 ///

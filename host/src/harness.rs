@@ -56,7 +56,7 @@ pub enum Stop {
     /// Another attempt by the same producer cannot help: a filter withheld the output, it was cut off at a length limit,
     /// no value matches the schema, or the output is complete and only its syntax was repaired.
     NotRetryable,
-    /// Two attempts in a row had the same errors.
+    /// Two attempts in a row had the same violations.
     Repeated,
     /// The run made as many attempts as the contract's `retry.limit` allows.
     Limit,
@@ -235,7 +235,7 @@ pub struct Attempts<'g> {
     allow_partial: bool,
     reports: Vec<Report>,
     merged: Option<Report>,
-    /// The errors after each attempt, to compare them.
+    /// The violations after each attempt, to compare them.
     states: Vec<String>,
 }
 

@@ -26,6 +26,7 @@ mod bake;
 mod cache;
 mod component;
 mod contract;
+mod digest;
 mod engine;
 mod exports;
 mod fault;
@@ -48,8 +49,9 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "wit", world: "validator", exports: { default: async } });
 }
 
-pub use component::{Component, Inspection, digest};
+pub use component::{Component, Inspection};
 pub use contract::{ContractError, read_contract, read_contracts};
+pub use digest::digest;
 pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};

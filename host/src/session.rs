@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// An output that is still coming: chunks in, the verdict at the end. Until then the session reports each item as it
-/// completes, and errors that no further text can repair.
+/// completes, and a dead end: a violation that no further text can repair.
 ///
 /// ```
 /// use seamgate::{Completeness, Finish, Gate, Request};

@@ -122,7 +122,7 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
         "warning[malformed]: $.recommendations[3] is in quarantine",
         "warning[schema]: $.recommendations[4] is in quarantine",
         "warning[over_limit]: $.recommendations[9] is in quarantine",
-        "1 change before the output was judged:\n  line 26    item_removed",
+        "1 change before the verdict:\n  line 26    item_removed",
         "\nitems +++MS++++O  + 7 kept, M 1 malformed, S 1 schema, O 1 over_limit\n",
         "\npartial triage, 3 items in quarantine, review before use, from the block 'json'",
     ] {
@@ -194,7 +194,7 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
         let unknown = check(&["--list", &teams, "--list", &others]);
         assert_eq!(unknown.status.code(), Some(2), "{contracts}");
         let known = if contracts.ends_with("a.contract.json") { "\"teams\"" } else { "\"teams\", \"users\"" };
-        let says = format!("--list others: must be a list that a contract names in 'allow': {known}\n");
+        let says = format!("--list others: no contract has this list in 'allow'; known lists: {known}\n");
         assert!(err(&unknown).ends_with(&says), "{}", err(&unknown));
         assert_eq!(check(&["--list", &teams, "--list", &teams]).status.code(), Some(2), "twice");
         // One that another of the contracts names is none.
@@ -641,7 +641,10 @@ mod files {
         fs::write(path("a.contract.json"), contract).expect("a contract");
         let list = |file: &str| format!("teams={file}");
         for (arguments, said) in [
-            (["check", "-c", "/dev/zero", "--list", &list("/dev/null")], "/dev/zero: has more than 8388608 bytes"),
+            (
+                ["check", "-c", "/dev/zero", "--list", &list("/dev/null")],
+                "/dev/zero: the file has more than 8388608 bytes",
+            ),
             (["check", "-c", &path("a.contract.json"), "--list", &list("/dev/zero")], "has more than 8388608 bytes"),
             (["check", "-c", &path("a.contract.json"), "--list", &list("/dev/urandom")], "has more than 8388608 bytes"),
             (["check", "-c", &path(""), "--list", &list("/dev/zero")], "has more than 8388608 bytes"),

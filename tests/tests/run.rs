@@ -260,7 +260,7 @@ fn what_three_attempts_gave_is_put_together_and_printed_once() {
 /// Contract and further arguments, what the agent does, the exit status, how many attempts, and what is said.
 const ENDS: &[(&str, &str, i32, usize, &str)] = &[
     ("greeter", r#"echo "{\"$N\": 1}""#, 1, 3, "the contract's 'retry.limit' allows no more"),
-    ("greeter", "echo {}", 1, 2, "two attempts in a row had the same errors"),
+    ("greeter", "echo {}", 1, 2, "two attempts in a row had the same violations"),
     ("greeter", ":", 1, 2, "must contain JSON"),
     ("greeter", r#"printf '{"greeting": "\377"}'"#, 1, 2, "UTF-8"),
     ("greeter", r#"printf '\0{"greeting": "\0"}'"#, 1, 2, "there is no output"),
@@ -471,7 +471,7 @@ fn what_is_no_journal_or_lacks_a_line_is_an_error() {
 }
 
 /// Whatever an agent appends to its journal, with or without a line's end, before it ends or is ended: no verdict is lost,
-/// and what is passed over is told.
+/// and the run names what it skips.
 #[test]
 fn text_that_an_agent_appends_to_the_journal_stops_nothing() {
     for (number, text) in [
@@ -527,8 +527,7 @@ fn text_at_the_end_of_a_journal_stops_nothing() {
     ] {
         place.write("journal", [&journal.as_bytes()[..first], tail].concat());
         let done = place.run("--journal journal --resume", "third");
-        let what =
-            if cut_off { "was not written to its end, and is cut off" } else { "belongs to no run, and is skipped" };
+        let what = if cut_off { "is incomplete, and removed" } else { "belongs to no run, and is skipped" };
         done.is(0, PRINTED, &[2, 3]).says(&format!("the journal journal: line 5 {what}"));
         assert_eq!(place.read("journal")[first..].starts_with(&[tail, b"\n"].concat()), !cut_off);
         place.run("--journal journal --resume", "third").is(0, PRINTED, &[]);

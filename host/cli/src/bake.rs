@@ -9,7 +9,13 @@ use std::{
 use anyhow::{Context, Result};
 use seamgate::{BakeError, Component, Gate, Limits, Options, read_contracts};
 
-use crate::{console::say, error::FaultError, private::create_anew, safe::safe, status::Status};
+use crate::{
+    console::{count, say},
+    error::FaultError,
+    private::create_anew,
+    safe::safe,
+    status::Status,
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -31,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
     }
     if io::stderr().is_terminal() {
-        say(&format!("baking {}: this takes some seconds", count(contracts.len())));
+        say(&format!("baking {}: this takes some seconds", count(contracts.len(), "contract")));
     }
     let baked = match Component::builtin().bake(&contracts, &Limits::default()) {
         Ok(baked) => baked,
@@ -52,14 +58,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         "{}: {} bytes, {} ({})",
         safe(&name),
         inspection.bytes,
-        count(agents.len()),
+        count(agents.len(), "contract"),
         safe(&agents.join(", ")),
     ));
     Ok(Status::Accepted)
-}
-
-fn count(contracts: usize) -> String {
-    if contracts == 1 { "one contract".to_owned() } else { format!("{contracts} contracts") }
 }
 
 /// Write the whole file or nothing.

@@ -13,6 +13,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// A number with its noun: `1 item`, `2 items`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// Tell a person something on standard error. If that fails, nobody is listening.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");

@@ -9,6 +9,7 @@ use anyhow::Result;
 use seamgate::{ContractError, Gate, read_contract, read_contracts};
 
 use crate::{
+    console::count,
     error::{FaultError, Unwritten},
     safe::safe,
     status::Status,
@@ -50,11 +51,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let (contracts, warned) = (count(contracts, "contract"), count(warnings, "warning"));
     writeln!(out, "{contracts}, {}, {warned}", count(errors, "error")).map_err(Unwritten::from)?;
     Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
-}
-
-/// `1 contract`, `2 contracts`.
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 fn read(path: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {

@@ -41,7 +41,7 @@ struct Arguments {
 enum Command {
     /// Judge one output, or many requests with --ndjson
     Check(check::Arguments),
-    /// Run an agent, judge its output, ask again with the errors, and print only a valid document
+    /// Run an agent, judge its output, ask again with feedback, and print only a valid document
     #[command(after_long_help = run::HELP)]
     Run(run::Arguments),
     /// Find likely mistakes in contracts

@@ -1,11 +1,14 @@
-//! The picture of a verdict for a person: the source text, with the errors under their spans.
+//! The picture of a verdict for a person: the source text, with violations under their spans.
 
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet, renderer::DecorStyle};
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 
-use crate::safe::{replaced, safe};
+use crate::{
+    console::count,
+    safe::{replaced, safe},
+};
 
 /// How many violations, quarantined items and changes to show. The report has all.
 const MAX_SHOWN: usize = 12;
@@ -19,7 +22,7 @@ const MAX_MARKS: usize = 200;
 /// Lines of a document to show.
 const MAX_LINES: usize = 40;
 
-/// Bytes of a line to show before and after an error.
+/// Bytes of a line to show before and after a violation.
 const AROUND: usize = 60;
 
 /// The picture of a verdict on `output`, which came from `name`.
@@ -61,7 +64,7 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     picture
 }
 
-/// An item in quarantine, with its reason and its first error.
+/// An item in quarantine, with its reason and its first violation.
 fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
     let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.word());
@@ -83,8 +86,7 @@ fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
 
 /// The changes before the verdict, a line each.
 fn changes(changes: &[Change], text: &str) -> String {
-    let plural = if changes.len() == 1 { "" } else { "s" };
-    let mut out = format!("\x1b[1;33m{} change{plural}\x1b[0m before the verdict:\n", changes.len());
+    let mut out = format!("\x1b[1;33m{}\x1b[0m before the verdict:\n", count(changes.len(), "change"));
     for change in changes.iter().take(MAX_SHOWN) {
         let line = change.span.map_or(0, |span| {
             let start = text.floor_char_boundary(span.start as usize);
@@ -308,20 +310,17 @@ fn summary(verdict: &Verdict) -> String {
 
 fn violations(report: &Report) -> Option<String> {
     let error = report.error.as_ref()?;
-    let number = error.violations.len();
-    let plural = if number == 1 { "" } else { "s" };
     let retry = if error.retryable { "another attempt can help" } else { "another attempt cannot help" };
-    Some(format!("{number} violation{plural} ({}), {retry}", error.error.word()))
+    Some(format!("{} ({}), {retry}", count(error.violations.len(), "violation"), error.error.word()))
 }
 
 fn partly(report: &Report) -> Option<String> {
     let number = report.quarantined.len();
-    let plural = if number == 1 { "" } else { "s" };
     let look = if report.review_required { ", review before use" } else { "" };
     match number {
         0 if report.review_required => Some("repaired, review before use".to_owned()),
         0 => None,
-        _ => Some(format!("{number} item{plural} in quarantine{look}")),
+        _ => Some(format!("{} in quarantine{look}", count(number, "item"))),
     }
 }
 

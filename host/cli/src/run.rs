@@ -17,7 +17,7 @@ use seamgate::{
 
 use crate::{
     agent::{self, Ended, Signals},
-    console::{print, say},
+    console::{count, print, say},
     contracts,
     error::{FaultError, NoVerdict},
     folder::{self, Folder},
@@ -35,17 +35,17 @@ const MAX_FINISH: u64 = 64;
 
 pub(crate) const HELP: &str = "\
 The agent is any program. It reads the prompt from standard input, which is that of this command (nothing, if that is a
-terminal). It writes its output to standard output. After the first attempt, the errors of the last one follow the prompt.
+terminal). It writes its output to standard output. After the first attempt, feedback on its last output follows the prompt.
 The agent also gets:
 
-  SEAMGATE_FEEDBACK       the same errors; empty in the first attempt
-  SEAMGATE_FEEDBACK_FILE  a file with the same errors
+  SEAMGATE_FEEDBACK       the same feedback; empty in the first attempt
+  SEAMGATE_FEEDBACK_FILE  a file with the same feedback
   SEAMGATE_ATTEMPT        the number of the attempt, from 1
   SEAMGATE_FINISH_FILE    a file into which the agent may write why its model stopped: stop, length, refusal,
                           content_filter, tool_call or unknown, or the word of its API for one of these
 
 The contract's 'retry.limit' says how often to ask again. The run stops earlier if the agent declines, if another attempt
-cannot help, or if two attempts in a row have the same errors. If some items are valid, the feedback asks only for the
+cannot help, or if two attempts in a row have the same violations. If some items are valid, the feedback asks only for the
 others, and the run puts the answers together. It does not ask again for a complete output whose syntax it repaired: that is
 partial, and --allow-partial prints it. The run prints the final document if it is valid, and nothing else.
 
@@ -307,10 +307,8 @@ fn show_report(report: &Report, of: &str) {
     let what = match (report.violations().len(), report.quarantined.len()) {
         (0, 0) if report.is_repaired() => ", with repaired syntax".to_owned(),
         (0, 0) => String::new(),
-        (0, 1) => ", 1 item in quarantine".to_owned(),
-        (0, items) => format!(", {items} items in quarantine"),
-        (1, _) => ", 1 violation".to_owned(),
-        (violations, _) => format!(", {violations} violations"),
+        (0, items) => format!(", {} in quarantine", count(items, "item")),
+        (violations, _) => format!(", {}", count(violations, "violation")),
     };
     say(&format!("seamgate: {of}: {}{what}", report.disposition.word()));
     let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
@@ -335,30 +333,27 @@ fn status(stop: Stop, report: Option<&Report>) -> Status {
 fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let report = attempts.report();
     let status = status(stop, report);
-    let count = match attempts.count() {
-        1 => "1 attempt".to_owned(),
-        count => format!("{count} attempts"),
-    };
+    let made = count(attempts.count() as usize, "attempt");
     let is_repaired = report.is_some_and(Report::is_repaired);
     match (stop, report.and_then(|report| report.output.as_deref())) {
         (Stop::Accepted | Stop::Partial, Some(output)) => print(output)?,
         (_, Some(_)) if is_repaired => {
             say(&format!(
-                "seamgate: stopped after {count}: the output is complete with repaired syntax; --allow-partial prints it"
+                "seamgate: stopped after {made}: the output is complete with repaired syntax; --allow-partial prints it"
             ));
         }
         (Stop::Refused, _) => say("seamgate: the agent declined; there is no output"),
         (_, output) => {
             let why = match stop {
                 Stop::NotRetryable => "another attempt cannot help",
-                Stop::Repeated => "two attempts in a row had the same errors",
+                Stop::Repeated => "two attempts in a row had the same violations",
                 _ => "the contract's 'retry.limit' allows no more",
             };
             let what = match output {
                 Some(_) => "--allow-partial prints the valid part",
                 None => "there is no output",
             };
-            say(&format!("seamgate: stopped after {count}: {why}; {what}"));
+            say(&format!("seamgate: stopped after {made}: {why}; {what}"));
         }
     }
     Ok(status)
