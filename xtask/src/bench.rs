@@ -1,4 +1,4 @@
-//! The benchmark: what it needs beside Rust is installed into `target/bench`, pinned by version and digest.
+//! The benchmark. It installs the other validators into `target/bench`, pinned by version and digest.
 
 use std::{fs, path::Path};
 
@@ -10,10 +10,10 @@ use crate::{
     source::schemastore,
 };
 
-/// Everything that is installed goes here.
+/// Where the other validators are installed.
 const FOLDER: &str = "target/bench";
 
-/// What is installed, as versions and digests.
+/// The files that pin them.
 const PINNED: &str = "tests/bench";
 
 pub(crate) fn bench() -> Result<()> {
@@ -21,7 +21,7 @@ pub(crate) fn bench() -> Result<()> {
     schemastore()?;
     install_python()?;
     install_node()?;
-    // Built together with everything else, for the reason that `guest::build` gives.
+    // No package is named, as in `guest::build`.
     cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
     cargo(["bench", "--locked", "--bench", "engines"])
 }
@@ -31,17 +31,17 @@ fn install_python() -> Result<()> {
     let python = Path::new(FOLDER).join("python");
     let requirements = Path::new(PINNED).join("python/requirements.txt");
     if !has_python() {
-        say("there is no python3 with its module venv: Python's validators are skipped");
+        say("skipping Python's validators: python3 with its module venv is missing");
         return remove(&python);
     }
-    environment("python3", &python, &requirements, &[], "Python's validators are compared with: installing them")
+    environment("python3", &python, &requirements, &[], "installing Python's validators")
 }
 
 fn install_node() -> Result<()> {
     let node = Path::new(FOLDER).join("node");
     if !has_node() {
-        say("there is no node with npm: Ajv is skipped");
+        say("skipping Ajv: node with npm is missing");
         return remove(&node);
     }
-    packages(&node, &Path::new(PINNED).join("node"), "Ajv is compared with: installing it")
+    packages(&node, &Path::new(PINNED).join("node"), "installing Ajv")
 }

@@ -1,4 +1,4 @@
-//! The conformance suites: loaded, pinned by version and digest, and run through the sandbox.
+//! The conformance suites of other projects, pinned by version and digest, run through the sandbox.
 
 use std::path::Path;
 
@@ -9,15 +9,14 @@ use crate::{
     source::{distribution, krate, schemastore},
 };
 
-/// What is loaded goes here.
+/// Where the suites are loaded to.
 const FOLDER: &str = "target/conformance";
 
 pub(crate) fn conformance() -> Result<()> {
     let suite = |package: &str, what: &str| distribution(package, &Path::new(FOLDER).join(package), what);
-    let json_schema =
-        suite("jsonschema", "JSON-Schema-Test-Suite is in the source of Python's jsonschema: loading it")?;
-    let json = suite("pyjson5", "JSONTestSuite is in the source of Python's pyjson5: loading it")?;
-    let jtd = krate("jtd", "the vectors of JSON Type Definition are in the crate jtd: loading it, and what it names")?;
+    let json_schema = suite("jsonschema", "loading JSON-Schema-Test-Suite, in the source of Python's jsonschema,")?;
+    let json = suite("pyjson5", "loading JSONTestSuite, in the source of Python's pyjson5,")?;
+    let jtd = krate("jtd", "loading the crate jtd, which has the vectors of JSON Type Definition")?;
     let schemastore = schemastore()?;
     run(command("cargo")
         .args(["run", "--release", "--locked", "--example", "conformance", "--"])

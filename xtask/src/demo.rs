@@ -1,4 +1,4 @@
-//! The main job, shown: outputs, and what becomes of each.
+//! The main job: outputs and their verdicts.
 
 use std::{
     fs,
@@ -15,21 +15,21 @@ const SEAMGATE: &str = "target/release/seamgate";
 const EXAMPLES: &str = "schemas/examples";
 
 pub(crate) fn demo() -> Result<()> {
-    ensure!(Path::new(SEAMGATE).exists(), "{SEAMGATE} was not built");
+    ensure!(Path::new(SEAMGATE).exists(), "{SEAMGATE} is missing");
 
-    step("An output that is what its contract asks for. The document is taken out of the prose around it.");
+    step("A good output. The gate takes the document out of the prose around it.");
     show(check("triage", "triage.good.txt"), 0)?;
 
-    step("An output that is not. Each violation is shown in the text where it is.");
+    step("A bad output. Each violation is shown at its place in the text.");
     show(check("cited-answer", "cited-answer.bad-url.txt"), 1)?;
 
     step(
-        "A list of ten in which one is no JSON and one is not valid: each costs itself. Of the eight others, the contract keeps seven. Exit 3.",
+        "A list of ten: one item is not JSON, and one breaks the schema. Each costs only itself. Of the eight others, the contract keeps seven. Exit 3.",
     );
     show(check("triage", "triage.partial-one-broken.txt"), 3)?;
 
     step(
-        "The harness step around an agent that is wrong in a different way each time. Items that were good are kept, and it is asked for the others alone; only the whole is printed.",
+        "The harness step around an agent that makes a different mistake each time. It keeps the good items, and asks for the others alone. It prints only the whole document.",
     );
     let folder = Path::new("target/demo");
     fs::create_dir_all(folder)?;
@@ -39,11 +39,11 @@ pub(crate) fn demo() -> Result<()> {
     let mut run = seamgate(["run", "-c", &contract, "--journal", &journal, "--", "sh", &agent]);
     run.stdin(Stdio::null());
     show(run, 0)?;
-    println!("\nThe journal of it, which a run that was ended can go on from:\n");
+    println!("\nIts journal, from which a run that was stopped can go on:\n");
     show_journal(&journal)?;
 
     step(
-        "A hostile contract: its references double with each step, and what each evaluates is asked for. The sandbox runs out of fuel; no verdict, exit 5.",
+        "A hostile contract: its references double with each step. The sandbox runs out of fuel. That is a fault, not a verdict. Exit 5.",
     );
     show(
         seamgate([
@@ -56,7 +56,7 @@ pub(crate) fn demo() -> Result<()> {
         5,
     )?;
 
-    step("The same in one process, between two ordinary requests: the host goes on.");
+    step("The same contract between two ordinary requests in one process. The host goes on.");
     show(
         seamgate([
             "check",
@@ -90,19 +90,19 @@ pub(crate) fn seamgate<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Comm
     seamgate
 }
 
-/// Run a command whose exit status is part of what is shown.
+/// Run a command, and show its exit status.
 pub(crate) fn show(mut command: Command, expected: i32) -> Result<()> {
     let words: Vec<_> =
         std::iter::once("seamgate".into()).chain(command.get_args().map(|word| word.to_string_lossy())).collect();
     println!("$ {}", words.join(" "));
     let status = command.status().context("cannot run seamgate")?;
     println!("(exit status {})", status.code().unwrap_or(-1));
-    ensure!(status.code() == Some(expected), "the exit status should have been {expected}");
-    say("as it should be");
+    ensure!(status.code() == Some(expected), "expected exit status {expected}");
+    say("as expected");
     Ok(())
 }
 
-/// A journal in a folder, which an earlier demo may have left one in.
+/// The path of a journal in a folder, without what an earlier demo left there.
 pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
     let journal = folder.join("journal.ndjson");
     if journal.exists() {
@@ -111,7 +111,7 @@ pub(crate) fn fresh_journal(folder: &Path) -> Result<String> {
     Ok(journal.display().to_string())
 }
 
-/// Print a line for each of a journal's, without the reports.
+/// Print a journal, without the reports.
 pub(crate) fn show_journal(journal: &str) -> Result<()> {
     for line in fs::read_to_string(journal).context("the journal")?.lines() {
         let line: Value = serde_json::from_str(line)?;

@@ -1,4 +1,4 @@
-//! The harness step, shown with a program that is not ours: `llm` with its model `echo`, which needs no network.
+//! The harness step around a program of another project: `llm`, with its model `echo`, which needs no network.
 
 use std::{
     fs::{self, File},
@@ -13,48 +13,48 @@ use crate::{
     run::{command, output},
 };
 
-/// Everything that is installed or written goes here.
+/// Where it is installed, and writes.
 const FOLDER: &str = "target/demo-llm";
 
-/// The contract, and what is installed, as versions and digests.
+/// The contract, and the file that pins llm.
 const EXAMPLES: &str = "schemas/examples/agents";
 
-/// What is installed runs on these; the first is what most systems have.
+/// The interpreters that llm runs on. Most systems have the first.
 const PYTHONS: [&str; 5] = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
 
-/// Fails where it is another version, or lacks what makes virtual environments.
+/// Fails with another version, and without the modules that make virtual environments.
 const FITS: &str = "import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))";
 
-/// To `echo`, a prompt that is JSON as a whole says what to answer. With feedback after it, it is text as any other.
+/// If all of a prompt is JSON, it says what `echo` answers. With feedback after it, it is ordinary text.
 const PROMPT: &str = r#"{"raw": "Sure, here it is:\n\n```json\n{\"prompt\": \"hello\", \"stream\": \"no\"}\n```\n"}"#;
 
 pub(crate) fn demo() -> Result<()> {
     let folder = Path::new(FOLDER);
     let venv = folder.join("venv");
-    let why = "the agent of this demo is a program of another project: installing llm and its offline model echo";
-    // Only wheels: installing them runs nothing of what is in them.
+    let why = "installing llm and its offline model echo";
+    // Only wheels: installing them runs none of their code.
     let requirements = Path::new(EXAMPLES).join("llm.requirements.txt");
     environment(python()?, &venv, &requirements, &["--only-binary", ":all:"], why)?;
 
-    step("The prompt. It has llm's model 'echo' answer with prose and a block that is not what the contract asks for.");
+    step("The prompt. llm's model 'echo' answers it with prose and a block that breaks the contract.");
     let prompt = folder.join("prompt.json");
     fs::write(&prompt, PROMPT)?;
     println!("{PROMPT}");
 
     step(
-        "The harness step with that on standard input. The first answer is rejected; asked again, 'echo' answers with what it was asked, feedback and all. That is valid, and alone on standard output.",
+        "The harness step, with that prompt on standard input. The first answer is rejected. Asked again, 'echo' repeats its prompt with the feedback. That is valid, and the only thing on standard output.",
     );
     let journal = fresh_journal(folder)?;
     let llm = venv.join("bin/llm").display().to_string();
     let contract = format!("{EXAMPLES}/echo.contract.json");
     let mut harness = seamgate(["run", "-c", &contract, "--journal", &journal, "--"]);
     harness.args([&llm, "-m", "echo", "-n", "--no-stream", "-d", ":memory:"]);
-    // Instead of the user's own settings and keys.
+    // Keep out the settings and keys of the user.
     harness.env("LLM_USER_PATH", folder.join("user"));
     harness.stdin(File::open(&prompt).context("the prompt")?);
     show(harness, 0)?;
 
-    step("The journal of it: each attempt, each decision. Nothing went on before its line was on the disk.");
+    step("Its journal: each attempt, each decision. The run writes each line to the disk before it goes on.");
     show_journal(&journal)
 }
 
@@ -63,5 +63,5 @@ fn python() -> Result<&'static str> {
     PYTHONS
         .into_iter()
         .find(|python| output(command(python).args(["-c", FITS])).is_some())
-        .context("llm needs Python 3.11 to 3.14 with its module venv, and there is none here; install it")
+        .context("llm needs Python 3.11 to 3.14 with its module venv; install it")
 }

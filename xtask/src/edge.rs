@@ -1,5 +1,5 @@
-//! The gate over HTTP: its component built, composed with a validator that holds the example contracts, and served by
-//! `wasmtime serve` to a program that asks it everything.
+//! The gate over HTTP. It is composed with a validator that holds the example contracts. `wasmtime serve` serves it to the
+//! tests in `tests/edge`.
 
 use std::path::Path;
 
@@ -13,33 +13,32 @@ use crate::{
     source::krate,
 };
 
-/// The component as its build makes it: what a validator is plugged into.
+/// The component, before a validator is plugged into it.
 pub(crate) const EDGE: &str = "target/edge/edge.wasm";
 
 /// A validator with contracts inside.
 const BAKED: &str = "target/edge/gate.wasm";
 
-/// Both in one, which a server runs. `guest/edge/spin.toml` names it too.
+/// Both in one: what a server runs. `guest/edge/spin.toml` names it too.
 const SERVED: &str = "target/edge/served.wasm";
 
-/// The server is installed here.
+/// Where the server is installed.
 const SERVER: &str = "target/edge/wasmtime";
 
-/// Built here, which is removed then.
+/// Where the server is built. It is removed then.
 const BUILD: &str = "target/edge/build";
 
-/// Of its features those that serve.
+/// The features of Wasmtime's command line that serve.
 const FEATURES: &str = "run,serve,cranelift,parallel-compilation,pooling-allocator,component-model-async";
 
-/// The server is built once, and that takes longer than all else: it comes first, so that a failure of it costs no wait.
 pub(crate) fn edge() -> Result<()> {
-    install()?;
     build()?;
+    install()?;
     cargo(["build", "--release", "--locked", "--example", "edge"])?;
     run(&mut command("target/release/examples/edge"))
 }
 
-/// Build the component, which is no part of the others.
+/// Build the component, before a validator is plugged into it.
 pub(crate) fn component() -> Result<()> {
     guest::write(EDGE, &guest::component("seamgate-edge")?)
 }
@@ -55,16 +54,15 @@ pub(crate) fn build() -> Result<()> {
     guest::write(SERVED, &served)
 }
 
-/// Wasmtime's command line, built from its crate; `tests/sources` pins that by version and digest, and the lock file in it
-/// everything that it is made of.
+/// Build Wasmtime's command line from its crate, once. `tests/sources` pins the crate and all its dependencies.
 fn install() -> Result<()> {
     let server = Path::new(SERVER);
     let pinned = Path::new("tests/sources/wasmtime-cli/Cargo.lock");
     if installed(server, &[pinned])? {
         return Ok(());
     }
-    let source = krate("wasmtime-cli", "the gate is served over HTTP by Wasmtime's command line: loading its source")?;
-    say(&format!("building Wasmtime's command line into {SERVER}: ten minutes on two cores, and only this once"));
+    let source = krate("wasmtime-cli", "loading the source of Wasmtime's command line")?;
+    say(&format!("building Wasmtime's command line into {SERVER}: this takes six minutes or more, once"));
     run(command("cargo")
         .args(["install", "--locked", "--no-track", "--no-default-features", "--features", FEATURES])
         .arg("--path")

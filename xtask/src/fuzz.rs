@@ -1,5 +1,5 @@
-//! The fuzz targets of `tests/fuzz`, run by libFuzzer, which is in a crate: nothing is installed, and the ordinary
-//! compiler builds them.
+//! The fuzz targets of `tests/fuzz`, under libFuzzer. A crate has its source: nothing is installed, and the ordinary compiler
+//! builds it.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::run::{command, output, run, say};
 
-/// Everything that is built, found or learnt goes here.
+/// Where programs, findings and the corpus are.
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
@@ -29,7 +29,7 @@ const TARGETS: [(&str, &str); 11] = [
     ("sandbox", "text"),
 ];
 
-/// What `cargo fuzz --sanitizer none` builds with: counters at each edge, and what is compared; overflow is an error.
+/// The flags of `cargo fuzz --sanitizer none`: counters at each edge, traces of comparisons. Overflow is an error.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Cdebug-assertions";
@@ -37,7 +37,7 @@ const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer
 /// The longest input, in bytes.
 const MAX_LENGTH: &str = "-max_len=4096";
 
-/// One input that takes longer, in seconds, is a finding.
+/// An input that takes longer, in seconds, is a finding.
 const TIMEOUT: &str = "-timeout=30";
 
 pub(crate) fn names() -> [&'static str; TARGETS.len()] {
@@ -54,23 +54,23 @@ pub(crate) fn fuzz(seconds: u32, named: &[String]) -> Result<()> {
     for (target, dictionary) in chosen {
         counts.push(format!("  {target:<10}{:>12}", run_target(&programs, target, dictionary, seconds)?));
     }
-    println!("inputs in {seconds} s each, none of which broke a promise:\n{}", counts.join("\n"));
+    println!("inputs in {seconds} s each, without a finding:\n{}", counts.join("\n"));
     Ok(())
 }
 
 fn build() -> Result<PathBuf> {
     if output(command("c++").arg("--version")).is_none() {
-        bail!("libFuzzer is C++, and there is no compiler c++ for it; install one (g++ or clang)");
+        bail!("libFuzzer needs a C++ compiler, c++; install g++ or clang");
     }
-    let rustc = output(command("rustc").arg("-vV")).context("rustc does not say what it is")?;
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-    // With a target named, the flags are for what is run, and not for what builds it.
+    let rustc = output(command("rustc").arg("-vV")).context("`rustc -vV` fails")?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
+    // With a target, the flags apply to the programs only, not to build scripts and macros.
     let build = ["build", "--release", "--locked", "--package", "seamgate-fuzz", "--bins"];
     run(command("cargo").args(build).args(["--target", host, "--target-dir", FOLDER]).env("RUSTFLAGS", FLAGS))?;
     Ok(Path::new(FOLDER).join(host).join("release"))
 }
 
-/// How many inputs a target took, without a finding.
+/// Run a target; how many inputs it took.
 fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32) -> Result<String> {
     let folder = |what: &str| Path::new(FOLDER).join(what).join(target);
     let [corpus, seeds, found] = ["corpus", "seeds", "found"].map(folder);
@@ -94,19 +94,19 @@ fn run_target(programs: &Path, target: &str, dictionary: &str, seconds: u32) -> 
         let panic = text.lines().skip_while(|line| !line.contains("panicked")).take(2).collect::<Vec<_>>().join(" ");
         let input = text.lines().find_map(|line| line.split("Test unit written to ").nth(1));
         let again = format!("SEAMGATE=target/release/seamgate {} {}", program.display(), input.unwrap_or("INPUT"));
-        bail!("fuzz target {target}: {panic}\n  {} has all of it; to run it again: {again}", log.display());
+        bail!("fuzz target {target}: {panic}\n  the log: {}\n  to run the input again: {again}", log.display());
     }
     let count = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-    Ok(count.with_context(|| format!("{} has no count", log.display()))?.trim().to_owned())
+    Ok(count.with_context(|| format!("{} does not say how many inputs ran", log.display()))?.trim().to_owned())
 }
 
-/// The inputs to start from: the project's cases, in the form of each target.
+/// The inputs to start from: all cases, in the form of each target.
 fn seeds() -> Result<()> {
     let mut number = 0u8;
     for group in folders(Path::new("tests/cases"))? {
         for case in folders(&group)? {
             let contract = [case.join("contract.json"), group.join("contract.json")];
-            let contract = fs::read(contract.iter().find(|path| path.exists()).context("a case without a contract")?)?;
+            let contract = fs::read(contract.iter().find(|path| path.exists()).context("a case lacks a contract")?)?;
             let mut outputs = vec![fs::read(case.join("output.txt"))?];
             outputs.extend((2..).map_while(|attempt| fs::read(case.join(format!("output-{attempt}.txt"))).ok()));
             let name = format!("{}-{}", file_name(&group), file_name(&case));
@@ -137,7 +137,7 @@ fn seeds() -> Result<()> {
     pattern_seeds()
 }
 
-/// The patterns that were made for the comparison with V8, each with its first text.
+/// The patterns of the comparison with V8, each with its first text.
 fn pattern_seeds() -> Result<()> {
     let folder = Path::new(FOLDER).join("seeds/pattern");
     fs::create_dir_all(&folder)?;

@@ -1,4 +1,4 @@
-//! Building the component.
+//! Builds the component, and everything for the host that embeds it.
 
 use std::{
     fs,
@@ -14,22 +14,22 @@ use crate::{
     toolchain::{TARGET, Toolchain},
 };
 
-/// The component as the guest's build makes it: what contracts are baked into.
+/// The component as the guest's build makes it. Contracts are baked into this one.
 const BUILT: &str = "host/component/built.wasm";
 
-/// The component that is run without contracts; `host/examples/precompile.rs` makes it of the one above.
+/// The component that runs without contracts. `host/examples/precompile.rs` makes it of the one above.
 pub(crate) const EMBEDDED: &str = "host/component/validator.wasm";
 
-/// The same for hosts that have no fuel: it counts for itself (`meter.rs`).
+/// The same for hosts without fuel. It counts for itself (`meter.rs`).
 pub(crate) const METERED: &str = "host/component/metered.wasm";
 
-/// The same for hosts that run core modules only (`guest/src/abi.rs`).
+/// The same for hosts that run only core modules (`guest/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
 
-/// Apart from the host's, whose compiler is another one.
+/// Apart from the host's: another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
 
-/// Build everything: the component, if anything it is made of has changed, and what runs on the host.
+/// Build the component, and what runs on the host.
 pub(crate) fn build() -> Result<()> {
     build_component()?;
     build_host()
@@ -56,26 +56,26 @@ pub(crate) fn component(package: &str) -> Result<Vec<u8>> {
         .validate(true)
         .module(&module)
         .and_then(|encoder| encoder.encode())
-        .with_context(|| format!("{package}: the module cannot be made a component"))
+        .with_context(|| format!("cannot make a component of {package}"))
 }
 
-/// Write a file, if it is not that already: an unchanged one keeps its time, so that nothing is built again for it.
+/// Write a file if it changes. An unchanged file keeps its time, so cargo builds nothing again for it.
 pub(crate) fn write(path: &str, bytes: &[u8]) -> Result<()> {
     say(&format!("{path}: {} bytes", bytes.len()));
     if fs::read(path).ok().as_deref() != Some(bytes) {
-        let folder = Path::new(path).parent().context("a file is in a folder")?;
+        let folder = Path::new(path).parent().context("the path has no folder")?;
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         fs::write(path, bytes).with_context(|| format!("cannot write {path}"))?;
     }
     Ok(())
 }
 
-/// Arguments by which where this machine keeps sources does not get into the component: it is the same from every clone.
+/// Keeps the paths of this machine out of the component: every clone builds the same bytes.
 fn without_paths() -> Result<[String; 2]> {
     let here = std::env::current_dir()?;
     let cargo = match std::env::var_os("CARGO_HOME") {
         Some(cargo) => PathBuf::from(cargo),
-        None => std::env::home_dir().context("there is no home folder")?.join(".cargo"),
+        None => std::env::home_dir().context("the user has no home folder")?.join(".cargo"),
     };
     let map = |folder: &Path, name: &str| format!("--remap-path-prefix={}={name}", folder.display());
     let flags = [map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
@@ -84,8 +84,8 @@ fn without_paths() -> Result<[String; 2]> {
 
 /// Build everything that runs on the host, with the component and its machine code inside.
 ///
-/// The library itself makes what it embeds, and is then built once more with the result: so the compiler is built
-/// once. No package is named: the packages on their own would want other features of what they share.
+/// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
+/// same reason no package is named: each on its own would want other features of Wasmtime.
 fn build_host() -> Result<()> {
     cargo(["build", "--release", "--locked", "--example", "precompile"])?;
     run(command("target/release/examples/precompile").arg(BUILT))?;
@@ -95,7 +95,7 @@ fn build_host() -> Result<()> {
     write(MODULE, &meter::module(&component)?)
 }
 
-/// The last release of `cargo component`, by which the guest is kept buildable.
+/// The last release of `cargo component`. The guest must stay buildable with it.
 const CARGO_COMPONENT: &str = "0.21.1";
 
 /// Build the component with `cargo component`, and run the cases through it.
@@ -122,12 +122,12 @@ pub(crate) fn cargo_component() -> Result<()> {
         .env("SEAMGATE_TEST_COMPONENT", component))
 }
 
-/// `cargo component` looks for this target's folder in the sysroot even where it is not used; an empty one will do.
+/// `cargo component` wants this target's folder in the sysroot, even if it builds for another. An empty one will do.
 fn wasip1_folder(mut rustc: std::process::Command) -> Result<()> {
-    let sysroot = output(rustc.args(["--print", "sysroot"])).context("rustc does not say where its sysroot is")?;
+    let sysroot = output(rustc.args(["--print", "sysroot"])).context("`rustc --print sysroot` fails")?;
     let folder = Path::new(&sysroot).join("lib/rustlib/wasm32-wasip1");
     if !folder.exists() {
-        say(&format!("making {}, which cargo component looks for and does not use", folder.display()));
+        say(&format!("making {}: cargo component wants this folder, and does not use it", folder.display()));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Installing what is pinned by version and digest, each into a folder of its own, once.
+//! Installs other programs once, each into a folder of its own, pinned by version and digest.
 
 use std::{
     fs,
@@ -20,8 +20,8 @@ pub(crate) fn has_node() -> bool {
     ["node", "npm"].iter().all(|program| output(command(program).arg("--version")).is_some())
 }
 
-/// The packages for Node that `package.json` and `package-lock.json` in a folder of the project pin, unless they are there;
-/// `what` says what that is and why. Nothing of what is in them is run.
+/// Install the packages for Node that `package.json` and `package-lock.json` of a folder pin, unless they are there. `what`
+/// says so. None of their scripts runs.
 pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     let pinned = ["package.json", "package-lock.json"].map(|name| pinned.join(name));
     let pinned: Vec<&Path> = pinned.iter().map(PathBuf::as_path).collect();
@@ -37,7 +37,7 @@ pub(crate) fn packages(folder: &Path, pinned: &Path, what: &str) -> Result<()> {
     done(folder, &pinned)
 }
 
-/// A virtual environment of `python` with what a file pins, unless it is there; `what` says what that is and why.
+/// Make a virtual environment of `python` with what a file pins, unless it is there. `what` says so.
 pub(crate) fn environment(
     python: &str,
     folder: &Path,
@@ -62,7 +62,7 @@ pub(crate) fn pip(folder: &Path) -> Command {
     pip
 }
 
-/// Whether what these files pin was installed to its end. What was installed of others is removed.
+/// Whether a folder has all that these files pin. If not, it is removed.
 pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
     if fs::read(folder.join(DONE)).ok() == Some(read(pinned)?) {
         return Ok(true);
@@ -71,7 +71,7 @@ pub(crate) fn installed(folder: &Path, pinned: &[&Path]) -> Result<bool> {
     Ok(false)
 }
 
-/// Says that a folder is whole, and of what.
+/// The file in a folder that says that all is installed, and what.
 const DONE: &str = "installed";
 
 pub(crate) fn done(folder: &Path, pinned: &[&Path]) -> Result<()> {

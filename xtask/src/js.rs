@@ -1,5 +1,4 @@
-//! The package for Node, browsers and Workers: made of `host/js` and the metered component, packed, and tested as
-//! packed.
+//! The npm package, for Node, browsers and Workers. It is made of `host/js` and the metered component, and tested as packed.
 
 use std::{
     fs,
@@ -14,24 +13,23 @@ use crate::{
     run::{PACKAGES, command, output, root, run, say},
 };
 
-/// The package's sources, and what pins what makes and tests it.
+/// The sources of the package, and the files that pin its tools.
 const SOURCES: &str = "host/js";
 
-/// Everything that is installed or written goes here.
+/// Where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";
 
-/// Make the package, and pack it; the same bytes each time. None where there is no Node.
+/// Make the package, and pack it: the same bytes each time. None without Node.
 pub(crate) fn package() -> Result<Option<PathBuf>> {
     if !has_node() {
-        say("there is no node with npm: the package for JavaScript is skipped");
+        say("skipping the npm package: node with npm is missing");
         return Ok(None);
     }
-    ensure!(Path::new(METERED).exists(), "{METERED} is not there: `cargo xtask build` makes it");
-    let what =
-        "the package for JavaScript is made and tested with jco, TypeScript, a browser and workerd: installing them";
+    ensure!(Path::new(METERED).exists(), "{METERED} is missing: run `cargo xtask build`");
+    let what = "installing jco, TypeScript, a browser and workerd, which make and test the npm package,";
     packages(Path::new(FOLDER), Path::new(SOURCES), what)?;
 
-    // In a copy beneath what is installed, where Node looks for it: the sources stay as they are.
+    // In a copy below the tools, where Node finds them. The sources stay as they are.
     let work = Path::new(FOLDER).join("build");
     remove(&work)?;
     copy(Path::new(SOURCES), &work)?;
@@ -42,7 +40,7 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     run(command("node").arg("build.mjs").arg(root().join(METERED)).arg(version).current_dir(&work))?;
 
     fs::create_dir_all(PACKAGES)?;
-    // Without the scripts of anybody: what is packed is what was written.
+    // No script runs: npm packs the files as they are.
     let pack = ["pack", "--silent", "--ignore-scripts", "--pack-destination"];
     run(command("npm").args(pack).arg(root().join(PACKAGES)).current_dir(work.join("package")))?;
     let packed = Path::new(PACKAGES).join(format!("seamgate-{version}.tgz"));
@@ -57,9 +55,9 @@ pub(crate) fn test() -> Result<()> {
     };
     let first = fs::read(&packed)?;
     package()?;
-    ensure!(fs::read(&packed)? == first, "{}: packed again, it is other bytes", packed.display());
+    ensure!(fs::read(&packed)? == first, "{}: packing again gives other bytes", packed.display());
 
-    // Without what the build wrote beside the sources.
+    // The lints are not for what the build wrote.
     let build = Path::new(FOLDER).join("build");
     for made in ["package", "dist", "src/component"] {
         remove(&build.join(made))?;
@@ -68,7 +66,7 @@ pub(crate) fn test() -> Result<()> {
     run(command(biome).args(["check", "--error-on-warnings", "."]).current_dir(&build))?;
 
     let tests = beside_tests(&packed)?;
-    // Chromium is unpacked there.
+    // Chromium is unpacked here.
     let unpacked = root().join(FOLDER).join("browser");
     fs::create_dir_all(&unpacked)?;
     let mut names = Vec::new();
@@ -82,7 +80,7 @@ pub(crate) fn test() -> Result<()> {
     run(command("node").arg("--test").args(names).current_dir(&tests).env("TMPDIR", unpacked))
 }
 
-/// Print what calls cost, beside Ajv.
+/// Measure calls, beside Ajv.
 pub(crate) fn bench() -> Result<()> {
     match package()? {
         Some(packed) => run(command("node").arg("benchmarks/calls.mjs").current_dir(beside_tests(&packed)?)),
@@ -90,7 +88,7 @@ pub(crate) fn bench() -> Result<()> {
     }
 }
 
-/// A folder with the package and what is not in it: tests, the demo, examples.
+/// A folder with the installed package, and its tests, demo and examples beside it.
 fn beside_tests(packed: &Path) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join("clean");
     install(packed, &folder)?;
@@ -101,17 +99,17 @@ fn beside_tests(packed: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// A folder with nothing but the package.
+/// Install the package into a folder of its own.
 pub(crate) fn install(packed: &Path, folder: &Path) -> Result<()> {
     remove(folder)?;
     fs::create_dir_all(folder)?;
-    // A package of its own, or else `seamgate` were what is around it.
+    // Without this file, npm would take the folder around it for the package.
     fs::write(folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
     let install = ["install", "--offline", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
     run(command("npm").args(install).arg(root().join(packed)).current_dir(folder))
 }
 
-/// A folder as git has it, without what may lie there besides.
+/// Copy the files of a folder that git knows or would add.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     let listed = output(command("git").args(["ls-files", "-co", "--exclude-standard", "-z"]).arg(from));
     let listed = listed.with_context(|| format!("git does not list {}", from.display()))?;
@@ -123,7 +121,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         any = true;
     }
     if !any {
-        bail!("{} has no files", from.display());
+        bail!("git lists no files in {}", from.display());
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! A step budget inside the module, for hosts that have no fuel: browsers, Node, and runtimes of core modules.
+//! A step budget inside the module, for hosts without fuel: browsers, Node, and runtimes of core modules.
 //!
-//! The module of the component is written again so that it counts what it does as Wasmtime counts fuel, and looks at what is
-//! left where Wasmtime looks: where a function or the body of a loop begins, and before bytes are copied in bulk. So the same
-//! request takes the same fuel, and ends by the same limit, in every runtime. Two globals are exported:
+//! This rewrites the module of the component. The result counts its steps as Wasmtime counts fuel. It checks the budget where
+//! Wasmtime does: at the start of a function or of a loop's body, and before a bulk copy. So the same request takes the same
+//! fuel, and ends by the same limit, in every runtime. The module exports two globals:
 //!
-//! - `fuel` (`i64`): what is left. A host sets it before each call. Where none is left, the module executes `unreachable`.
-//! - `memory_refused` (`i32`): 1 after memory was asked for and not given. A memory has [`MEMORY`] bytes at most.
+//! - `fuel` (`i64`): what is left. A host sets it before each call. With nothing left, the module executes `unreachable`.
+//! - `memory_refused` (`i32`): 1 after the module asked for memory in vain. It has at most [`MEMORY`] bytes.
 
 use std::convert::Infallible;
 
@@ -20,35 +20,34 @@ use wasmparser::{
     GlobalSectionReader, ImportSectionReader, Operator, Parser, Payload, TypeRef,
 };
 
-/// As much as an instance gets from the host: 64 MiB.
+/// The memory that a host gives an instance: 64 MiB.
 const MEMORY: u64 = 64 * 1024 * 1024;
 
 /// Bytes in a page of memory.
 const PAGE: u64 = 64 * 1024;
 
-/// The exports that a core module keeps, by the beginnings of their names (`guest/src/abi.rs`).
+/// The exports that a core module keeps, by prefix (`guest/src/abi.rs`).
 const EXPORTS: [&str; 2] = ["memory", "seamgate_"];
 
-/// The component, its module metered.
+/// The component with its module metered.
 pub(crate) fn component(component: &[u8]) -> Result<Vec<u8>> {
     let mut metered = Component::new();
     let mut meter = Components { metered: 0 };
     meter
         .parse_component(&mut metered, Parser::new(0), component)
-        .map_err(|error| anyhow!("the component cannot be metered: {error}"))?;
-    ensure!(meter.metered == 1, "{} modules of the component have a memory; there should be one", meter.metered);
+        .map_err(|error| anyhow!("cannot meter the component: {error}"))?;
+    ensure!(meter.metered == 1, "expected one module with a memory in the component, not {}", meter.metered);
     Ok(metered.finish())
 }
 
-/// The component's module, metered, as one that imports nothing and passes bytes by their addresses (`guest/src/abi.rs`).
+/// The metered module of the component. It imports nothing, and passes bytes by address (`guest/src/abi.rs`).
 ///
-/// What it imports is how the component is told of resources: without a component nobody calls what needs it, so each is a
-/// function that traps.
+/// The module in the component imports functions for resources. Only a component needs those, so here they trap.
 pub(crate) fn module(component: &[u8]) -> Result<Vec<u8>> {
     for payload in Parser::new(0).parse_all(component) {
         if let Payload::ModuleSection { unchecked_range, .. } = payload? {
             let [start, end] = [unchecked_range.start, unchecked_range.end].map(usize::try_from);
-            let module = component.get(start?..end?).context("a module lies outside of the component")?;
+            let module = component.get(start?..end?).context("a module lies outside the component")?;
             if has_memory(module)? {
                 return metered(module, true);
             }
@@ -57,7 +56,7 @@ pub(crate) fn module(component: &[u8]) -> Result<Vec<u8>> {
     bail!("no module of the component has a memory")
 }
 
-/// Whether a module has a memory of its own: the others only pass calls on.
+/// Whether a module has a memory of its own. The others only forward calls.
 fn has_memory(module: &[u8]) -> Result<bool> {
     for payload in Parser::new(0).parse_all(module) {
         if let Payload::MemorySection(section) = payload? {
@@ -70,11 +69,11 @@ fn has_memory(module: &[u8]) -> Result<bool> {
 fn metered(module: &[u8], alone: bool) -> Result<Vec<u8>> {
     let mut meter = Meter::new(module, alone)?;
     let mut metered = Module::new();
-    meter.parse_core_module(&mut metered, Parser::new(0), module).context("the module cannot be metered")?;
+    meter.parse_core_module(&mut metered, Parser::new(0), module).context("cannot meter the module")?;
     Ok(metered.finish())
 }
 
-/// Writes a component again.
+/// Rewrites a component.
 struct Components {
     /// How many of its modules were metered.
     metered: usize,
@@ -106,18 +105,18 @@ impl ReencodeComponent for Components {
 /// The section of a component that is a module.
 const MODULE: u8 = wasm_encoder::ComponentSectionId::CoreModule as u8;
 
-/// Writes a module again.
+/// Rewrites a module.
 struct Meter {
-    /// The indices of the globals that are added, after those that are there.
+    /// The indices of the new globals.
     fuel: u32,
     memory_refused: u32,
-    /// The types of the functions that are imported.
+    /// The types of the imported functions.
     imported: Vec<u32>,
     /// How many parameters each defined function has.
     parameters: Vec<u32>,
     /// How many functions were written.
     written: usize,
-    /// Whether nothing is imported and only [`EXPORTS`] are kept.
+    /// Whether to drop all imports, and all exports but [`EXPORTS`].
     alone: bool,
 }
 
@@ -137,14 +136,14 @@ impl Meter {
                     for import in section.into_imports() {
                         match import?.ty {
                             TypeRef::Func(ty) => imported.push(ty),
-                            other => bail!("only functions may be imported, not {other:?}"),
+                            other => bail!("the module must import only functions, not {other:?}"),
                         }
                     }
                 }
                 Payload::FunctionSection(section) => {
                     for ty in section {
                         let ty = usize::try_from(ty?)?;
-                        functions.push(*types.get(ty).context("a function has a type that is not there")?);
+                        functions.push(*types.get(ty).context("a function has an unknown type")?);
                     }
                 }
                 Payload::GlobalSection(section) => {
@@ -162,13 +161,13 @@ impl Meter {
                 _ => {}
             }
         }
-        // That one is the stack's pointer, which is back where it was after each call.
+        // That one is the stack pointer. After each call it is back where it was.
         ensure!(mutable <= 1, "{mutable} globals change, and hosts that renew an instance know of one");
         Ok(Meter { fuel: globals, memory_refused: globals + 1, imported, parameters: functions, written: 0, alone })
     }
 }
 
-/// Hosts renew an instance by its memory: nothing else may outlast a call.
+/// A host renews an instance by its memory, so nothing else may outlast a call.
 fn stays_in_memory(operator: &Operator) -> Result<()> {
     match operator {
         Operator::TableSet { .. }
@@ -182,7 +181,7 @@ fn stays_in_memory(operator: &Operator) -> Result<()> {
     }
 }
 
-/// What an operator costs in itself, as Wasmtime has it: nothing where no code comes of it or where control merely flows.
+/// What an operator costs, as in Wasmtime. It is free if it makes no code, or only directs control.
 fn cost(operator: &Operator) -> i64 {
     match operator {
         Operator::Nop
@@ -197,7 +196,7 @@ fn cost(operator: &Operator) -> i64 {
     }
 }
 
-/// Whether control may leave, or come from elsewhere, here: what was counted so far must be taken before.
+/// Whether control may leave or arrive here. If so, the budget must pay for the steps so far.
 fn ends_block(operator: &Operator) -> bool {
     matches!(
         operator,
@@ -217,16 +216,16 @@ fn ends_block(operator: &Operator) -> bool {
     )
 }
 
-/// A function that is being written.
+/// A function as it is written.
 struct Body {
     function: Function,
     fuel: u32,
-    /// What was counted and is not taken yet.
+    /// The steps that are not paid yet.
     pending: i64,
 }
 
 impl Body {
-    /// Take what was counted.
+    /// Pay for the steps so far.
     fn take(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         if pending != 0 {
@@ -238,7 +237,7 @@ impl Body {
         }
     }
 
-    /// Take what a length costs, which is on the stack and in a local.
+    /// Pay for a length, which is on the stack and in a local.
     fn take_length(&mut self, length: u32) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))
@@ -248,7 +247,7 @@ impl Body {
             .instruction(&Instruction::GlobalSet(self.fuel));
     }
 
-    /// End where nothing is left.
+    /// Trap if nothing is left.
     fn look(&mut self) {
         self.function
             .instruction(&Instruction::GlobalGet(self.fuel))
@@ -301,7 +300,7 @@ impl Reencode for Meter {
     ) -> Result<(), reencode::Error> {
         reencode::utils::parse_global_section(self, globals, section)?;
         let mutable = |val_type| GlobalType { val_type, mutable: true, shared: false };
-        // All there is, until a host says how much.
+        // Without a limit, until a host sets one.
         globals.global(mutable(ValType::I64), &ConstExpr::i64_const(i64::MAX));
         globals.global(mutable(ValType::I32), &ConstExpr::i32_const(0));
         Ok(())
@@ -363,9 +362,9 @@ impl Reencode for Meter {
             local += count;
             locals.push((count, self.val_type(ty)?));
         }
-        // One more, for a length or for what `memory.grow` said.
+        // One more, for a length or for the result of `memory.grow`.
         locals.push((1, ValType::I32));
-        // A function costs one, so that none is free.
+        // A call costs one, so that none is free.
         let mut body = Body { function: Function::new(locals), fuel: self.fuel, pending: 1 };
         body.take();
         body.look();

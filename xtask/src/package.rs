@@ -1,4 +1,4 @@
-//! What is published, built reproducibly into `target/package`, with its digests.
+//! Builds what is published into `target/package`, reproducibly, with digests.
 
 use std::{
     fs,
@@ -21,10 +21,10 @@ use crate::{
 /// The digests, as `sha256sum --check` reads them.
 const DIGESTS: &str = "SHA256SUMS";
 
-/// The crates that are published: the library, and the command line. What they embed is in them.
+/// The crates that are published: the library, with the component inside, and the command line.
 const CRATES: [&str; 2] = ["seamgate", "seamgate-cli"];
 
-/// Build everything that is published, and tell what it is.
+/// Build everything that is published, and print its digests.
 pub(crate) fn package() -> Result<()> {
     let folder = Path::new(PACKAGES);
     fs::create_dir_all(folder)?;
@@ -42,19 +42,19 @@ pub(crate) fn package() -> Result<()> {
     made.extend(js::package()?);
     match has_python() {
         true => made.push(python::wheel()?),
-        false => say("there is no python3 with its module venv: the package for Python is not made"),
+        false => say("skipping the Python wheel: python3 with its module venv is missing"),
     }
     digests(folder, &made)
 }
 
-/// The WIT package in its binary form, as registries of components keep it.
+/// The WIT package in binary form, for registries of components.
 fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir("wit")?;
     let name = &resolve.packages[package].name;
     ensure!(
         name.version.as_ref().is_some_and(|of_wit| of_wit.to_string() == version),
-        "the package in wit/ is {name}, and the version in Cargo.toml is {version}: they should be the same"
+        "the versions must agree: wit/ has {name}, Cargo.toml has {version}"
     );
     let to = folder.join(format!("seamgate-wit-{version}.wasm"));
     fs::write(&to, wit_component::encode(&resolve, package, false)?)?;
@@ -62,7 +62,7 @@ fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
 }
 
 fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
-    // Not built again from what was packed: that would compile a compiler once more. The components in it are not committed.
+    // Unverified: a build of what was packed would compile Cranelift again. Dirty: git ignores the components inside.
     let mut arguments = vec!["package", "--no-verify", "--allow-dirty", "--locked", "--quiet"];
     for name in CRATES {
         arguments.extend(["--package", name]);

@@ -1,4 +1,4 @@
-//! Verdicts beside those of programs of others: `cargo xtask peers NAME`, each peer being a function here.
+//! Compares verdicts and matches with those of other programs, the peers. Each is a function here.
 
 use std::{
     fs::{self, File},
@@ -13,19 +13,19 @@ use crate::{
     run::{cargo, command, root, run, say},
 };
 
-/// What is made for a comparison, and what is installed for it, goes here.
+/// Where peers are installed, and where inputs and answers are written.
 const FOLDER: &str = "target/peers";
 
-/// What is installed, as versions and digests, and the programs that ask it.
+/// The files that pin the peers, and the programs that ask them.
 const SOURCES: &str = "tests/peers";
 
 /// Pairs of patterns and texts for V8.
 const PATTERNS: &str = "100000";
 
-/// Schemas for each of the other validators, each with four documents.
+/// Schemas for each validator, with four documents each.
 const SCHEMAS: &str = "6000";
 
-/// The peers by their names, and how each is asked.
+/// The peers by name.
 type Peer = (&'static str, fn(&[String]) -> Result<()>);
 const PEERS: [Peer; 4] = [("patterns", patterns), ("hyperjump", hyperjump), ("ajv", ajv), ("jsonschema", jsonschema)];
 
@@ -39,10 +39,10 @@ pub(crate) fn peers(named: Option<&str>, arguments: &[String]) -> Result<()> {
     chosen.into_iter().try_for_each(|(_, peer)| peer(arguments))
 }
 
-/// Patterns beside V8's: so many pairs made at random from a seed, or those of a file; or the table that plain tests hold,
-/// which is written anew.
+/// Compare patterns with V8: random pairs from a seed, or those of a file. With `table`, rewrite the table that the tests
+/// hold.
 fn patterns(arguments: &[String]) -> Result<()> {
-    ensure!(has_node(), "V8 is asked through Node; install node with npm");
+    ensure!(has_node(), "V8 runs in Node; install node with npm");
     cargo(["build", "--release", "--locked", "--package", "seamgate-tests", "--example", "patterns"])?;
     let first = arguments.first().map_or(PATTERNS, String::as_str);
     let folder = match first {
@@ -82,10 +82,10 @@ fn ajv(arguments: &[String]) -> Result<()> {
 
 /// Python's `jsonschema`, on all keywords.
 fn jsonschema(arguments: &[String]) -> Result<()> {
-    ensure!(has_python(), "jsonschema is Python's; install python3 with its module venv");
+    ensure!(has_python(), "jsonschema needs python3 with its module venv; install it");
     let folder = Path::new(FOLDER).join("python");
     let sources = Path::new(SOURCES).join("python");
-    let what = "verdicts are held to Python's jsonschema: installing it";
+    let what = "installing Python's jsonschema";
     environment("python3", &folder, &sources.join("requirements.txt"), &[], what)?;
     compare("jsonschema", arguments, &folder.join("bin/python"), &root().join(sources).join("jsonschema_peer.py"))
 }
@@ -94,8 +94,8 @@ fn by_node(name: &str, arguments: &[String]) -> Result<()> {
     ensure!(has_node(), "{name} runs in Node; install node with npm");
     let folder = Path::new(FOLDER).join("node");
     let sources = Path::new(SOURCES).join("node");
-    packages(&folder, &sources, "verdicts are held to Ajv and Hyperjump: installing them")?;
-    // Beside what is installed, where Node looks for it.
+    packages(&folder, &sources, "installing Ajv and Hyperjump")?;
+    // Beside the packages, where Node finds them.
     let program = folder.join(name).with_extension("mjs");
     fs::copy(sources.join(name).with_extension("mjs"), &program)?;
     compare(name, arguments, Path::new("node"), &program)

@@ -1,4 +1,4 @@
-//! The package for Python: its wheel, and its tests in an environment of its own, pinned by version and digest.
+//! The Python package: its wheel, and its tests in an environment that is pinned by version and digest.
 
 use std::{
     ffi::OsStr,
@@ -13,19 +13,19 @@ use crate::{
     run::{PACKAGES, command, run, say},
 };
 
-/// The package.
+/// The sources of the package.
 const PACKAGE: &str = "host/python";
 
-/// Where the environment is, in which it is built and tested.
+/// The environment that builds and tests it.
 const FOLDER: &str = "target/python";
 
-/// The time that files in the wheel have: the earliest that its format knows, so that the same files give the same bytes.
+/// The time of all files in the wheel: the earliest that its format has. So the same files give the same bytes.
 const EPOCH: &str = "315532800";
 
-/// Build the wheel, with the component that is in `host/component`.
+/// Build the wheel, with the component of `host/component`.
 pub(crate) fn wheel() -> Result<PathBuf> {
     let python = installed()?;
-    // Apart, so that what is there afterwards is what was built.
+    // In an empty folder, so that the wheel is the only file.
     let built = Path::new(FOLDER).join("built");
     remove(&built)?;
     let root = std::env::current_dir()?;
@@ -36,7 +36,7 @@ pub(crate) fn wheel() -> Result<PathBuf> {
         .current_dir(PACKAGE)
         .env("SOURCE_DATE_EPOCH", EPOCH))?;
     let wheels = fs::read_dir(&built)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    ensure!(wheels.len() == 1, "the build made {} files, not one wheel", wheels.len());
+    ensure!(wheels.len() == 1, "expected one wheel, not {} files", wheels.len());
     let wheel = Path::new(PACKAGES).join(wheels[0].file_name().context("a file")?);
     fs::create_dir_all(PACKAGES)?;
     fs::rename(&wheels[0], &wheel)?;
@@ -44,21 +44,21 @@ pub(crate) fn wheel() -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// Build the wheel and install it into the environment, of which the interpreter comes back; none where there is no Python.
+/// Build the wheel and install it into the environment. Returns the interpreter; none without Python.
 pub(crate) fn install() -> Result<Option<PathBuf>> {
     if !has_python() {
-        say("there is no python3 with its module venv: the package for Python is skipped, and nothing said of it");
+        say("skipping the Python package: python3 with its module venv is missing");
         remove(Path::new(FOLDER))?;
         return Ok(None);
     }
     let wheel = wheel()?;
-    // Its dependencies are there, by their digests.
+    // The environment already has its dependencies, pinned by digest.
     let options = ["install", "--quiet", "--no-index", "--no-deps", "--force-reinstall"];
     run(pip(Path::new(FOLDER)).args(options).arg(wheel))?;
     Ok(Some(interpreter()))
 }
 
-/// Build the wheel, install it, and hold it to its format, its lints, its types and its tests.
+/// Build the wheel, install it, and run format, lints, types and tests.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
@@ -68,17 +68,17 @@ pub(crate) fn test() -> Result<()> {
     checks.iter().try_for_each(|check| run(tool(&python, check).current_dir(PACKAGE)))
 }
 
-/// A module of the environment as a command. It leaves nothing behind in the package's folder.
+/// A module of the environment as a command. It leaves no files in the folder of the package.
 fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
     let mut tool = command(python);
     tool.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("RUFF_NO_CACHE", "true");
     tool
 }
 
-/// The environment's interpreter, once what is pinned is there.
+/// The interpreter of the environment, after it is installed.
 fn installed() -> Result<PathBuf> {
     let requirements = Path::new(PACKAGE).join("requirements.txt");
-    let why = "the package for Python is built and tested: installing what that takes";
+    let why = "installing what builds and tests the Python package";
     environment("python3", Path::new(FOLDER), &requirements, &["--only-binary", ":all:"], why)?;
     Ok(interpreter())
 }

@@ -1,4 +1,4 @@
-//! Running programs, and saying so.
+//! Runs programs, and says so.
 
 use std::{
     ffi::OsStr,
@@ -21,7 +21,7 @@ pub(crate) fn say(what: &str) {
     eprintln!("xtask: {what}");
 }
 
-/// A command without the variables that the surrounding `cargo run` has set, which are about another build.
+/// A command without the variables of the surrounding `cargo run`: they belong to another build.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -33,7 +33,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Run a command to its end; its failure is an error that names it.
+/// Run a command to its end. The error of a failure names it.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = line(command);
     say(&line);
@@ -44,7 +44,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a command prints, or nothing where it fails.
+/// What a command prints; none if it fails.
 pub(crate) fn output(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -1,5 +1,4 @@
-//! Other runtimes than the host's, asked the cases: the package for Python, and jco, installed into `target/runtimes`, pinned
-//! by version and digest.
+//! Asks all cases in other runtimes: the packages for Python and Node, and a runtime of core modules.
 
 use std::{fs, path::Path};
 
@@ -11,7 +10,7 @@ use crate::{
     run::{cargo, command, run, say},
 };
 
-/// Everything that is installed or written goes here.
+/// Where the npm package is installed.
 const FOLDER: &str = "target/runtimes";
 
 pub(crate) fn runtimes() -> Result<()> {
@@ -27,7 +26,7 @@ fn install_node() -> Result<()> {
     match js::package()? {
         Some(packed) => js::install(&packed, &node),
         None => {
-            say("the npm package is skipped, and nothing said of it");
+            say("skipping the npm package");
             remove(&node)
         }
     }

