@@ -30,11 +30,11 @@ fn write(
     machine: &Machine,
     skipped: &[String],
 ) -> std::fmt::Result {
-    writeln!(out, "# What seamgate costs, next to validating in one's own process\n")?;
+    writeln!(out, "# What seamgate costs, beside validation in your own process\n")?;
     writeln!(
         out,
-        "One run of `cargo xtask bench`, on {}: {}, {}, load before the run {}. Read the ratios; times are of this \
-         machine. \"Native\" is `serde_json` and `jsonschema` in the caller's own process. {} schemas of SchemaStore, {} \
+        "One run of `cargo xtask bench`, on {}: {}, {}, load before the run {}. Read the ratios: times depend on \
+         the machine. \"Native\" is `serde_json` and `jsonschema` in the caller's process. {} schemas of SchemaStore, {} \
          of their documents.\n",
         machine.date,
         machine.processors,
@@ -55,9 +55,9 @@ fn write(
     writeln!(out, "\n## Engines\n")?;
     writeln!(
         out,
-        "Bytes to verdict beside native: geometric means over the documents on which the engine and native have the \
-         same verdict. First verdict: a whole process, from start to exit, for one document and its schema. Peak: the \
-         most memory of a process that compiles all schemas and judges all documents.\n"
+        "Ratios: the time from bytes to verdict, divided by native's. They are geometric means over the documents with the \
+         same verdict as native. First verdict: a whole process, from start to exit, for one document and its schema. \
+         Peak: the peak memory of a process that compiles all schemas and judges all documents.\n"
     )?;
     writeln!(
         out,
@@ -77,8 +77,8 @@ fn write(
     }
     writeln!(
         out,
-        "\nFor documents, seamgate's components hold {CONTRACTS} contracts each, as many as an application has; for the \
-         first verdict the one that the other engines compile. With all {} of them in one component, the first verdict \
+        "\nFor documents, each of seamgate's components holds {CONTRACTS} contracts, as many as an application has. For the \
+         first verdict it holds one, as the other engines compile one. With all {} in one component, the first verdict \
          takes {} ms.",
         plan.sets.iter().filter(|set| set.refused.is_none()).count(),
         number(measured.with_all_contracts_millis),
@@ -90,9 +90,9 @@ fn write(
     writeln!(out, "\n## Settings\n")?;
     writeln!(
         out,
-        "Each engine's cheapest way to ask \"is it valid?\", schemas compiled before. `format` is an annotation for \
-         all, so that all answer the same question. seamgate answers more: it finds the document in the output, \
-         refuses what strict code trips over, and reports every violation with its place.\n"
+        "Each engine answers \"is it valid?\" in its cheapest way, with compiled schemas. `format` is an annotation for \
+         all, so that all answer the same question. seamgate does more: it finds the document in the output, refuses \
+         what breaks strict code, and reports every violation with its place.\n"
     )?;
     writeln!(out, "| engine | version | settings |\n| --- | --- | --- |")?;
     for engine in &figures.engines {
@@ -104,7 +104,7 @@ fn write(
     writeln!(out, "\n## Threads\n")?;
     writeln!(
         out,
-        "One gate, fresh instances, documents under 64 KB in turn: {} verdicts a second by one thread, {} by two.",
+        "One gate with fresh instances judges documents under 64 KB in turn: {} verdicts a second with one thread, {} with two.",
         number(one),
         number(two)
     )?;
@@ -114,7 +114,7 @@ fn write(
 
 fn growth(out: &mut String, figures: &Figures) -> std::fmt::Result {
     writeln!(out, "\n## Growth\n")?;
-    writeln!(out, "One contract, a list of records; nanoseconds for each byte.\n")?;
+    writeln!(out, "One contract for a list of records. Nanoseconds for each byte.\n")?;
     let asked: Vec<usize> = (0..figures.engines.len())
         .filter(|engine| figures.growth.iter().any(|(_, _, row)| row[*engine].is_some()))
         .collect();
@@ -130,7 +130,7 @@ fn growth(out: &mut String, figures: &Figures) -> std::fmt::Result {
 
 fn sets(out: &mut String, plan: &Plan, measured: &Measured, figures: &Figures) -> std::fmt::Result {
     writeln!(out, "\n## Sets\n")?;
-    writeln!(out, "Medians over the set's documents: bytes, and microseconds from bytes to verdict.\n")?;
+    writeln!(out, "Medians over the documents of a set: bytes, and microseconds from bytes to verdict.\n")?;
     let names: Vec<_> = figures.engines.iter().map(|engine| engine.name).collect();
     writeln!(out, "| set | schema | documents | bytes | {} |", names.join(" | "))?;
     writeln!(out, "| --- | --- | --- | --- |{}", " --- |".repeat(names.len()))?;
@@ -152,7 +152,7 @@ fn sets(out: &mut String, plan: &Plan, measured: &Measured, figures: &Figures) -
 }
 
 fn differences(out: &mut String, figures: &Figures) -> std::fmt::Result {
-    writeln!(out, "\n## Other verdicts than native's\n")?;
+    writeln!(out, "\n## Verdicts that differ from native's\n")?;
     if figures.differences.is_empty() {
         return writeln!(out, "None.");
     }

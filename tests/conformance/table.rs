@@ -1,4 +1,4 @@
-//! The results as Markdown: what is the same in each run, and nothing else.
+//! The results as Markdown, the same in each run.
 
 use std::{fmt::Write, fs, process::ExitCode};
 
@@ -10,7 +10,7 @@ use crate::{
     schemastore,
 };
 
-/// Write the table; a run in which something is not explained fails, and writes nothing.
+/// Write the page. A run with an unexplained result fails, and writes nothing.
 pub(crate) fn write(suites: &[Vec<Test>; 4], backtracked: usize) -> Result<ExitCode> {
     let tests: Vec<&Test> = suites.iter().flatten().collect();
     let reasons = Reasons::of(&tests)?;
@@ -73,16 +73,17 @@ fn counted(Count { tests, passed }: &Count) -> String {
 
 fn page(table: &str, reasons: &Reasons, backtracked: usize) -> Result<String> {
     let mut out = String::new();
-    writeln!(out, "# What the suites say\n")?;
+    writeln!(out, "# Conformance\n")?;
     writeln!(
         out,
-        "`cargo xtask conformance` loads the suites of other projects, pinned by version and digest, runs each test \
-         through the built-in component with the limits that are the host's defaults, and writes this file. It fails \
-         where a test fails that [`reasons.json`](reasons.json) does not name, and where one passes that it names.\n"
+        "`cargo xtask conformance` writes this page. It loads the suites of other projects, pinned by version and \
+         digest. It runs each test through the built-in component, with the host's default limits. \
+         [`reasons.json`](reasons.json) names the tests that fail. The command fails if another test fails, or if one of \
+         these passes.\n"
     )?;
     writeln!(out, "{table}")?;
     writeln!(out, "{} {backtracked} of all tests.\n", ASKED.trim_start())?;
-    writeln!(out, "## What fails, and why\n")?;
+    writeln!(out, "## Failures, with reasons\n")?;
     for Reason { of, verdict, reason, tests } in &reasons.all {
         writeln!(out, "**{of}**, {}, `{verdict}`: {reason}\n", counted_tests(tests.len()))?;
         for (name, drafts) in by_draft(tests) {
@@ -93,29 +94,28 @@ fn page(table: &str, reasons: &Reasons, backtracked: usize) -> Result<String> {
         }
         writeln!(out)?;
     }
-    writeln!(out, "## What JSON leaves free, and what is decided\n")?;
+    writeln!(out, "## What JSON leaves open, and what seamgate decides\n")?;
     writeln!(
         out,
-        "The word is `accepted`, or the keyword of the violation that rejects. A text counts as read as JSON where the \
-         error is not `malformed_json` or `extraction_failed`: so the tests whose names begin with `y` pass, and the two \
-         here are rejected afterwards.\n"
+        "The verdict is `accepted`, or the keyword of the violation that rejects. A text counts as JSON unless the error \
+         is `malformed_json` or `extraction_failed`. So the tests whose names begin with `y` pass. The two here are \
+         rejected afterwards.\n"
     )?;
     out.push_str(&json::decided()?);
     Ok(out)
 }
 
-/// How the suites are asked, where that is not plain.
+/// How the tests of each suite are run.
 const ASKED: &str = "
-- Each schema is a contract of its own: caps at their most, no marked blocks, and the whole text as the document. Schemas
-  that name no dialect get that of their suite.
-- JSON-Schema-Test-Suite: `format` annotates in the required tests and is asserted in the others, as they expect. Remotes
-  that a schema refers to are among the contract's `resources`. Draft 3 and the draft to come are no dialects of contracts.
-- JSON Type Definition: a test passes where the verdict is right and the places of all violations are those of the
-  vector, in the document (`pointer`) and in the definition (`schema_path`), no more and no fewer.
-- SchemaStore: schemas refer to each other through `resources`. Documents in YAML (1.2, core schema) and TOML are made
-  JSON first. Each schema is a test too, and passes where it makes a contract.
-- A schema whose pattern the linear engine does not take is asked again with `\"patterns\": \"backtracking\"`, as the fault
-  says:";
+- Each schema is a contract of its own, with the highest caps, and without markers: the whole text is the document. A schema
+  without a dialect gets that of its suite.
+- JSON-Schema-Test-Suite: `format` annotates in the required tests, and is asserted in the others, as they expect. The
+  contract's `resources` has the remotes of its schema. Contracts take neither draft 3 nor the next draft.
+- JSON Type Definition: a test passes if the verdict is right and the violations have exactly the places of the vector. These
+  are places in the document (`pointer`) and in the definition (`schema_path`).
+- SchemaStore: schemas refer to each other through `resources`. Documents in YAML (1.2, core schema) and TOML are converted to
+  JSON first. Each schema is a test, too: it passes if it makes a contract.
+- If the linear engine refuses a pattern, the test runs again with `\"patterns\": \"backtracking\"`, as the fault suggests:";
 
 fn counted_tests(count: usize) -> String {
     match count {

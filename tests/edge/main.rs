@@ -333,7 +333,7 @@ fn passed_limits(gate: &Gate) -> Result<String> {
     limit(&["-Wfuel=100000000"], "a schema of 2^40 steps", &post(doubling.clone()))?;
     limit(&["-Wtimeout=300ms"], "a schema of 2^40 steps", &post(doubling))?;
     limit(&["-Wmax-memory-size=8388608"], "a request of 6 MB", &post(numbers(3_000_000)))?;
-    limit(&["-Wtimeout=1s"], "a body that never comes", &|connection| {
+    limit(&["-Wtimeout=1s"], "a body that never arrives", &|connection| {
         connection.send(&head("POST", "/", "content-length: 100\r\n"))
     })?;
     limit(&["-Wtimeout=1s"], "a body that breaks off", &|connection| {
@@ -351,7 +351,7 @@ fn passed_limits(gate: &Gate) -> Result<String> {
     // More at once than are let in: they wait.
     let server = Server::start(&["--max-concurrent-requests=2"])?;
     load::run(&server, &examples(gate)?, 400, true).context("two requests at once")?;
-    seen.push_str(&format!("| `--max-concurrent-requests=2` | {CLIENTS} clients at once | 200, all of them | |\n"));
+    seen.push_str(&format!("| `--max-concurrent-requests=2` | {CLIENTS} clients at once | 200, for all | |\n"));
     Ok(seen)
 }
 
@@ -387,34 +387,32 @@ fn readme([cases, requests, attacks]: [usize; 3], ended: usize, table: &str, lim
     format!(
         "# The gate over HTTP
 
-`cargo xtask edge` writes this. It composes `guest/edge` with a validator that holds `schemas/examples`, has it served by
-`wasmtime serve` on loopback, and asks it with real requests. What is served imports `wasi:http/types` and `wasi:io`, and
-nothing else. The server is built from its crate; `tests/sources/wasmtime-cli` pins it by version and digest.
+`cargo xtask edge` writes this page. It composes `guest/edge` with a validator that holds `schemas/examples`. `wasmtime serve` serves
+the result on loopback, and the test sends real requests. The served component imports only `wasi:http/types` and `wasi:io`. The
+command builds the server from its crate; `tests/sources/wasmtime-cli` pins it by version and digest.
 
-It runs with these flags:
+The server runs with these flags:
 
 ```
 {recommended}
 ```
 
-- All cases of `tests/cases`, {cases} requests: each body has the same bytes as the library's answer, and each its status.
-- {requests} further requests: what is asked beside verdicts, and what is no request, with the status, fault and message
-  of each.
-- All attacks of `tests/hostile`, {attacks} requests: the same bytes as from a gate with the same limits. Where that has no
-  answer, there is none here either: {ended} times the status is 500, or 413 where the request is longer than 8 MiB.
+- All cases of `tests/cases`, {cases} requests: each body has the bytes of the library's answer, and its status.
+- {requests} further requests: other operations, and bodies that are not requests. Each has its status, fault and message.
+- All attacks of `tests/hostile`, {attacks} requests: the same bytes as from a gate with the same limits. Without an answer from
+  the gate, the server gives none either: {ended} times the status is 500, or 413 for a request over 8 MiB.
 
 ## Under load
 
-{CLIENTS} clients ask at the same time, what `schemas/examples/outputs` has. No request may fail, and each answer must be the
-right one, byte for byte. Memory is the server's resident set, at the start and after each quarter of the requests; where it
-ends more than {} MiB over the first quarter, the run has failed. What Wasmtime had for compiling the component is in it.
-Clients and server share {cores} × {model}, load {load}.
+{CLIENTS} clients send the outputs of `schemas/examples/outputs` at the same time. No request may fail, and each answer must be right,
+byte for byte. A run may take a minute. Memory is the server's resident set, at the start and after each quarter of the requests. The
+run fails if it ends more than {} MiB over the first quarter. It includes what Wasmtime used to compile the component. Clients and server share {cores} × {model}, load {load}.
 
 {table}
-## Limits passed
+## Exceeded limits
 
-Each by its own server, three times; after each the next request is answered as ever. A 500 is Wasmtime's, its body a page
-of HTML.
+Each row has its own server, and three attempts. After each, the server answers the next request as before. A 500 is Wasmtime's, with
+an HTML page as its body.
 
 {limits}",
         GROWTH / 1024

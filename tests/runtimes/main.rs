@@ -188,13 +188,14 @@ fn readme(table: &str, requests: usize) -> String {
     format!(
         "# The same bytes in other runtimes
 
-`cargo xtask runtimes` writes this. It asks the component each case of `tests/cases` as one line of JSON text, with its
-contract, through `wire.call`: {requests} requests, each to an instance of its own. The first two columns are the
-library `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`), Python
-and Node the packages of `host/python` and `host/js`, through `Gate.call`. A cell says how many answers have the same bytes as
-the library's, which `tests/tests/cases.rs` holds to those expected; the last line, how many took the same fuel. Engines for
-JavaScript have no fuel: there the component counts for itself. Other versions of Wasmtime count a little otherwise, and the
-core module takes a little more, for it gets bytes. Run on {} with {}.
+`cargo xtask runtimes` writes this page. It sends each case of `tests/cases` to `wire.call`, with its contract, as one line of JSON
+text: {requests} requests, each to its own instance. The first two columns are the library `seamgate`, with Wasmtime's compiler and
+with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the packages of `host/python` and
+`host/js`, through `Gate.call`.
+
+A cell says how many answers have the same bytes as the library's; `tests/tests/cases.rs` compares those with the expected reports.
+The last line says how many took the same fuel. JavaScript engines have no fuel, so there the component counts. Other versions of
+Wasmtime count slightly differently. The core module takes slightly more, because it checks that its bytes are UTF-8. Run on {} with {}.
 
 {table}
 ",
