@@ -33,7 +33,7 @@ fn check(Fixture { name, wasm, expected }: &Fixture) -> Result<()> {
     let (what, outcome) = &expected[0];
     let start = Instant::now();
     let told = match gate(wasm.clone()) {
-        Err(error) if what == "load" => error.to_string(),
+        Err(error) if what == "load" => format!("{:#}", anyhow::Error::from(error)),
         Err(error) => format!("refused: {error}"),
         Ok(_) if what == "load" => "loaded".to_owned(),
         Ok(gate) => {

@@ -153,10 +153,20 @@ fn dispatch(command: Command) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
+
+    use super::{Arguments, Command};
 
     #[test]
     fn the_command_line_is_sound() {
-        super::Arguments::command().debug_assert();
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_of_cargo_test_are_passed_on() {
+        let given = ["--test", "cases", "--", "--exact", "items/whole"];
+        let parsed = Arguments::parse_from(["xtask", "test"].iter().chain(&given));
+        let Command::Test { arguments } = parsed.command else { panic!("another command") };
+        assert_eq!(arguments, given);
     }
 }
