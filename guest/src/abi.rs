@@ -7,10 +7,9 @@
 use std::{
     alloc::{Layout, alloc},
     cell::Cell,
-    slice,
 };
 
-use super::{REGISTRY, core};
+use super::{REGISTRY, core, lasting};
 
 thread_local! {
     /// The last answer, until the next call.
@@ -36,9 +35,12 @@ extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
     ANSWER.set(String::new());
-    // SAFETY: the caller's promise: an allocation of its own, of this length, of initialised bytes.
-    let request = unsafe { Box::from_raw(slice::from_raw_parts_mut(request, length)) };
+    // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
+    // the length is zero.
+    let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };
     let answer = REGISTRY.with_borrow_mut(|registry| core::call_bytes(registry, &request));
+    // It outlasts the call: in the call's arena it would keep that from starting again.
+    let answer = lasting(|| answer.clone());
     let at = (answer.as_ptr().addr() as u64) << 32 | answer.len() as u64;
     ANSWER.set(answer);
     at

@@ -24,7 +24,7 @@ use bindings::exports::seamgate::validator::{merge, registry, stream, types, val
 
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.
-    static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::new()) };
+    static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep)) };
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -34,6 +34,10 @@ use allocator::lasting;
 #[cfg(not(target_arch = "wasm32"))]
 fn lasting<T>(run: impl FnOnce() -> T) -> T {
     run()
+}
+
+fn keep(run: &mut dyn FnMut()) {
+    lasting(run);
 }
 
 struct Validator;
@@ -56,7 +60,7 @@ impl validate::Guest for Validator {
 
 impl registry::Guest for Validator {
     fn register(contract: String) -> Result<types::ContractInfo, types::Fault> {
-        let info = lasting(|| REGISTRY.with_borrow_mut(|registry| registry.register(&contract)));
+        let info = REGISTRY.with_borrow_mut(|registry| registry.register(&contract));
         info.map(convert::info).map_err(convert::fault)
     }
 
@@ -78,13 +82,12 @@ impl registry::Guest for Validator {
     }
 
     fn lint(contract: String) -> Result<Vec<types::Warning>, types::Fault> {
-        // What it makes on its way to a compiled contract serves the contracts after it.
-        let warnings = lasting(|| REGISTRY.with_borrow(|registry| registry.lint(&contract))).map_err(convert::fault)?;
+        let warnings = REGISTRY.with_borrow(|registry| registry.lint(&contract)).map_err(convert::fault)?;
         Ok(warnings.into_iter().map(convert::warning).collect())
     }
 
     fn seal() {
-        lasting(|| REGISTRY.with_borrow_mut(core::Registry::seal));
+        REGISTRY.with_borrow_mut(core::Registry::seal);
     }
 }
 

@@ -31,13 +31,36 @@ impl Host {
         Host { engine, module }
     }
 
-    /// Answer a request in an instance of its own, as `guest/src/abi.rs` says.
-    fn call(&self, request: &[u8]) -> Came {
+    fn instance(&self) -> Warm {
         let mut store = Store::new(&self.engine, ());
         let instance = Instance::new(&mut store, &self.module, &[]).expect("an instance: nothing is imported");
+        Warm { store, instance }
+    }
+
+    /// Answer a request in an instance of its own.
+    fn call(&self, request: &[u8]) -> Came {
+        self.instance().call(request)
+    }
+}
+
+/// An instance, which may have answered before.
+struct Warm {
+    store: Store<()>,
+    instance: Instance,
+}
+
+impl Warm {
+    /// Pages of memory that it has.
+    fn pages(&mut self) -> u64 {
+        self.instance.get_memory(&mut self.store, "memory").expect("memory").size(&self.store)
+    }
+
+    /// Answer a request, as `guest/src/abi.rs` says.
+    fn call(&mut self, request: &[u8]) -> Came {
+        let (mut store, instance) = (&mut self.store, self.instance);
         let memory = instance.get_memory(&mut store, "memory").expect("memory");
         let global = |name, store: &mut Store<()>| instance.get_global(store, name).expect("a global");
-        let (fuel, refused) = (global("fuel", &mut store), global("memory_refused", &mut store));
+        let (fuel, refused) = (global("fuel", store), global("memory_refused", store));
         let allocate = instance.get_typed_func::<i32, i32>(&mut store, "seamgate_allocate").expect("a function");
         let call = instance.get_typed_func::<(i32, i32), i64>(&mut store, "seamgate_call").expect("a function");
 
@@ -54,12 +77,12 @@ impl Host {
             Ok(answer) => {
                 let (at, length) = ((answer >> 32) as usize, (answer & 0xffff_ffff) as usize);
                 let text = memory.data(&store)[at..at + length].to_vec();
-                let fuel = given - left(&mut store, &fuel) as u64;
+                let fuel = given - left(store, &fuel) as u64;
                 Ok((String::from_utf8(text).expect("UTF-8"), fuel))
             }
             Err(error) => Err(match error.downcast_ref::<Trap>() {
                 Some(Trap::StackOverflow) => "stack_overflow",
-                _ if left(&mut store, &fuel) <= 0 => "out_of_fuel",
+                _ if left(store, &fuel) <= 0 => "out_of_fuel",
                 _ if refused.get(&mut store).i32() == Some(1) => "out_of_memory",
                 _ => "trap",
             }),
@@ -120,6 +143,33 @@ fn every_attack_ends_as_in_the_component() {
     }
     println!("the same faults: {faults:?}");
     assert!(faults.contains_key("out_of_fuel") && faults.contains_key("out_of_memory"), "{faults:?}");
+}
+
+#[test]
+fn a_warm_instance_takes_the_same_fuel_and_memory_each_time() {
+    let host = Host::new();
+    let mut warm = host.instance();
+    let register = |number: usize| {
+        let schema = json!({ "type": "object", "properties": { "a": { "type": "integer", "minimum": number } } });
+        json!({ "op": "register", "contract": { "agent": format!("a{number}"), "schema": schema } }).to_string()
+    };
+    for number in 0..20 {
+        let (answer, _) = warm.call(register(number).as_bytes()).expect("an answer");
+        assert!(answer.contains("\"result\""), "{answer}");
+    }
+    // More than the arena holds, were it not to start again.
+    let output = json!(vec![json!({ "a": 1 }); 1_000]).to_string();
+    let request = json!({ "agent": "a1", "output": output }).to_string();
+    let mut call = || {
+        let (answer, fuel) = warm.call(request.as_bytes()).expect("an answer");
+        warm.call(b"").expect("a fault for a request of no length");
+        (answer, fuel, warm.pages())
+    };
+    let second = (0..2).map(|_| call()).next_back();
+    let last = (0..200).map(|_| call()).next_back();
+    let (_, fuel, pages) = last.as_ref().expect("a call");
+    println!("each call of a warm instance: {fuel} fuel, {pages} pages");
+    assert_eq!(last, second);
 }
 
 #[test]

@@ -6,6 +6,8 @@
 #![allow(missing_docs, reason = "the words are documented once, in wit/types.wit")]
 
 mod allow;
+#[cfg(feature = "bench")]
+pub mod bench;
 mod caps;
 mod change;
 mod check;
@@ -48,7 +50,7 @@ pub use judgement::ErrorKind;
 pub use merge::{Attempt, Merged, merge};
 pub use parse::Span;
 pub use pipeline::validate;
-pub use registry::{ContractInfo, Registry};
+pub use registry::{ContractInfo, Keep, Registry};
 pub use report::{Disposition, JudgedCandidate, OutputError, Report};
 pub use request::{Finish, NamedList, Request};
 pub use stream::{Completed, Completeness, DeadEnd, Progress, Session};

@@ -39,20 +39,38 @@ impl From<&Contract> for ContractInfo {
     }
 }
 
+/// Runs what it is given. What that allocates outlasts the call.
+pub type Keep = fn(&mut dyn FnMut());
+
 /// Contracts by agent.
-#[derive(Default)]
 pub struct Registry {
     contracts: BTreeMap<String, Contract>,
     sealed: bool,
+    keep: Keep,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Registry::new()
+    }
 }
 
 impl Registry {
     pub const fn new() -> Self {
-        Registry { contracts: BTreeMap::new(), sealed: false }
+        Registry::keeping(|run| run())
+    }
+
+    /// With a way to tell an allocator what outlasts a call.
+    pub const fn keeping(keep: Keep) -> Self {
+        Registry { contracts: BTreeMap::new(), sealed: false, keep }
     }
 
     /// Compile a contract and keep it. Registering the same one again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ContractInfo, Fault> {
+        kept(self.keep, || self.compile(text))
+    }
+
+    fn compile(&mut self, text: &str) -> Result<ContractInfo, Fault> {
         if self.sealed {
             return Err(Fault::new(FaultCode::Sealed, "the registry is sealed: nothing can be registered"));
         }
@@ -97,7 +115,8 @@ impl Registry {
 
     /// What is likely a mistake in a contract, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        Contract::compile(text).map(|contract| contract.lint())
+        // What is made on the way to a compiled contract serves the contracts after it.
+        kept(self.keep, || Contract::compile(text).map(|contract| contract.lint()))
     }
 
     /// From now on, `register` is a fault.
@@ -143,4 +162,11 @@ impl Registry {
             Fault { agents: self.names(), ..Fault::new(FaultCode::UnknownAgent, message) }
         })
     }
+}
+
+/// What a closure gives that is run by `keep`.
+fn kept<T>(keep: Keep, run: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    let (mut run, mut result) = (Some(run), None);
+    keep(&mut || result = run.take().map(|run| run()));
+    result.unwrap_or_else(|| unreachable!("it runs what it is given"))
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{
     Dialect,
     format::{Content, Format},
+    keywords::{self, EXCLUSIVE_MAXIMUM, EXCLUSIVE_MINIMUM, Keyword, MAXIMUM, MINIMUM},
     pattern::Pattern,
     schema::{
         ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
@@ -454,7 +455,7 @@ struct Builder<'s, 'c> {
 
 impl<'s> Builder<'s, '_> {
     fn build(&mut self) -> Compiled<'s, ()> {
-        if self.keywords.contains_key("$ref") && self.context.until(Draft::Draft7) {
+        if self.get(keywords::REF).is_some() && self.context.until(Draft::Draft7) {
             // What stands beside a reference is not looked at.
             return self.references();
         }
@@ -484,11 +485,16 @@ impl<'s> Builder<'s, '_> {
         }
     }
 
-    /// A keyword's value, read; none where it does not stand there.
-    fn read<T>(&self, keyword: &str, read: impl FnOnce(&'s Value) -> Option<T>) -> Compiled<'s, Option<T>> {
-        match self.keywords.get(keyword) {
+    /// A keyword's value; none where it does not stand there, or the draft does not have it.
+    fn get(&self, keyword: &Keyword) -> Option<&'s Value> {
+        self.keywords.get(keyword.name).filter(|_| keyword.is_in(self.context.draft))
+    }
+
+    /// A keyword's value, read.
+    fn read<T>(&self, keyword: &Keyword, read: impl FnOnce(&'s Value) -> Option<T>) -> Compiled<'s, Option<T>> {
+        match self.get(keyword) {
             None => Ok(None),
-            Some(value) => self.expect(keyword, read(value)).map(Some),
+            Some(value) => self.expect(keyword.name, read(value)).map(Some),
         }
     }
 
@@ -497,7 +503,7 @@ impl<'s> Builder<'s, '_> {
         self.expect(keyword, all)
     }
 
-    fn sizes(&self, min: &str, max: &str) -> Compiled<'s, Sizes> {
+    fn sizes(&self, min: &Keyword, max: &Keyword) -> Compiled<'s, Sizes> {
         let none = Sizes::default();
         Ok(Sizes { min: self.read(min, size)?.unwrap_or(none.min), max: self.read(max, size)?.unwrap_or(none.max) })
     }
@@ -520,15 +526,16 @@ impl<'s> Builder<'s, '_> {
     }
 
     /// A schema as the value of a keyword.
-    fn schema_at(&mut self, keyword: &str) -> Compiled<'s, Option<SchemaId>> {
-        self.keywords.get(keyword).map(|value| self.child(&[keyword], value)).transpose()
+    fn schema_at(&mut self, keyword: &Keyword) -> Compiled<'s, Option<SchemaId>> {
+        self.get(keyword).map(|value| self.child(&[keyword.name], value)).transpose()
     }
 
-    fn schemas_at(&mut self, keyword: &str) -> Compiled<'s, Option<Vec<SchemaId>>> {
+    fn schemas_at(&mut self, keyword: &Keyword) -> Compiled<'s, Option<Vec<SchemaId>>> {
         let Some(list) = self.read(keyword, Value::as_array)? else {
             return Ok(None);
         };
-        let schemas = list.iter().enumerate().map(|(index, value)| self.child(&[keyword, &index.to_string()], value));
+        let schemas =
+            list.iter().enumerate().map(|(index, value)| self.child(&[keyword.name, &index.to_string()], value));
         schemas.collect::<Compiled<'s, Vec<_>>>().map(Some)
     }
 
@@ -542,7 +549,7 @@ impl<'s> Builder<'s, '_> {
         text::cut(&reference.unwrap_or_else(|| value.to_string()), MAX_VALUE)
     }
 
-    fn members_of(&self, keyword: &str) -> Compiled<'s, Option<&'s Map<String, Value>>> {
+    fn members_of(&self, keyword: &Keyword) -> Compiled<'s, Option<&'s Map<String, Value>>> {
         self.read(keyword, Value::as_object)
     }
 
@@ -559,7 +566,7 @@ impl<'s> Builder<'s, '_> {
 
     /// Rules for values of any kind.
     fn any_kind(&mut self) -> Compiled<'s, ()> {
-        if let Some(value) = self.keywords.get("type") {
+        if let Some(value) = self.get(keywords::TYPE) {
             let names = match value {
                 Value::String(name) => vec![name.as_str()],
                 list => self.strings_in("type", list)?,
@@ -572,12 +579,10 @@ impl<'s> Builder<'s, '_> {
             self.schema.types = types;
             self.schema.type_names = names.join(" or ");
         }
-        if let Some(values) = self.read("enum", Value::as_array)? {
+        if let Some(values) = self.read(keywords::ENUM, Value::as_array)? {
             self.schema.allowed.push(Allowed::new("enum", values.clone()));
         }
-        if self.context.since(Draft::Draft6)
-            && let Some(value) = self.keywords.get("const")
-        {
+        if let Some(value) = self.get(keywords::CONST) {
             self.schema.allowed.push(Allowed::new("const", vec![value.clone()]));
         }
         Ok(())
@@ -587,12 +592,12 @@ impl<'s> Builder<'s, '_> {
         let mut rules = NumberRules::default();
         let number = |value: &'s Value| value.is_number().then_some(value);
         for (keyword, exclusive, sign, exclusive_sign) in
-            [("minimum", "exclusiveMinimum", ">=", ">"), ("maximum", "exclusiveMaximum", "<=", "<")]
+            [(MINIMUM, EXCLUSIVE_MINIMUM, ">=", ">"), (MAXIMUM, EXCLUSIVE_MAXIMUM, "<=", "<")]
         {
-            let mut bound = |limit: Option<&Value>, keyword, sign| {
+            let mut bound = |limit: Option<&Value>, keyword: &'static Keyword, sign| {
                 if let Some(Value::Number(limit)) = limit {
                     let text = limit.to_string();
-                    rules.bounds.push(Bound { keyword, sign, about: About::of(&text), text });
+                    rules.bounds.push(Bound { keyword: keyword.name, sign, about: About::of(&text), text });
                 }
             };
             let limit = self.read(keyword, number)?;
@@ -606,7 +611,7 @@ impl<'s> Builder<'s, '_> {
                 bound(self.read(exclusive, number)?, exclusive, exclusive_sign);
             }
         }
-        if let Some(Value::Number(divisor)) = self.read("multipleOf", number)? {
+        if let Some(Value::Number(divisor)) = self.read(keywords::MULTIPLE_OF, number)? {
             let text = divisor.to_string();
             rules.multiple_of = Some((Divisor::of(&text), text));
         }
@@ -619,18 +624,18 @@ impl<'s> Builder<'s, '_> {
     fn strings(&mut self) -> Compiled<'s, ()> {
         let mut rules = StringRules::default();
         if self.context.has(&Vocabulary::Validation) {
-            rules.length = self.sizes("minLength", "maxLength")?;
-            if let Some(pattern) = self.read("pattern", Value::as_str)? {
+            rules.length = self.sizes(keywords::MIN_LENGTH, keywords::MAX_LENGTH)?;
+            if let Some(pattern) = self.read(keywords::PATTERN, Value::as_str)? {
                 rules.pattern = Some(self.pattern("pattern", pattern)?);
             }
         }
         if self.compiler.dialect.assert_formats {
-            let name = self.read("format", Value::as_str)?;
+            let name = self.read(keywords::FORMAT, Value::as_str)?;
             rules.format = name.and_then(|name| Format::named(name, self.context.draft));
         }
         if self.context.since(Draft::Draft6) && self.context.until(Draft::Draft7) {
-            let text = |keyword: &str| self.keywords.get(keyword).and_then(Value::as_str);
-            rules.content = Content::named(text("contentEncoding"), text("contentMediaType"));
+            let text = |keyword| self.get(keyword).and_then(Value::as_str);
+            rules.content = Content::named(text(keywords::CONTENT_ENCODING), text(keywords::CONTENT_MEDIA_TYPE));
         }
         if !rules.is_empty() {
             self.schema.string = Some(Box::new(rules));
@@ -642,31 +647,30 @@ impl<'s> Builder<'s, '_> {
         let mut rules = ArrayRules::default();
         let validation = self.context.has(&Vocabulary::Validation);
         if validation {
-            rules.length = self.sizes("minItems", "maxItems")?;
-            rules.unique = self.keywords.get("uniqueItems") == Some(&Value::Bool(true));
+            rules.length = self.sizes(keywords::MIN_ITEMS, keywords::MAX_ITEMS)?;
+            rules.unique = self.get(keywords::UNIQUE_ITEMS) == Some(&Value::Bool(true));
         }
         if self.context.has(&Vocabulary::Applicator) {
             let listed =
-                self.context.until(Draft::Draft201909) && self.keywords.get("items").is_some_and(Value::is_array);
+                self.context.until(Draft::Draft201909) && self.get(keywords::ITEMS).is_some_and(Value::is_array);
             if listed {
-                rules.prefix = self.schemas_at("items")?.unwrap_or_default();
-                match self.keywords.get("additionalItems") {
+                rules.prefix = self.schemas_at(keywords::ITEMS)?.unwrap_or_default();
+                match self.get(keywords::ADDITIONAL_ITEMS) {
                     Some(Value::Bool(false)) => rules.closed = true,
-                    _ => rules.rest = self.schema_at("additionalItems")?,
+                    _ => rules.rest = self.schema_at(keywords::ADDITIONAL_ITEMS)?,
                 }
             } else {
-                if self.context.since(Draft::Draft202012) {
-                    rules.prefix = self.schemas_at("prefixItems")?.unwrap_or_default();
-                }
-                rules.rest = self.schema_at("items")?;
+                rules.prefix = self.schemas_at(keywords::PREFIX_ITEMS)?.unwrap_or_default();
+                rules.rest = self.schema_at(keywords::ITEMS)?;
             }
-            if self.context.since(Draft::Draft6)
-                && let Some(value) = self.keywords.get("contains")
-            {
+            if let Some(value) = self.get(keywords::CONTAINS) {
                 let (schema, shown) = (self.child(&["contains"], value)?, self.shown(value));
-                let counted = self.context.since(Draft::Draft201909) && validation;
-                let count = if counted { self.sizes("minContains", "maxContains")? } else { Sizes::default() };
-                let min = if counted && self.keywords.contains_key("minContains") { count.min } else { 1 };
+                let count = if validation {
+                    self.sizes(keywords::MIN_CONTAINS, keywords::MAX_CONTAINS)?
+                } else {
+                    Sizes::default()
+                };
+                let min = if validation && self.get(keywords::MIN_CONTAINS).is_some() { count.min } else { 1 };
                 let evaluates = self.context.since(Draft::Draft202012);
                 rules.contains = Some(Contains { schema, shown, count: Sizes { min, ..count }, evaluates });
             }
@@ -683,8 +687,8 @@ impl<'s> Builder<'s, '_> {
         let mut named: Vec<(&'s str, Member)> = Vec::new();
         let mut numbers: HashMap<&'s str, usize> = HashMap::new();
         if self.context.has(&Vocabulary::Validation) {
-            rules.count = self.sizes("minProperties", "maxProperties")?;
-            if let Some(names) = self.keywords.get("required") {
+            rules.count = self.sizes(keywords::MIN_PROPERTIES, keywords::MAX_PROPERTIES)?;
+            if let Some(names) = self.get(keywords::REQUIRED) {
                 for name in self.strings_in("required", names)? {
                     if let Entry::Vacant(number) = numbers.entry(name) {
                         number.insert(named.len());
@@ -693,9 +697,7 @@ impl<'s> Builder<'s, '_> {
                 }
                 rules.required = named.len();
             }
-            if self.context.since(Draft::Draft201909)
-                && let Some(members) = self.members_of("dependentRequired")?
-            {
+            if let Some(members) = self.members_of(keywords::DEPENDENT_REQUIRED)? {
                 for (name, value) in members {
                     let required = self.strings_in("dependentRequired", value)?;
                     rules.dependent.push(Dependent::new(name, "dependentRequired", &required, None));
@@ -703,28 +705,24 @@ impl<'s> Builder<'s, '_> {
             }
         }
         if self.context.has(&Vocabulary::Applicator) {
-            for (name, value) in self.members_of("properties")?.into_iter().flatten() {
+            for (name, value) in self.members_of(keywords::PROPERTIES)?.into_iter().flatten() {
                 let schema = Some(self.child(&["properties", name], value)?);
                 match numbers.get(name.as_str()) {
                     Some(number) => named[*number].1.schema = schema,
                     None => named.push((name, Member { schema, required: false })),
                 }
             }
-            for (pattern, value) in self.members_of("patternProperties")?.into_iter().flatten() {
+            for (pattern, value) in self.members_of(keywords::PATTERN_PROPERTIES)?.into_iter().flatten() {
                 let schema = self.child(&["patternProperties", pattern], value)?;
                 rules.patterns.push((self.pattern("patternProperties", pattern)?, schema));
             }
-            rules.additional = self.schema_at("additionalProperties")?;
-            if self.context.since(Draft::Draft6) {
-                rules.property_names = self.schema_at("propertyNames")?;
+            rules.additional = self.schema_at(keywords::ADDITIONAL_PROPERTIES)?;
+            rules.property_names = self.schema_at(keywords::PROPERTY_NAMES)?;
+            for (name, value) in self.members_of(keywords::DEPENDENT_SCHEMAS)?.into_iter().flatten() {
+                let schema = Some(self.child(&["dependentSchemas", name], value)?);
+                rules.dependent.push(Dependent::new(name, "dependentSchemas", &[], schema));
             }
-            if self.context.since(Draft::Draft201909) {
-                for (name, value) in self.members_of("dependentSchemas")?.into_iter().flatten() {
-                    let schema = Some(self.child(&["dependentSchemas", name], value)?);
-                    rules.dependent.push(Dependent::new(name, "dependentSchemas", &[], schema));
-                }
-            }
-            for (name, value) in self.members_of("dependencies")?.into_iter().flatten() {
+            for (name, value) in self.members_of(keywords::DEPENDENCIES)?.into_iter().flatten() {
                 let dependent = if value.is_array() {
                     let required = self.strings_in("dependencies", value)?;
                     Dependent::new(name, "dependencies", &required, None)
@@ -745,23 +743,21 @@ impl<'s> Builder<'s, '_> {
     }
 
     fn applicators(&mut self) -> Compiled<'s, ()> {
-        if let Some(all) = self.schemas_at("allOf")? {
+        if let Some(all) = self.schemas_at(keywords::ALL_OF)? {
             self.schema.applied.push(Applied::All(all));
         }
-        if let Some(any) = self.schemas_at("anyOf")? {
+        if let Some(any) = self.schemas_at(keywords::ANY_OF)? {
             self.schema.applied.push(Applied::Any(any));
         }
-        if let Some(one) = self.schemas_at("oneOf")? {
+        if let Some(one) = self.schemas_at(keywords::ONE_OF)? {
             self.schema.applied.push(Applied::One(one));
         }
-        if let Some(value) = self.keywords.get("not") {
+        if let Some(value) = self.get(keywords::NOT) {
             let (schema, shown) = (self.child(&["not"], value)?, self.shown(value));
             self.schema.applied.push(Applied::Not(schema, shown));
         }
-        if self.context.since(Draft::Draft7)
-            && let Some(condition) = self.schema_at("if")?
-        {
-            let (then, otherwise) = (self.schema_at("then")?, self.schema_at("else")?);
+        if let Some(condition) = self.schema_at(keywords::IF)? {
+            let (then, otherwise) = (self.schema_at(keywords::THEN)?, self.schema_at(keywords::ELSE)?);
             self.schema.applied.push(Applied::If { condition, then, otherwise });
         }
         Ok(())
@@ -770,26 +766,24 @@ impl<'s> Builder<'s, '_> {
     fn unevaluated(&mut self) -> Compiled<'s, ()> {
         let vocabulary =
             if self.context.draft == Draft::Draft201909 { Vocabulary::Applicator } else { Vocabulary::Unevaluated };
-        if self.context.since(Draft::Draft201909) && self.context.has(&vocabulary) {
-            self.schema.unevaluated_items = self.schema_at("unevaluatedItems")?;
-            self.schema.unevaluated_members = self.schema_at("unevaluatedProperties")?;
+        if self.context.has(&vocabulary) {
+            self.schema.unevaluated_items = self.schema_at(keywords::UNEVALUATED_ITEMS)?;
+            self.schema.unevaluated_members = self.schema_at(keywords::UNEVALUATED_PROPERTIES)?;
         }
         Ok(())
     }
 
     fn references(&mut self) -> Compiled<'s, ()> {
-        if let Some(reference) = self.read("$ref", Value::as_str)? {
+        if let Some(reference) = self.read(keywords::REF, Value::as_str)? {
             let target = self.compiler.resolve(&self.context.resolver, reference)?;
             self.refer(target, reference)?;
         }
-        if self.context.since(Draft::Draft202012)
-            && let Some(reference) = self.read("$dynamicRef", Value::as_str)?
-        {
+        if let Some(reference) = self.read(keywords::DYNAMIC_REF, Value::as_str)? {
             self.depend_on_the_way()?;
             let target = self.compiler.resolve_dynamic(&self.context, reference)?;
             self.refer(target, reference)?;
         }
-        if self.context.draft == Draft::Draft201909 && self.keywords.contains_key("$recursiveRef") {
+        if self.get(keywords::RECURSIVE_REF).is_some() {
             self.depend_on_the_way()?;
             let target = self.compiler.resolve_recursive(&self.context)?;
             self.refer(target, "#")?;

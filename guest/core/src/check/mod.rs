@@ -5,6 +5,7 @@ mod explain;
 mod format;
 mod jtd;
 mod judge;
+pub(crate) mod keywords;
 mod metaschema;
 mod pattern;
 mod schema;

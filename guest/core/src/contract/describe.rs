@@ -37,9 +37,10 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
         describer.value("", schema, 0);
         out = describer.out;
     } else if let Some(jtd) = root.get("jtd") {
-        out.push_str("\nThe document must match this JSON Type Definition (RFC 8927):\n");
-        contract.write(jtd.at, &mut out);
-        out.push('\n');
+        out.push_str("\nThe document:\n");
+        let mut describer = Describer { root: jtd, out };
+        describer.form("", jtd, 0);
+        out = describer.out;
     }
     if let Some(items) = root.get("items")
         && let (Some(path), Some(max)) = (items.text("path"), items.get("max"))
@@ -158,6 +159,27 @@ impl<'d> Schema<'d> {
     }
 }
 
+impl Schema<'_> {
+    /// What a value of a form of JSON Type Definition is.
+    fn form_kind(self) -> String {
+        if let Some(values) = self.get("enum") {
+            return format!("one of {}", values.list());
+        }
+        match self.text("type") {
+            Some("timestamp") => "timestamp, written YYYY-MM-DDThh:mm:ssZ or with an offset".to_owned(),
+            Some(name @ ("boolean" | "string")) => name.to_owned(),
+            Some(name) if name.starts_with("float") => "number".to_owned(),
+            Some(name) => format!("integer ({name})"),
+            None if self.get("elements").is_some() => "array".to_owned(),
+            None => {
+                let keywords = ["properties", "optionalProperties", "values", "discriminator"];
+                let is_object = keywords.iter().any(|keyword| self.get(keyword).is_some());
+                if is_object { "object" } else { "any value" }.to_owned()
+            }
+        }
+    }
+}
+
 struct Describer<'d> {
     root: Schema<'d>,
     out: String,
@@ -188,9 +210,7 @@ impl<'d> Describer<'d> {
             let optional = if required(name) { "" } else { " (optional)" };
             self.value(&format!("\"{name}\"{optional}: "), property, depth);
         }
-        if let Some(items) = schema.get("items").filter(|items| items.is(Kind::Object)) {
-            self.value("each item: ", items, depth);
-        }
+        self.items(schema, depth);
         for (keyword, says) in
             [("allOf", "and all of these"), ("anyOf", "at least one of these"), ("oneOf", "exactly one of these")]
         {
@@ -209,10 +229,124 @@ impl<'d> Describer<'d> {
         }
     }
 
+    /// The items of an array: those at the front that have schemas of their own, and the others.
+    fn items(&mut self, schema: Schema<'d>, depth: usize) {
+        let list = |keyword: &str| schema.get(keyword).filter(|value| value.is(Kind::Array));
+        // Until 2019-09 `items` itself is that list, and `additionalItems` is for the others.
+        let (front, others) = match list("prefixItems") {
+            Some(front) => (Some(front), "items"),
+            None => (list("items"), if list("items").is_some() { "additionalItems" } else { "items" }),
+        };
+        for (index, item) in front.into_iter().flat_map(Schema::items).enumerate() {
+            self.value(&format!("item {index}: "), item, depth);
+        }
+        let called = if front.is_some() { "each further item: " } else { "each item: " };
+        match schema.get(others) {
+            Some(items) if items.is(Kind::Object) => self.value(called, items, depth),
+            Some(items) if items.is(Kind::False) && front.is_some() => {
+                line(&mut self.out, depth, "- no further items.");
+            }
+            _ => {}
+        }
+    }
+
+    /// A value by a form of JSON Type Definition (RFC 8927).
+    fn form(&mut self, called: &str, form: Schema<'d>, depth: usize) {
+        let definition = |name: &str| self.root.get("definitions").and_then(|all| all.get(name));
+        let resolved = form.text("ref").and_then(definition).unwrap_or(form);
+        let is_nullable = |form: Schema| form.get("nullable").is_some_and(|value| value.is(Kind::True));
+        let or_null = if is_nullable(form) || is_nullable(resolved) { " or null" } else { "" };
+        let about = |form: Schema<'d>| form.get("metadata").and_then(|metadata| metadata.text("description"));
+        let mut text = format!("- {called}{}{or_null}.", resolved.form_kind());
+        if let Some(about) = about(form).or(about(resolved)) {
+            text.push(' ');
+            text.push_str(&sentence(about));
+        }
+        line(&mut self.out, depth, &text);
+        if depth < MAX_DEPTH && self.out.len() < MAX_TEXT {
+            self.inside_form(resolved, depth + 1);
+        }
+    }
+
+    fn inside_form(&mut self, form: Schema<'d>, depth: usize) {
+        for (keyword, optional) in [("properties", ""), ("optionalProperties", " (optional)")] {
+            for (name, property) in form.get(keyword).into_iter().flat_map(Schema::members) {
+                self.form(&format!("\"{name}\"{optional}: "), property, depth);
+            }
+        }
+        let is_object = ["properties", "optionalProperties"].iter().any(|keyword| form.get(keyword).is_some());
+        if is_object && !form.get("additionalProperties").is_some_and(|value| value.is(Kind::True)) {
+            line(&mut self.out, depth, "- no other members.");
+        }
+        for (keyword, called) in [("elements", "each item: "), ("values", "each member: ")] {
+            if let Some(inside) = form.get(keyword) {
+                self.form(called, inside, depth);
+            }
+        }
+        if let Some(tag) = form.text("discriminator") {
+            for (value, mapped) in form.get("mapping").into_iter().flat_map(Schema::members) {
+                self.form(&format!("where \"{tag}\" is \"{value}\": "), mapped, depth);
+            }
+        }
+    }
+
     /// What a reference into the same schema leads to.
     fn resolve(&self, schema: Schema<'d>) -> Schema<'d> {
         let target = schema.text("$ref").and_then(|target| target.strip_prefix("#/"));
         let step = |at: Schema<'d>, name: &str| at.get(&name.replace("~1", "/").replace("~0", "~"));
         target.and_then(|target| target.split('/').try_fold(self.root, step)).unwrap_or(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::contract::Contract;
+
+    fn described(members: &str) -> String {
+        let contract = Contract::compile(&format!("{{\"agent\":\"a\",{members}}}"));
+        let text = contract.unwrap_or_else(|fault| panic!("{fault:?}")).describe();
+        text.split_once("The document:\n").expect("the document").1.to_owned()
+    }
+
+    #[test]
+    fn definitions_are_told_in_words() {
+        let text = described(
+            r#""jtd":{"definitions":{"when":{"type":"timestamp"}},"properties":{
+            "list":{"elements":{"discriminator":"kind","mapping":{"x":{"properties":{"n":{"type":"uint8"}}}}}},
+            "at":{"ref":"when","nullable":true,"metadata":{"description":"When it was"}}},
+            "optionalProperties":{"words":{"enum":["a","b"]},"more":{"values":{}}}}"#,
+        );
+        let expected = "- object.\n  \
+            - \"list\": array.\n    \
+              - each item: object.\n      \
+                - where \"kind\" is \"x\": object.\n        \
+                  - \"n\": integer (uint8).\n        \
+                  - no other members.\n  \
+            - \"at\": timestamp, written YYYY-MM-DDThh:mm:ssZ or with an offset or null. When it was.\n  \
+            - \"words\" (optional): one of \"a\", \"b\".\n  \
+            - \"more\" (optional): object.\n    \
+              - each member: any value.\n  \
+            - no other members.\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn items_at_the_front_are_told_by_their_places() {
+        for (schema, others) in [
+            (r#"{"prefixItems":[{"type":"string"},{}],"items":{"type":"null"}}"#, "- each further item: null."),
+            (r#"{"prefixItems":[{"type":"string"},{}],"items":false}"#, "- no further items."),
+            (
+                r#"{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"},{}],
+                "additionalItems":false}"#,
+                "- no further items.",
+            ),
+        ] {
+            let text = described(&format!("\"schema\":{schema}"));
+            assert_eq!(
+                text,
+                format!("- any value.\n  - item 0: string.\n  - item 1: any value.\n  {others}\n"),
+                "{schema}"
+            );
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! What works in a contract and is likely a mistake.
 
+use referencing::Draft;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    check::remarks,
+    check::{
+        keywords::{self, Inside},
+        remarks,
+    },
     place::{Place, Step},
     text::quote,
 };
@@ -21,15 +25,16 @@ pub struct Warning {
     pub pointer: String,
 }
 
-/// `source` is a contract that compiles.
-pub(super) fn lint(source: &str) -> Vec<Warning> {
+/// `source` is a contract that compiles, and `draft` the one of its schemas that name none.
+pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
     let contract: Value = serde_json::from_str(source).unwrap_or_default();
     let mut linter = Linter {
         warnings: Vec::new(),
         linear: contract.get("patterns").and_then(Value::as_str) != Some("backtracking"),
     };
+    let root = Place::root();
     if let Some(schema) = contract.get("schema") {
-        let place = Place::root().name("schema");
+        let place = root.clone().name("schema");
         let missing = |keyword: &str| schema.get(keyword).is_none();
         if missing("$id") && missing("id") {
             linter.warn(
@@ -39,41 +44,34 @@ pub(super) fn lint(source: &str) -> Vec<Warning> {
             );
         }
         linter.described(schema, &place);
-        linter.schema(schema, &place);
+        linter.schema(schema, &place, draft);
+    }
+    if let Some(definition) = contract.get("jtd") {
+        linter.definition(definition, &root.clone().name("jtd"));
+    }
+    for (uri, resource) in contract.get("resources").and_then(Value::as_object).into_iter().flatten() {
+        linter.schema(resource, &root.clone().name("resources").name(uri), draft);
+    }
+    if let Some(item) = contract.get("items").and_then(|items| items.get("schema")) {
+        let place = root.clone().name("items").name("schema");
+        match contract.get("jtd") {
+            Some(_) => linter.definition(item, &place),
+            None => linter.schema(item, &place, draft),
+        }
     }
     if contract.get("description").is_none() {
-        linter.warn(&Place::root(), "no_description", "has no 'description': say what the agent is for");
+        linter.warn(&root, "no_description", "has no 'description': say what the agent is for");
     }
     linter.warnings
 }
 
-/// Keywords of the drafts that are checked; others are passed over by validators, a slip of the pen included.
-const KNOWN: &str = " $anchor $comment $defs $dynamicAnchor $dynamicRef $id $recursiveAnchor $recursiveRef $ref \
-    $schema $vocabulary additionalItems additionalProperties allOf anyOf const contains contentEncoding \
-    contentMediaType contentSchema default definitions dependencies dependentRequired dependentSchemas deprecated \
-    description else enum examples exclusiveMaximum exclusiveMinimum format id if items maxContains maxItems \
-    maxLength maxProperties maximum minContains minItems minLength minProperties minimum multipleOf not oneOf \
-    pattern patternProperties prefixItems properties propertyNames readOnly required then title type \
-    unevaluatedItems unevaluatedProperties uniqueItems writeOnly ";
+/// Names of members that hold one of a few words.
+const VOCABULARIES: [&str; 11] =
+    ["status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict", "outcome"];
 
-/// Keywords whose value is a schema, a list of schemas, or schemas by name.
-const SCHEMA: [&str; 12] = [
-    "additionalItems",
-    "additionalProperties",
-    "contains",
-    "contentSchema",
-    "else",
-    "if",
-    "items",
-    "not",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-];
-const SCHEMAS: [&str; 5] = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
-const NAMED: [&str; 6] =
-    ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties", "dependencies"];
+const NOT_DESCRIBED: &str = "has no 'description': it is what `describe` tells the agent";
+const OPEN: &str = "takes members that are not declared; set \"additionalProperties\": false";
+const BARE: &str = "looks like a vocabulary and takes any string; list its words in 'enum'";
 
 struct Linter {
     warnings: Vec<Warning>,
@@ -102,12 +100,16 @@ impl Linter {
         }
     }
 
-    fn schema(&mut self, schema: &Value, place: &Place) {
-        let Value::Object(keywords) = schema else {
+    fn schema(&mut self, schema: &Value, place: &Place, draft: Draft) {
+        let Value::Object(members) = schema else {
             return;
         };
-        for keyword in keywords.keys() {
-            if !KNOWN.contains(&format!(" {keyword} ")) && !keyword.starts_with("x-") {
+        let draft = draft.detect(schema);
+        for keyword in members.keys() {
+            // A dialect of the contract's own may have keywords of any draft.
+            let is_known =
+                keywords::named(keyword).is_some_and(|keyword| draft == Draft::Unknown || keyword.is_in(draft));
+            if !is_known && !keyword.starts_with("x-") {
                 let message = format!(
                     "is a keyword that the validator ignores; if that is meant, name it {}",
                     quote(&format!("x-{keyword}"), 64)
@@ -115,40 +117,76 @@ impl Linter {
                 self.warn(&place.clone().name(keyword), "ignored_keyword", &message);
             }
         }
-        self.object(keywords, place);
-        self.bounds(keywords, place);
-        if let Some(pattern) = keywords.get("pattern").and_then(Value::as_str) {
+        self.object(members, place);
+        self.bounds(members, place);
+        if let Some(pattern) = members.get("pattern").and_then(Value::as_str) {
             self.pattern(pattern, &place.clone().name("pattern"));
         }
-        for name in keywords.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+        for name in members.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
             self.pattern(name, &place.clone().name("patternProperties").name(name));
         }
-        for (keyword, value) in keywords {
-            let place = place.clone().name(keyword);
-            if SCHEMA.contains(&keyword.as_str()) && !value.is_array() {
-                self.schema(value, &place);
-            } else if SCHEMAS.contains(&keyword.as_str()) {
-                for (index, schema) in value.as_array().into_iter().flatten().enumerate() {
-                    let mut place = place.clone();
-                    place.push(Step::Index(index));
-                    self.schema(schema, &place);
-                }
-            } else if NAMED.contains(&keyword.as_str()) {
-                for (name, schema) in value.as_object().into_iter().flatten() {
-                    let place = place.clone().name(name);
-                    if keyword == "properties"
-                        && schema.is_object()
-                        && schema.get("description").is_none()
-                        && schema.get("$ref").is_none()
-                    {
-                        self.warn(
-                            &place,
-                            "no_description",
-                            "has no 'description': it is what `describe` tells the agent",
-                        );
+        for (name, value) in members {
+            let place = place.clone().name(name);
+            match (keywords::named(name).map_or(Inside::Nothing, |keyword| keyword.inside), value) {
+                (Inside::List | Inside::SchemaOrList, Value::Array(schemas)) => {
+                    for (index, schema) in schemas.iter().enumerate() {
+                        let mut place = place.clone();
+                        place.push(Step::Index(index));
+                        self.schema(schema, &place, draft);
                     }
-                    self.schema(schema, &place);
                 }
+                (Inside::Named, Value::Object(schemas)) => {
+                    for (member, schema) in schemas {
+                        let place = place.clone().name(member);
+                        if name == "properties"
+                            && schema.is_object()
+                            && schema.get("description").is_none()
+                            && schema.get("$ref").is_none()
+                        {
+                            self.warn(&place, "no_description", NOT_DESCRIBED);
+                        }
+                        self.schema(schema, &place, draft);
+                    }
+                }
+                (Inside::Schema | Inside::SchemaOrList, schema) => self.schema(schema, &place, draft),
+                _ => {}
+            }
+        }
+    }
+
+    /// A JSON Type Definition (RFC 8927).
+    fn definition(&mut self, definition: &Value, place: &Place) {
+        let members = |keyword: &str| definition.get(keyword).and_then(Value::as_object).into_iter().flatten();
+        let has = |keyword: &str| definition.get(keyword).is_some();
+        if (has("properties") || has("optionalProperties"))
+            && definition.get("additionalProperties") == Some(&Value::Bool(true))
+        {
+            self.warn(place, "open_object", OPEN);
+        }
+        if has("optionalProperties") && members("properties").next().is_none() {
+            self.warn(place, "no_required", "has no 'properties': every member may be left out");
+        }
+        for keyword in ["properties", "optionalProperties"] {
+            for (name, form) in members(keyword) {
+                let place = place.clone().name(keyword).name(name);
+                let described = form.get("metadata").is_some_and(|metadata| metadata.get("description").is_some());
+                if !described && form.get("ref").is_none() {
+                    let message = "has no 'description' in its 'metadata': it is what `describe` tells the agent";
+                    self.warn(&place, "no_description", message);
+                }
+                if form.get("type").and_then(Value::as_str) == Some("string") && is_vocabulary(name) {
+                    self.warn(&place, "bare_vocabulary", BARE);
+                }
+            }
+        }
+        for keyword in ["definitions", "properties", "optionalProperties", "mapping"] {
+            for (name, form) in members(keyword) {
+                self.definition(form, &place.clone().name(keyword).name(name));
+            }
+        }
+        for keyword in ["elements", "values"] {
+            if let Some(form) = definition.get(keyword) {
+                self.definition(form, &place.clone().name(keyword));
             }
         }
     }
@@ -176,7 +214,7 @@ impl Linter {
         let closed =
             ["additionalProperties", "unevaluatedProperties"].iter().any(|keyword| keywords.contains_key(*keyword));
         if !closed {
-            self.warn(place, "open_object", "takes members that are not declared; set \"additionalProperties\": false");
+            self.warn(place, "open_object", OPEN);
         }
         if !keywords.contains_key("required") && !properties.is_empty() {
             self.warn(place, "no_required", "has no 'required': every member may be left out");
@@ -186,17 +224,9 @@ impl Linter {
                 schema.get("type").and_then(Value::as_str) == Some("string")
                     && !["enum", "const", "pattern", "format"].iter().any(|keyword| schema.contains_key(*keyword))
             });
-            let vocabulary = [
-                "status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict",
-                "outcome",
-            ];
-            if bare && vocabulary.contains(&name.to_ascii_lowercase().as_str()) {
+            if bare && is_vocabulary(name) {
                 let place = place.clone().name("properties").name(name);
-                self.warn(
-                    &place,
-                    "bare_vocabulary",
-                    "looks like a vocabulary and takes any string; list its words in 'enum'",
-                );
+                self.warn(&place, "bare_vocabulary", BARE);
             }
         }
     }
@@ -217,12 +247,16 @@ impl Linter {
     }
 }
 
+fn is_vocabulary(name: &str) -> bool {
+    VOCABULARIES.contains(&name.to_ascii_lowercase().as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn codes(contract: &str) -> Vec<(String, String)> {
-        lint(contract).into_iter().map(|warning| (warning.path, warning.code)).collect()
+        lint(contract, Draft::Draft202012).into_iter().map(|warning| (warning.path, warning.code)).collect()
     }
 
     #[test]
@@ -261,7 +295,10 @@ mod tests {
         let of = |pattern: &str| {
             let schema = serde_json::json!({"patternProperties": {pattern: true}});
             let contract = serde_json::json!({"agent": "a", "schema": schema}).to_string();
-            lint(&contract).into_iter().find(|warning| warning.code == "loose_pattern").map(|warning| warning.message)
+            lint(&contract, Draft::Draft202012)
+                .into_iter()
+                .find(|warning| warning.code == "loose_pattern")
+                .map(|warning| warning.message)
         };
         for (pattern, column, how) in [
             (r"a{ 2}", "column 2", "Annex B"),
@@ -275,5 +312,56 @@ mod tests {
         for pattern in [r"^\d+$", "(?:a|b){2}", r"\p{L}", "(?=a)"] {
             assert_eq!(of(pattern), None, "{pattern}");
         }
+    }
+
+    fn listed(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(path, code)| ((*path).to_owned(), (*code).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_keyword_that_the_draft_does_not_have_is_ignored() {
+        let codes = |uri: &str, schema: &str| {
+            let schema = format!("{{\"$schema\":\"{uri}\",\"$id\":\"a\",\"id\":\"a\",{schema}}}");
+            let codes = codes(&format!("{{\"agent\":\"a\",\"schema\":{schema}}}"));
+            codes.into_iter().filter(|(_, code)| code == "ignored_keyword").collect::<Vec<_>>()
+        };
+        let new = r#""prefixItems":[],"then":{},"dependentRequired":{},"$defs":{},"x-y":1"#;
+        let at = |name: &str| (format!("$.schema.{name}"), "ignored_keyword".to_owned());
+        let draft_4 = ["$id", "dependentRequired", "prefixItems", "then"].map(at);
+        let draft_4 = draft_4.map(|(path, code)| (path.replace("$.schema.$id", "$.schema['$id']"), code));
+        assert_eq!(codes("http://json-schema.org/draft-04/schema#", new), draft_4);
+        assert_eq!(
+            codes("http://json-schema.org/draft-07/schema#", new),
+            ["dependentRequired", "id", "prefixItems"].map(at)
+        );
+        assert_eq!(codes("https://json-schema.org/draft/2020-12/schema", new), [at("id")]);
+        assert_eq!(codes("https://example.com/own", new), []);
+    }
+
+    #[test]
+    fn resources_and_the_schema_of_items_are_read_too() {
+        let contract = r#"{"agent":"a","description":"d","schema":true,"resources":{"b":{"type":"string"}},
+            "items":{"path":"$[*]","schema":{"properties":{"a":{"$ref":"b"}}}}}"#;
+        let expected = [
+            ("$.schema", "no_id"),
+            ("$.resources.b", "unbounded_string"),
+            ("$.items.schema", "open_object"),
+            ("$.items.schema", "no_required"),
+        ];
+        assert_eq!(codes(contract), listed(&expected));
+    }
+
+    #[test]
+    fn definitions_have_warnings_of_their_own() {
+        let contract = r#"{"agent":"a","description":"d","jtd":{"definitions":{"d":{"optionalProperties":{"n":{"ref":"d"}}}},
+            "properties":{"status":{"type":"string"},"a":{"metadata":{"description":"d"},"elements":{"ref":"d"}}},
+            "additionalProperties":true}}"#;
+        let expected = [
+            ("$.jtd", "open_object"),
+            ("$.jtd.properties.status", "no_description"),
+            ("$.jtd.properties.status", "bare_vocabulary"),
+            ("$.jtd.definitions.d", "no_required"),
+        ];
+        assert_eq!(codes(contract), listed(&expected));
     }
 }

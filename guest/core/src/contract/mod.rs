@@ -86,6 +86,8 @@ pub struct Contract {
     refusal: Option<Place>,
     retry_limit: u32,
     unsatisfiable: bool,
+    /// Of schemas that name none.
+    draft: referencing::Draft,
     checker: Checker,
 }
 
@@ -237,7 +239,7 @@ impl Contract {
 
     /// What is likely a mistake in this contract.
     pub fn lint(&self) -> Vec<Warning> {
-        lint::lint(&self.source)
+        lint::lint(&self.source, self.draft)
     }
 
     /// Text for the agent's prompt.
@@ -344,6 +346,7 @@ impl Reader<'_, '_> {
             refusal,
             retry_limit: self.retry_limit(),
             unsatisfiable: schema.is_never(),
+            draft,
             checker,
             source,
         })

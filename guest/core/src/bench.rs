@@ -1,0 +1,53 @@
+//! Single stages, for `benches/stages.rs`. Each gives a number that depends on all of its work.
+
+use crate::{
+    Contract,
+    caps::Caps,
+    extract,
+    parse::{Document, Span, parse},
+    recover, repair,
+    screen::{Screening, screen},
+};
+
+fn whole(text: &str) -> Span {
+    Span::new(0, text.len())
+}
+
+/// A document that was parsed and screened.
+pub struct Parsed<'t>(Screening<'t>);
+
+impl<'t> Parsed<'t> {
+    pub fn new(text: &'t str, contract: &Contract) -> Option<Self> {
+        parse(text, whole(text), contract.caps()).ok().map(|parsed| Parsed(screen(parsed)))
+    }
+
+    pub fn nodes(&self) -> u32 {
+        self.0.document.next(Document::ROOT)
+    }
+
+    pub fn is_valid(&self, contract: &Contract) -> bool {
+        self.0.passed().is_some_and(|screened| contract.checker().is_valid(screened))
+    }
+
+    pub fn violations(&self, contract: &Contract) -> usize {
+        self.0.passed().map_or(0, |screened| contract.checker().violations(screened).total)
+    }
+}
+
+/// How many candidates an output has.
+pub fn extract(output: &str, contract: &Contract) -> usize {
+    extract::extract(output, contract).candidates.len()
+}
+
+/// How many edits make JSON of the items of a text; none where they are not found.
+pub fn recover(output: &str, contract: &Contract) -> Option<usize> {
+    let path = &contract.items()?.path;
+    recover::recover(output, whole(output), path, contract.repairs(), &Caps::default())
+        .ok()
+        .map(|text| text.edits.len())
+}
+
+/// How many edits make JSON of a text; none where nothing does.
+pub fn repair(output: &str) -> Option<usize> {
+    repair::repair(output, whole(output), false).map(|edits| edits.len())
+}

@@ -1,0 +1,151 @@
+//! The keywords of JSON Schema: which drafts have each, and where schemas stand inside its value.
+
+use referencing::Draft;
+
+/// Where the schemas inside a keyword's value stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// There are none.
+    Nothing,
+    /// The value is one.
+    Schema,
+    /// The value is a list of them.
+    List,
+    /// The value is one, or a list of them.
+    SchemaOrList,
+    /// The values of its members are some, or are no schemas.
+    Named,
+}
+
+/// A keyword.
+#[derive(Debug)]
+pub(crate) struct Keyword {
+    pub(crate) name: &'static str,
+    since: Draft,
+    /// The last draft that has it, where there are later ones.
+    until: Option<Draft>,
+    pub(crate) inside: Inside,
+}
+
+impl Keyword {
+    /// Whether a draft has it. A dialect of a contract's own has what the last draft has.
+    pub(crate) fn is_in(&self, draft: Draft) -> bool {
+        match draft {
+            Draft::Unknown => self.until.is_none(),
+            draft => draft >= self.since && self.until.is_none_or(|last| draft <= last),
+        }
+    }
+}
+
+/// The keyword with this name.
+pub(crate) fn named(name: &str) -> Option<&'static Keyword> {
+    ALL.iter().copied().find(|keyword| keyword.name == name)
+}
+
+macro_rules! keywords {
+    ($($constant:ident $name:literal $inside:ident $since:ident $(to $until:ident)?;)*) => {
+        $(
+            pub(crate) const $constant: &Keyword = &Keyword {
+                name: $name,
+                since: Draft::$since,
+                until: keywords!(@last $($until)?),
+                inside: Inside::$inside,
+            };
+        )*
+
+        const ALL: &[&Keyword] = &[$($constant),*];
+    };
+    (@last) => { None };
+    (@last $until:ident) => { Some(Draft::$until) };
+}
+
+// What only explains a schema counts as every draft's: validators pass over it in any.
+keywords! {
+    ANCHOR "$anchor" Nothing Draft201909;
+    COMMENT "$comment" Nothing Draft4;
+    DEFS "$defs" Named Draft4;
+    DYNAMIC_ANCHOR "$dynamicAnchor" Nothing Draft202012;
+    DYNAMIC_REF "$dynamicRef" Nothing Draft202012;
+    DOLLAR_ID "$id" Nothing Draft6;
+    RECURSIVE_ANCHOR "$recursiveAnchor" Nothing Draft201909 to Draft201909;
+    RECURSIVE_REF "$recursiveRef" Nothing Draft201909 to Draft201909;
+    REF "$ref" Nothing Draft4;
+    DOLLAR_SCHEMA "$schema" Nothing Draft4;
+    VOCABULARY "$vocabulary" Nothing Draft201909;
+    ADDITIONAL_ITEMS "additionalItems" Schema Draft4 to Draft201909;
+    ADDITIONAL_PROPERTIES "additionalProperties" Schema Draft4;
+    ALL_OF "allOf" List Draft4;
+    ANY_OF "anyOf" List Draft4;
+    CONST "const" Nothing Draft6;
+    CONTAINS "contains" Schema Draft6;
+    CONTENT_ENCODING "contentEncoding" Nothing Draft4;
+    CONTENT_MEDIA_TYPE "contentMediaType" Nothing Draft4;
+    CONTENT_SCHEMA "contentSchema" Schema Draft4;
+    DEFAULT "default" Nothing Draft4;
+    DEFINITIONS "definitions" Named Draft4;
+    DEPENDENCIES "dependencies" Named Draft4;
+    DEPENDENT_REQUIRED "dependentRequired" Nothing Draft201909;
+    DEPENDENT_SCHEMAS "dependentSchemas" Named Draft201909;
+    DEPRECATED "deprecated" Nothing Draft4;
+    DESCRIPTION "description" Nothing Draft4;
+    ELSE "else" Schema Draft7;
+    ENUM "enum" Nothing Draft4;
+    EXAMPLES "examples" Nothing Draft4;
+    EXCLUSIVE_MAXIMUM "exclusiveMaximum" Nothing Draft4;
+    EXCLUSIVE_MINIMUM "exclusiveMinimum" Nothing Draft4;
+    FORMAT "format" Nothing Draft4;
+    ID "id" Nothing Draft4 to Draft4;
+    IF "if" Schema Draft7;
+    ITEMS "items" SchemaOrList Draft4;
+    MAX_CONTAINS "maxContains" Nothing Draft201909;
+    MAX_ITEMS "maxItems" Nothing Draft4;
+    MAX_LENGTH "maxLength" Nothing Draft4;
+    MAX_PROPERTIES "maxProperties" Nothing Draft4;
+    MAXIMUM "maximum" Nothing Draft4;
+    MIN_CONTAINS "minContains" Nothing Draft201909;
+    MIN_ITEMS "minItems" Nothing Draft4;
+    MIN_LENGTH "minLength" Nothing Draft4;
+    MIN_PROPERTIES "minProperties" Nothing Draft4;
+    MINIMUM "minimum" Nothing Draft4;
+    MULTIPLE_OF "multipleOf" Nothing Draft4;
+    NOT "not" Schema Draft4;
+    ONE_OF "oneOf" List Draft4;
+    PATTERN "pattern" Nothing Draft4;
+    PATTERN_PROPERTIES "patternProperties" Named Draft4;
+    PREFIX_ITEMS "prefixItems" List Draft202012;
+    PROPERTIES "properties" Named Draft4;
+    PROPERTY_NAMES "propertyNames" Schema Draft6;
+    READ_ONLY "readOnly" Nothing Draft4;
+    REQUIRED "required" Nothing Draft4;
+    THEN "then" Schema Draft7;
+    TITLE "title" Nothing Draft4;
+    TYPE "type" Nothing Draft4;
+    UNEVALUATED_ITEMS "unevaluatedItems" Schema Draft201909;
+    UNEVALUATED_PROPERTIES "unevaluatedProperties" Schema Draft201909;
+    UNIQUE_ITEMS "uniqueItems" Nothing Draft4;
+    WRITE_ONLY "writeOnly" Nothing Draft4;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_draft_has_the_keywords_of_its_metaschema() {
+        // Any value will do for these.
+        let is_any = |name: &str| matches!(name, "const" | "default");
+        for (draft, source) in [
+            (Draft::Draft201909, include_str!("metaschema/draft-2019-09.json")),
+            (Draft::Draft202012, include_str!("metaschema/draft-2020-12.json")),
+        ] {
+            let metaschema: serde_json::Value = serde_json::from_str(source).expect("JSON");
+            let properties = metaschema["properties"].as_object().expect("keywords");
+            for name in properties.keys().filter(|name| !is_any(name)) {
+                assert!(named(name).is_some_and(|keyword| keyword.is_in(draft)), "{draft:?} has {name}");
+            }
+            for keyword in ALL.iter().filter(|keyword| keyword.is_in(draft) && !is_any(keyword.name)) {
+                assert!(properties.contains_key(keyword.name), "{draft:?} does not have {}", keyword.name);
+            }
+        }
+    }
+}
