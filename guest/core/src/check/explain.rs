@@ -265,6 +265,7 @@ fn most(limit: usize, noun: &str, is: usize) -> Words {
     size("at most", limit, noun, is)
 }
 
+#[inline(never)]
 fn size(bound: &str, limit: usize, noun: &str, is: usize) -> Words {
     let limit = count(limit, noun);
     Words::new(format!("{bound} {limit}"), format!("must have {bound} {limit}, has {is}")).receiving(count(is, noun))

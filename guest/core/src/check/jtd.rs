@@ -53,7 +53,7 @@ struct Properties {
 enum Type {
     Boolean,
     Float,
-    Integer { name: &'static str, min: f64, max: f64 },
+    Integer { name: &'static str, min: i64, max: i64 },
     String,
     Timestamp,
 }
@@ -71,12 +71,12 @@ impl Type {
             "boolean" => (Type::Boolean, "boolean"),
             "float32" => (Type::Float, "float32"),
             "float64" => (Type::Float, "float64"),
-            "int8" => integer("int8", -128.0, 127.0),
-            "uint8" => integer("uint8", 0.0, 255.0),
-            "int16" => integer("int16", -32768.0, 32767.0),
-            "uint16" => integer("uint16", 0.0, 65535.0),
-            "int32" => integer("int32", -2147483648.0, 2147483647.0),
-            "uint32" => integer("uint32", 0.0, 4294967295.0),
+            "int8" => integer("int8", -128, 127),
+            "uint8" => integer("uint8", 0, 255),
+            "int16" => integer("int16", -32768, 32767),
+            "uint16" => integer("uint16", 0, 65535),
+            "int32" => integer("int32", -2147483648, 2147483647),
+            "uint32" => integer("uint32", 0, 4294967295),
             "string" => (Type::String, "string"),
             "timestamp" => (Type::Timestamp, "timestamp"),
             _ => return None,
@@ -112,7 +112,7 @@ impl Type {
             }
             (Type::Integer { min, max, .. }, Kind::Number) => Number(document.source(at))
                 .as_f64()
-                .is_some_and(|float| float.fract() == 0.0 && (min..=max).contains(&float)),
+                .is_some_and(|float| float.fract() == 0.0 && (min as f64..=max as f64).contains(&float)),
             (Type::Timestamp, Kind::String) => date_time(document.string(at)),
             _ => false,
         }

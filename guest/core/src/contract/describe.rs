@@ -94,6 +94,11 @@ impl<'d> Schema<'d> {
         self.document.kind(self.at) == kind
     }
 
+    /// Whether a keyword's value is of a kind.
+    fn has(self, keyword: &str, kind: Kind) -> bool {
+        self.get(keyword).is_some_and(|value| value.is(kind))
+    }
+
     /// The value as it stands in the schema; strings without their quotes.
     fn shown(self) -> String {
         cut(&self.document.shown(self.at), 256)
@@ -172,9 +177,9 @@ impl Schema<'_> {
             Some(name) => format!("integer ({name})"),
             None if self.get("elements").is_some() => "array".to_owned(),
             None => {
+                let is_object = |keyword: &&str| self.get(keyword).is_some();
                 let keywords = ["properties", "optionalProperties", "values", "discriminator"];
-                let is_object = keywords.iter().any(|keyword| self.get(keyword).is_some());
-                if is_object { "object" } else { "any value" }.to_owned()
+                if keywords.iter().any(is_object) { "object" } else { "any value" }.to_owned()
             }
         }
     }
@@ -190,15 +195,21 @@ impl<'d> Describer<'d> {
     fn value(&mut self, called: &str, schema: Schema<'d>, depth: usize) {
         let resolved = self.resolve(schema);
         let about = |keyword: &str| schema.text(keyword).or(resolved.text(keyword));
-        let mut text = format!("- {called}{}.", resolved.kind());
-        if let Some(about) = about("description").or(about("title")) {
+        if self.tell(called, &resolved.kind(), about("description").or(about("title")), depth) {
+            self.inside(resolved, depth + 1);
+        }
+    }
+
+    /// A line for a value; whether there is room for what is inside.
+    #[inline(never)]
+    fn tell(&mut self, called: &str, kind: &str, about: Option<&str>, depth: usize) -> bool {
+        let mut text = format!("- {called}{kind}.");
+        if let Some(about) = about {
             text.push(' ');
             text.push_str(&sentence(about));
         }
         line(&mut self.out, depth, &text);
-        if depth < MAX_DEPTH && self.out.len() < MAX_TEXT {
-            self.inside(resolved, depth + 1);
-        }
+        depth < MAX_DEPTH && self.out.len() < MAX_TEXT
     }
 
     fn inside(&mut self, schema: Schema<'d>, depth: usize) {
@@ -252,41 +263,42 @@ impl<'d> Describer<'d> {
 
     /// A value by a form of JSON Type Definition (RFC 8927).
     fn form(&mut self, called: &str, form: Schema<'d>, depth: usize) {
-        let definition = |name: &str| self.root.get("definitions").and_then(|all| all.get(name));
+        let definition = |name: &str| self.root.get("definitions")?.get(name);
         let resolved = form.text("ref").and_then(definition).unwrap_or(form);
-        let is_nullable = |form: Schema| form.get("nullable").is_some_and(|value| value.is(Kind::True));
-        let or_null = if is_nullable(form) || is_nullable(resolved) { " or null" } else { "" };
-        let about = |form: Schema<'d>| form.get("metadata").and_then(|metadata| metadata.text("description"));
-        let mut text = format!("- {called}{}{or_null}.", resolved.form_kind());
-        if let Some(about) = about(form).or(about(resolved)) {
-            text.push(' ');
-            text.push_str(&sentence(about));
+        let mut kind = resolved.form_kind();
+        if [form, resolved].iter().any(|form| form.has("nullable", Kind::True)) {
+            kind.push_str(" or null");
         }
-        line(&mut self.out, depth, &text);
-        if depth < MAX_DEPTH && self.out.len() < MAX_TEXT {
+        let about = |form: Schema<'d>| form.get("metadata")?.text("description");
+        if self.tell(called, &kind, about(form).or(about(resolved)), depth) {
             self.inside_form(resolved, depth + 1);
         }
     }
 
     fn inside_form(&mut self, form: Schema<'d>, depth: usize) {
-        for (keyword, optional) in [("properties", ""), ("optionalProperties", " (optional)")] {
-            for (name, property) in form.get(keyword).into_iter().flat_map(Schema::members) {
-                self.form(&format!("\"{name}\"{optional}: "), property, depth);
+        let mut is_object = false;
+        for (keyword, inside) in form.members() {
+            match keyword {
+                "properties" | "optionalProperties" => {
+                    is_object = true;
+                    let optional = if keyword == "properties" { "" } else { " (optional)" };
+                    for (name, property) in inside.members() {
+                        self.form(&format!("\"{name}\"{optional}: "), property, depth);
+                    }
+                }
+                "elements" => self.form("each item: ", inside, depth),
+                "values" => self.form("each member: ", inside, depth),
+                "mapping" => {
+                    let tag = form.text("discriminator").unwrap_or_default();
+                    for (value, mapped) in inside.members() {
+                        self.form(&format!("where \"{tag}\" is \"{value}\": "), mapped, depth);
+                    }
+                }
+                _ => {}
             }
         }
-        let is_object = ["properties", "optionalProperties"].iter().any(|keyword| form.get(keyword).is_some());
-        if is_object && !form.get("additionalProperties").is_some_and(|value| value.is(Kind::True)) {
+        if is_object && !form.has("additionalProperties", Kind::True) {
             line(&mut self.out, depth, "- no other members.");
-        }
-        for (keyword, called) in [("elements", "each item: "), ("values", "each member: ")] {
-            if let Some(inside) = form.get(keyword) {
-                self.form(called, inside, depth);
-            }
-        }
-        if let Some(tag) = form.text("discriminator") {
-            for (value, mapped) in form.get("mapping").into_iter().flat_map(Schema::members) {
-                self.form(&format!("where \"{tag}\" is \"{value}\": "), mapped, depth);
-            }
         }
     }
 

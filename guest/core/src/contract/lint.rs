@@ -80,6 +80,7 @@ struct Linter {
 }
 
 impl Linter {
+    #[inline(never)]
     fn warn(&mut self, place: &Place, code: &str, message: &str) {
         if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(Warning {
@@ -156,38 +157,42 @@ impl Linter {
 
     /// A JSON Type Definition (RFC 8927).
     fn definition(&mut self, definition: &Value, place: &Place) {
-        let members = |keyword: &str| definition.get(keyword).and_then(Value::as_object).into_iter().flatten();
-        let has = |keyword: &str| definition.get(keyword).is_some();
-        if (has("properties") || has("optionalProperties"))
-            && definition.get("additionalProperties") == Some(&Value::Bool(true))
-        {
+        let Value::Object(members) = definition else {
+            return;
+        };
+        if members.get("additionalProperties") == Some(&Value::Bool(true)) {
             self.warn(place, "open_object", OPEN);
         }
-        if has("optionalProperties") && members("properties").next().is_none() {
+        if members.contains_key("optionalProperties") && !members.contains_key("properties") {
             self.warn(place, "no_required", "has no 'properties': every member may be left out");
         }
-        for keyword in ["properties", "optionalProperties"] {
-            for (name, form) in members(keyword) {
-                let place = place.clone().name(keyword).name(name);
-                let described = form.get("metadata").is_some_and(|metadata| metadata.get("description").is_some());
-                if !described && form.get("ref").is_none() {
-                    let message = "has no 'description' in its 'metadata': it is what `describe` tells the agent";
-                    self.warn(&place, "no_description", message);
+        for (keyword, value) in members {
+            let place = place.clone().name(keyword);
+            let is_member = matches!(keyword.as_str(), "properties" | "optionalProperties");
+            match (keyword.as_str(), value) {
+                ("elements" | "values", form) => self.definition(form, &place),
+                ("definitions" | "mapping" | "properties" | "optionalProperties", Value::Object(forms)) => {
+                    for (name, form) in forms {
+                        let place = place.clone().name(name);
+                        if is_member {
+                            self.member(name, form, &place);
+                        }
+                        self.definition(form, &place);
+                    }
                 }
-                if form.get("type").and_then(Value::as_str) == Some("string") && is_vocabulary(name) {
-                    self.warn(&place, "bare_vocabulary", BARE);
-                }
+                _ => {}
             }
         }
-        for keyword in ["definitions", "properties", "optionalProperties", "mapping"] {
-            for (name, form) in members(keyword) {
-                self.definition(form, &place.clone().name(keyword).name(name));
-            }
+    }
+
+    /// A member by a JSON Type Definition.
+    fn member(&mut self, name: &str, form: &Value, place: &Place) {
+        if form.get("ref").is_none() && form.get("metadata").and_then(|about| about.get("description")).is_none() {
+            let message = "has no 'description' in its 'metadata': it is what `describe` tells the agent";
+            self.warn(place, "no_description", message);
         }
-        for keyword in ["elements", "values"] {
-            if let Some(form) = definition.get(keyword) {
-                self.definition(form, &place.clone().name(keyword));
-            }
+        if form.get("type").and_then(Value::as_str) == Some("string") && is_vocabulary(name) {
+            self.warn(place, "bare_vocabulary", BARE);
         }
     }
 
@@ -358,9 +363,9 @@ mod tests {
             "additionalProperties":true}}"#;
         let expected = [
             ("$.jtd", "open_object"),
+            ("$.jtd.definitions.d", "no_required"),
             ("$.jtd.properties.status", "no_description"),
             ("$.jtd.properties.status", "bare_vocabulary"),
-            ("$.jtd.definitions.d", "no_required"),
         ];
         assert_eq!(codes(contract), listed(&expected));
     }
