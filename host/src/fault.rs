@@ -9,7 +9,7 @@ use crate::report::Violation;
 /// There is no verdict: the caller made a mistake, or a call passed a limit. A rejected output is not a fault: it is a
 /// [`Report`](crate::Report).
 ///
-/// Each fault fails closed: no part of the output is accepted.
+/// Each fault fails closed: no part of the output is accepted. Faults may get further fields, so match them with `..`.
 ///
 /// ```
 /// use seamgate::{Fault, Gate, Limits, Options, Request};
@@ -34,6 +34,7 @@ pub enum Fault {
     },
     /// The contract is invalid, or its schema cannot be used.
     #[error("{message}")]
+    #[non_exhaustive]
     BadContract {
         /// One sentence for a person.
         message: String,
@@ -42,6 +43,7 @@ pub enum Fault {
     },
     /// No contract is registered for the agent.
     #[error("{message}")]
+    #[non_exhaustive]
     UnknownAgent {
         /// One sentence for a person.
         message: String,
@@ -50,30 +52,35 @@ pub enum Fault {
     },
     /// The component's registry is sealed.
     #[error("{message}")]
+    #[non_exhaustive]
     Sealed {
         /// One sentence for a person.
         message: String,
     },
     /// The call used all its fuel.
     #[error("the verdict took more than {limit} units of fuel")]
+    #[non_exhaustive]
     OutOfFuel {
         /// The fuel it had.
         limit: u64,
     },
     /// The instance asked for more memory than its limit.
     #[error("the verdict took more than {limit} bytes of memory")]
+    #[non_exhaustive]
     OutOfMemory {
         /// The limit, in bytes.
         limit: usize,
     },
     /// The instance used all its stack.
     #[error("the verdict took more than {limit} bytes of stack")]
+    #[non_exhaustive]
     StackOverflow {
         /// The size of the stack, in bytes.
         limit: usize,
     },
     /// The call passed its limit on wall-clock time.
     #[error("the verdict took longer than {} ms", limit.as_millis())]
+    #[non_exhaustive]
     Timeout {
         /// The limit.
         limit: Duration,
@@ -90,6 +97,7 @@ pub enum Fault {
     },
     /// The instance stopped for another reason, or its answer is invalid: the component has a bug.
     #[error("the component failed: {message}")]
+    #[non_exhaustive]
     Trap {
         /// What went wrong. Programs must not depend on the text.
         message: String,
@@ -180,6 +188,7 @@ pub enum LoadError {
     NotAComponent(#[source] Source),
     /// The component is larger than the limit.
     #[error("the component has {bytes} bytes; the limit is {limit}")]
+    #[non_exhaustive]
     TooLarge {
         /// Its length in bytes.
         bytes: usize,
@@ -188,6 +197,7 @@ pub enum LoadError {
     },
     /// The component imports something from its host. A validator has no imports.
     #[error("the component imports {import:?}; a validator imports nothing")]
+    #[non_exhaustive]
     Imports {
         /// The first import.
         import: String,
@@ -226,6 +236,7 @@ impl LoadError {
 pub enum BakeError {
     /// One of the contracts cannot be used, or not within the limits.
     #[error("contract {index} cannot be baked")]
+    #[non_exhaustive]
     Contract {
         /// The index of the contract, from 0.
         index: usize,

@@ -215,8 +215,8 @@ impl Gate {
     ///
     /// ```
     /// let gate = seamgate::Gate::new()?;
-    /// let warnings = gate.lint(r#"{"agent": "a", "schema": {"requird": ["b"]}}"#)?;
-    /// assert_eq!(warnings.len(), 1);
+    /// let warnings = gate.lint(r#"{"agent": "counter", "schema": {"type": "integer"}}"#)?;
+    /// assert!(warnings.iter().any(|warning| warning.code == "no_id"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -187,7 +187,7 @@ impl Plan {
                 taken.iter().map(|set| fs::read_to_string(&self.sets[*set].contract)).collect::<Result<_, _>>()?;
             match Component::builtin().bake(&contracts, &Limits::default()) {
                 Ok(baked) => return keep(&baked, &self.component, cache),
-                Err(BakeError::Contract { index, fault }) => {
+                Err(BakeError::Contract { index, fault, .. }) => {
                     self.sets[taken[index]].refused = Some(fault.to_string());
                 }
                 Err(error) => bail!(error),

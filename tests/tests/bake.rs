@@ -112,7 +112,7 @@ fn hostile_contracts_are_faults_within_the_limits() {
     ];
     for (contract, code) in &hostile {
         match Component::builtin().bake(&[GREETER, contract], &Limits::default()) {
-            Err(BakeError::Contract { index: 1, fault }) => assert_eq!(fault.code(), *code, "{fault}"),
+            Err(BakeError::Contract { index: 1, fault, .. }) => assert_eq!(fault.code(), *code, "{fault}"),
             other => panic!("{}: {:?}", &contract[..60], other.map(|component| component.digest().to_owned())),
         }
     }

@@ -38,7 +38,7 @@ fn memory() {
     let output = format!("[{}]", vec!["1"; 2_000_000].join(","));
     let contract = r#"{"agent":"a","schema":true,"caps":{"bytes":8388608,"array_items":10000000}}"#;
     let fault = gate.validate_with(contract, &Request::new("", &output)).expect_err("40 MB of nodes");
-    assert!(matches!(fault, Fault::OutOfMemory { limit: 16_777_216 }), "{fault:?}");
+    assert!(matches!(fault, Fault::OutOfMemory { limit: 16_777_216, .. }), "{fault:?}");
     works(&gate);
 }
 
@@ -76,17 +76,17 @@ fn contracts_have_fuel_of_their_own() {
     assert!(usage.fuel > Limits::default().fuel, "{usage:?}");
     let fault = gate.validate_with(&contract, &Request::new("", "{}")).expect_err("too much for a call");
     let of_the_call = Limits::default().fuel + 500 * (contract.len() as u64 + 2);
-    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit == of_the_call), "{fault:?}");
+    assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_call), "{fault:?}");
     let large = patterns(1000);
     let fault = gate.register(&large).expect_err("too much for any contract");
     let of_the_contract = 500_000_000 + 2_500 * large.len() as u64;
-    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit == of_the_contract), "{fault:?}");
+    assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_contract), "{fault:?}");
     works(&gate);
     // The producer of outputs gets none of it: 2^40 steps end where they would without.
     gate.register(&doubling()).expect("a contract");
     let fault = gate.validate(&Request::new("doubling", "{}")).expect_err("2^40 steps");
     let of_the_call = Limits::default().fuel + 500 * (doubling().len() as u64 + 2);
-    assert!(matches!(fault, Fault::OutOfFuel { limit } if limit == of_the_call), "{fault:?}");
+    assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_call), "{fault:?}");
 }
 
 /// Texts that are made to be read over and over cost at most ten times what an ordinary one costs, byte for byte, and no

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let baked = match Component::builtin().bake(&contracts, &Limits::default()) {
         Ok(baked) => baked,
-        Err(BakeError::Contract { index, fault }) => {
+        Err(BakeError::Contract { index, fault, .. }) => {
             let path = paths.get(index).map(|path| path.display().to_string()).unwrap_or_default();
             return Err(FaultError(fault)).context(path);
         }
