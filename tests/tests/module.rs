@@ -1,12 +1,14 @@
 //! The module for hosts without components and without fuel gives the same bytes as the component, takes the same fuel, and
 //! ends by the same limits.
 
-use std::{collections::BTreeMap, fs};
+use std::{fs, process::ExitCode, sync::LazyLock};
 
+use anyhow::{Result, anyhow, ensure};
 use seamgate::{Gate, Limits};
 use seamgate_tests::{
     Case, cases,
-    hostile::{Asked, attacks},
+    hostile::{Asked, Attack, attacks},
+    suite::{run, trial},
 };
 use serde_json::{Value, json};
 use wasmtime::{Config, Engine, Global, Instance, Module, Store, Trap, Val};
@@ -55,6 +57,10 @@ impl Warm {
         self.instance.get_memory(&mut self.store, "memory").expect("memory").size(&self.store)
     }
 
+    fn answer(&mut self, request: &str) -> Result<(String, u64)> {
+        self.call(request.as_bytes()).map_err(|code| anyhow!("{code}"))
+    }
+
     /// Answer a request, as `guest/src/abi.rs` says.
     fn call(&mut self, request: &[u8]) -> Came {
         let (mut store, instance) = (&mut self.store, self.instance);
@@ -98,86 +104,88 @@ fn by_gate(gate: &Gate, request: &str) -> Came {
     }
 }
 
-#[test]
-fn every_case_has_the_same_answer_for_the_same_fuel() {
-    let (host, gate) = (Host::new(), Gate::new().expect("a gate"));
-    let mut most = 0;
-    for case in cases().expect("cases").iter().flat_map(Case::attempts) {
-        let request = case.wire_request();
-        let (expected, fuel) = by_gate(&gate, &request).expect("an answer");
-        let (answer, counted) = host.call(request.as_bytes()).expect("an answer");
-        assert_eq!(answer, expected, "{}", case.name);
-        // What comes as bytes is looked at for being UTF-8; what comes as a string is.
-        let more = counted.checked_sub(fuel).expect("not less fuel");
-        assert!(more <= 200 + 20 * request.len() as u64, "{}: {fuel} by the component, {counted} here", case.name);
-        most = most.max(more);
-    }
-    println!("the module took at most {most} fuel more than the component");
+static HOST: LazyLock<Host> = LazyLock::new(Host::new);
+static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
+
+fn main() -> Result<ExitCode> {
+    let mut trials = vec![
+        trial("what_is_not_utf8_is_answered_with_its_place", what_is_not_utf8_is_answered_with_its_place),
+        trial("a_warm_instance_stays_as_it_is", a_warm_instance_stays_as_it_is),
+    ];
+    trials.extend(cases()?.into_iter().map(|case| trial(case.name.clone(), move || same_answer(&case))));
+    trials.extend(attacks()?.into_iter().filter_map(|attack| {
+        let request = request(&attack)?;
+        Some(trial(format!("attacks/{}", attack.name), move || same_end(&request)))
+    }));
+    Ok(run(trials))
 }
 
-#[test]
-fn every_attack_ends_as_in_the_component() {
-    let (host, gate) = (Host::new(), Gate::new().expect("a gate"));
-    let mut faults = BTreeMap::new();
-    for attack in attacks().expect("attacks") {
-        let request = match &attack.asked {
-            Asked::Wire { request } => request.clone(),
-            Asked::Verdict { contract, output } => match serde_json::from_str::<Value>(contract) {
-                Ok(contract) => json!({ "contract": contract, "output": output }).to_string(),
-                // What is not JSON is no part of a request.
-                Err(_) => continue,
-            },
-        };
-        match by_gate(&gate, &request) {
-            Ok((expected, _)) => {
-                let came = host.call(request.as_bytes()).map(|(answer, _)| answer);
-                assert_eq!(came, Ok(expected), "{}", attack.name);
-            }
-            // What a stack holds depends on who compiles; nothing that is too long is passed on.
-            Err("stack_overflow" | "input_too_large") => {}
-            Err(code) => {
-                *faults.entry(code).or_insert(0) += 1;
-                assert_eq!(host.call(request.as_bytes()), Err(code), "{}", attack.name);
-            }
+/// The same bytes for the same fuel.
+fn same_answer(case: &Case) -> Result<()> {
+    for request in case.attempts().map(|attempt| attempt.wire_request()) {
+        let Ok((expected, fuel)) = by_gate(&GATE, &request) else { anyhow::bail!("the component gives no answer") };
+        let Ok((answer, counted)) = HOST.call(request.as_bytes()) else { anyhow::bail!("the module gives no answer") };
+        ensure!(answer == expected, "the module answers otherwise:\n  {expected}\n  {answer}");
+        // The module checks that its bytes are UTF-8. The component gets a string.
+        let most = fuel + 200 + 20 * request.len() as u64;
+        ensure!((fuel..=most).contains(&counted), "{fuel} fuel in the component, {counted} in the module");
+    }
+    Ok(())
+}
+
+/// An attack as a request. A contract that is not JSON cannot be part of one.
+fn request(attack: &Attack) -> Option<String> {
+    match &attack.asked {
+        Asked::Wire { request } => Some(request.clone()),
+        Asked::Verdict { contract, output } => {
+            let contract: Value = serde_json::from_str(contract).ok()?;
+            Some(json!({ "contract": contract, "output": output }).to_string())
         }
     }
-    println!("the same faults: {faults:?}");
-    assert!(faults.contains_key("out_of_fuel") && faults.contains_key("out_of_memory"), "{faults:?}");
 }
 
-#[test]
-fn a_warm_instance_takes_the_same_fuel_and_memory_each_time() {
-    let host = Host::new();
-    let mut warm = host.instance();
-    let register = |number: usize| {
-        let schema = json!({ "type": "object", "properties": { "a": { "type": "integer", "minimum": number } } });
-        json!({ "op": "register", "contract": { "agent": format!("a{number}"), "schema": schema } }).to_string()
-    };
+/// The same answer, or the same fault.
+fn same_end(request: &str) -> Result<()> {
+    let expected = by_gate(&GATE, request);
+    // The depth of the stack depends on the compiler. The library refuses a request that is too long.
+    if matches!(expected, Err("stack_overflow" | "input_too_large")) {
+        return Ok(());
+    }
+    let [expected, came] = [expected, HOST.call(request.as_bytes())].map(|came| came.map(|(answer, _)| answer));
+    ensure!(came == expected, "the module ends otherwise:\n  {expected:?}\n  {came:?}");
+    Ok(())
+}
+
+/// A warm instance does not grow, and takes nearly the same fuel each time.
+fn a_warm_instance_stays_as_it_is() -> Result<()> {
+    let mut warm = HOST.instance();
     for number in 0..20 {
-        let (answer, _) = warm.call(register(number).as_bytes()).expect("an answer");
-        assert!(answer.contains("\"result\""), "{answer}");
+        let schema = json!({ "type": "object", "properties": { "a": { "type": "integer", "minimum": number } } });
+        let contract = json!({ "agent": format!("a{number}"), "schema": schema });
+        let (answer, _) = warm.answer(&json!({ "op": "register", "contract": contract }).to_string())?;
+        ensure!(answer.contains("\"result\""), "{answer}");
     }
     // More than the arena holds, were it not to start again.
     let output = json!(vec![json!({ "a": 1 }); 1_000]).to_string();
     let request = json!({ "agent": "a1", "output": output }).to_string();
-    let mut call = || {
-        let (answer, fuel) = warm.call(request.as_bytes()).expect("an answer");
-        warm.call(b"").expect("a fault for a request of no length");
-        (answer, fuel, warm.pages())
-    };
-    let (answer, fuel, pages) = (0..2).map(|_| call()).next_back().expect("two calls");
-    let (last_answer, last_fuel, last_pages) = (0..200).map(|_| call()).next_back().expect("more calls");
-    println!("a call of a warm instance: {fuel} fuel, {pages} pages; 200 calls later: {last_fuel}, {last_pages}");
-    assert_eq!((last_answer, last_pages), (answer, pages));
-    // Where the heap has room for an answer differs a little.
-    assert!(last_fuel.abs_diff(fuel) * 100 < fuel, "{fuel} fuel, then {last_fuel}");
+    let mut taken = Vec::new();
+    for _ in 0..200 {
+        let (answer, fuel) = warm.answer(&request)?;
+        // A request of no length gets a fault, and must leave nothing behind.
+        warm.answer("")?;
+        taken.push((answer, fuel, warm.pages()));
+    }
+    let [(answer, fuel, pages), (last_answer, last_fuel, last_pages)] = [&taken[1], &taken[199]];
+    ensure!((last_answer, last_pages) == (answer, pages), "{pages} pages, then {last_pages}");
+    // The place of an answer on the heap differs a little.
+    ensure!(last_fuel.abs_diff(*fuel) * 100 < *fuel, "{fuel} fuel, then {last_fuel}");
+    Ok(())
 }
 
-#[test]
-fn what_is_not_utf8_is_answered_with_its_place() {
-    let (answer, _) = Host::new().call(b"{\"op\":\"names\",\"id\":\"\xff\"}").expect("an answer");
-    let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    assert_eq!(answer["fault"]["fault"], "bad_request");
+fn what_is_not_utf8_is_answered_with_its_place() -> Result<()> {
+    let Ok((answer, _)) = HOST.call(b"{\"op\":\"names\",\"id\":\"\xff\"}") else { anyhow::bail!("no answer") };
+    let answer: Value = serde_json::from_str(&answer)?;
     let message = r#"request: $ must be UTF-8: the byte after "{\"op\":\"names\",\"id\":\"" is not"#;
-    assert_eq!(answer["fault"]["message"], message);
+    ensure!(answer["fault"]["fault"] == "bad_request" && answer["fault"]["message"] == message, "{answer}");
+    Ok(())
 }

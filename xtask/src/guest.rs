@@ -38,7 +38,7 @@ pub(crate) fn build() -> Result<()> {
 fn build_component() -> Result<()> {
     let component = component("seamgate-guest")?;
     write(BUILT, &component)?;
-    // The library that makes the one to embed embeds one itself: any will do.
+    // The library that makes the component to embed also embeds one. Any will do, and without one its build would warn.
     if !Path::new(EMBEDDED).exists() {
         fs::copy(BUILT, EMBEDDED).with_context(|| format!("cannot write {EMBEDDED}"))?;
     }

@@ -50,7 +50,7 @@ pub(crate) fn all() -> Result<()> {
 }
 
 /// How many cases each suite of folders has.
-fn cases() -> Result<[(String, usize); 4]> {
+fn cases() -> Result<[(String, usize); 5]> {
     let in_groups = |suite: &str| -> Result<(String, usize)> {
         let folder = Path::new("tests").join(suite);
         let mut count = 0;
@@ -62,7 +62,10 @@ fn cases() -> Result<[(String, usize); 4]> {
     };
     // One of the components is put into another.
     let components = ("components".to_owned(), entries("tests/components")?.len() - 1);
-    Ok([in_groups("agreement")?, in_groups("cases")?, components, in_groups("hostile")?])
+    let cases = in_groups("cases")?;
+    // Attacks, too, but not all of them can be a request.
+    let module = ("module".to_owned(), cases.1);
+    Ok([in_groups("agreement")?, cases, components, in_groups("hostile")?, module])
 }
 
 fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {
