@@ -124,7 +124,7 @@ fn the_examples_are_what_their_names_say() {
             Some("partial") => "partial",
             _ => "rejected",
         };
-        assert_eq!(verdict.report.disposition.word(), expected, "{name}");
+        assert_eq!(verdict.report.disposition.as_str(), expected, "{name}");
         assert!(!gate.describe(agent).expect("a description").is_empty());
     }
 }

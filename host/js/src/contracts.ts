@@ -1,5 +1,5 @@
 import { SeamgateFault } from "./fault.js";
-import type { ContractInfo } from "./report.js";
+import type { ContractInfo } from "./types.js";
 import { measure } from "./text.js";
 
 /** A contract that instances are given before they judge by it. */

@@ -1,25 +1,16 @@
 //! What works in a contract and is likely a mistake.
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
     check::remarks,
     place::{Place, Step},
     text::quote,
+    types::Warning,
 };
 
 /// A contract gets this many warnings at the most.
 const MAX_WARNINGS: usize = 200;
-
-/// Something that works and is likely a mistake. See `warning` in `wit/types.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    pub path: String,
-    pub code: String,
-    pub message: String,
-    pub pointer: String,
-}
 
 /// `source` is a contract that compiles.
 pub(super) fn lint(source: &str) -> Vec<Warning> {
