@@ -9,8 +9,6 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::types::Disposition;
-
 /// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
@@ -71,14 +69,14 @@ impl Members {
         serde_json::from_str(member.get()).map_err(|error| E::custom(format!("{name}: {error}")))
     }
 
-    /// The document of a report with this disposition, as JSON text. It may be `null` itself.
+    /// A document as JSON text, where there is one: it may be `null` itself.
     pub(crate) fn document<E: serde::de::Error>(
         &mut self,
         name: &'static str,
-        disposition: Disposition,
+        is_there: bool,
     ) -> Result<Option<String>, E> {
         let member = self.0.remove(name).ok_or_else(|| E::missing_field(name))?;
-        Ok(disposition.emits().then(|| member.get().to_owned()))
+        Ok(is_there.then(|| member.get().to_owned()))
     }
 }
 

@@ -950,13 +950,13 @@ impl Serialize for Report {
 impl<'de> Deserialize<'de> for Report {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut members = Members::deserialize(deserializer)?;
-        let disposition = members.take("disposition")?;
+        let disposition: Disposition = members.take("disposition")?;
         Ok(Report {
             disposition,
             agent: members.take("agent")?,
             schema_id: members.take("schema_id")?,
             contract: members.take("contract")?,
-            output: members.document("output", disposition)?,
+            output: members.document("output", disposition.emits())?,
             error: members.take("error")?,
             items: members.take("items")?,
             quarantined: members.take("quarantined")?,

@@ -37,6 +37,7 @@ fn requests_are_read_as_their_schema_says() {
         json!({"op": "has", "agent": "a"}),
         json!({"op": "names"}),
         json!({"op": "seal", "id": 1}),
+        json!({"op": "is_sealed"}),
         json!({"op": "register", "contract": contract}),
         json!({"op": "lint", "contract": contract}),
         json!({"op": "merge", "agent": "a", "reports": [report]}),

@@ -2,7 +2,6 @@ import { valueEnd } from "./text.js";
 import type { ReportDocument, Violation } from "./types.js";
 
 /** The members of a report. */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns them.
 export interface Report<T = unknown> extends ReportDocument<T> {}
 
 /**

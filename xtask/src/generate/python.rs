@@ -34,7 +34,7 @@ pub(super) fn types(model: &Model) -> Result<String> {
             }
             Kind::Record(_) if definition.name == "span" => {
                 out.push_str(&format!(
-                    "\n\nSpan = tuple[int, int]\n{}",
+                    "\nSpan = tuple[int, int]\n{}",
                     docstring(&definition.docs, &[]).replace("    \"\"\"", "\"\"\"")
                 ));
             }

@@ -161,7 +161,7 @@ fn host_record(model: &Model, definition: &Definition, name: &str) -> String {
         let take = |member: &super::model::Member<Type>| {
             let field = snake(&member.name);
             match is_document(definition, &member.name) {
-                true => format!("{field}: members.document(\"{field}\", disposition)?,\n"),
+                true => format!("{field}: members.document(\"{field}\", disposition.emits())?,\n"),
                 false if field == "disposition" => format!("{field},\n"),
                 false => format!("{field}: members.take(\"{field}\")?,\n"),
             }
@@ -171,7 +171,7 @@ fn host_record(model: &Model, definition: &Definition, name: &str) -> String {
              json::text(&self.to_json(), serializer)\n}}\n}}\n\
              \nimpl<'de> Deserialize<'de> for {name} {{\n\
              fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n\
-             let mut members = Members::deserialize(deserializer)?;\nlet disposition = members.take(\"disposition\")?;\n\
+             let mut members = Members::deserialize(deserializer)?;\nlet disposition: Disposition = members.take(\"disposition\")?;\n\
              Ok({name} {{\n{}}})\n}}\n}}\n",
             members.iter().map(take).collect::<String>()
         ));

@@ -15,6 +15,7 @@ from ._types import Disposition, ErrorKind, ReportDocument, Span, Violation
 
 T = TypeVar("T")
 
+
 @dataclass(frozen=True)
 class Report(ReportDocument):
     """The verdict on one output. Data, never an exception.

@@ -9,7 +9,6 @@ import enum
 from dataclasses import dataclass
 from typing import Any, Literal
 
-
 Span = tuple[int, int]
 """A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`."""
 
