@@ -26,6 +26,7 @@ mod bake;
 mod cache;
 mod component;
 mod contract;
+mod defaults;
 mod digest;
 mod engine;
 mod exports;

@@ -2,6 +2,7 @@
 //! here, and committed.
 
 mod json;
+mod limits;
 mod model;
 mod python;
 mod rust;
@@ -27,6 +28,10 @@ pub(crate) fn generate(check: bool) -> Result<()> {
         ("guest/core/src/types.rs", rust::core(&model)?),
         ("guest/src/convert.rs", rust::guest(&model)?),
         ("host/src/types.rs", rust::host(&model)?),
+        ("host/src/defaults.rs", limits::host()),
+        ("host/js/src/defaults.ts", limits::typescript()),
+        ("host/python/src/seamgate/_defaults.py", limits::python()),
+        ("docs/limits.md", limits::document()?),
         ("host/js/src/types.ts", typescript::types(&model)?),
         ("host/python/src/seamgate/_types.py", python::types(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),
