@@ -1,4 +1,6 @@
-//! Words of WIT <-> words of the core. One function a record, each member once.
+//! Types of the bindings <-> types of the core: one function for each type and direction.
+//!
+//! Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
 
 use seamgate_core as core;
 
@@ -8,14 +10,252 @@ pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
     core::Request {
         agent: request.agent.clone(),
         output: &request.output,
-        finish: finish(request.finish),
-        lists: lists(request.lists.clone()),
+        finish: finish_back(request.finish),
+        lists: request.lists.iter().cloned().map(named_list_back).collect(),
         invalid_utf8: request.invalid_utf8,
     }
 }
 
-pub(crate) fn finish(finish: types::Finish) -> core::Finish {
-    match finish {
+fn span(given: core::Span) -> types::Span {
+    types::Span { start: given.start, end: given.end }
+}
+
+fn disposition(given: core::Disposition) -> types::Disposition {
+    match given {
+        core::Disposition::Accepted => types::Disposition::Accepted,
+        core::Disposition::Partial => types::Disposition::Partial,
+        core::Disposition::Rejected => types::Disposition::Rejected,
+        core::Disposition::Refused => types::Disposition::Refused,
+    }
+}
+
+fn violation(given: core::Violation) -> types::Violation {
+    types::Violation {
+        path: given.path,
+        keyword: given.keyword,
+        expected: given.expected,
+        received: given.received,
+        message: given.message,
+        pointer: given.pointer,
+        schema_path: given.schema_path,
+        span: given.span.map(span),
+    }
+}
+
+fn error_kind(given: core::ErrorKind) -> types::ErrorKind {
+    match given {
+        core::ErrorKind::OutputValidationFailed => types::ErrorKind::OutputValidationFailed,
+        core::ErrorKind::ExtractionFailed => types::ErrorKind::ExtractionFailed,
+        core::ErrorKind::MalformedJson => types::ErrorKind::MalformedJson,
+    }
+}
+
+fn output_error(given: core::OutputError) -> types::OutputError {
+    types::OutputError {
+        error: error_kind(given.error),
+        schema_id: given.schema_id,
+        agent_id: given.agent_id,
+        violations: given.violations.into_iter().map(violation).collect(),
+        raw_output: given.raw_output,
+        retryable: given.retryable,
+    }
+}
+
+fn quarantine_reason(given: core::Reason) -> types::QuarantineReason {
+    match given {
+        core::Reason::Malformed => types::QuarantineReason::Malformed,
+        core::Reason::Schema => types::QuarantineReason::Schema,
+        core::Reason::Guardrail => types::QuarantineReason::Guardrail,
+        core::Reason::AllowList => types::QuarantineReason::AllowList,
+        core::Reason::OverLimit => types::QuarantineReason::OverLimit,
+    }
+}
+
+fn quarantined(given: core::Quarantined) -> types::Quarantined {
+    types::Quarantined {
+        index: given.index,
+        path: given.path,
+        pointer: given.pointer,
+        reason: quarantine_reason(given.reason),
+        span: given.span.map(span),
+        snippet: given.snippet,
+        violations: given.violations.into_iter().map(violation).collect(),
+    }
+}
+
+fn item(given: core::Item) -> types::Item {
+    types::Item { index: given.index, path: given.path, span: given.span.map(span), value: given.value }
+}
+
+fn change_kind(given: core::ChangeKind) -> types::ChangeKind {
+    match given {
+        core::ChangeKind::Closed => types::ChangeKind::Closed,
+        core::ChangeKind::ClosedString => types::ChangeKind::ClosedString,
+        core::ChangeKind::Dropped => types::ChangeKind::Dropped,
+        core::ChangeKind::CommaAdded => types::ChangeKind::CommaAdded,
+        core::ChangeKind::CommaRemoved => types::ChangeKind::CommaRemoved,
+        core::ChangeKind::ColonAdded => types::ChangeKind::ColonAdded,
+        core::ChangeKind::Comment => types::ChangeKind::Comment,
+        core::ChangeKind::Space => types::ChangeKind::Space,
+        core::ChangeKind::Quotes => types::ChangeKind::Quotes,
+        core::ChangeKind::Quoted => types::ChangeKind::Quoted,
+        core::ChangeKind::Escaped => types::ChangeKind::Escaped,
+        core::ChangeKind::Literal => types::ChangeKind::Literal,
+        core::ChangeKind::Wrapped => types::ChangeKind::Wrapped,
+        core::ChangeKind::Stray => types::ChangeKind::Stray,
+        core::ChangeKind::Around => types::ChangeKind::Around,
+        core::ChangeKind::ItemRemoved => types::ChangeKind::ItemRemoved,
+        core::ChangeKind::MemberRemoved => types::ChangeKind::MemberRemoved,
+        core::ChangeKind::Stripped => types::ChangeKind::Stripped,
+    }
+}
+
+fn change(given: core::Change) -> types::Change {
+    types::Change {
+        kind: change_kind(given.kind),
+        path: given.path,
+        span: given.span.map(span),
+        before: given.before,
+        after: given.after,
+    }
+}
+
+fn source(given: core::Source) -> types::Source {
+    match given {
+        core::Source::Block => types::Source::Block,
+        core::Source::Raw => types::Source::Raw,
+        core::Source::Embedded => types::Source::Embedded,
+    }
+}
+
+fn candidate(given: core::JudgedCandidate) -> types::Candidate {
+    types::Candidate {
+        source: source(given.source),
+        marker: given.marker,
+        span: span(given.span),
+        chosen: given.chosen,
+    }
+}
+
+fn wanted(given: core::Wanted) -> types::Wanted {
+    match given {
+        core::Wanted::Nothing => types::Wanted::Nothing,
+        core::Wanted::Items => types::Wanted::Items,
+        core::Wanted::Whole => types::Wanted::Whole,
+    }
+}
+
+fn merge_outcome(given: core::MergeOutcome) -> types::MergeOutcome {
+    match given {
+        core::MergeOutcome::Replaced => types::MergeOutcome::Replaced,
+        core::MergeOutcome::GaveItems => types::MergeOutcome::GaveItems,
+        core::MergeOutcome::GaveNone => types::MergeOutcome::GaveNone,
+        core::MergeOutcome::Unused => types::MergeOutcome::Unused,
+        core::MergeOutcome::Invalid => types::MergeOutcome::Invalid,
+    }
+}
+
+fn merge_step(given: core::MergeStep) -> types::MergeStep {
+    types::MergeStep {
+        report: given.report,
+        outcome: merge_outcome(given.outcome),
+        items: given.items,
+        unknown: given.unknown,
+    }
+}
+
+pub(crate) fn report(given: core::Report) -> types::Report {
+    types::Report {
+        disposition: disposition(given.disposition),
+        agent: given.agent,
+        schema_id: given.schema_id,
+        contract: given.contract,
+        output: given.output,
+        error: given.error.map(output_error),
+        items: given.items.into_iter().map(item).collect(),
+        quarantined: given.quarantined.into_iter().map(quarantined).collect(),
+        changes: given.changes.into_iter().map(change).collect(),
+        candidates: given.candidates.into_iter().map(candidate).collect(),
+        notes: given.notes,
+        review_required: given.review_required,
+        feedback: given.feedback,
+        wanted: wanted(given.wanted),
+        merged: given.merged.into_iter().map(merge_step).collect(),
+    }
+}
+
+fn fault_code(given: core::FaultCode) -> types::FaultCode {
+    match given {
+        core::FaultCode::BadRequest => types::FaultCode::BadRequest,
+        core::FaultCode::BadContract => types::FaultCode::BadContract,
+        core::FaultCode::UnknownAgent => types::FaultCode::UnknownAgent,
+        core::FaultCode::Sealed => types::FaultCode::Sealed,
+    }
+}
+
+pub(crate) fn fault(given: core::Fault) -> types::Fault {
+    types::Fault {
+        code: fault_code(given.code),
+        message: given.message,
+        violations: given.violations.into_iter().map(violation).collect(),
+        agents: given.agents,
+    }
+}
+
+pub(crate) fn contract_info(given: core::ContractInfo) -> types::ContractInfo {
+    types::ContractInfo {
+        agent: given.agent,
+        version: given.version,
+        schema_id: given.schema_id,
+        contract: given.contract,
+        retry_limit: given.retry_limit,
+        lists: given.lists,
+    }
+}
+
+pub(crate) fn warning(given: core::Warning) -> types::Warning {
+    types::Warning { path: given.path, code: given.code, message: given.message, pointer: given.pointer }
+}
+
+pub(crate) fn completeness(given: core::Completeness) -> stream::Completeness {
+    match given {
+        core::Completeness::InFlight => stream::Completeness::InFlight,
+        core::Completeness::SoftComplete => stream::Completeness::SoftComplete,
+        core::Completeness::HardComplete => stream::Completeness::HardComplete,
+    }
+}
+
+fn completed(given: core::Completed) -> stream::Completed {
+    stream::Completed { candidate: given.candidate, index: given.index, span: span(given.span) }
+}
+
+fn dead_end(given: core::DeadEnd) -> stream::DeadEnd {
+    stream::DeadEnd { keyword: given.keyword.to_owned(), message: given.message, at: given.at }
+}
+
+pub(crate) fn progress(given: core::Progress) -> stream::Progress {
+    stream::Progress {
+        completeness: completeness(given.completeness),
+        items: given.items.into_iter().map(completed).collect(),
+        dead_end: given.dead_end.map(dead_end),
+    }
+}
+
+fn span_back(given: types::Span) -> core::Span {
+    core::Span { start: given.start, end: given.end }
+}
+
+fn disposition_back(given: types::Disposition) -> core::Disposition {
+    match given {
+        types::Disposition::Accepted => core::Disposition::Accepted,
+        types::Disposition::Partial => core::Disposition::Partial,
+        types::Disposition::Rejected => core::Disposition::Rejected,
+        types::Disposition::Refused => core::Disposition::Refused,
+    }
+}
+
+pub(crate) fn finish_back(given: types::Finish) -> core::Finish {
+    match given {
         types::Finish::Stop => core::Finish::Stop,
         types::Finish::Length => core::Finish::Length,
         types::Finish::Refusal => core::Finish::Refusal,
@@ -25,207 +265,161 @@ pub(crate) fn finish(finish: types::Finish) -> core::Finish {
     }
 }
 
-pub(crate) fn lists(lists: Vec<types::NamedList>) -> Vec<core::NamedList> {
-    lists.into_iter().map(|list| core::NamedList { name: list.name, values: list.values }).collect()
+pub(crate) fn named_list_back(given: types::NamedList) -> core::NamedList {
+    core::NamedList { name: given.name, values: given.values }
 }
 
-pub(crate) fn progress(progress: core::Progress) -> stream::Progress {
-    let item = |item: core::Completed| stream::Completed {
-        candidate: item.candidate,
-        index: item.index,
-        span: span(item.span),
-    };
-    stream::Progress {
-        completeness: completeness(progress.completeness),
-        items: progress.items.into_iter().map(item).collect(),
-        dead_end: progress.dead_end.map(|end| stream::DeadEnd {
-            keyword: end.keyword.to_owned(),
-            message: end.message,
-            at: end.at,
-        }),
-    }
-}
-
-pub(crate) fn completeness(completeness: core::Completeness) -> stream::Completeness {
-    match completeness {
-        core::Completeness::InFlight => stream::Completeness::InFlight,
-        core::Completeness::SoftComplete => stream::Completeness::SoftComplete,
-        core::Completeness::HardComplete => stream::Completeness::HardComplete,
-    }
-}
-
-pub(crate) fn report(report: core::Report) -> types::Report {
-    types::Report {
-        disposition: match report.disposition {
-            core::Disposition::Accepted => types::Disposition::Accepted,
-            core::Disposition::Partial => types::Disposition::Partial,
-            core::Disposition::Rejected => types::Disposition::Rejected,
-            core::Disposition::Refused => types::Disposition::Refused,
-        },
-        agent: report.agent,
-        schema_id: report.schema_id,
-        contract: report.contract,
-        output: report.output,
-        error: report.error.map(error),
-        items: report.items.into_iter().map(item).collect(),
-        quarantined: report.quarantined.into_iter().map(quarantined).collect(),
-        changes: report.changes.into_iter().map(change).collect(),
-        candidates: report.candidates.into_iter().map(candidate).collect(),
-        notes: report.notes,
-        review_required: report.review_required,
-        feedback: report.feedback,
-    }
-}
-
-fn error(error: core::OutputError) -> types::OutputError {
-    types::OutputError {
-        error: match error.error {
-            core::ErrorKind::OutputValidationFailed => types::ErrorKind::OutputValidationFailed,
-            core::ErrorKind::ExtractionFailed => types::ErrorKind::ExtractionFailed,
-            core::ErrorKind::MalformedJson => types::ErrorKind::MalformedJson,
-        },
-        schema_id: error.schema_id,
-        agent_id: error.agent_id,
-        violations: error.violations.into_iter().map(violation).collect(),
-        raw_output: error.raw_output,
-        retryable: error.retryable,
-    }
-}
-
-fn violation(violation: core::Violation) -> types::Violation {
-    types::Violation {
-        path: violation.path,
-        keyword: violation.keyword,
-        expected: violation.expected,
-        received: violation.received,
-        message: violation.message,
-        pointer: violation.pointer,
-        schema_path: violation.schema_path,
-        span: violation.span.map(span),
-    }
-}
-
-fn item(item: core::Item) -> types::Item {
-    types::Item { index: item.index, path: item.path, span: item.span.map(span), value: item.value }
-}
-
-fn quarantined(item: core::Quarantined) -> types::Quarantined {
-    types::Quarantined {
-        index: item.index,
-        path: item.path,
-        reason: match item.reason {
-            core::Reason::Malformed => types::QuarantineReason::Malformed,
-            core::Reason::Schema => types::QuarantineReason::Schema,
-            core::Reason::Guardrail => types::QuarantineReason::Guardrail,
-            core::Reason::AllowList => types::QuarantineReason::AllowList,
-            core::Reason::OverLimit => types::QuarantineReason::OverLimit,
-        },
-        span: item.span.map(span),
-        snippet: item.snippet,
-        violations: item.violations.into_iter().map(violation).collect(),
-    }
-}
-
-fn change(change: core::Change) -> types::Change {
-    types::Change {
-        kind: change.kind.into_owned(),
-        path: change.path,
-        span: change.span.map(span),
-        before: change.before,
-        after: change.after,
-    }
-}
-
-fn span(span: core::Span) -> types::Span {
-    types::Span { start: span.start, end: span.end }
-}
-
-fn candidate(candidate: core::JudgedCandidate) -> types::Candidate {
-    types::Candidate {
-        source: match candidate.source {
-            core::Source::Block => types::Source::Block,
-            core::Source::Raw => types::Source::Raw,
-            core::Source::Embedded => types::Source::Embedded,
-        },
-        marker: candidate.marker,
-        span: span(candidate.span),
-        chosen: candidate.chosen,
-    }
-}
-
-pub(crate) fn fault(fault: core::Fault) -> types::Fault {
-    types::Fault {
-        code: match fault.code {
-            core::FaultCode::BadRequest => types::FaultCode::BadRequest,
-            core::FaultCode::BadContract => types::FaultCode::BadContract,
-            core::FaultCode::UnknownAgent => types::FaultCode::UnknownAgent,
-            core::FaultCode::Sealed => types::FaultCode::Sealed,
-        },
-        message: fault.message,
-        violations: fault.violations.into_iter().map(violation).collect(),
-        agents: fault.agents,
-    }
-}
-
-pub(crate) fn info(info: core::ContractInfo) -> types::ContractInfo {
-    types::ContractInfo {
-        agent: info.agent,
-        version: info.version,
-        schema_id: info.schema_id,
-        contract: info.contract,
-        retry_limit: info.retry_limit,
-        lists: info.lists,
-    }
-}
-
-pub(crate) fn warning(warning: core::Warning) -> types::Warning {
-    types::Warning { path: warning.path, code: warning.code, message: warning.message, pointer: warning.pointer }
-}
-
-/// A report that comes back, as far as it is merged.
-pub(crate) fn attempt(report: &types::Report) -> core::Attempt {
-    core::Attempt {
-        agent: report.agent.clone(),
-        contract: report.contract.clone(),
-        is_accepted: report.disposition == types::Disposition::Accepted,
-        output: report.output.clone(),
-        items: report.items.iter().map(|item| (item.index, item.value.clone())).collect(),
-        quarantined: report.quarantined.iter().cloned().map(quarantined_back).collect(),
-        changes: report.changes.iter().cloned().map(change_back).collect(),
-        notes: report.notes.clone(),
-    }
-}
-
-fn violation_back(violation: types::Violation) -> core::Violation {
+fn violation_back(given: types::Violation) -> core::Violation {
     core::Violation {
-        path: violation.path,
-        keyword: violation.keyword,
-        expected: violation.expected,
-        received: violation.received,
-        message: violation.message,
-        pointer: violation.pointer,
-        schema_path: violation.schema_path,
-        span: None,
+        path: given.path,
+        keyword: given.keyword,
+        expected: given.expected,
+        received: given.received,
+        message: given.message,
+        pointer: given.pointer,
+        schema_path: given.schema_path,
+        span: given.span.map(span_back),
     }
 }
 
-fn quarantined_back(item: types::Quarantined) -> core::Quarantined {
+fn error_kind_back(given: types::ErrorKind) -> core::ErrorKind {
+    match given {
+        types::ErrorKind::OutputValidationFailed => core::ErrorKind::OutputValidationFailed,
+        types::ErrorKind::ExtractionFailed => core::ErrorKind::ExtractionFailed,
+        types::ErrorKind::MalformedJson => core::ErrorKind::MalformedJson,
+    }
+}
+
+fn output_error_back(given: types::OutputError) -> core::OutputError {
+    core::OutputError {
+        error: error_kind_back(given.error),
+        schema_id: given.schema_id,
+        agent_id: given.agent_id,
+        violations: given.violations.into_iter().map(violation_back).collect(),
+        raw_output: given.raw_output,
+        retryable: given.retryable,
+    }
+}
+
+fn quarantine_reason_back(given: types::QuarantineReason) -> core::Reason {
+    match given {
+        types::QuarantineReason::Malformed => core::Reason::Malformed,
+        types::QuarantineReason::Schema => core::Reason::Schema,
+        types::QuarantineReason::Guardrail => core::Reason::Guardrail,
+        types::QuarantineReason::AllowList => core::Reason::AllowList,
+        types::QuarantineReason::OverLimit => core::Reason::OverLimit,
+    }
+}
+
+fn quarantined_back(given: types::Quarantined) -> core::Quarantined {
     core::Quarantined {
-        index: item.index,
-        path: item.path,
-        reason: match item.reason {
-            types::QuarantineReason::Malformed => core::Reason::Malformed,
-            types::QuarantineReason::Schema => core::Reason::Schema,
-            types::QuarantineReason::Guardrail => core::Reason::Guardrail,
-            types::QuarantineReason::AllowList => core::Reason::AllowList,
-            types::QuarantineReason::OverLimit => core::Reason::OverLimit,
-        },
-        span: None,
-        snippet: item.snippet,
-        violations: item.violations.into_iter().map(violation_back).collect(),
+        index: given.index,
+        path: given.path,
+        pointer: given.pointer,
+        reason: quarantine_reason_back(given.reason),
+        span: given.span.map(span_back),
+        snippet: given.snippet,
+        violations: given.violations.into_iter().map(violation_back).collect(),
     }
 }
 
-fn change_back(change: types::Change) -> core::Change {
-    core::Change { kind: change.kind.into(), path: change.path, span: None, before: change.before, after: change.after }
+fn item_back(given: types::Item) -> core::Item {
+    core::Item { index: given.index, path: given.path, span: given.span.map(span_back), value: given.value }
+}
+
+fn change_kind_back(given: types::ChangeKind) -> core::ChangeKind {
+    match given {
+        types::ChangeKind::Closed => core::ChangeKind::Closed,
+        types::ChangeKind::ClosedString => core::ChangeKind::ClosedString,
+        types::ChangeKind::Dropped => core::ChangeKind::Dropped,
+        types::ChangeKind::CommaAdded => core::ChangeKind::CommaAdded,
+        types::ChangeKind::CommaRemoved => core::ChangeKind::CommaRemoved,
+        types::ChangeKind::ColonAdded => core::ChangeKind::ColonAdded,
+        types::ChangeKind::Comment => core::ChangeKind::Comment,
+        types::ChangeKind::Space => core::ChangeKind::Space,
+        types::ChangeKind::Quotes => core::ChangeKind::Quotes,
+        types::ChangeKind::Quoted => core::ChangeKind::Quoted,
+        types::ChangeKind::Escaped => core::ChangeKind::Escaped,
+        types::ChangeKind::Literal => core::ChangeKind::Literal,
+        types::ChangeKind::Wrapped => core::ChangeKind::Wrapped,
+        types::ChangeKind::Stray => core::ChangeKind::Stray,
+        types::ChangeKind::Around => core::ChangeKind::Around,
+        types::ChangeKind::ItemRemoved => core::ChangeKind::ItemRemoved,
+        types::ChangeKind::MemberRemoved => core::ChangeKind::MemberRemoved,
+        types::ChangeKind::Stripped => core::ChangeKind::Stripped,
+    }
+}
+
+fn change_back(given: types::Change) -> core::Change {
+    core::Change {
+        kind: change_kind_back(given.kind),
+        path: given.path,
+        span: given.span.map(span_back),
+        before: given.before,
+        after: given.after,
+    }
+}
+
+fn source_back(given: types::Source) -> core::Source {
+    match given {
+        types::Source::Block => core::Source::Block,
+        types::Source::Raw => core::Source::Raw,
+        types::Source::Embedded => core::Source::Embedded,
+    }
+}
+
+fn candidate_back(given: types::Candidate) -> core::JudgedCandidate {
+    core::JudgedCandidate {
+        source: source_back(given.source),
+        marker: given.marker,
+        span: span_back(given.span),
+        chosen: given.chosen,
+    }
+}
+
+fn wanted_back(given: types::Wanted) -> core::Wanted {
+    match given {
+        types::Wanted::Nothing => core::Wanted::Nothing,
+        types::Wanted::Items => core::Wanted::Items,
+        types::Wanted::Whole => core::Wanted::Whole,
+    }
+}
+
+fn merge_outcome_back(given: types::MergeOutcome) -> core::MergeOutcome {
+    match given {
+        types::MergeOutcome::Replaced => core::MergeOutcome::Replaced,
+        types::MergeOutcome::GaveItems => core::MergeOutcome::GaveItems,
+        types::MergeOutcome::GaveNone => core::MergeOutcome::GaveNone,
+        types::MergeOutcome::Unused => core::MergeOutcome::Unused,
+        types::MergeOutcome::Invalid => core::MergeOutcome::Invalid,
+    }
+}
+
+fn merge_step_back(given: types::MergeStep) -> core::MergeStep {
+    core::MergeStep {
+        report: given.report,
+        outcome: merge_outcome_back(given.outcome),
+        items: given.items,
+        unknown: given.unknown,
+    }
+}
+
+pub(crate) fn report_back(given: types::Report) -> core::Report {
+    core::Report {
+        disposition: disposition_back(given.disposition),
+        agent: given.agent,
+        schema_id: given.schema_id,
+        contract: given.contract,
+        output: given.output,
+        error: given.error.map(output_error_back),
+        items: given.items.into_iter().map(item_back).collect(),
+        quarantined: given.quarantined.into_iter().map(quarantined_back).collect(),
+        changes: given.changes.into_iter().map(change_back).collect(),
+        candidates: given.candidates.into_iter().map(candidate_back).collect(),
+        notes: given.notes,
+        review_required: given.review_required,
+        feedback: given.feedback,
+        wanted: wanted_back(given.wanted),
+        merged: given.merged.into_iter().map(merge_step_back).collect(),
+    }
 }

@@ -61,7 +61,7 @@ impl validate::Guest for Validator {
 impl registry::Guest for Validator {
     fn register(contract: String) -> Result<types::ContractInfo, types::Fault> {
         let info = REGISTRY.with_borrow_mut(|registry| registry.register(&contract));
-        info.map(convert::info).map_err(convert::fault)
+        info.map(convert::contract_info).map_err(convert::fault)
     }
 
     fn has(agent: String) -> bool {
@@ -74,7 +74,7 @@ impl registry::Guest for Validator {
 
     fn contract(agent: String) -> Result<types::ContractInfo, types::Fault> {
         let info = REGISTRY.with_borrow(|registry| registry.contract(&agent));
-        info.map(convert::info).map_err(convert::fault)
+        info.map(convert::contract_info).map_err(convert::fault)
     }
 
     fn describe(agent: String) -> Result<String, types::Fault> {
@@ -89,18 +89,27 @@ impl registry::Guest for Validator {
     fn seal() {
         REGISTRY.with_borrow_mut(core::Registry::seal);
     }
+
+    fn is_sealed() -> bool {
+        REGISTRY.with_borrow(core::Registry::is_sealed)
+    }
 }
 
 impl merge::Guest for Validator {
-    fn merge(mut reports: Vec<types::Report>, lists: Vec<types::NamedList>) -> Result<types::Report, types::Fault> {
+    fn merge(reports: Vec<types::Report>, lists: Vec<types::NamedList>) -> Result<types::Report, types::Fault> {
+        let mut reports: Vec<core::Report> = reports.into_iter().map(convert::report_back).collect();
         let agent = reports.first().map(|report| report.agent.clone()).unwrap_or_default();
-        let attempts: Vec<core::Attempt> = reports.iter().map(convert::attempt).collect();
-        let merged = REGISTRY.with_borrow(|registry| registry.merge(&agent, &attempts, convert::lists(lists)));
+        let attempts: Vec<core::Attempt> = reports.iter().map(core::Attempt::from).collect();
+        let merged = REGISTRY.with_borrow(|registry| registry.merge(&agent, &attempts, lists_back(lists)));
         match merged.map_err(convert::fault)? {
-            core::Merged::Same(index) => Ok(reports.swap_remove(index)),
+            core::Merged::Same(index) => Ok(convert::report(reports.swap_remove(index))),
             core::Merged::New(report) => Ok(convert::report(*report)),
         }
     }
+}
+
+fn lists_back(lists: Vec<types::NamedList>) -> Vec<core::NamedList> {
+    lists.into_iter().map(convert::named_list_back).collect()
 }
 
 /// An output that is still coming. It outlasts the calls that it is made of.
@@ -112,7 +121,7 @@ impl stream::Guest for Validator {
 
 impl stream::GuestSession for Session {
     fn open(agent: String, lists: Vec<types::NamedList>) -> Result<stream::Session, types::Fault> {
-        let session = lasting(|| REGISTRY.with_borrow(|registry| registry.session(&agent, convert::lists(lists))));
+        let session = lasting(|| REGISTRY.with_borrow(|registry| registry.session(&agent, lists_back(lists))));
         session.map(|session| stream::Session::new(Session(RefCell::new(session)))).map_err(convert::fault)
     }
 
@@ -126,7 +135,7 @@ impl stream::GuestSession for Session {
     }
 
     fn finish(&self, finish: types::Finish, invalid_utf8: Option<u32>) -> Result<types::Report, types::Fault> {
-        let finish = convert::finish(finish);
+        let finish = convert::finish_back(finish);
         let verdict = REGISTRY.with_borrow(|registry| registry.finish(&mut self.0.borrow_mut(), finish, invalid_utf8));
         verdict.map(convert::report).map_err(convert::fault)
     }

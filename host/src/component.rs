@@ -9,7 +9,7 @@ use std::{
 
 use wasmtime::{Engine, component as wasm};
 
-use crate::{cache::Cache, digest::digest, engine, fault::LoadError, report::ContractInfo};
+use crate::{cache::Cache, digest::digest, engine, fault::LoadError, types::ContractInfo};
 
 /// The component of this version, and its precompiled code. Each is empty where the build had none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));

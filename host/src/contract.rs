@@ -158,7 +158,7 @@ fn push_member(out: &mut String, index: usize, name: &str, value: &str) {
     if index > 0 {
         out.push(',');
     }
-    out.push_str(&crate::report::json(&name));
+    out.push_str(&crate::json::json(&name));
     out.push(':');
     out.push_str(value);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::report::Violation;
+use crate::types::Violation;
 
 /// There is no verdict: the caller made a mistake, or a call passed a limit. A rejected output is not a fault: it is a
 /// [`Report`](crate::Report).
@@ -172,7 +172,7 @@ impl Fault {
             }
             Fault::Sealed { .. } | Fault::Trap { .. } => Detail::default(),
         };
-        crate::report::json(&Wire { fault: self.code(), message: self.to_string(), detail })
+        crate::json::json(&Wire { fault: self.code(), message: self.to_string(), detail })
     }
 }
 

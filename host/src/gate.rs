@@ -10,10 +10,10 @@ use crate::{
     limits::Limits,
     options::Options,
     registry::Registry,
-    report::{ContractInfo, NamedList, Report, Warning},
-    request::Request,
-    sandbox::Sandbox,
+    request::{Request, to_wit},
+    sandbox::{Sandbox, answered},
     session::Session,
+    types::{ContractInfo, NamedList, Report, Warning},
     verdict::{Answer, Verdict},
 };
 
@@ -142,7 +142,7 @@ impl Gate {
             instance.call(bytes + contract.len(), |validator, store, clock| {
                 let validate = validator.validate(&mut *store)?;
                 let report = clock.run(validate.call_validate_with(store, contract, &request))?;
-                Ok(report.map_err(Fault::from))
+                Ok(answered(report))
             })
         });
         instance.verdict(request.agent(), judged)
@@ -186,9 +186,10 @@ impl Gate {
         };
         let bytes = reports.iter().map(size).sum();
         let mut instance = self.instance();
+        let (to_merge, to_hold) = (reports.iter().cloned().map(Into::into).collect::<Vec<_>>(), to_wit(lists));
         let merged = instance.with_contracts(&[agent], bytes, |validator, store, clock| {
-            let report = clock.run(validator.merge(&mut *store)?.call_merge(store, reports, lists))?;
-            Ok(report.map_err(Fault::from))
+            let report = clock.run(validator.merge(&mut *store)?.call_merge(store, &to_merge, &to_hold))?;
+            Ok(answered(report))
         });
         instance.verdict(agent, merged)
     }
@@ -238,7 +239,7 @@ impl Gate {
         }
         let (info, _) = self.instance().with_contracts(&[], 0, |validator, store, clock| {
             let info = clock.run(validator.registry(&mut *store)?.call_contract(store, agent))?;
-            Ok(info.map_err(Fault::from))
+            Ok(answered(info))
         })?;
         Ok(info)
     }
@@ -259,7 +260,7 @@ impl Gate {
     pub fn describe(&self, agent: &str) -> Result<String, Fault> {
         let (text, _) = self.instance().with_contracts(&[agent], 0, |validator, store, clock| {
             let text = clock.run(validator.registry(&mut *store)?.call_describe(store, agent))?;
-            Ok(text.map_err(Fault::from))
+            Ok(answered(text))
         })?;
         Ok(text)
     }
@@ -287,17 +288,15 @@ impl Gate {
             let mut agents = Vec::new();
             for name in names {
                 match clock.run(registry.call_contract(&mut *store, &name))? {
-                    Ok(info) => agents.push(info),
+                    Ok(info) => agents.push(info.into()),
                     Err(fault) => return Ok(Err(fault.into())),
                 }
             }
             Ok(Ok(agents))
         })?;
-        // An empty text is no contract: only a sealed registry does not say so.
-        let sealed = self.instance().call(0, |validator, store, clock| {
-            let refused = clock.run(validator.registry(&mut *store)?.call_register(store, ""))?;
-            Ok(refused.map_err(Fault::from))
-        });
+        let (sealed, _) = self.instance().call(0, |validator, store, clock| {
+            clock.run(validator.registry(&mut *store)?.call_is_sealed(store)).map(Ok)
+        })?;
         let [imports, exports] = self.sandbox.names();
         Ok(Inspection {
             agents,
@@ -305,7 +304,7 @@ impl Gate {
             exports,
             bytes: self.component().as_bytes().len(),
             digest: self.component().digest().to_owned(),
-            sealed: matches!(sealed, Err(Fault::Sealed { .. })),
+            sealed,
         })
     }
 

@@ -6,8 +6,8 @@ use crate::{
     fault::Fault,
     gate::Gate,
     limits::Usage,
-    report::{ContractInfo, Disposition, Finish, NamedList, QuarantineReason, Report},
     request::Request,
+    types::{ContractInfo, Disposition, Finish, NamedList, QuarantineReason, Report, Violation, Wanted},
     verdict::Verdict,
 };
 
@@ -236,7 +236,15 @@ pub struct Attempts<'g> {
     reports: Vec<Report>,
     merged: Option<Report>,
     /// The violations after each attempt, to compare them.
-    states: Vec<String>,
+    states: Vec<State>,
+}
+
+/// What is wrong after an attempt, as far as it is the same in another text: without spans.
+#[derive(PartialEq, Eq)]
+struct State {
+    wrong: Vec<Violation>,
+    missing: Vec<(u32, QuarantineReason)>,
+    wanted: Wanted,
 }
 
 impl Attempts<'_> {
@@ -330,21 +338,14 @@ impl Attempts<'_> {
         }
     }
 
-    /// What is wrong with the last output and with all together, and what is still missing: without spans, for texts
-    /// differ where it does not matter.
-    fn state(&self, merged: &Report) -> String {
+    /// What is wrong with the last output and with all together, and what is still missing.
+    fn state(&self, merged: &Report) -> State {
         let last = self.reports.last().map(Report::violations).unwrap_or_default();
         let mut wrong = [last, merged.violations()].concat();
-        let mut missing = merged.quarantined.clone();
-        missing.iter_mut().for_each(|item| {
-            item.span = None;
-            wrong.append(&mut item.violations);
-        });
+        wrong.extend(merged.quarantined.iter().flat_map(|item| item.violations.clone()));
         wrong.iter_mut().for_each(|violation| violation.span = None);
-        let missing: Vec<_> = missing.iter().map(|item| (item.index, item.reason)).collect();
-        // Some items alone, or everything: the feedback's last line.
-        let asked = merged.feedback.lines().last();
-        format!("{wrong:?} {missing:?} {asked:?}")
+        let missing = merged.quarantined.iter().map(|item| (item.index, item.reason)).collect();
+        State { wrong, missing, wanted: merged.wanted }
     }
 
     /// The next step.
@@ -386,9 +387,10 @@ impl Attempts<'_> {
 fn feedback(merged: &Report, last: &Report) -> String {
     let useless =
         merged.output.is_some() && last.disposition == Disposition::Rejected && last.feedback != merged.feedback;
-    // The first line says which kind of thing was wrong, the second where.
-    match last.feedback.lines().nth(1).filter(|_| useless) {
-        Some(line) => format!("The last answer could not be used as it was:\n{line}\n{}", merged.feedback),
+    match last.violations().first().filter(|_| useless) {
+        Some(Violation { path, message, .. }) => {
+            format!("The last answer could not be used as it was:\n- at {path}: {message}.\n{}", merged.feedback)
+        }
         None => merged.feedback.clone(),
     }
 }

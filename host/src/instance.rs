@@ -11,9 +11,9 @@ use crate::{
     fault::Fault,
     limits::Usage,
     registry::{Registered, Registry},
-    report::{ContractInfo, Finish, Progress, Report, Warning},
-    request::Request,
-    sandbox::{Live, Memory, Sandbox},
+    request::{Request, to_wit},
+    sandbox::{Live, Memory, Sandbox, answered},
+    types::{ContractInfo, Finish, Progress, Report, Warning},
     verdict::{Answer, Verdict},
 };
 
@@ -56,7 +56,7 @@ impl<'g> Instance<'g> {
             let request = request.to_wit();
             self.with_contracts(&[agent], bytes, |validator, store, clock| {
                 let report = clock.run(validator.validate(&mut *store)?.call_validate(store, &request))?;
-                Ok(report.map_err(Fault::from))
+                Ok(answered(report))
             })
         });
         self.verdict(agent, judged)
@@ -79,17 +79,17 @@ impl<'g> Instance<'g> {
 
     /// Open a session in the component.
     pub(crate) fn open(&mut self, request: &Request) -> Result<(ResourceAny, Usage), Fault> {
-        let (agent, lists) = (request.agent(), request.lists());
+        let (agent, lists) = (request.agent(), to_wit(request.lists()));
         self.with_contracts(&[agent], 0, |validator, store, clock| {
             let session = validator.stream(&mut *store)?.session();
-            Ok(clock.run(session.call_open(store, agent, lists))?.map_err(Fault::from))
+            Ok(answered(clock.run(session.call_open(store, agent, &lists))?))
         })
     }
 
     pub(crate) fn push(&mut self, session: ResourceAny, text: &str) -> Result<(Progress, Usage), Fault> {
         self.ongoing(text.len(), |validator, store, clock| {
             let stream = validator.stream(&mut *store)?.session();
-            Ok(clock.run(stream.call_push(store, session, text))?.map_err(Fault::from))
+            Ok(answered(clock.run(stream.call_push(store, session, text))?))
         })
     }
 
@@ -101,7 +101,7 @@ impl<'g> Instance<'g> {
     ) -> Result<(Report, Usage), Fault> {
         self.ongoing(bytes, |validator, store, clock| {
             let stream = validator.stream(&mut *store)?.session();
-            Ok(clock.run(stream.call_finish(store, session, finish, invalid_utf8))?.map_err(Fault::from))
+            Ok(answered(clock.run(stream.call_finish(store, session, finish.into(), invalid_utf8))?))
         })
     }
 
@@ -110,7 +110,7 @@ impl<'g> Instance<'g> {
         let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);
         let (info, _) = self.within(budget, |validator, store, clock| {
             let registered = clock.run(validator.registry(&mut *store)?.call_register(store, contract))?;
-            Ok(registered.map_err(Fault::from))
+            Ok(answered(registered))
         })?;
         Ok(info)
     }
@@ -119,7 +119,7 @@ impl<'g> Instance<'g> {
         let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);
         let (warnings, _) = self.within(budget, |validator, store, clock| {
             let warnings = clock.run(validator.registry(&mut *store)?.call_lint(store, contract))?;
-            Ok(warnings.map_err(Fault::from))
+            Ok(warnings.map(|found| found.into_iter().map(Into::into).collect()).map_err(Fault::from))
         })?;
         Ok(warnings)
     }

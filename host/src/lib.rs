@@ -26,6 +26,7 @@ mod bake;
 mod cache;
 mod component;
 mod contract;
+mod defaults;
 mod digest;
 mod engine;
 mod exports;
@@ -35,6 +36,7 @@ mod finish;
 mod gate;
 mod harness;
 mod instance;
+mod json;
 mod limits;
 mod options;
 mod registry;
@@ -42,6 +44,7 @@ mod report;
 mod request;
 mod sandbox;
 mod session;
+mod types;
 mod verdict;
 
 mod bindings {
@@ -59,12 +62,14 @@ pub use finish::UnknownFinish;
 pub use gate::Gate;
 pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop, UnknownStop};
 pub use instance::Instance;
+pub use json::UnknownWord;
 pub use limits::{Limits, Usage};
 pub use options::Options;
-pub use report::{
-    Candidate, Change, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish, Item, NamedList,
-    OutputError, Progress, QuarantineReason, Quarantined, Report, Source, Span, Violation, Warning,
-};
 pub use request::Request;
 pub use session::Session;
+pub use types::{
+    Candidate, Change, ChangeKind, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish,
+    Item, MergeOutcome, MergeStep, NamedList, OutputError, Progress, QuarantineReason, Quarantined, Report, Source,
+    Span, Violation, Wanted, Warning,
+};
 pub use verdict::{Answer, Verdict};

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use crate::defaults;
+
 /// Limits on one call into the sandbox. A call that passes one ends in a [`Fault`](crate::Fault), never in a verdict. The
 /// methods change one limit each.
 ///
@@ -39,13 +41,13 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            fuel: 100_000_000,
-            fuel_per_byte: 500,
-            contract_fuel: 500_000_000,
-            contract_fuel_per_byte: 2_500,
-            memory: 64 * 1024 * 1024,
-            timeout: Duration::from_secs(5),
-            output_bytes: 8 * 1024 * 1024,
+            fuel: defaults::FUEL,
+            fuel_per_byte: defaults::FUEL_PER_BYTE,
+            contract_fuel: defaults::CONTRACT_FUEL,
+            contract_fuel_per_byte: defaults::CONTRACT_FUEL_PER_BYTE,
+            memory: defaults::MEMORY,
+            timeout: Duration::from_secs(defaults::TIMEOUT),
+            output_bytes: defaults::OUTPUT_BYTES,
         }
     }
 }

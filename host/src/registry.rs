@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{fault::Fault, report::ContractInfo};
+use crate::{fault::Fault, types::ContractInfo};
 
 /// Contracts by agent.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     bindings::exports::seamgate::validator::types,
-    report::{Finish, NamedList},
+    types::{Finish, NamedList},
 };
 
 /// One output to judge, with the lists that its contract needs.
@@ -80,9 +80,14 @@ impl<'t> Request<'t> {
         types::Request {
             agent: self.agent.clone().into_owned(),
             output: self.output.clone().into_owned(),
-            finish: self.finish,
-            lists: self.lists.clone(),
+            finish: self.finish.into(),
+            lists: to_wit(&self.lists),
             invalid_utf8: self.invalid_utf8,
         }
     }
+}
+
+/// Lists as the component takes them.
+pub(crate) fn to_wit(lists: &[NamedList]) -> Vec<types::NamedList> {
+    lists.iter().cloned().map(Into::into).collect()
 }

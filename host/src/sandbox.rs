@@ -173,12 +173,18 @@ impl ResourceLimiter for Memory {
     }
 }
 
+/// What an instance answered, as the library has it.
+pub(crate) fn answered<W, T: From<W>>(answer: Result<W, types::Fault>) -> Result<T, Fault> {
+    answer.map(T::from).map_err(Fault::from)
+}
+
 impl From<types::Fault> for Fault {
     fn from(fault: types::Fault) -> Self {
         let types::Fault { code, message, violations, agents } = fault;
+        let listed = |violations: Vec<types::Violation>| violations.into_iter().map(Into::into).collect();
         match code {
-            types::FaultCode::BadRequest => Fault::BadRequest { message, violations },
-            types::FaultCode::BadContract => Fault::BadContract { message, violations },
+            types::FaultCode::BadRequest => Fault::BadRequest { message, violations: listed(violations) },
+            types::FaultCode::BadContract => Fault::BadContract { message, violations: listed(violations) },
             types::FaultCode::UnknownAgent => Fault::UnknownAgent { message, agents },
             types::FaultCode::Sealed => Fault::Sealed { message },
         }

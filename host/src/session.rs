@@ -6,8 +6,8 @@ use crate::{
     fault::Fault,
     instance::Instance,
     limits::Usage,
-    report::{Finish, Progress},
     request::Request,
+    types::{Finish, Progress},
     verdict::Verdict,
 };
 

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use crate::{
     fault::Fault,
     limits::Usage,
-    report::{Disposition, Report},
+    types::{Disposition, Report},
 };
 
 /// The verdict on one output, and what it took.
@@ -76,7 +76,7 @@ fn log(report: &Report, usage: &Usage) {
         tracing::info!(
             agent,
             contract,
-            error = report.error.as_ref().map(|error| error.error.word()),
+            error = report.error.as_ref().map(|error| error.error.as_str()),
             violations = report.violations().len(),
             path = first.map(|violation| violation.path.as_str()),
             keyword = first.map(|violation| violation.keyword.as_str()),
@@ -86,7 +86,7 @@ fn log(report: &Report, usage: &Usage) {
     tracing::debug!(
         agent,
         contract,
-        disposition = report.disposition.word(),
+        disposition = report.disposition.as_str(),
         fuel = usage.fuel,
         memory = usage.memory,
         elapsed = ?usage.elapsed,

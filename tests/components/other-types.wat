@@ -33,6 +33,7 @@
     (export "describe" (func $none))
     (export "lint" (func $none))
     (export "seal" (func $none))
+    (export "is-sealed" (func $none))
     (export "merge" (func $none))
     (export "call" (func $none)))
   (export "seamgate:validator/validate@0.1.0" (instance $others))

@@ -100,7 +100,7 @@ impl Said {
     pub(crate) fn by(verdict: &Result<Report, Fault>) -> Self {
         match verdict {
             Ok(report) => match report.violations().first() {
-                None => Said { word: ACCEPTED.to_owned(), line: report.disposition.word().to_owned() },
+                None => Said { word: ACCEPTED.to_owned(), line: report.disposition.as_str().to_owned() },
                 Some(first) => {
                     let line = format!("rejected: {} {} ({})", first.path, first.message, first.keyword);
                     Said { word: first.keyword.clone(), line }

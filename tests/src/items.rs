@@ -11,7 +11,7 @@ use seamgate_core::Report;
 pub fn nothing_is_lost_between_items(report: &Report, output: &str) -> Result<()> {
     let quarantined: Vec<_> = report.quarantined.iter().filter_map(|item| item.span).collect();
     let removed = |kind: &str| matches!(kind, "item_removed" | "stray" | "comma_added" | "comma_removed");
-    let changes = report.changes.iter().filter(|change| removed(&change.kind));
+    let changes = report.changes.iter().filter(|change| removed(change.kind.as_str()));
     for span in changes.filter_map(|change| change.span) {
         let mut at = span.start;
         let (inside, end) = (quarantined.iter().filter(|item| span.start <= item.start), span.end);

@@ -30,11 +30,11 @@ fn respelled(random: &mut Random, word: &str) -> String {
 fn the_table_is_the_one_that_is_documented() {
     let documented = documented();
     for (word, ours) in &documented {
-        assert_eq!(word.parse().map(Finish::word), Ok(ours.as_str()), "{word}");
+        assert_eq!(word.parse().map(Finish::as_str), Ok(ours.as_str()), "{word}");
     }
     for (word, finish) in Finish::words() {
         let folded = |word: &str| word.to_ascii_lowercase().replace('-', "_");
-        let is = |(listed, ours): &(String, String)| folded(listed) == word && *ours == finish.word();
+        let is = |(listed, ours): &(String, String)| folded(listed) == word && *ours == finish.as_str();
         assert!(documented.iter().any(is), "{word} is not in request.schema.json");
     }
 }
@@ -46,9 +46,9 @@ fn the_host_reads_the_same_words() {
     for (word, finish) in Finish::words() {
         for _ in 0..10 {
             let word = respelled(&mut random, word);
-            assert_eq!(word.parse().map(seamgate::Finish::word), Ok(finish.word()), "{word}");
+            assert_eq!(word.parse().map(seamgate::Finish::as_str), Ok(finish.as_str()), "{word}");
             let read: seamgate::Finish = serde_json::from_value(Value::from(word)).expect("a word");
-            assert_eq!(json!(read), finish.word());
+            assert_eq!(json!(read), finish.as_str());
         }
     }
     assert_eq!("tired".parse::<seamgate::Finish>(), Err(seamgate::UnknownFinish));
@@ -65,7 +65,7 @@ fn the_wire_judges_by_a_word_as_by_ours() {
     };
     for (word, finish) in Finish::words() {
         for output in ["{}", "{\"a\":", "I would rather not."] {
-            let expected = judged(finish.word(), output);
+            let expected = judged(finish.as_str(), output);
             assert!(expected.contains("\"report\":"), "{expected}");
             assert_eq!(judged(word, output), expected, "{word}");
             assert_eq!(judged(&respelled(&mut random, word), output), expected, "{word}");

@@ -306,7 +306,8 @@ fn judge(contract: &Contract, output: &str) -> Report {
 
 /// The pieces of a text that a report says are left out, comments not being told.
 fn told<'t>(report: &Report, output: &'t str) -> Vec<&'t str> {
-    let changes = report.changes.iter().filter(|change| TOLD.contains(&&*change.kind)).filter_map(|change| change.span);
+    let changes =
+        report.changes.iter().filter(|change| TOLD.contains(&change.kind.as_str())).filter_map(|change| change.span);
     let spans = changes.chain(report.quarantined.iter().filter_map(|item| item.span));
     let mut spans: Vec<_> = spans.map(|span| (span.start as usize, span.end as usize)).collect();
     // An item that is in quarantine is in a change too: what stands there is counted once.

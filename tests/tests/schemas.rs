@@ -37,6 +37,7 @@ fn requests_are_read_as_their_schema_says() {
         json!({"op": "has", "agent": "a"}),
         json!({"op": "names"}),
         json!({"op": "seal", "id": 1}),
+        json!({"op": "is_sealed"}),
         json!({"op": "register", "contract": contract}),
         json!({"op": "lint", "contract": contract}),
         json!({"op": "merge", "agent": "a", "reports": [report]}),
@@ -124,7 +125,7 @@ fn the_examples_are_what_their_names_say() {
             Some("partial") => "partial",
             _ => "rejected",
         };
-        assert_eq!(verdict.report.disposition.word(), expected, "{name}");
+        assert_eq!(verdict.report.disposition.as_str(), expected, "{name}");
         assert!(!gate.describe(agent).expect("a description").is_empty());
     }
 }

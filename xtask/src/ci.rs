@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    conformance, edge, fuzz, guest, js, package, python,
+    conformance, edge, fuzz, generate, guest, js, package, python,
     run::{cargo, command, run, say},
     runtimes, test,
 };
@@ -17,8 +17,9 @@ struct Part {
 }
 
 /// In the order in which they run. All after `build` need it.
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part { name: "format", about: "rustfmt", run: || cargo(["fmt", "--all", "--check"]) },
+    Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
     Part { name: "build", about: "the component and the command line", run: guest::build },
     Part { name: "lints", about: "clippy, warnings being errors", run: lints },
     Part { name: "docs", about: "rustdoc, warnings being errors", run: docs },
@@ -33,7 +34,7 @@ const PARTS: [Part; 12] = [
     Part { name: "fuzz", about: "each fuzz target for ten seconds", run: || fuzz::fuzz(10, &[]) },
 ];
 
-/// What every part but `format` needs.
+/// What every part after it needs.
 const BUILD: &str = "build";
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
@@ -49,7 +50,7 @@ pub(crate) fn list() {
 /// Run the parts named, or all, and print a table. A part that fails stops no other but `build`.
 pub(crate) fn ci(named: &[String]) -> Result<()> {
     let is_named = |part: &Part| named.is_empty() || named.iter().any(|name| name == part.name);
-    let needs_build = named.is_empty() || named.iter().any(|name| name != "format");
+    let needs_build = named.is_empty() || named.iter().any(|name| name != "format" && name != "generate");
     let chosen = PARTS.into_iter().filter(|part| is_named(part) || (needs_build && part.name == BUILD));
     let mut rows = Vec::new();
     let mut failed = Vec::new();

@@ -7,6 +7,7 @@ mod demo;
 mod demo_llm;
 mod edge;
 mod fuzz;
+mod generate;
 mod guest;
 mod install;
 mod js;
@@ -35,7 +36,7 @@ struct Arguments {
     command: Command,
 }
 
-/// All of them but `peers` and `ci` build the component and the command line first.
+/// All of them but `generate`, `peers` and `ci` build the component and the command line first.
 #[derive(Subcommand)]
 enum Command {
     /// Build the component (host/component/validator.wasm) and the command line.
@@ -56,6 +57,12 @@ enum Command {
     ///
     /// Look at the diff before you commit it.
     Bless,
+    /// Write what is derived from wit/ and schemas/: types in Rust, TypeScript and Python, schemas, tables.
+    Generate {
+        /// Write nothing; fail where a file is not what it would be.
+        #[arg(long)]
+        check: bool,
+    },
     /// Run the fuzz targets.
     Fuzz {
         /// How long each target runs, in seconds.
@@ -121,7 +128,7 @@ fn main() -> ExitCode {
 fn dispatch(command: Command) -> Result<()> {
     std::env::set_current_dir(run::root())?;
     let start = Instant::now();
-    if !matches!(command, Command::Peers { .. } | Command::Ci { .. }) {
+    if !matches!(command, Command::Generate { .. } | Command::Peers { .. } | Command::Ci { .. }) {
         guest::build()?;
     }
     match command {
@@ -133,6 +140,7 @@ fn dispatch(command: Command) -> Result<()> {
             false => test::some(&arguments)?,
         },
         Command::Bless => test::bless()?,
+        Command::Generate { check } => generate::generate(check)?,
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
         Command::Bench => bench::bench()?,
         Command::Python => python::test()?,

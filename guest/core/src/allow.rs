@@ -11,7 +11,8 @@ use crate::{
     place::Place,
     request::{NamedList, Request},
     text::{self, quote},
-    violation::{Details, MAX_VIOLATIONS, Violation, Violations},
+    types::Violation,
+    violation::{Details, MAX_VIOLATIONS, Violations},
 };
 
 /// Refuse lists of which one is named twice, or that lack one that a contract asks for.

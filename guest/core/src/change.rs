@@ -1,27 +1,14 @@
 //! What was changed before an output was validated, for the report: nothing is changed without a trace.
 
-use std::borrow::Cow;
-
-use serde::Serialize;
-
 use crate::{
     order::by_place,
-    parse::{ChangeKind, Document, Edit, NodeId, Span},
+    parse::{Document, Edit, NodeId, Span},
     text,
+    types::{Change, ChangeKind},
 };
 
 /// `before` is cut to this many bytes.
 const MAX_BEFORE: usize = 256;
-
-/// A piece of the output that was replaced. See `change` in `wit/types.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
-    pub kind: Cow<'static, str>,
-    pub path: String,
-    pub span: Option<Span>,
-    pub before: String,
-    pub after: String,
-}
 
 /// The changes of the output: the edits that made a document's text, and the members that are taken out of it, each
 /// given by its first node and the node after its last, in document order. Applied to the output, they give what is left.
@@ -49,7 +36,7 @@ pub(crate) fn changes(
     let all = by_place(all, |(is, ..)| (is.start, 0));
     let paths = document.paths_at(all.iter().map(|(_, at, _)| *at));
     let change = |((.., edit), path): ((Span, u32, Edit), String)| Change {
-        kind: edit.kind.name().into(),
+        kind: edit.kind,
         path,
         span: Some(edit.span),
         before: text::cut(edit.span.of(output), MAX_BEFORE),

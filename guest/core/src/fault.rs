@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{json::json, violation::Violation};
+use crate::{json::json, types::Violation};
 
 /// Which kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -7,10 +7,10 @@ use std::borrow::Cow;
 
 use crate::{
     contract::Items,
-    items::{Quarantined, Reason},
-    judgement::{ErrorKind, Rejection},
+    judgement::Rejection,
     text,
-    violation::{NO_MEMBER, Violation},
+    types::{ErrorKind, Quarantined, Reason, Violation, Wanted},
+    violation::NO_MEMBER,
 };
 
 /// `feedback` is at most this long.
@@ -19,7 +19,7 @@ const MAX_FEEDBACK: usize = 2048;
 /// How it ends, where everything is asked for again.
 const WHOLE: &str = "Send the whole corrected output again.";
 
-/// How it ends, where nothing is asked for again. Who runs a producer stops there.
+/// How it ends, where nothing is asked for again.
 const NOTHING: &str = "Nothing needs to be sent again.";
 
 /// The line that says how many are left out is at most this long.
@@ -37,7 +37,7 @@ const MAX_ARRAY: usize = 256;
 const MAX_KEY: usize = 64;
 
 /// For an output of which nothing is used.
-pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quarantined]) -> String {
+pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quarantined]) -> (Wanted, String) {
     let head = match rejection.error {
         ErrorKind::ExtractionFailed => "No usable JSON was found in the output.",
         ErrorKind::MalformedJson => "The output is not well-formed JSON.",
@@ -49,7 +49,7 @@ pub(crate) fn rejected(output: &str, rejection: &Rejection, quarantined: &[Quara
     let mut feedback = Feedback::new(head, WHOLE.len());
     feedback.tell(wrong, false);
     feedback.left_out += rejection.violations.total - listed.len();
-    feedback.end(output, WHOLE)
+    (Wanted::Whole, feedback.end(output, WHOLE))
 }
 
 /// For an output of which a part is used. `wanted`: where the items are, if those that are listed are all that is asked for.
@@ -58,7 +58,7 @@ pub(crate) fn partial(
     broken: Option<&Violation>,
     quarantined: &[Quarantined],
     wanted: Option<&Items>,
-) -> String {
+) -> (Wanted, String) {
     let head = match broken {
         Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
         None => "Not every item of the output could be used.",
@@ -70,18 +70,23 @@ pub(crate) fn partial(
     let most = wanted.map_or(WHOLE.len(), |items| wanting(items, quarantined.len()).len());
     let mut feedback = Feedback::new(head, most);
     let told = feedback.tell(wrong, wanted.is_some());
-    let tail = wanted.map_or(WHOLE.to_owned(), |items| wanting(items, told));
-    feedback.end(output, &tail)
+    let (wants, tail) = match wanted {
+        Some(items) => (Wanted::Items, wanting(items, told)),
+        None => (Wanted::Whole, WHOLE.to_owned()),
+    };
+    (wants, feedback.end(output, &tail))
 }
 
 /// For an output that is used whole, its syntax being put right.
-pub(crate) fn repaired() -> String {
-    format!("The output was not well-formed JSON. It was used with its syntax repaired.\n{NOTHING}")
+pub(crate) fn repaired() -> (Wanted, String) {
+    let feedback = format!("The output was not well-formed JSON. It was used with its syntax repaired.\n{NOTHING}");
+    (Wanted::Nothing, feedback)
 }
 
 /// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.
-pub(crate) fn mended() -> String {
-    format!("All items could be used, but not everything around them was well-formed JSON.\n{WHOLE}")
+pub(crate) fn mended() -> (Wanted, String) {
+    let feedback = format!("All items could be used, but not everything around them was well-formed JSON.\n{WHOLE}");
+    (Wanted::Whole, feedback)
 }
 
 /// How it ends, where so many items are asked for again.

@@ -109,7 +109,7 @@ impl Finish {
     }
 
     /// Our word for it, which is the one on the wire.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         let ours = Finish::words().find(|(_, finish)| *finish == self);
         ours.map_or("unknown", |(word, _)| word)
     }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn our_words_are_those_on_the_wire() {
-        let ours = WORDS.map(|(finish, _)| finish.word());
+        let ours = WORDS.map(|(finish, _)| finish.as_str());
         assert_eq!(ours, ["stop", "length", "refusal", "content_filter", "tool_call", "unknown"]);
     }
 

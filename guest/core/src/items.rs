@@ -1,7 +1,5 @@
 //! Document -> items: each checked by itself, in one order of checks, and kept or put into quarantine.
 
-use serde::Serialize;
-
 use crate::{
     allow::Allow,
     caps::Caps,
@@ -11,7 +9,8 @@ use crate::{
     recover::Malformed,
     screen::{self, Screening},
     text,
-    violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violation, Violations},
+    types::{Item, Quarantined, Reason, Violation},
+    violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violations},
 };
 
 /// A report lists this many items in quarantine, and says how many more there were.
@@ -19,38 +18,6 @@ const MAX_QUARANTINED: usize = 1_000;
 
 /// `snippet` is cut to this many bytes.
 const MAX_SNIPPET: usize = 256;
-
-/// Why an item is in quarantine: the first check that it failed, in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    Malformed,
-    Schema,
-    Guardrail,
-    AllowList,
-    OverLimit,
-}
-
-/// An item that was kept out of the output. See `quarantined` in `wit/types.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Quarantined {
-    pub index: u32,
-    pub path: String,
-    pub reason: Reason,
-    pub span: Option<Span>,
-    pub snippet: String,
-    pub violations: Vec<Violation>,
-}
-
-/// An item that passed, of a document that did not. See `item` in `wit/types.wit`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Item {
-    pub index: u32,
-    pub path: String,
-    pub span: Option<Span>,
-    /// As JSON text without optional white space.
-    pub value: String,
-}
 
 impl Items {
     /// Whether bad items are wanted beside so many that are kept: there is room for one, and all that are in quarantine are
@@ -180,6 +147,7 @@ pub(crate) fn one_too_many(items: &Items, index: u32, value: &str) -> Quarantine
     Quarantined {
         index,
         path: place.path(),
+        pointer: place.pointer(),
         reason: Reason::OverLimit,
         span: None,
         snippet: text::cut(value, MAX_SNIPPET),
@@ -234,9 +202,11 @@ impl<'c> Sorter<'_, 'c> {
         violations.listed.truncate(self.left);
         self.left -= violations.listed.len();
         self.unlisted += violations.total - violations.listed.len();
+        let place = self.items.path.item(index);
         self.sorted.quarantined.push(Quarantined {
             index: index as u32,
-            path: self.items.path.item(index).path(),
+            path: place.path(),
+            pointer: place.pointer(),
             reason,
             span: Some(span),
             snippet: text::cut(span.of(self.output), MAX_SNIPPET),

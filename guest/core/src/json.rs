@@ -6,3 +6,23 @@ use serde::Serialize;
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
+
+/// A list of what is written by itself.
+pub(crate) fn list<T>(items: &[T], write: impl Fn(&T) -> String) -> String {
+    format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(","))
+}
+
+/// An object of members that are JSON text already.
+pub(crate) fn object(members: &[(&str, &str)]) -> String {
+    let length: usize = members.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    let mut out = String::with_capacity(length + 2);
+    for (name, value) in members {
+        out.push(if out.is_empty() { '{' } else { ',' });
+        out.push('"');
+        out.push_str(name);
+        out.push_str("\":");
+        out.push_str(value);
+    }
+    out.push('}');
+    out
+}

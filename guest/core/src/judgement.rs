@@ -1,21 +1,9 @@
 //! What became of one candidate: what the stages before the report hand to it.
 
-use serde::Serialize;
-
 use crate::{
-    change::Change,
-    items::{Item, Quarantined},
-    violation::{Violation, Violations},
+    types::{Change, ErrorKind, Item, Quarantined, Violation},
+    violation::Violations,
 };
-
-/// Which stage rejected the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorKind {
-    OutputValidationFailed,
-    ExtractionFailed,
-    MalformedJson,
-}
 
 /// Why an output is rejected.
 #[derive(Debug)]

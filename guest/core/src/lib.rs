@@ -36,23 +36,22 @@ mod scan;
 mod screen;
 mod stream;
 mod text;
+mod types;
 mod violation;
 mod wire;
 
-pub use change::Change;
-pub use contract::{Contract, Warning};
-pub use extract::Source;
+pub use contract::Contract;
 pub use fault::{Fault, FaultCode};
 pub use finish::UnknownFinish;
 pub use hidden::is_hidden;
-pub use items::{Item, Quarantined, Reason};
-pub use judgement::ErrorKind;
 pub use merge::{Attempt, Merged, merge};
-pub use parse::Span;
 pub use pipeline::validate;
-pub use registry::{ContractInfo, Keep, Registry};
-pub use report::{Disposition, JudgedCandidate, OutputError, Report};
+pub use registry::{Keep, Registry};
 pub use request::{Finish, NamedList, Request};
-pub use stream::{Completed, Completeness, DeadEnd, Progress, Session};
-pub use violation::Violation;
+pub use stream::Session;
+pub use types::{
+    Change, ChangeKind, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Item, JudgedCandidate,
+    MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation, Wanted,
+    Warning,
+};
 pub use wire::{call, call_bytes};

@@ -8,7 +8,6 @@ use std::{
 use crate::{
     caps::Caps,
     contract::Items,
-    items::{Quarantined, Reason},
     parse::{
         Document, Kind, NodeId, Number, Span,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, Token},
@@ -16,6 +15,7 @@ use crate::{
     },
     place::escaped,
     text::{push_json_string, without_left_out},
+    types::{Quarantined, Reason},
 };
 
 /// So many members of an item are compared.

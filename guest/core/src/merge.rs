@@ -4,21 +4,24 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     allow,
-    change::Change,
     contract::{Contract, Items},
-    extract::{Candidate, Source},
+    extract::Candidate,
     fault::Fault,
     feedback,
-    items::{Quarantined, Reason, one_too_many},
+    items::one_too_many,
     judgement::{Judgement, Outcome},
     likeness::{Before, Came, Fate, Known, Likeness, State, again},
     order::by_place,
-    parse::{ChangeKind, Document, Span, parse},
+    parse::{Document, Span, parse},
     pipeline::judge,
     place::{Place, Step},
-    report::{Disposition, Found, Report},
+    report::Found,
     request::{NamedList, Request},
-    violation::{Details, Violation},
+    types::{
+        Change, ChangeKind, Disposition, MergeOutcome, MergeStep, Quarantined, Reason, Report, Source, Violation,
+        Wanted,
+    },
+    violation::Details,
 };
 
 /// A note names this many items.
@@ -105,11 +108,10 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
         return Ok(Merged::Same(last));
     };
     let mut merged = Whole::of(contract, first, &reports[first])?;
-    let mut notes = Vec::new();
     for (index, report) in reports.iter().enumerate().skip(first + 1) {
-        notes.extend(merged.add(contract, index, report, &lists)?);
+        merged.add(contract, index, report, &lists)?;
     }
-    Ok(Merged::New(Box::new(merged.judged(contract, lists, notes))))
+    Ok(Merged::New(Box::new(merged.judged(contract, lists))))
 }
 
 fn bad(place: &Place, expected: &str, received: &str, message: &str) -> Fault {
@@ -196,19 +198,24 @@ fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
 
 /// Whether a change put right what was no JSON.
 fn is_repair(change: &Change) -> bool {
-    !matches!(ChangeKind::named(&change.kind), Some(ChangeKind::ItemRemoved | ChangeKind::Stripped))
+    !matches!(change.kind, ChangeKind::ItemRemoved | ChangeKind::Stripped)
 }
 
 /// Whether a change left something out, or added brackets to what may have been cut off.
 fn loses(change: &Change) -> bool {
-    ChangeKind::named(&change.kind).is_some_and(|kind| kind == ChangeKind::Closed || kind.loses(&change.before))
+    change.kind == ChangeKind::Closed || change.kind.loses(&change.before)
+}
+
+/// What was done with a report that gave nothing.
+fn step(index: usize, outcome: MergeOutcome) -> MergeStep {
+    let report = u32::try_from(index).unwrap_or(u32::MAX);
+    MergeStep { report, outcome, items: Vec::new(), unknown: Vec::new() }
 }
 
 /// Numbers as a note names them.
-fn listed(mut numbers: Vec<u32>) -> String {
+fn listed(numbers: &[u32]) -> String {
     let more = numbers.len().saturating_sub(MAX_NAMED);
-    numbers.truncate(MAX_NAMED);
-    let mut named: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    let mut named: Vec<String> = numbers.iter().take(MAX_NAMED).map(u32::to_string).collect();
     if more > 0 {
         named.push(format!("and {more} more"));
     }
@@ -230,7 +237,10 @@ struct Whole<'r> {
     /// Of all attempts of which something is used.
     changes: Vec<&'r Change>,
     /// What the producer is told of the last answer, where that could not be used with what is there.
-    unusable: Option<String>,
+    unusable: Option<(Wanted, String)>,
+    /// What was done with each report after the first that was built on, and the same in words.
+    steps: Vec<MergeStep>,
+    notes: Vec<String>,
 }
 
 impl<'r> Whole<'r> {
@@ -240,6 +250,8 @@ impl<'r> Whole<'r> {
             entries: entries(contract, index, base)?,
             changes: base.changes.iter().collect(),
             unusable: None,
+            steps: Vec::new(),
+            notes: Vec::new(),
         })
     }
 
@@ -279,14 +291,14 @@ impl<'r> Whole<'r> {
         self.entries.iter().map(before).collect()
     }
 
-    /// Take what the next attempt brought; what was done, in words.
+    /// Take what the next attempt brought, and note what was done.
     fn add(
         &mut self,
         contract: &Contract,
         index: usize,
         report: &'r Attempt,
         lists: &[NamedList],
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<(), Fault> {
         let number = index + 1;
         let wanted = self.wanted(contract);
         self.unusable = None;
@@ -296,33 +308,45 @@ impl<'r> Whole<'r> {
         let likeness = Likeness::new(&before);
         let fates = likeness.fates(&came);
         if self.is_worse(report, wanted.len(), &likeness, (&came, &fates)) {
-            *self = Whole::of(contract, index, report)?;
-            return Ok(vec![format!("merge: report {number} takes the place of what was before it")]);
+            let (steps, notes) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.notes));
+            *self = Whole { steps, notes, ..Whole::of(contract, index, report)? };
+            self.noted(step(index, MergeOutcome::Replaced), "takes the place of what was before it");
+            return Ok(());
         }
         if wanted.is_empty() || brought.is_empty() {
-            return Ok(vec![format!("merge: report {number} is not used")]);
+            self.noted(step(index, MergeOutcome::Unused), "is not used");
+            return Ok(());
         }
         let place = |fate: &Fate| if let Fate::Wanted(at) = fate { Some(before[*at].number) } else { None };
         let places: Vec<Option<u32>> = fates.iter().map(place).collect();
         let unknown = came.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item.number);
-        let unknown = listed(unknown.collect());
-        let mut notes = vec![match self.fill(contract, brought, &places, lists) {
-            Ok(given) if given.is_empty() => format!("merge: report {number} gives no item"),
+        let unknown: Vec<u32> = unknown.collect();
+        let (outcome, given, words) = match self.fill(contract, brought, &places, lists) {
+            Ok(given) if given.is_empty() => (MergeOutcome::GaveNone, given, "gives no item".to_owned()),
             Ok(given) => {
                 self.changes.extend(&report.changes);
-                format!("merge: report {number} gives the items {}", listed(given))
+                let words = format!("gives the items {}", listed(&given));
+                (MergeOutcome::GaveItems, given, words)
             }
-            Err(feedback) => {
-                self.unusable = Some(feedback);
-                format!("merge: report {number} is not used: with it the whole is not valid")
+            Err(unusable) => {
+                self.unusable = Some(unusable);
+                (MergeOutcome::Invalid, Vec::new(), "is not used: with it the whole is not valid".to_owned())
             }
-        }];
+        };
+        self.noted(MergeStep { items: given, unknown: unknown.clone(), ..step(index, outcome) }, &words);
         if !unknown.is_empty() {
-            notes.push(format!(
-                "merge: report {number}: its items {unknown} match no item that was asked for, and are not used"
+            let listed = listed(&unknown);
+            self.notes.push(format!(
+                "merge: report {number}: its items {listed} match no item that was asked for, and are not used"
             ));
         }
-        Ok(notes)
+        Ok(())
+    }
+
+    /// Note what was done with a report.
+    fn noted(&mut self, step: MergeStep, words: &str) {
+        self.notes.push(format!("merge: report {} {words}", step.report.saturating_add(1)));
+        self.steps.push(step);
     }
 
     /// Whether what is there gives way to an answer as a whole: nothing that is there, or was asked for, may be missing
@@ -363,7 +387,7 @@ impl<'r> Whole<'r> {
         brought: Entries<'r>,
         places: &[Option<u32>],
         lists: &[NamedList],
-    ) -> Result<Vec<u32>, String> {
+    ) -> Result<Vec<u32>, (Wanted, String)> {
         let (mut given, mut before) = (Vec::new(), Vec::new());
         let max = contract.items().and_then(|items| items.max).unwrap_or(usize::MAX);
         let room = max.saturating_sub(self.kept().len());
@@ -391,7 +415,7 @@ impl<'r> Whole<'r> {
         if !matches!(judgement.outcome, Outcome::Document(_)) {
             self.entries.extend(before);
             let report = Report::of(contract, &request(contract, &text, lists), judgement, Found::default());
-            return Err(report.feedback);
+            return Err((report.wanted, report.feedback));
         }
         given.sort_unstable();
         Ok(given)
@@ -412,7 +436,7 @@ impl<'r> Whole<'r> {
         }
     }
 
-    fn judged(self, contract: &Contract, lists: Vec<NamedList>, notes: Vec<String>) -> Report {
+    fn judged(self, contract: &Contract, lists: Vec<NamedList>) -> Report {
         let text = self.text(contract);
         let mut judgement = judged(contract, &text, &lists);
 
@@ -438,7 +462,7 @@ impl<'r> Whole<'r> {
         }
         judgement.quarantined = by_place(quarantined, |item| (item.index, 0));
         judgement.changes = self.changes.into_iter().cloned().chain(judgement.changes).collect();
-        judgement.notes = [&self.base.notes[..], &notes, &judgement.notes].concat();
+        judgement.notes = [&self.base.notes[..], &self.notes, &judgement.notes].concat();
         let repairs = || judgement.changes.iter().filter(|change| is_repair(change));
         let repaired = repairs().next().is_some();
         // Brackets that are missing may be those of a text that was cut off.
@@ -448,11 +472,12 @@ impl<'r> Whole<'r> {
         if repaired && report.disposition == Disposition::Accepted {
             report.disposition = Disposition::Partial;
             report.review_required = true;
-            report.feedback = if whole { feedback::repaired() } else { feedback::mended() };
+            (report.wanted, report.feedback) = if whole { feedback::repaired() } else { feedback::mended() };
         }
         if let Some(unusable) = self.unusable {
-            report.feedback = unusable;
+            (report.wanted, report.feedback) = unusable;
         }
+        report.merged = self.steps;
         report
     }
 }
@@ -480,6 +505,7 @@ fn moved(mut item: Quarantined, items: &Items, number: u32) -> Quarantined {
         }
     }
     item.path = to.path();
+    item.pointer = to.pointer();
     item.index = number;
     item
 }

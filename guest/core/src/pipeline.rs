@@ -8,16 +8,17 @@ use crate::{
     extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
     fault::Fault,
     items,
-    judgement::{ErrorKind, Judgement, Outcome, Rejection},
-    parse::{Broken, ChangeKind, Document, Edit, Kind, NodeId, Parsed, Span, apply, parse, parse_edited, strict_end},
+    judgement::{Judgement, Outcome, Rejection},
+    parse::{Broken, Document, Edit, Kind, NodeId, Parsed, Span, apply, parse, parse_edited, strict_end},
     place::Place,
     recover::{Malformed, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, repair},
-    report::{Found, Report},
+    report::Found,
     request::{Finish, Request},
     screen::{self, Screening, screen, screen_size},
     text,
-    violation::{Details, Violation, Violations},
+    types::{ChangeKind, ErrorKind, Report, Violation},
+    violation::{Details, Violations},
 };
 
 /// Where a valid candidate is asked for and none is, so many are looked at for one of which a part can be used.

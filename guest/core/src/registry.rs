@@ -2,29 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use crate::{
-    contract::{Contract, Warning},
+    contract::Contract,
     fault::{Fault, FaultCode},
     merge::{Attempt, Merged, merge},
     pipeline::validate,
-    report::Report,
     request::{Finish, NamedList, Request},
-    stream::{Progress, Scan, Session},
+    stream::{Scan, Session},
     text,
+    types::{ContractInfo, Progress, Report, Warning},
 };
-
-/// A registered contract. See `contract-info` in `wit/types.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ContractInfo {
-    pub agent: String,
-    pub version: String,
-    pub schema_id: Option<String>,
-    pub contract: String,
-    pub retry_limit: u32,
-    pub lists: Vec<String>,
-}
 
 impl From<&Contract> for ContractInfo {
     fn from(contract: &Contract) -> Self {
@@ -122,6 +109,10 @@ impl Registry {
     /// From now on, `register` is a fault.
     pub fn seal(&mut self) {
         self.sealed = true;
+    }
+
+    pub fn is_sealed(&self) -> bool {
+        self.sealed
     }
 
     /// Judge an output by the contract of `request.agent`.

@@ -9,10 +9,11 @@ mod quotes;
 use crate::{
     order::by_place,
     parse::{
-        ChangeKind, Edit, Span, is_plain_scalar,
+        Edit, Span, is_plain_scalar,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, State, Token},
     },
     text::push_json_string,
+    types::ChangeKind,
 };
 
 /// Deeper texts are not repaired; no document is kept below this either.

@@ -1,71 +1,17 @@
 //! The verdict: one report, in one order of members, in the same bytes everywhere.
 
-use serde::Serialize;
-
 use crate::{
-    change::Change,
     contract::Contract,
-    extract::{Candidates, MAX_KEPT, Source},
+    extract::{Candidates, MAX_KEPT},
     feedback,
-    items::{Item, Quarantined},
-    json::json,
-    judgement::{ErrorKind, Judgement, Outcome},
-    parse::Span,
+    judgement::{Judgement, Outcome},
     request::{Finish, Request},
     text,
-    violation::Violation,
+    types::{Disposition, JudgedCandidate, OutputError, Report, Wanted},
 };
 
 /// `error.raw_output` holds this many bytes of the output.
 const MAX_RAW_OUTPUT: usize = 4096;
-
-/// What became of an output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Disposition {
-    Accepted,
-    Partial,
-    Rejected,
-    Refused,
-}
-
-/// The canonical error of a rejected output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OutputError {
-    pub error: ErrorKind,
-    pub schema_id: Option<String>,
-    pub agent_id: String,
-    pub violations: Vec<Violation>,
-    pub raw_output: String,
-    pub retryable: bool,
-}
-
-/// A candidate, and whether it was judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct JudgedCandidate {
-    pub source: Source,
-    pub marker: Option<String>,
-    pub span: Span,
-    pub chosen: bool,
-}
-
-/// The verdict on one output. See `report` in `wit/types.wit` for what each member says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    pub disposition: Disposition,
-    pub agent: String,
-    pub schema_id: Option<String>,
-    pub contract: String,
-    pub output: Option<String>,
-    pub error: Option<OutputError>,
-    pub items: Vec<Item>,
-    pub quarantined: Vec<Quarantined>,
-    pub changes: Vec<Change>,
-    pub candidates: Vec<JudgedCandidate>,
-    pub notes: Vec<String>,
-    pub review_required: bool,
-    pub feedback: String,
-}
 
 impl Report {
     pub(crate) fn refused(contract: &Contract, found: Found) -> Self {
@@ -87,9 +33,10 @@ impl Report {
                 report.review_required = disposition == Disposition::Partial;
                 if !whole {
                     let wanted = contract.items().filter(|_| wanting);
-                    report.feedback = feedback::partial(request.output, broken.as_ref(), &quarantined, wanted);
+                    (report.wanted, report.feedback) =
+                        feedback::partial(request.output, broken.as_ref(), &quarantined, wanted);
                 } else if repaired {
-                    report.feedback = feedback::repaired();
+                    (report.wanted, report.feedback) = feedback::repaired();
                 }
                 report
             }
@@ -100,7 +47,7 @@ impl Report {
                 }
                 let mut report = Report::new(Disposition::Rejected, contract, found);
                 report.notes.extend(rejection.violations.note());
-                report.feedback = feedback::rejected(request.output, &rejection, &quarantined);
+                (report.wanted, report.feedback) = feedback::rejected(request.output, &rejection, &quarantined);
                 report.error = Some(OutputError {
                     retryable: !(contract.is_unsatisfiable()
                         || request.finish == Finish::ContentFilter
@@ -134,35 +81,9 @@ impl Report {
             notes,
             review_required: false,
             feedback: String::new(),
+            wanted: Wanted::Nothing,
+            merged: Vec::new(),
         }
-    }
-
-    /// The report as JSON text: members in the order of the format, no optional white space.
-    pub fn to_json(&self) -> String {
-        let mut out = String::with_capacity(512 + self.output.as_ref().map_or(0, String::len));
-        let mut member = |name: &str, value: &str| {
-            out.push(if out.is_empty() { '{' } else { ',' });
-            out.push('"');
-            out.push_str(name);
-            out.push_str("\":");
-            out.push_str(value);
-        };
-        member("disposition", &json(&self.disposition));
-        member("agent", &json(&self.agent));
-        member("schema_id", &json(&self.schema_id));
-        member("contract", &json(&self.contract));
-        // JSON already.
-        member("output", self.output.as_deref().unwrap_or("null"));
-        member("error", &json(&self.error));
-        member("items", &items(&self.items));
-        member("quarantined", &json(&self.quarantined));
-        member("changes", &json(&self.changes));
-        member("candidates", &json(&self.candidates));
-        member("notes", &json(&self.notes));
-        member("review_required", &json(&self.review_required));
-        member("feedback", &json(&self.feedback));
-        out.push('}');
-        out
     }
 }
 
@@ -190,13 +111,4 @@ impl Found {
         let note = (more > 0).then(|| format!("candidates: {more} more are not listed"));
         (listed, note.into_iter().chain(self.notes).collect())
     }
-}
-
-/// Items, whose values are JSON already.
-fn items(items: &[Item]) -> String {
-    let item = |item: &Item| {
-        let (path, span) = (json(&item.path), json(&item.span));
-        format!("{{\"index\":{},\"path\":{path},\"span\":{span},\"value\":{}}}", item.index, item.value)
-    };
-    format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(","))
 }

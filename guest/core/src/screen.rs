@@ -6,7 +6,8 @@ use crate::{
     parse::{Broken, Document, Finding, FindingKind, Kind, NodeId, Parsed, Span},
     place::Place,
     text,
-    violation::{Details, MAX_VIOLATIONS, Violation, Violations},
+    types::Violation,
+    violation::{Details, MAX_VIOLATIONS, Violations},
 };
 
 /// A document, and what the parser found in it.

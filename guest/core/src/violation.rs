@@ -1,8 +1,6 @@
 //! One thing that is wrong, with where, what was expected and what was received.
 
-use serde::Serialize;
-
-use crate::{parse::Span, place::Place, text};
+use crate::{parse::Span, place::Place, text, types::Violation};
 
 /// A report lists this many violations at the most, and says how many more there were.
 pub(crate) const MAX_VIOLATIONS: usize = 100;
@@ -24,19 +22,6 @@ const MAX_MESSAGE: usize = 512;
 
 /// What was received where a member is missing.
 pub(crate) const NO_MEMBER: &str = "no such member";
-
-/// One thing that is wrong. See `violation` in `wit/types.wit` for what each member says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Violation {
-    pub path: String,
-    pub keyword: String,
-    pub expected: String,
-    pub received: String,
-    pub message: String,
-    pub pointer: String,
-    pub schema_path: String,
-    pub span: Option<Span>,
-}
 
 /// The texts of a violation, before they are cut.
 pub(crate) struct Details<'t> {

@@ -2,22 +2,20 @@
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps, MAX_TEXT},
-    change::Change,
     contract::Contract,
     fault::Fault,
     finish::UnknownFinish,
-    items::{Quarantined, Reason},
     json::json,
     merge::{Attempt, Merged},
     parse::{self, Document, Kind, NodeId, Number, Span},
     pipeline,
     registry::Registry,
-    report::Report,
     request::{Finish, NamedList, Request},
     screen,
     stream::Scan,
     text::quote,
-    violation::{Details, Violation},
+    types::{Change, ChangeKind, Quarantined, Reason, Report, Violation},
+    violation::Details,
 };
 
 /// A request holds an output as a string, and may hold a contract: the caps of both together.
@@ -135,13 +133,17 @@ impl Call<'_, '_> {
                 self.only(&["contract"])?;
                 result(json(&registry.lint(&self.contract()?)?))
             }
+            "is_sealed" => {
+                self.only(&[])?;
+                result(json(&registry.is_sealed()))
+            }
             "seal" => {
                 self.only(&[])?;
                 registry.seal();
                 result("null".to_owned())
             }
             _ => {
-                let known = "validate, merge, push, register, has, names, contract, describe, lint or seal";
+                let known = "validate, merge, push, register, has, names, contract, describe, lint, seal or is_sealed";
                 let at = document.member(Document::ROOT, "op").unwrap_or(Document::ROOT);
                 Err(self.wrong(at, known, &format!("must be {known}")))
             }
@@ -262,14 +264,14 @@ impl Call<'_, '_> {
     }
 
     fn quarantined(&self, at: NodeId) -> Result<Quarantined, Fault> {
-        let reasons = [Reason::Malformed, Reason::Schema, Reason::Guardrail, Reason::AllowList, Reason::OverLimit];
-        let reason = json(&self.text(at, "reason")?);
+        let reason = self.text(at, "reason")?;
         Ok(Quarantined {
             index: self.number(at, "index")?,
             path: self.text(at, "path")?,
-            reason: reasons
+            pointer: self.text(at, "pointer")?,
+            reason: Reason::ALL
                 .into_iter()
-                .find(|known| json(known) == reason)
+                .find(|known| known.as_str() == reason)
                 .ok_or_else(|| self.wrong(at, "a reason", "must have a reason that there is"))?,
             span: None,
             snippet: self.text(at, "snippet")?,
@@ -291,8 +293,12 @@ impl Call<'_, '_> {
     }
 
     fn change(&self, at: NodeId) -> Result<Change, Fault> {
+        let kind = self.text(at, "kind")?;
         Ok(Change {
-            kind: self.text(at, "kind")?.into(),
+            kind: ChangeKind::ALL
+                .into_iter()
+                .find(|known| known.as_str() == kind)
+                .ok_or_else(|| self.wrong(at, "a kind of change", "must have a kind that there is"))?,
             path: self.text(at, "path")?,
             span: None,
             before: self.text(at, "before")?,

@@ -203,8 +203,8 @@ impl Journal {
             bytes: produced.output.len(),
             exit: 0,
             elapsed_ms,
-            finish: produced.finish.word(),
-            disposition: report.disposition.word(),
+            finish: produced.finish.as_str(),
+            disposition: report.disposition.as_str(),
             usage: Used { fuel: verdict.usage.fuel, memory: verdict.usage.memory, component: &verdict.usage.component },
             report: RawValue::from_string(report.to_json())?,
         };

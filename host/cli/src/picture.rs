@@ -67,7 +67,7 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
 /// An item in quarantine, with its reason and its first violation.
 fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
-    let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.word());
+    let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.as_str());
     let first = item.violations.first();
     let mut elements: Vec<Element> = Vec::new();
     if let Some(span) = first.and_then(|violation| violation.span).or(item.span) {
@@ -98,7 +98,7 @@ fn changes(changes: &[Change], text: &str) -> String {
             (before, "") => format!("removed {}", shown(before)),
             (before, after) => format!("replaced {} with {}", shown(before), shown(after)),
         };
-        out.push_str(&format!("  line {line:<5} {:<14} {what}\n", safe(&change.kind)));
+        out.push_str(&format!("  line {line:<5} {:<14} {what}\n", change.kind.as_str()));
     }
     if changes.len() > MAX_SHOWN {
         out.push_str(&format!("  … and {} more; --json has them\n", changes.len() - MAX_SHOWN));
@@ -117,7 +117,7 @@ fn quoted(text: &str, limit: usize) -> String {
 fn items(report: &Report) -> Option<String> {
     let quarantined = &report.quarantined;
     let (kept, word) = match &report.output {
-        Some(output) => (kept(output, &quarantined.first()?.path)?, "kept"),
+        Some(output) => (kept(output, &quarantined.first()?.pointer)?, "kept"),
         None if quarantined.is_empty() && report.items.is_empty() => return None,
         None => (report.items.len(), "valid, but not in a document"),
     };
@@ -131,9 +131,9 @@ fn items(report: &Report) -> Option<String> {
     let marks: String = marks.collect();
     let mut counts: Vec<(char, &str, usize)> = vec![('+', word, kept)];
     for item in quarantined {
-        match counts.iter_mut().find(|(_, word, _)| *word == item.reason.word()) {
+        match counts.iter_mut().find(|(_, word, _)| *word == item.reason.as_str()) {
             Some((.., count)) => *count += 1,
-            None => counts.push((letter(item), item.reason.word(), 1)),
+            None => counts.push((letter(item), item.reason.as_str(), 1)),
         }
     }
     let counts =
@@ -142,29 +142,16 @@ fn items(report: &Report) -> Option<String> {
     Some(format!("items {marks}{more}  {counts}\n"))
 }
 
-/// How many items a document has where another one of them was at `path`.
-fn kept(document: &str, path: &str) -> Option<usize> {
+/// How many items a document has where another one of them was at `pointer`.
+fn kept(document: &str, pointer: &str) -> Option<usize> {
     let document: serde_json::Value = serde_json::from_str(document).ok()?;
-    let mut rest = path.strip_prefix('$')?.rsplit_once('[')?.0;
-    let mut at = &document;
-    while !rest.is_empty() {
-        let (step, after) = match rest.strip_prefix("['") {
-            Some(name) => name.split_once("']")?,
-            None => {
-                let step = rest.trim_start_matches(['.', '[']);
-                let end = step.find(['.', '[', ']']).unwrap_or(step.len());
-                (&step[..end], step[end..].trim_start_matches(']'))
-            }
-        };
-        at = at.get(step).or_else(|| at.get(step.parse::<usize>().ok()?))?;
-        rest = after;
-    }
-    at.as_array().map(Vec::len)
+    let (list, _) = pointer.rsplit_once('/')?;
+    document.pointer(list)?.as_array().map(Vec::len)
 }
 
 /// The mark of an item in quarantine.
 fn letter(item: &Quarantined) -> char {
-    item.reason.word().chars().next().unwrap_or('?').to_ascii_uppercase()
+    item.reason.as_str().chars().next().unwrap_or('?').to_ascii_uppercase()
 }
 
 fn violation(violation: &Violation, text: &str, name: &str) -> String {
@@ -289,9 +276,9 @@ fn summary(verdict: &Verdict) -> String {
     let style = match report.disposition {
         Disposition::Accepted => "\x1b[1;32m",
         Disposition::Rejected => "\x1b[1;31m",
-        Disposition::Partial | Disposition::Refused => "\x1b[1;33m",
+        _ => "\x1b[1;33m",
     };
-    let mut line = format!("{style}{}\x1b[0m {}", report.disposition.word(), safe(&report.agent));
+    let mut line = format!("{style}{}\x1b[0m {}", report.disposition.as_str(), safe(&report.agent));
     for word in [violations(report), partly(report), chosen(report)].into_iter().flatten() {
         line.push_str(", ");
         line.push_str(&word);
@@ -311,7 +298,7 @@ fn summary(verdict: &Verdict) -> String {
 fn violations(report: &Report) -> Option<String> {
     let error = report.error.as_ref()?;
     let retry = if error.retryable { "another attempt can help" } else { "another attempt cannot help" };
-    Some(format!("{} ({}), {retry}", count(error.violations.len(), "violation"), error.error.word()))
+    Some(format!("{} ({}), {retry}", count(error.violations.len(), "violation"), error.error.as_str()))
 }
 
 fn partly(report: &Report) -> Option<String> {
@@ -335,7 +322,7 @@ fn chosen(report: &Report) -> Option<String> {
     let source = match chosen.source {
         Source::Block => "the block",
         Source::Raw => "the whole output",
-        Source::Embedded => "the prose",
+        _ => "the prose",
     };
     Some(format!("from {source}{marker} at bytes {start} to {end}{of}"))
 }

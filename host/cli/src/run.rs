@@ -12,7 +12,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::NonEmptyStringValueParser;
 use indicatif::ProgressBar;
 use seamgate::{
-    Attempts, Disposition, Fault, Limits, Next, Produced, Report, Request, Stop, UnknownFinish, digest, open_regular,
+    Attempts, Disposition, Fault, Limits, MergeOutcome, MergeStep, Next, Produced, Report, Request, Stop,
+    UnknownFinish, digest, open_regular,
 };
 
 use crate::{
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 component: gate.component().digest().to_owned(),
                 command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
                 prompt: digest(&prompt),
-                lists: digest(format!("{:?}", attempts.lists()).as_bytes()),
+                lists: digest(&serde_json::to_vec(attempts.lists())?),
             };
             let (journal, reports) = Journal::open(path, about, arguments.resume, arguments.keep_outputs)?;
             if !reports.is_empty() {
@@ -293,10 +294,21 @@ fn show(report: &Report, attempts: &Attempts) {
     let (number, most) = (attempts.count(), attempts.most());
     show_report(report, &format!("attempt {number} of {most}"));
     // Say if the merge with the attempts before used nothing of it.
-    let notes = attempts.report().map(|together| together.notes.as_slice()).unwrap_or_default();
-    let note = notes.iter().rev().find(|note| note.starts_with("merge: "));
-    if let Some(note) = note.filter(|note| number > 1 && note.contains("not used")) {
-        say(&format!("  {}", safe(note)));
+    if let Some(why) = attempts.report().and_then(|together| together.merged.last()).and_then(unused) {
+        say(&format!("  attempt {number} {why}"));
+    }
+}
+
+/// Why an attempt added nothing, or not all of its items, to those before.
+fn unused(step: &MergeStep) -> Option<String> {
+    match step.outcome {
+        MergeOutcome::Unused => Some("is not used".to_owned()),
+        MergeOutcome::Invalid => Some("is not used: with it the whole is not valid".to_owned()),
+        _ if step.unknown.is_empty() => None,
+        _ => {
+            let items = count(step.unknown.len(), "item");
+            Some(format!("has {items} that nobody asked for, which are not used"))
+        }
     }
 }
 
@@ -310,7 +322,7 @@ fn show_report(report: &Report, of: &str) {
         (0, items) => format!(", {} in quarantine", count(items, "item")),
         (violations, _) => format!(", {}", count(violations, "violation")),
     };
-    say(&format!("seamgate: {of}: {}{what}", report.disposition.word()));
+    say(&format!("seamgate: {of}: {}{what}", report.disposition.as_str()));
     let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
     let all: Vec<_> = report.violations().iter().chain(of_items).collect();
     for violation in all.iter().take(MAX_SHOWN) {

@@ -35,8 +35,9 @@ impl From<Disposition> for Status {
         match disposition {
             Disposition::Accepted => Status::Accepted,
             Disposition::Partial => Status::Partial,
-            Disposition::Rejected => Status::Rejected,
             Disposition::Refused => Status::Refused,
+            // A word of a later version is no success.
+            _ => Status::Rejected,
         }
     }
 }

@@ -1,6 +1,6 @@
 import { instantiate } from "./component/validator.js";
+import { MEMORY } from "./defaults.js";
 import { LoadError, SeamgateFault } from "./fault.js";
-import { MEMORY } from "./limits.js";
 
 /**
  * The component as its compiled core modules, each a `WebAssembly.Module`, by the names of their files. It can be

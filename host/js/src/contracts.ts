@@ -1,6 +1,6 @@
 import { SeamgateFault } from "./fault.js";
-import type { ContractInfo } from "./report.js";
 import { measure } from "./text.js";
+import type { ContractInfo } from "./types.js";
 
 /** A contract that instances are given before they judge by it. */
 export interface Registered {

@@ -1,17 +1,4 @@
-import type { Violation } from "./report.js";
-
-/** The word for a fault, the same in every language. */
-export type FaultCode =
-  | "bad_request"
-  | "bad_contract"
-  | "unknown_agent"
-  | "sealed"
-  | "out_of_fuel"
-  | "out_of_memory"
-  | "stack_overflow"
-  | "timeout"
-  | "input_too_large"
-  | "trap";
+import type { FaultCode, Violation } from "./types.js";
 
 /** What a fault says to programs. */
 export interface FaultDetail {

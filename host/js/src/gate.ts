@@ -5,16 +5,9 @@ import { Contracts, type Registered } from "./contracts.js";
 import { SeamgateFault } from "./fault.js";
 import { complete, fuelFor, fuelForContract, type Limits, smallEnough } from "./limits.js";
 import { platform } from "./platform.js";
-import {
-  type Answer,
-  type ContractInfo,
-  type Finish,
-  Report,
-  type Usage,
-  type Verdict,
-  type Warning,
-} from "./report.js";
+import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
+import type { ContractInfo, Finish, Warning } from "./types.js";
 
 /** How a gate is set up; every setting has a default. */
 export interface GateOptions {

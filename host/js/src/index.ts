@@ -1,26 +1,31 @@
 export type { Component } from "./component.js";
 export type { Contract } from "./contract.js";
-export { type FaultCode, type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
+export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
 export { Gate, type GateOptions, type Instance, type OutputOptions } from "./gate.js";
 export type { Limits } from "./limits.js";
 export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
+export type { Answer, Report, Usage, Verdict } from "./report.js";
 export type {
-  Answer,
   Candidate,
   Change,
+  ChangeKind,
   ContractInfo,
   Disposition,
+  ErrorKind,
+  FaultCode,
   Finish,
   Item,
+  MergeOutcome,
+  MergeStep,
   OutputError,
   Quarantined,
-  Report,
+  QuarantineReason,
   ReportDocument,
+  Source,
   Span,
-  Usage,
-  Verdict,
   Violation,
+  Wanted,
   Warning,
-} from "./report.js";
+} from "./types.js";
 export { type WorkerAnswer, WorkerGate, type WorkerOptions, type WorkerRequest } from "./worker-gate.js";

@@ -1,3 +1,4 @@
+import { CONTRACT_FUEL, CONTRACT_FUEL_PER_BYTE, FUEL, FUEL_PER_BYTE, OUTPUT_BYTES } from "./defaults.js";
 import { SeamgateFault } from "./fault.js";
 
 /**
@@ -23,15 +24,12 @@ export interface Limits {
 }
 
 const DEFAULTS: Required<Limits> = {
-  fuel: 100_000_000,
-  fuelPerByte: 500,
-  contractFuel: 500_000_000,
-  contractFuelPerByte: 2500,
-  outputBytes: 8 * 1024 * 1024,
+  fuel: FUEL,
+  fuelPerByte: FUEL_PER_BYTE,
+  contractFuel: CONTRACT_FUEL,
+  contractFuelPerByte: CONTRACT_FUEL_PER_BYTE,
+  outputBytes: OUTPUT_BYTES,
 };
-
-/** Memory of one instance, in bytes: the maximum that the component itself declares. */
-export const MEMORY = 64 * 1024 * 1024;
 
 /** The most that the component's counter holds. */
 const MOST_FUEL = 2n ** 63n - 1n;

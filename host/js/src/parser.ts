@@ -1,5 +1,6 @@
 import type { Gate, OutputOptions } from "./gate.js";
-import type { Report, Usage, Violation } from "./report.js";
+import type { Report, Usage } from "./report.js";
+import type { Violation } from "./types.js";
 
 /** What was made of one output. */
 export interface ParseResult<T> {

@@ -1,6 +1,6 @@
 import type { Contract } from "./contract.js";
 import type { Gate } from "./gate.js";
-import type { ContractInfo } from "./report.js";
+import type { ContractInfo } from "./types.js";
 
 /** The contracts of a gate, by their agents. */
 export class ContractRegistry {

@@ -5,8 +5,9 @@ import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions, OutputOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Port, platform } from "./platform.js";
-import { type Answer, type ContractInfo, Report, type Usage, type Verdict, type Warning } from "./report.js";
+import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { measure } from "./text.js";
+import type { ContractInfo, Warning } from "./types.js";
 
 /** How a gate with workers is set up; every setting has a default. */
 export interface WorkerOptions extends GateOptions {

@@ -18,7 +18,8 @@ use crate::{
     parse::{Document, NodeId},
     place::{Place, Step},
     text::{self, count, quote},
-    violation::{Details, MAX_LIST, NO_MEMBER, Violation, Violations},
+    types::Violation,
+    violation::{Details, MAX_LIST, NO_MEMBER, Violations},
 };
 
 /// Failures as violations, of one value by one contract's schemas.

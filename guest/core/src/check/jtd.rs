@@ -13,7 +13,8 @@ use crate::{
     path::ItemsPath,
     place::{Place, Step, escaped},
     text::{self, quote},
-    violation::{Details, MAX_LIST, NO_MEMBER, Violation},
+    types::Violation,
+    violation::{Details, MAX_LIST, NO_MEMBER},
 };
 
 /// A compiled definition: the root, and what `ref` can name.

@@ -11,7 +11,7 @@ use crate::{
     parse::{Span, parse},
     place::Place,
     screen::screen,
-    violation::Violation,
+    types::Violation,
 };
 
 /// What a metaschema that is made of vocabularies comes to, in one piece: 2019-09's and 2020-12's.

@@ -22,7 +22,8 @@ use crate::{
     path::ItemsPath,
     place::Place,
     screen::{Screened, malformed},
-    violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violation, Violations},
+    types::Violation,
+    violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
 };
 use compile::{Unusable, compile, find};
 use explain::Explainer;

@@ -1,7 +1,6 @@
 //! What works in a contract and is likely a mistake.
 
 use referencing::Draft;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -11,19 +10,11 @@ use crate::{
     },
     place::{Place, Step},
     text::quote,
+    types::Warning,
 };
 
 /// A contract gets this many warnings at the most.
 const MAX_WARNINGS: usize = 200;
-
-/// Something that works and is likely a mistake. See `warning` in `wit/types.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
-    pub path: String,
-    pub code: String,
-    pub message: String,
-    pub pointer: String,
-}
 
 /// `source` is a contract that compiles, and `draft` the one of its schemas that name none.
 pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {

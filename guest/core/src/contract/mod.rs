@@ -16,10 +16,9 @@ use crate::{
     path::{ItemsPath, Path},
     place::{Place, Step},
     screen::{self, Screening},
-    violation::{Details, Violation},
+    types::{Violation, Warning},
+    violation::Details,
 };
-
-pub use lint::Warning;
 
 /// The format of contracts, as JSON Schema.
 const CONTRACT_SCHEMA: &str = include_str!("../../../../schemas/contract.schema.json");

@@ -14,11 +14,10 @@ mod whole;
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
-
 use crate::{
     contract::{Contract, Embedded, Extract, Select},
     parse::{self, Broken, Parsed, Span},
+    types::Source,
 };
 use scan::{Scanned, Scanner};
 
@@ -28,15 +27,6 @@ pub(crate) use seen::Seen;
 
 /// So many candidates are kept from either end.
 pub(crate) const MAX_KEPT: usize = 64;
-
-/// How a candidate was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    Block,
-    Raw,
-    Embedded,
-}
 
 /// A piece of the output that could be the JSON asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

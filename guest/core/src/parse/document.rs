@@ -2,20 +2,12 @@
 
 use std::{borrow::Cow, cmp::Ordering};
 
-use serde::{Serialize, Serializer};
-
 use super::Origin;
+pub(crate) use crate::types::Span;
 use crate::{
     place::{Place, Step},
     scan,
 };
-
-/// A piece of the output, as byte offsets into the text as it was given; `end` is exclusive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
-    pub start: u32,
-    pub end: u32,
-}
 
 impl Span {
     pub(crate) fn new(start: usize, end: usize) -> Self {
@@ -25,13 +17,6 @@ impl Span {
 
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
-    }
-}
-
-impl Serialize for Span {
-    /// `[start,end]`.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (self.start, self.end).serialize(serializer)
     }
 }
 

@@ -11,9 +11,9 @@ pub(crate) mod loose;
 mod number;
 mod strict;
 
-pub use document::Span;
+pub(crate) use document::Span;
 pub(crate) use document::{Document, Kind, NodeId};
-pub(crate) use edit::{ChangeKind, Edit, Origin, apply};
+pub(crate) use edit::{Edit, Origin, apply};
 pub(crate) use number::{Number, length as number_length};
 pub(crate) use strict::{Open, strict_end};
 

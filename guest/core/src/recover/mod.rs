@@ -12,13 +12,14 @@ mod unit;
 use crate::{
     caps::Caps,
     parse::{
-        Broken, ChangeKind, Document, Edit, Span, apply,
+        Broken, Document, Edit, Span, apply,
         loose::{Bracket, Lexeme, Lexer, State, Token},
         parse,
     },
     path::ItemsPath,
     place::{Place, Step},
     repair::{MAX_REPAIRS, beyond, comment, first_value, repair_value},
+    types::ChangeKind,
 };
 use extent::{Containers, Extent};
 use step::Beginning;

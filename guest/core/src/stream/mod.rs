@@ -16,50 +16,14 @@ use crate::{
     contract::{Contract, Embedded, Select},
     extract::{Brackets, Run, begins_content, ends_word, is_likely, is_mark, marker},
     fault::Fault,
-    parse::{
-        Span,
-        follow::{Cap, Event, Json, Rules},
-    },
+    parse::follow::{Cap, Event, Json, Rules},
     pipeline::validate,
     place::Place,
-    report::Report,
     request::{Finish, NamedList, Request},
     scan::white_space,
-    violation::{Details, Violation},
+    types::{Completed, Completeness, DeadEnd, Progress, Report, Violation},
+    violation::Details,
 };
-
-/// How far a document has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Completeness {
-    InFlight,
-    SoftComplete,
-    HardComplete,
-}
-
-/// An item that is complete. See `completed` in `wit/stream.wit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Completed {
-    pub candidate: u32,
-    pub index: u32,
-    pub span: Span,
-}
-
-/// What can no longer become right. See `dead-end` in `wit/stream.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DeadEnd {
-    pub keyword: &'static str,
-    pub message: String,
-    pub at: u32,
-}
-
-/// What is known so far. See `progress` in `wit/stream.wit`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Progress {
-    pub completeness: Completeness,
-    pub items: Vec<Completed>,
-    pub dead_end: Option<DeadEnd>,
-}
 
 /// One output that is still coming.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::parse::{Document, parse};
+use crate::parse::{Document, Span, parse};
 
 fn contract(rest: &str) -> Contract {
     Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":{{}}{rest}}}")).unwrap_or_else(|fault| panic!("{fault:?}"))

@@ -10,32 +10,39 @@ from __future__ import annotations
 import functools
 
 from ._contracts import read_contract
-from ._faults import ContractError, FaultCode, LoadError, SeamgateError, SeamgateFault
+from ._faults import ContractError, LoadError, SeamgateError, SeamgateFault
 from ._gate import Answer, Contract, Gate, Instance, Lists, Output, Request, Verdict
 from ._limits import Limits, Usage
 from ._parser import ContractRegistry, ParseResult, ResultParser
-from ._report import (
+from ._report import Report
+from ._types import (
     Candidate,
     Change,
+    ChangeKind,
     ContractInfo,
     Disposition,
     ErrorKind,
+    FaultCode,
     Finish,
     Item,
     LintWarning,
+    MergeOutcome,
+    MergeStep,
     OutputError,
     Quarantined,
     QuarantineReason,
-    Report,
+    ReportDocument,
     Source,
     Span,
     Violation,
+    Wanted,
 )
 
 __all__ = [
     "Answer",
     "Candidate",
     "Change",
+    "ChangeKind",
     "Contract",
     "ContractError",
     "ContractInfo",
@@ -51,12 +58,15 @@ __all__ = [
     "LintWarning",
     "Lists",
     "LoadError",
+    "MergeOutcome",
+    "MergeStep",
     "Output",
     "OutputError",
     "ParseResult",
     "QuarantineReason",
     "Quarantined",
     "Report",
+    "ReportDocument",
     "Request",
     "ResultParser",
     "SeamgateError",
@@ -66,6 +76,7 @@ __all__ = [
     "Usage",
     "Verdict",
     "Violation",
+    "Wanted",
     "read_contract",
     "validate",
 ]

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-from ._report import Violation, record
-
-FaultCode = Literal[
-    "bad_request",
-    "bad_contract",
-    "unknown_agent",
-    "sealed",
-    "out_of_fuel",
-    "out_of_memory",
-    "stack_overflow",
-    "timeout",
-    "input_too_large",
-    "trap",
-]
+from ._report import record
+from ._types import FaultCode, Violation
 
 
 class SeamgateError(Exception):

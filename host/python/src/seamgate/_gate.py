@@ -14,8 +14,9 @@ from . import _json
 from ._contracts import read_contract
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
-from ._report import ContractInfo, Finish, LintWarning, Report, record
+from ._report import Report, record
 from ._sandbox import Live, Sandbox, Stopped
+from ._types import ContractInfo, Finish, LintWarning
 
 T = TypeVar("T")
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-FUEL = 100_000_000
-FUEL_PER_BYTE = 500
-CONTRACT_FUEL = 500_000_000
-CONTRACT_FUEL_PER_BYTE = 2_500
+from ._defaults import (
+    CONTRACT_FUEL,
+    CONTRACT_FUEL_PER_BYTE,
+    FUEL,
+    FUEL_PER_BYTE,
+    MEMORY,
+    OUTPUT_BYTES,
+    STACK,
+    TIMEOUT,
+)
 
 
 @dataclass(frozen=True)
@@ -34,10 +40,10 @@ class Limits:
     """
 
     fuel: int | None = None
-    memory: int = 64 * 1024 * 1024
-    timeout: float = 5.0
-    output_bytes: int = 8 * 1024 * 1024
-    stack: int = 512 * 1024
+    memory: int = MEMORY
+    timeout: float = float(TIMEOUT)
+    output_bytes: int = OUTPUT_BYTES
+    stack: int = STACK
     contract_fuel: int | None = None
 
     def __post_init__(self) -> None:

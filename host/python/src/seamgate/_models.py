@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._faults import SeamgateFault
-from ._report import Violation
+from ._types import Violation
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

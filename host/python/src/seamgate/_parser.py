@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar, overload
 
 from . import _json, _models
 from ._gate import Contract, Gate, Lists, Output
-from ._report import ContractInfo, Finish, Report, Violation
+from ._report import Report
+from ._types import ContractInfo, Finish, Violation
 
 T = TypeVar("T")
 D = TypeVar("D", covariant=True)

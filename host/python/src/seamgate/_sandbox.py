@@ -17,8 +17,9 @@ from wasmtime import Config, Engine, Store, WasmtimeError
 from wasmtime.component import Component, ExportIndex, Instance, Linker
 
 from . import _cache
-from ._faults import FaultCode, LoadError, SeamgateFault
+from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
+from ._types import FaultCode
 
 T = TypeVar("T")
 

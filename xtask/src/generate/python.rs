@@ -1,0 +1,118 @@
+//! The types of the package for Python.
+
+use anyhow::Result;
+
+use super::{
+    model::{Definition, Kind, Member, Model, Type},
+    rust::is_document,
+    table::HOST_FAULTS,
+    text::{WIDTH, pascal, snake, wrap},
+};
+
+/// What the package has types for.
+const TYPES: [&str; 4] = ["report", "contract-info", "warning", "finish"];
+
+pub(super) fn types(model: &Model) -> Result<String> {
+    let mut out = String::from("\"\"\"The types of `wit/` as Python has them.\n\n");
+    wrap(super::HEAD, WIDTH).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    out.push_str(
+        "\"\"\"\n\nfrom __future__ import annotations\n\nimport enum\nfrom dataclasses import dataclass\n\
+         from typing import Any, Literal\n",
+    );
+    for definition in model.reachable(&TYPES)? {
+        let name = name(&definition.name);
+        match &definition.kind {
+            Kind::Enum(cases) => {
+                out.push_str(&format!("\n\nclass {name}(str, enum.Enum):\n{}\n", docstring(&definition.docs, &[])));
+                for case in cases {
+                    let word = snake(&case.name);
+                    out.push_str(&format!("    {} = \"{word}\"\n", word.to_uppercase()));
+                    if !case.docs.is_empty() {
+                        out.push_str(&docstring(&case.docs, &[]));
+                    }
+                }
+            }
+            Kind::Record(_) if definition.name == "span" => {
+                out.push_str(&format!(
+                    "\nSpan = tuple[int, int]\n{}",
+                    docstring(&definition.docs, &[]).replace("    \"\"\"", "\"\"\"")
+                ));
+            }
+            Kind::Record(members) => {
+                let docs = docstring(&definition.docs, members);
+                out.push_str(&format!("\n\n@dataclass(frozen=True)\nclass {name}:\n{docs}\n"));
+                for member in members {
+                    let of = member_type(definition, &member.name, &member.ty);
+                    out.push_str(&format!("    {}: {of}\n", snake(&member.name)));
+                }
+                if definition.name == "violation" {
+                    out.push_str("\n    def __str__(self) -> str:\n        return f\"{self.path} {self.message}\"\n");
+                }
+            }
+        }
+    }
+    if let Kind::Enum(cases) = &model.get("fault-code")?.kind {
+        out.push_str("\n\nFaultCode = Literal[\n");
+        for word in cases.iter().map(|case| snake(&case.name)).chain(HOST_FAULTS.map(str::to_owned)) {
+            out.push_str(&format!("    \"{word}\",\n"));
+        }
+        out.push_str("]\n\"\"\"The word for a fault, the same in every language.\"\"\"\n");
+    }
+    Ok(out)
+}
+
+fn member_type(definition: &Definition, member: &str, of: &Type) -> String {
+    if is_document(definition, member) { "Any".to_owned() } else { ty(of) }
+}
+
+fn ty(of: &Type) -> String {
+    match of {
+        Type::Bool => "bool".to_owned(),
+        Type::U32 => "int".to_owned(),
+        Type::Text => "str".to_owned(),
+        Type::Named(of) => name(of),
+        Type::Option(of) => format!("{} | None", ty(of)),
+        Type::List(of) => format!("tuple[{}, ...]", ty(of)),
+    }
+}
+
+/// A report that has been read has more to it; `Warning` is Python's own.
+fn name(of: &str) -> String {
+    match of {
+        "report" => "ReportDocument".to_owned(),
+        "warning" => "LintWarning".to_owned(),
+        _ => pascal(of),
+    }
+}
+
+/// A docstring, with the members of a class that have something said of them.
+fn docstring(paragraphs: &[String], members: &[Member<Type>]) -> String {
+    let raw = if paragraphs.iter().chain(members.iter().flat_map(|it| &it.docs)).any(|text| text.contains('\\')) {
+        "r"
+    } else {
+        ""
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for (index, paragraph) in paragraphs.iter().enumerate() {
+        if index > 0 {
+            lines.push(String::new());
+        }
+        let head = if index == 0 { 4 + raw.len() + 3 } else { 4 };
+        lines.extend(wrap(paragraph, WIDTH - head).into_iter().map(|line| format!("    {line}")));
+    }
+    if members.iter().any(|member| !member.docs.is_empty()) {
+        lines.extend([String::new(), "    Attributes:".to_owned()]);
+        for member in members.iter().filter(|member| !member.docs.is_empty()) {
+            let text = format!("{}: {}", snake(&member.name), member.docs.join(" "));
+            let mut wrapped = wrap(&text, WIDTH - 12).into_iter();
+            lines.extend(wrapped.next().map(|line| format!("        {line}")));
+            lines.extend(wrapped.map(|line| format!("            {line}")));
+        }
+    }
+    let text = lines.join("\n");
+    let text = text.trim_start();
+    match lines.as_slice() {
+        [line] if line.len() + 6 + raw.len() <= WIDTH => format!("    {raw}\"\"\"{text}\"\"\"\n"),
+        _ => format!("    {raw}\"\"\"{text}\n    \"\"\"\n"),
+    }
+}
