@@ -240,7 +240,7 @@ impl Call<'_, '_> {
             return Ok(Scan::default());
         };
         Scan::of_text(self.string(at)?)
-            .ok_or_else(|| self.wrong(at, "a state", "must be the state that the answer to the chunk before gave"))
+            .ok_or_else(|| self.wrong(at, "a state", "must be the state from the answer to the previous chunk"))
     }
 
     fn reports(&self) -> Result<Vec<Attempt>, Fault> {
@@ -272,7 +272,7 @@ impl Call<'_, '_> {
             reason: Reason::ALL
                 .into_iter()
                 .find(|known| known.as_str() == reason)
-                .ok_or_else(|| self.wrong(at, "a reason", "must have a reason that there is"))?,
+                .ok_or_else(|| self.wrong(at, "a reason", "must have a known reason"))?,
             span: None,
             snippet: self.text(at, "snippet")?,
             violations: self.each(at, "violations", |violation| self.violation(violation))?,
