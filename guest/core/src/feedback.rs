@@ -61,7 +61,7 @@ pub(crate) fn partial(
 ) -> (Wanted, String) {
     let head = match broken {
         Some(_) => "The output is not well-formed JSON; only a part of it, or a repaired form, could be used.",
-        None => "Not every item of the output could be used.",
+        None => "Not all items of the output could be used.",
     };
     // Where it is an item that is broken, that is said of the item.
     let is_of_item = |broken: &&Violation| !quarantined.iter().any(|item| has(item, broken));

@@ -71,7 +71,7 @@ pub(crate) fn sort<'c>(
     let cap = contract.caps().array_items;
     let beyond = document.count(array).saturating_sub(cap);
     if beyond > 0 {
-        sorter.sorted.notes.push(format!("items: {beyond} beyond the cap were not looked at"));
+        sorter.sorted.notes.push(format!("items: {beyond} items beyond the cap were not read"));
     }
     for at in document.items(array).take(cap) {
         while let Some(broken) = malformed.next_if(|broken| broken.index == index) {

@@ -310,11 +310,11 @@ impl<'r> Whole<'r> {
         if self.is_worse(report, wanted.len(), &likeness, (&came, &fates)) {
             let (steps, notes) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.notes));
             *self = Whole { steps, notes, ..Whole::of(contract, index, report)? };
-            self.noted(step(index, MergeOutcome::Replaced), "takes the place of what was before it");
+            self.noted(step(index, MergeOutcome::Replaced), "replaces the reports before it");
             return Ok(());
         }
         if wanted.is_empty() || brought.is_empty() {
-            self.noted(step(index, MergeOutcome::Unused), "is not used");
+            self.noted(step(index, MergeOutcome::Unused), "was not used");
             return Ok(());
         }
         let place = |fate: &Fate| if let Fate::Wanted(at) = fate { Some(before[*at].number) } else { None };
@@ -322,22 +322,22 @@ impl<'r> Whole<'r> {
         let unknown = came.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item.number);
         let unknown: Vec<u32> = unknown.collect();
         let (outcome, given, words) = match self.fill(contract, brought, &places, lists) {
-            Ok(given) if given.is_empty() => (MergeOutcome::GaveNone, given, "gives no item".to_owned()),
+            Ok(given) if given.is_empty() => (MergeOutcome::GaveNone, given, "gave no item".to_owned()),
             Ok(given) => {
                 self.changes.extend(&report.changes);
-                let words = format!("gives the items {}", listed(&given));
+                let words = format!("gave the items {}", listed(&given));
                 (MergeOutcome::GaveItems, given, words)
             }
             Err(unusable) => {
                 self.unusable = Some(unusable);
-                (MergeOutcome::Invalid, Vec::new(), "is not used: with it the whole is not valid".to_owned())
+                (MergeOutcome::Invalid, Vec::new(), "was not used: the document is not valid with it".to_owned())
             }
         };
         self.noted(MergeStep { items: given, unknown: unknown.clone(), ..step(index, outcome) }, &words);
         if !unknown.is_empty() {
             let listed = listed(&unknown);
             self.notes.push(format!(
-                "merge: report {number}: its items {listed} match no item that was asked for, and are not used"
+                "merge: the items {listed} of report {number} were not used: they match no requested item"
             ));
         }
         Ok(())

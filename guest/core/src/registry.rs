@@ -59,7 +59,7 @@ impl Registry {
 
     fn compile(&mut self, text: &str) -> Result<ContractInfo, Fault> {
         if self.sealed {
-            return Err(Fault::new(FaultCode::Sealed, "the registry is sealed: nothing can be registered"));
+            return Err(Fault::new(FaultCode::Sealed, "the registry is sealed: it takes no further contracts"));
         }
         let contract = Contract::compile(text)?;
         let info = ContractInfo::from(&contract);

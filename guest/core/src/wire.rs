@@ -27,6 +27,37 @@ const REQUEST_CAPS: Caps = Caps {
     ..CONTRACT_CAPS
 };
 
+/// What a request may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Validate,
+    Merge,
+    Push,
+    Register,
+    Has,
+    Names,
+    Contract,
+    Describe,
+    Lint,
+    Seal,
+    IsSealed,
+}
+
+/// Each operation: its name, and its members beside `id` and `op`. `schemas/request.schema.json` describes them.
+const OPERATIONS: [(&str, Operation, &[&str]); 11] = [
+    ("validate", Operation::Validate, &["agent", "contract", "output", "finish", "lists", "invalid_utf8"]),
+    ("merge", Operation::Merge, &["agent", "lists", "reports"]),
+    ("push", Operation::Push, &["agent", "chunk", "state"]),
+    ("register", Operation::Register, &["contract"]),
+    ("has", Operation::Has, &["agent"]),
+    ("names", Operation::Names, &[]),
+    ("contract", Operation::Contract, &["agent"]),
+    ("describe", Operation::Describe, &["agent"]),
+    ("lint", Operation::Lint, &["contract"]),
+    ("seal", Operation::Seal, &[]),
+    ("is_sealed", Operation::IsSealed, &[]),
+];
+
 /// Answer one request. See `call` in `wit/wire.wit`.
 pub fn call(registry: &mut Registry, request: &str) -> String {
     let mut id = "null".to_owned();
@@ -80,38 +111,12 @@ impl Call<'_, '_> {
         if document.kind(Document::ROOT) != Kind::Object {
             return Err(self.wrong(Document::ROOT, "an object", "must be an object"));
         }
-        let op = match document.member(Document::ROOT, "op") {
-            Some(at) => self.string(at)?,
-            None => "validate",
-        };
+        let (operation, members) = self.operation()?;
+        self.only(members)?;
         let result = |result: String| Ok(format!("\"result\":{result}"));
-        match op {
-            "validate" => {
-                let report = self.validate(registry)?;
-                Ok(format!("\"report\":{}", report.to_json()))
-            }
-            "register" => {
-                self.only(&["contract"])?;
-                result(json(&registry.register(&self.contract()?)?))
-            }
-            "has" => {
-                self.only(&["agent"])?;
-                result(json(&registry.has(self.agent()?)))
-            }
-            "names" => {
-                self.only(&[])?;
-                result(json(&registry.names()))
-            }
-            "contract" => {
-                self.only(&["agent"])?;
-                result(json(&registry.contract(self.agent()?)?))
-            }
-            "describe" => {
-                self.only(&["agent"])?;
-                result(json(&registry.describe(self.agent()?)?))
-            }
-            "merge" => {
-                self.only(&["agent", "lists", "reports"])?;
+        match operation {
+            Operation::Validate => Ok(format!("\"report\":{}", self.validate(registry)?.to_json())),
+            Operation::Merge => {
                 let report = match registry.merge(self.agent()?, &self.reports()?, self.named_lists()?)? {
                     Merged::Same(index) => {
                         let at = self.list(self.required("reports")?)?.nth(index).unwrap_or(Document::ROOT);
@@ -123,36 +128,38 @@ impl Call<'_, '_> {
                 };
                 Ok(format!("\"report\":{report}"))
             }
-            "push" => {
-                self.only(&["agent", "chunk", "state"])?;
+            Operation::Push => {
                 let mut scan = self.state()?;
                 let progress = registry.advance(self.agent()?, &mut scan, self.string(self.required("chunk")?)?)?;
                 result(format!("{{\"state\":{},\"progress\":{}}}", json(&scan.to_text()), json(&progress)))
             }
-            "lint" => {
-                self.only(&["contract"])?;
-                result(json(&registry.lint(&self.contract()?)?))
-            }
-            "is_sealed" => {
-                self.only(&[])?;
-                result(json(&registry.is_sealed()))
-            }
-            "seal" => {
-                self.only(&[])?;
+            Operation::Register => result(json(&registry.register(&self.contract()?)?)),
+            Operation::Has => result(json(&registry.has(self.agent()?))),
+            Operation::Names => result(json(&registry.names())),
+            Operation::Contract => result(json(&registry.contract(self.agent()?)?)),
+            Operation::Describe => result(json(&registry.describe(self.agent()?)?)),
+            Operation::Lint => result(json(&registry.lint(&self.contract()?)?)),
+            Operation::Seal => {
                 registry.seal();
                 result("null".to_owned())
             }
-            _ => {
-                let known = "validate, merge, push, register, has, names, contract, describe, lint, seal or is_sealed";
-                let at = document.member(Document::ROOT, "op").unwrap_or(Document::ROOT);
-                Err(self.wrong(at, known, &format!("must be {known}")))
-            }
+            Operation::IsSealed => result(json(&registry.is_sealed())),
         }
+    }
+
+    /// The operation, and the members that its requests may have beside `id` and `op`. Default: `validate`.
+    fn operation(&self) -> Result<(Operation, &'static [&'static str]), Fault> {
+        let at = self.document.member(Document::ROOT, "op");
+        let name = at.map_or(Ok("validate"), |at| self.string(at))?;
+        let known = OPERATIONS.iter().find(|(known, ..)| *known == name);
+        known.map(|&(_, operation, members)| (operation, members)).ok_or_else(|| {
+            let known = OPERATIONS.map(|(name, ..)| name).join(", ");
+            self.wrong(at.unwrap_or(Document::ROOT), &known, &format!("must be one of {known}"))
+        })
     }
 
     fn validate(&self, registry: &Registry) -> Result<Report, Fault> {
         let document = self.document;
-        self.only(&["agent", "contract", "output", "finish", "lists", "invalid_utf8"])?;
         let member = |name: &str| document.member(Document::ROOT, name);
         let output = self.required("output")?;
         let mut request = Request { output: self.string(output)?, ..Request::default() };
@@ -240,7 +247,7 @@ impl Call<'_, '_> {
             return Ok(Scan::default());
         };
         Scan::of_text(self.string(at)?)
-            .ok_or_else(|| self.wrong(at, "a state", "must be the state that the answer to the chunk before gave"))
+            .ok_or_else(|| self.wrong(at, "a state", "must be the state from the answer to the previous chunk"))
     }
 
     fn reports(&self) -> Result<Vec<Attempt>, Fault> {
@@ -264,15 +271,11 @@ impl Call<'_, '_> {
     }
 
     fn quarantined(&self, at: NodeId) -> Result<Quarantined, Fault> {
-        let reason = self.text(at, "reason")?;
         Ok(Quarantined {
             index: self.number(at, "index")?,
             path: self.text(at, "path")?,
             pointer: self.text(at, "pointer")?,
-            reason: Reason::ALL
-                .into_iter()
-                .find(|known| known.as_str() == reason)
-                .ok_or_else(|| self.wrong(at, "a reason", "must have a reason that there is"))?,
+            reason: self.word(at, "reason", &Reason::ALL, Reason::as_str)?,
             span: None,
             snippet: self.text(at, "snippet")?,
             violations: self.each(at, "violations", |violation| self.violation(violation))?,
@@ -293,12 +296,8 @@ impl Call<'_, '_> {
     }
 
     fn change(&self, at: NodeId) -> Result<Change, Fault> {
-        let kind = self.text(at, "kind")?;
         Ok(Change {
-            kind: ChangeKind::ALL
-                .into_iter()
-                .find(|known| known.as_str() == kind)
-                .ok_or_else(|| self.wrong(at, "a kind of change", "must have a kind that there is"))?,
+            kind: self.word(at, "kind", &ChangeKind::ALL, ChangeKind::as_str)?,
             path: self.text(at, "path")?,
             span: None,
             before: self.text(at, "before")?,
@@ -316,6 +315,16 @@ impl Call<'_, '_> {
 
     fn text(&self, at: NodeId, name: &str) -> Result<String, Fault> {
         self.string(self.part(at, name)?).map(str::to_owned)
+    }
+
+    /// A member that is one of our words.
+    fn word<T: Copy>(&self, at: NodeId, name: &str, all: &[T], word: fn(T) -> &'static str) -> Result<T, Fault> {
+        let at = self.part(at, name)?;
+        let text = self.string(at)?;
+        all.iter().copied().find(|known| word(*known) == text).ok_or_else(|| {
+            let known = all.iter().map(|known| word(*known)).collect::<Vec<_>>().join(", ");
+            self.wrong(at, &known, &format!("must be one of {known}"))
+        })
     }
 
     /// A member as JSON text.
@@ -365,5 +374,38 @@ impl Call<'_, '_> {
             lists.push(NamedList { name: document.string(name).to_owned(), values: values.collect::<Result<_, _>>()? });
         }
         Ok(lists)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The operations of the schema of requests, and the members of each.
+    fn described() -> BTreeMap<String, BTreeSet<String>> {
+        let schema = include_str!("../../../schemas/request.schema.json");
+        let schema: Value = serde_json::from_str(schema).expect("JSON");
+        let mut described = BTreeMap::new();
+        for request in schema["$defs"].as_object().expect("definitions").values() {
+            let Some(op) = request["properties"].get("op") else { continue };
+            let names = op["enum"].as_array().cloned().unwrap_or_else(|| vec![op["const"].clone()]);
+            let members = request["properties"].as_object().expect("members").keys();
+            let members: BTreeSet<String> =
+                members.filter(|name| !["id", "op"].contains(&name.as_str())).cloned().collect();
+            described.extend(names.iter().map(|name| (name.as_str().expect("a name").to_owned(), members.clone())));
+        }
+        described
+    }
+
+    #[test]
+    fn the_operations_are_those_that_the_schema_describes() {
+        let owned = |members: &[&str]| members.iter().map(|member| (*member).to_owned()).collect();
+        let ours: BTreeMap<String, BTreeSet<String>> =
+            OPERATIONS.iter().map(|(name, _, members)| ((*name).to_owned(), owned(members))).collect();
+        assert_eq!(ours, described());
     }
 }

@@ -400,7 +400,7 @@ fn value(value: &Value) -> String {
 pub(super) fn unusable_pattern(place: Place, keyword: &str, pattern: &str, patterns: Patterns) -> Violation {
     let (expected, message) = match patterns {
         Patterns::Linear => (
-            "a regular expression that a linear-time engine takes",
+            "a regular expression without look-around or back references",
             "must be a regular expression without look-around or back-references, and of bounded size; \
              rewrite it, or set \"patterns\": \"backtracking\" in the contract",
         ),
@@ -424,10 +424,9 @@ pub(super) fn unresolved(schema: &Value, error: &Error) -> Violation {
         Error::NoSuchAnchor { anchor } | Error::InvalidAnchor { anchor } => {
             (anchor.clone(), "must name an anchor that exists".to_owned())
         }
-        Error::UnknownSpecification { specification } => (
-            specification.clone(),
-            format!("must be a dialect that is known ({}) or one of 'resources'", super::dialects()),
-        ),
+        Error::UnknownSpecification { specification } => {
+            (specification.clone(), format!("must be a known dialect ({}) or one of 'resources'", super::dialects()))
+        }
         Error::CircularMetaschema { uri } => (uri.clone(), "must not be a dialect of itself".to_owned()),
         Error::InvalidUri(error) => (String::new(), format!("must be a URI reference: {error}")),
     };

@@ -26,10 +26,10 @@ const KNOWN: &[Known] = &[
     (
         "date-time",
         Draft::Draft4,
-        "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 in place of Z",
+        "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 instead of Z",
         date_time,
     ),
-    ("duration", Draft::Draft201909, "written PnYnMnDTnHnMnS, of which parts may be left out, or PnW", duration),
+    ("duration", Draft::Draft201909, "written PnYnMnDTnHnMnS, where parts may be left out, or PnW", duration),
     ("email", Draft::Draft4, "a name, '@' and a domain", email),
     ("hostname", Draft::Draft7, HOSTNAME, hostname),
     ("hostname", Draft::Draft4, HOSTNAME, plain_hostname),
@@ -57,16 +57,16 @@ const KNOWN: &[Known] = &[
         "empty, or steps that each begin with '/' and have ~0 for '~' and ~1 for '/'",
         json_pointer,
     ),
-    ("regex", Draft::Draft4, "a regular expression as ECMA-262 has them", super::pattern::is_pattern),
+    ("regex", Draft::Draft4, "a regular expression of ECMA-262", super::pattern::is_pattern),
     ("relative-json-pointer", Draft::Draft7, "a whole number, then a JSON Pointer or '#'", relative_json_pointer),
-    ("time", Draft::Draft4, "written hh:mm:ssZ, or with an offset such as +01:00 in place of Z", time),
+    ("time", Draft::Draft4, "written hh:mm:ssZ, or with an offset such as +01:00 instead of Z", time),
     ("uri", Draft::Draft4, "a scheme such as 'https:' and what follows it, all ASCII, with spaces as %20", |text| {
         Uri::parse(text).is_ok()
     }),
     ("uri-reference", Draft::Draft6, "a URI or a part of one, all ASCII, with spaces as %20", |text| {
         UriRef::parse(text).is_ok()
     }),
-    ("uri-template", Draft::Draft6, "a URI in which expressions such as {id} stand for values", uri_template),
+    ("uri-template", Draft::Draft6, "a URI, where expressions such as {id} stand for values", uri_template),
     ("uuid", Draft::Draft201909, "groups of 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between", uuid),
 ];
 

@@ -91,7 +91,7 @@ impl Type {
             Type::Integer { name, min, max } => format!("{name}, a whole number from {min} to {max}"),
             Type::String => "string".to_owned(),
             Type::Timestamp => {
-                "timestamp, a string written YYYY-MM-DDThh:mm:ssZ or with an offset such as +01:00 in place of Z"
+                "timestamp, a string written YYYY-MM-DDThh:mm:ssZ or with an offset such as +01:00 instead of Z"
                     .to_owned()
             }
         }
@@ -246,7 +246,7 @@ impl Compiler {
             let known = KEYWORDS.contains(&name.as_str());
             let of_root = root && name == "definitions";
             if !known && !of_root {
-                let message = format!("must not have member {}: RFC 8927 does not know it here", quote(name, 128));
+                let message = format!("must not have member {}: RFC 8927 does not allow it here", quote(name, 128));
                 return wrong(place, "the members that RFC 8927 defines", message);
             }
         }
@@ -324,7 +324,7 @@ impl Compiler {
                     .map(|values| values.iter().map(|value| value.as_str().map(str::to_owned)).collect())
                     .unwrap_or_default();
                 let Some(values) = values.filter(|values| !values.is_empty()) else {
-                    return wrong("a list of strings", "must be a list of strings that is not empty");
+                    return wrong("a list of strings", "must be a non-empty list of strings");
                 };
                 let mut sorted = values.clone();
                 sorted.sort_unstable();

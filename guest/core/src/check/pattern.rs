@@ -129,15 +129,10 @@ pub(crate) fn remarks(text: &str) -> Option<Remarks> {
     let loose = parsed.refused.map(|refused| {
         let column = text.get(..refused.at).unwrap_or(text).chars().count() + 1;
         let how = match parsed.reading {
-            Reading::Unicode | Reading::AnnexB => {
-                "it is read as JavaScript reads it without the flag (ECMA-262, Annex B)"
-            }
-            Reading::Other => "JavaScript does not take it; it is read as other languages have it",
+            Reading::Unicode | Reading::AnnexB => "it is read without the flag, as JavaScript does (ECMA-262, Annex B)",
+            Reading::Other => "JavaScript rejects it; it is read as other languages do",
         };
-        format!(
-            "is no regular expression as JSON Schema has them, ECMA-262 with the flag 'u': at column {column}, {}; {how}",
-            refused.why
-        )
+        format!("is not a regular expression of ECMA-262 with the flag 'u': at column {column}, {}; {how}", refused.why)
     });
     Some(Remarks { goes_back: parsed.goes_back, loose })
 }

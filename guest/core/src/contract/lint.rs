@@ -195,11 +195,7 @@ impl Linter {
             self.warn(place, "loose_pattern", &loose);
         }
         if !self.linear && remarks.goes_back {
-            self.warn(
-                place,
-                "backtracking_pattern",
-                "is a pattern that no linear-time engine takes: a crafted text can use up its step limit",
-            );
+            self.warn(place, "backtracking_pattern", "needs backtracking: a crafted text can use up the step limit");
         }
     }
 

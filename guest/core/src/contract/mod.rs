@@ -280,7 +280,7 @@ fn on_disk(document: &Document) -> Vec<Violation> {
         .chain(resources)
         .filter(|&at| document.kind(at) == Kind::String)
         .map(|at| {
-            let message = "must be the schema itself: a path to it is put in by the host's loader, and only there";
+            let message = "must be a schema, not a path: only contracts on disk name files";
             Violation::new(
                 &document.place(at),
                 "type",
@@ -544,7 +544,7 @@ impl Reader<'_, '_> {
 
 fn unknown_dialect(place: Place, uri: &str) -> Violation {
     let known = check::dialects();
-    let message = format!("must be a dialect that is known: {known}");
+    let message = format!("must be a known dialect: {known}");
     Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
 }
 

@@ -62,7 +62,7 @@ impl Session {
             return Err(wrong("chunk", "nothing", "must not come after the producer has stopped"));
         }
         if self.output.len().saturating_add(chunk.len()) > MAX_TEXT {
-            return Err(wrong("chunk", "a shorter output", "must not make the output longer than offsets tell"));
+            return Err(wrong("chunk", "a shorter output", "must not make the output longer than 4 GiB"));
         }
         self.output.push_str(chunk);
         Ok(self.scan.advance(contract, chunk))
@@ -179,10 +179,8 @@ enum Stuck {
 impl Stuck {
     fn words(self, at: u32, caps: &Caps) -> DeadEnd {
         let (keyword, message) = match self {
-            Stuck::Json => ("json", format!("it is no JSON: the byte at {at} cannot stand there")),
-            Stuck::Extract => {
-                ("extract", format!("it must be JSON and nothing else, and begins with something else at byte {at}"))
-            }
+            Stuck::Json => ("json", format!("it is not JSON: unexpected byte at {at}")),
+            Stuck::Extract => ("extract", format!("it must be JSON alone: other text starts at byte {at}")),
             Stuck::Bytes => ("caps.bytes", format!("it has more than {} bytes of JSON", caps.bytes)),
             Stuck::Cap(Cap::Depth) => ("caps.depth", format!("it is nested deeper than {} levels", caps.depth)),
             Stuck::Cap(Cap::StringBytes) => {

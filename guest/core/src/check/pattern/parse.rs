@@ -13,7 +13,7 @@ use super::names::{Property, property};
 /// How deep nodes may be inside of each other: what is made of them recurses so deep.
 const DEPTH: usize = 250;
 
-const TOO_DEEP: &str = "there are too many groups or quantifiers inside of each other";
+const TOO_DEEP: &str = "groups or quantifiers are nested too deeply";
 
 /// What a pattern asks.
 #[derive(Debug, Clone)]
@@ -494,7 +494,7 @@ impl<'t> Parser<'t> {
             };
             // Other dialects repeat what is repeated, and what has no length.
             if repeats == Repeats::No && !self.other() {
-                return self.refuse(at, "nothing stands before this quantifier that can be repeated");
+                return self.refuse(at, "this quantifier has nothing to repeat");
             }
             depth += 1;
             if depth > DEPTH {
@@ -525,10 +525,10 @@ impl<'t> Parser<'t> {
                 return match self.braces() {
                     Some((min, Some(max))) if max < min && self.other() => Ok(Some((max, Some(min)))),
                     Some((min, Some(max))) if max < min => {
-                        self.refuse(at, "the least number of this quantifier is more than its greatest")
+                        self.refuse(at, "the minimum of this quantifier is greater than its maximum")
                     }
                     Some((min, max)) => Ok(Some((min, max))),
-                    None if self.strict() => self.refuse(at, "'{' begins no quantifier, and is not escaped"),
+                    None if self.strict() => self.refuse(at, "'{' starts no quantifier; escape it"),
                     None => Ok(None),
                 };
             }
@@ -570,13 +570,13 @@ impl<'t> Parser<'t> {
             '.' => Node::Set(self.dot()),
             '[' => self.class(at)?,
             '\\' => return self.escape(at),
-            '*' | '+' | '?' => return self.refuse(at, "nothing stands before this quantifier that can be repeated"),
-            '{' if self.strict() => return self.refuse(at, "'{' begins no quantifier, and is not escaped"),
-            ']' | '}' if self.strict() => return self.refuse(at, "this bracket closes nothing, and is not escaped"),
+            '*' | '+' | '?' => return self.refuse(at, "this quantifier has nothing to repeat"),
+            '{' if self.strict() => return self.refuse(at, "'{' starts no quantifier; escape it"),
+            ']' | '}' if self.strict() => return self.refuse(at, "this bracket closes nothing; escape it"),
             '{' => {
                 self.at = at;
                 if self.braces().is_some() {
-                    return self.refuse(at, "nothing stands before this quantifier that can be repeated");
+                    return self.refuse(at, "this quantifier has nothing to repeat");
                 }
                 self.at = at + 1;
                 self.one(u32::from('{'))
@@ -673,7 +673,7 @@ impl<'t> Parser<'t> {
             self.at += length;
             return Ok(Some(number));
         }
-        if self.strict() { self.refuse(at, "there is no group of this number") } else { Ok(None) }
+        if self.strict() { self.refuse(at, "no group has this number") } else { Ok(None) }
     }
 
     /// The code of octal digits as C has them, or else of the one character that follows.
@@ -698,7 +698,7 @@ impl<'t> Parser<'t> {
     fn member_escape(&mut self, at: usize, in_class: bool) -> Read<Member> {
         let begin = self.at;
         let Some(character) = self.next() else {
-            return self.refuse(at, "a backslash is the last character");
+            return self.refuse(at, "a backslash must not be the last character");
         };
         let class = |set: ClassUnicode| Ok(Member::Class(set));
         Ok(Member::One(match character {
@@ -739,7 +739,7 @@ impl<'t> Parser<'t> {
                 }
             },
             '0' if !self.peek().is_some_and(|next| next.is_ascii_digit()) => 0,
-            '0'..='9' if self.strict() => return self.refuse(at, "this number is no escape"),
+            '0'..='9' if self.strict() => return self.refuse(at, "this number is not an escape"),
             '0'..='9' => {
                 self.at = begin;
                 self.octal_or_itself()
@@ -778,9 +778,7 @@ impl<'t> Parser<'t> {
                 self.at += inside.map_or(0, str::len) + 2;
                 Ok(Some(set))
             }
-            Property::Unknown => {
-                Err(Refusal { at, why: "the tables of Unicode that are here do not have this property", lacking: true })
-            }
+            Property::Unknown => Err(Refusal { at, why: "this Unicode property is not supported", lacking: true }),
             Property::None if self.strict() => self.refuse(at, "there is no such property"),
             Property::None => Ok(None),
         }
@@ -874,7 +872,7 @@ impl<'t> Parser<'t> {
     fn name(&mut self) -> Read<String> {
         let at = self.at;
         let mut name = String::new();
-        let wrong = "this is no name of a group";
+        let wrong = "this is not the name of a group";
         loop {
             let character = match self.next() {
                 Some('>') if !name.is_empty() => return Ok(name),
