@@ -502,7 +502,7 @@ fn what_is_known_of_a_stream_is_told_while_it_comes() {
         "{words}"
     );
     let stuck = out(&run(&["check", "--stream", "--picture", "-c", "tool-result.contract.json"], b"```json\n{\"a\":}"));
-    assert!(stuck.starts_with("dead end at byte 0: it must be JSON and nothing else, and begins"), "{stuck}");
+    assert!(stuck.starts_with("dead end at byte 0: it must be JSON alone: other text starts"), "{stuck}");
     let long = run(&["check", "--stream", "-c", "tool-result.contract.json"], &vec![b' '; 9 * 1024 * 1024]);
     assert_eq!(long.status.code(), Some(5));
     assert!(out(&long).starts_with("{\"fault\":{\"fault\":\"input_too_large\""), "{}", out(&long));

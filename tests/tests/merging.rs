@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Attempt, Contract, Disposition, Merged, Quarantined, Report, Request, merge, validate};
+use seamgate_core::{
+    Attempt, Contract, Disposition, MergeOutcome, Merged, Quarantined, Report, Request, merge, validate,
+};
 use seamgate_tests::Random;
 use serde_json::{Value, json};
 
@@ -228,7 +230,7 @@ fn seen(
     let mut seen = Seen::default();
     let output = items_of(&merged);
     let made_from = |at: usize, item: &Value| sent.iter().any(|(from, sent)| *from == at && sent == item);
-    let is_new = merged.notes.iter().any(|note| note.contains("takes the place"));
+    let is_new = merged.merged.iter().any(|step| step.outcome == MergeOutcome::Replaced);
     if is_new {
         if kept.iter().any(|item| !output.contains(item)) {
             seen.broken.push("a kept item is lost or changed");

@@ -413,3 +413,15 @@ fn the_alternative_that_a_member_names_is_explained() {
     );
     assert!(rejected > UNIONS / 2);
 }
+
+#[test]
+fn each_item_in_quarantine_says_what_is_wrong() {
+    let required = json!({ "type": "object", "required": ["a", "b", "c"] });
+    let schema = json!({ "type": "array", "items": required });
+    let contract = contract(&json!({ "agent": "a", "schema": schema, "items": { "path": "$[*]" } }));
+    let report = judge(&contract, &json!(vec![json!({}); 1_000]).to_string());
+    assert_eq!(report.quarantined.len(), 1_000);
+    assert!(report.quarantined.iter().all(|item| !item.violations.is_empty()));
+    assert_eq!(report.quarantined[0].violations.len(), 3);
+    assert!(report.notes.iter().any(|note| note.contains("more violations are not listed")), "{:?}", report.notes);
+}

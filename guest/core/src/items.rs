@@ -170,7 +170,7 @@ struct Sorter<'s, 'c> {
     caps: &'c Caps,
     items: &'c Items,
     sorted: Sorted<'c>,
-    /// Violations that can still be listed, and those that are not.
+    /// Violations that can still be listed beside the first of each item, and those that are not.
     left: usize,
     unlisted: usize,
 }
@@ -199,8 +199,10 @@ impl<'c> Sorter<'_, 'c> {
         if !self.has_room() {
             return;
         }
-        violations.listed.truncate(self.left);
-        self.left -= violations.listed.len();
+        // Each item says at least one thing that is wrong with it.
+        let further = violations.listed.len().saturating_sub(1).min(self.left);
+        violations.listed.truncate(1 + further);
+        self.left -= further;
         self.unlisted += violations.total - violations.listed.len();
         let place = self.items.path.item(index);
         self.sorted.quarantined.push(Quarantined {

@@ -5,10 +5,10 @@ use crate::{parse::Span, place::Place, text, types::Violation};
 /// A report lists this many violations at the most, and says how many more there were.
 pub(crate) const MAX_VIOLATIONS: usize = 100;
 
-/// An item in quarantine lists this many, and those of all items together …
+/// An item in quarantine lists this many.
 pub(crate) const MAX_ITEM_VIOLATIONS: usize = 10;
 
-/// … this many.
+/// All items together list this many beside the first of each.
 pub(crate) const MAX_ITEMS_VIOLATIONS: usize = 1_000;
 
 /// `expected` and `received` are cut to this many bytes.

@@ -36,7 +36,7 @@ pub fn check(pair: &Pair, output: &str, report: &Report) {
     spans(output, report);
     for item in &report.quarantined {
         assert!(item.path.ends_with(&format!("[{}]", item.index)), "{}", item.path);
-        assert!(!item.violations.is_empty(), "in quarantine without a reason");
+        assert!(!item.violations.is_empty(), "in quarantine without a reason: {json}");
     }
     let mut numbers: Vec<u32> =
         report.quarantined.iter().map(|item| item.index).chain(report.items.iter().map(|item| item.index)).collect();

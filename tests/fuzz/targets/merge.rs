@@ -5,7 +5,7 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use libfuzzer_sys::fuzz_target;
-use seamgate_core::{Attempt, Disposition, Merged, Registry, Report, call, merge};
+use seamgate_core::{Attempt, Disposition, MergeOutcome, Merged, Registry, Report, call, merge};
 use seamgate_fuzz::{contracts, judge, split};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ fuzz_target!(|input: &[u8]| {
     if merged.disposition == Disposition::Accepted {
         assert!(merged.quarantined.is_empty());
     }
-    let is_new = merged.notes.iter().any(|note| note.contains("takes the place"));
+    let is_new = merged.merged.iter().any(|step| step.outcome == MergeOutcome::Replaced);
     if let Some(first) = reports.iter().find(|report| report.output.is_some() && !is_new && reports.len() > 1) {
         let (before, after) = (items(first, pair.items), items(&merged, pair.items));
         let mut rest = after.iter();
