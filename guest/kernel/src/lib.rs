@@ -4,4 +4,4 @@
 //! and in the sandbox. Each module is one layer. The gate does not depend on it.
 #![forbid(unsafe_code)]
 
-mod clean;
+pub mod clean;
