@@ -18,6 +18,7 @@ mod examples;
 mod facts;
 mod findings;
 mod flow;
+mod load;
 mod observation;
 mod observe;
 mod permit;

@@ -5,13 +5,14 @@ mod lint;
 mod read;
 
 use seamgate_core::{
-    Contract, Fault, FaultCode, Warning,
-    parts::{CONTRACT_CAPS, Json, Path, Schema},
+    Contract, Warning,
+    parts::{Path, Schema},
 };
+
+pub(crate) use read::read;
 
 use crate::{
     document::Format,
-    examples,
     tool::{Approval, Permit, Tool},
 };
 
@@ -88,25 +89,6 @@ pub(crate) struct Context {
 }
 
 impl Profile {
-    /// Read, check and compile a profile, and try its examples.
-    ///
-    /// `text` is one JSON document as `schemas/profile.schema.json` describes it, whole: nothing in it is a path.
-    ///
-    /// # Errors
-    ///
-    /// `bad_profile`: with the member, what is wrong, and what would be right.
-    pub fn compile(text: &str) -> Result<Self, Fault> {
-        let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
-        let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
-        let violations = FORMAT.schema().violations(&document);
-        if !violations.is_empty() {
-            return Err(wrong(violations));
-        }
-        let profile = read::read(&document).map_err(wrong)?;
-        examples::check(&profile, &document).map_err(wrong)?;
-        Ok(profile)
-    }
-
     pub fn agent(&self) -> &str {
         &self.agent
     }

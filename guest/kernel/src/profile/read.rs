@@ -27,7 +27,7 @@ const DEFAULT_TAIL: u64 = 20;
 /// # Errors
 ///
 /// Everything that is wrong with it.
-pub(super) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
+pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
     let mut reader = Reader { document, wrong: Vec::new() };
     let profile = reader.profile();
     if reader.wrong.is_empty() { Ok(profile) } else { Err(reader.wrong) }
