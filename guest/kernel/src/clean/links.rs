@@ -31,15 +31,27 @@ enum Use<'t> {
 pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize> {
     let mut links = Links { text, secrets, found: Vec::new(), address: 0..0, paragraph: 0, is_anchor: false };
     let mut open = Open::default();
-    let mut at = 0;
-    while let Some(next) = memchr3(b'[', b']', b'<', &text[at..]) {
-        let place = at + next;
-        links.attributes(at, place);
-        at = place + 1;
-        if let Some(secret) = links.secret(place) {
-            at = secret;
+    let mut secrets = secrets.iter().map(|(_, secret)| secret).peekable();
+    let (mut at, mut next) = (0, None);
+    loop {
+        // Not looked for again behind a secret before it.
+        if next.is_none_or(|next| next < at) {
+            next = Some(memchr3(b'[', b']', b'<', &text[at..]).map_or(text.len(), |next| at + next));
+        }
+        let place = next.unwrap_or(text.len());
+        if let Some(secret) = secrets.next_if(|secret| secret.start <= place) {
+            links.attributes(at, secret.start);
+            // What is written for it is in brackets.
+            let is_image = secret.start > 0 && text[secret.start - 1] == b'!';
+            links.labelled(secret.end, secret.start, if is_image { Use::Load } else { Use::Follow(b"") });
+            at = secret.end;
             continue;
         }
+        links.attributes(at, place);
+        if place == text.len() {
+            break;
+        }
+        at = place + 1;
         match text[place] {
             b'[' => open.push(place),
             b']' => {
@@ -49,19 +61,12 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
                     Some(start) if start > 0 && text[start - 1] == b'!' => Use::Load,
                     Some(start) => Use::Follow(&text[start + 1..place]),
                 };
-                match text.get(at) {
-                    Some(b'(') => links.address(at + 1, how),
-                    Some(b':') if start.is_some_and(|start| is_line_start(&text[..start])) => {
-                        links.address(at + 1, how)
-                    }
-                    _ => {}
-                }
+                links.labelled(at, start.unwrap_or(place), how);
             }
             _ if text.get(at).is_some_and(u8::is_ascii_alphabetic) => links.tag(at),
             _ => {}
         }
     }
-    links.attributes(at, text.len());
     links.found.sort_unstable();
     links.found.dedup();
     links.found
@@ -118,6 +123,15 @@ impl Links<'_> {
         self.secrets.get(next).filter(|(_, secret)| secret.start <= place).map(|(_, secret)| secret.end)
     }
 
+    /// What may be the address of a label that ends at a place, and begins at another.
+    fn labelled(&mut self, end: usize, start: usize, how: Use) {
+        match self.text.get(end) {
+            Some(b'(') => self.address(end + 1, how),
+            Some(b':') if is_line_start(&self.text[..start]) => self.address(end + 1, how),
+            _ => {}
+        }
+    }
+
     /// From `<` on, followed by a letter: a tag, or an address in angles.
     fn tag(&mut self, at: usize) {
         let text = self.text;
@@ -131,6 +145,9 @@ impl Links<'_> {
             if leads {
                 self.address(at, Use::Follow(b""));
             }
+            return;
+        }
+        if text[at + length..].starts_with(b"[:]") {
             return;
         }
         self.is_anchor = is(&["a", "area"]);
@@ -163,7 +180,7 @@ impl Links<'_> {
         {
             let place = at + next;
             at = place + 1;
-            let before = text[..place].trim_ascii_end();
+            let before = text[from..place].trim_ascii_end();
             let length = before.iter().rev().take(12).take_while(|byte| byte.is_ascii_alphabetic()).count();
             let name = &before[before.len() - length..];
             let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
@@ -178,9 +195,7 @@ impl Links<'_> {
                 _ if is(&["url"]) && before[..before.len() - length].trim_ascii_end().ends_with(b";") => Use::Load,
                 _ => continue,
             };
-            if self.secret(place).is_none() {
-                self.address(place + 1, how);
-            }
+            self.address(place + 1, how);
         }
     }
 
@@ -234,25 +249,26 @@ fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -
         if let Some(at) = entity(address) {
             return Some(at);
         }
-        return (address.len() > 2 && (is_secret || leads_out(&address[2..], how))).then_some(0);
+        return (address.starts_with(b"//") && address.len() > 2 && (is_secret || leads_out(&address[2..], how)))
+            .then_some(0);
     };
     let (name, rest) = (&address[..colon], &address[colon + 1..]);
     let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
     let is_dangerous = if let Some(rest) = rest.strip_prefix(b"//") {
-        !is(&["hxxp", "hxxps"]) && (is_secret || leads_out(rest, how))
+        !is(&["hxxp", "hxxps"]) && leads_out(rest, how)
             || !is(&["http", "https", "ftp", "ftps", "hxxp", "hxxps", "ws", "wss", "git", "ssh"])
     } else if is(&["http", "https"]) {
         // Browsers read these as addresses too.
         !rest.is_empty() && !rest.starts_with(b":")
     } else if is(&["mailto"]) {
-        is_secret || length(rest) > MAX_PATH || rest.contains(&b'?')
+        length(rest) > MAX_PATH || rest.contains(&b'?')
     } else if is(&["tel", "hxxp", "hxxps"]) {
         false
     } else {
         // `std::move` and `main.rs:12` are none.
         !name.contains(&b'.') && rest.first().is_some_and(|byte| byte.is_ascii_graphic() && *byte != b':')
     };
-    is_dangerous.then_some(colon)
+    (is_secret || is_dangerous).then_some(colon)
 }
 
 /// Whether what follows the slashes of an address leads to where data could be carried, or not to where its label says.
@@ -262,18 +278,18 @@ fn leads_out(address: &[u8], how: Use) -> bool {
         Use::Follow(label) => label,
     };
     let is_host_end = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
-    let start = &address[..address.len().min(MAX_HOST + 1)];
-    let (host, rest) = address.split_at(start.iter().position(is_host_end).unwrap_or(start.len()));
-    // The rest is looked through only if it is short.
-    if host.len() > MAX_HOST || rest.len() > 4 * MAX_PATH {
+    // What is long is not looked through.
+    if address.len() > 4 * MAX_PATH {
         return true;
     }
+    let (host, rest) = address.split_at(address.iter().position(is_host_end).unwrap_or(address.len()));
     let (path, fragment) = match rest.iter().position(|byte| *byte == b'#') {
         Some(at) => rest.split_at(at),
         None => (rest, &rest[rest.len()..]),
     };
     host.contains(&b'@')
-        || host.contains(&b'[')
+        || host.starts_with(b"[")
+        || length(host) > MAX_HOST
         || path.contains(&b'?')
         || length(path) > MAX_PATH
         || length(fragment) > MAX_PATH

@@ -176,6 +176,8 @@ pub(super) struct Secrets {
     next_end: Option<(usize, usize)>,
     /// How far the last two runs of token characters reach, so that none is walked again.
     runs: [Range<usize>; 2],
+    /// That of an address whose user is being looked at.
+    password: Option<Range<usize>>,
     /// Where the last value ends that is no secret, and how many in it were looked at.
     value: (usize, u32),
 }
@@ -185,11 +187,15 @@ const MAX_VALUE: usize = 512;
 
 impl Secrets {
     /// In order, not overlapping.
-    pub(super) fn found(self) -> Vec<(Secret, Range<usize>)> {
+    pub(super) fn found(mut self) -> Vec<(Secret, Range<usize>)> {
+        self.add_password();
         self.found
     }
 
     pub(super) fn word(&mut self, text: &[u8], word: Word) {
+        if self.password.as_ref().is_some_and(|password| password.start <= word.start) {
+            self.add_password();
+        }
         if self.found.last().is_some_and(|(_, last)| word.start < last.end) {
             return;
         }
@@ -197,11 +203,22 @@ impl Secrets {
         let found = found.or_else(|| self.begun(text, word));
         let found = found.or_else(|| (word.roles & BEARER != 0).then(|| bearer(text, word)).flatten());
         let found = found.or_else(|| (word.roles & KEY != 0).then(|| self.assigned(text, word)).flatten());
-        let found = found.or_else(|| address(text, word.end));
-        if let Some((kind, range)) = found
-            && self.found.last().is_none_or(|(_, last)| last.end <= range.start)
-        {
-            self.found.push((kind, range));
+        if let Some((kind, range)) = found {
+            if self.found.last().is_none_or(|(_, last)| last.end <= range.start) {
+                self.found.push((kind, range));
+            }
+        } else if self.password.is_none() {
+            self.password = address(text, word.end);
+        }
+    }
+
+    /// The password of an address comes after its user, whose name may be a secret, too.
+    fn add_password(&mut self) {
+        if let Some(password) = self.password.take() {
+            match self.found.last_mut() {
+                Some((_, last)) if password.start < last.end => last.end = last.end.max(password.end),
+                _ => self.found.push((Secret::Password, password)),
+            }
         }
     }
 
@@ -247,9 +264,11 @@ impl Secrets {
         };
         let is_near = end < text.len() && end - body <= 16 * 1024;
         if is_near && memchr::memmem::find(&text[body..end], b"-----BEGIN").is_none() {
-            let label = text[end + 9..].iter().take(100).take_while(|byte| **byte != b'-' && **byte != b'\n').count();
-            let dashes = text[end + 9 + label..].iter().take(5).take_while(|byte| **byte == b'-').count();
-            return Some((Secret::PrivateKey, start..end + 9 + label + dashes));
+            let rest = &text[end + 9..];
+            let label = rest.iter().take(100).take_while(|byte| Of::Capitals.has(**byte) || **byte == b' ').count();
+            let dashes = rest[label..].iter().take(5).take_while(|byte| **byte == b'-').count();
+            let is_whole = dashes > 0 || rest.len() == label;
+            return Some((Secret::PrivateKey, start..end + 9 + if is_whole { label + dashes } else { 0 }));
         }
         Some((Secret::PrivateKey, start..body + key_lines(&text[body..])))
     }
@@ -305,7 +324,8 @@ impl Secrets {
         }
         if is(&["key", "token", "secret"]) {
             let part = &text[..word.start];
-            let is_joined = part.last().is_some_and(|byte| matches!(byte, b'_' | b'-'));
+            let is_after_secret = self.found.last().is_some_and(|(_, last)| last.end == word.start);
+            let is_joined = !is_after_secret && part.last().is_some_and(|byte| matches!(byte, b'_' | b'-'));
             let letters = &part[..part.len() - usize::from(is_joined)];
             let length = letters.iter().rev().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
             let is_part = is_joined && roles_of(&letters[letters.len() - length..]) & KEY_PART != 0;
@@ -368,7 +388,10 @@ fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>
     // What fails costs little, because it may be tried again right after. Names have such beginnings too, but a digit among
     // so many letters is none of a name.
     let begin = rest.get(..form.least)?;
-    let is_random = || rest.iter().take(MAX_NAME).any(u8::is_ascii_digit) || form.begin == "hf_";
+    let is_random = || {
+        let mut run = rest.iter().take(MAX_NAME).take_while(|byte| form.of.has(**byte));
+        form.begin == "hf_" || run.any(u8::is_ascii_digit)
+    };
     if !begin.iter().all(|byte| form.of.has(*byte)) || !is_random() {
         return None;
     }
@@ -417,19 +440,25 @@ fn bearer(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
 }
 
 /// The password of `scheme://user:password@host`, from the end of the scheme.
-fn address(text: &[u8], scheme: usize) -> Option<(Secret, Range<usize>)> {
+fn address(text: &[u8], scheme: usize) -> Option<Range<usize>> {
     let authority = text[scheme..].strip_prefix(b"://")?;
     let start = scheme + 3;
-    let is_end =
-        |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>');
-    let authority = &authority[..authority.iter().take(512).position(is_end).unwrap_or(authority.len().min(512))];
+    // What was redacted may have had an end in it, and what is defanged belongs to another address.
+    let marks = [&b"[redacted:"[..], b"[:]", b"[/]", b"[&]"];
+    let is_end = |(at, byte): (usize, &u8)| {
+        !byte.is_ascii_graphic()
+            || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>')
+            || *byte == b'[' && marks.iter().any(|mark| authority[at..].starts_with(mark))
+    };
+    let length = authority.iter().take(MAX_VALUE).enumerate().position(is_end);
+    let authority = &authority[..length.or((authority.len() < MAX_VALUE).then_some(authority.len()))?];
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
     let colon = authority[..at].iter().position(|byte| *byte == b':')?;
     let password = &authority[colon + 1..at];
     let examples = [&b"password"[..], b"mypassword", b"passwd", b"passphrase", b"pass", b"pw", b"pwd", b"token"];
     let is_example = examples.iter().any(|other| password.eq_ignore_ascii_case(other));
     let is_secret = !password.is_empty() && !is_example && !is_placeholder(password);
-    is_secret.then_some((Secret::Password, start + colon + 1..start + at))
+    is_secret.then_some(start + colon + 1..start + at)
 }
 
 /// How many bytes of lines of Base64, of headers such as `Proc-Type: …`, and of what separates them come first.
@@ -452,7 +481,7 @@ fn key_lines(text: &[u8]) -> usize {
         end = if length >= 16 || length > 0 && end > 0 && is_line_end(&line[length..]) {
             at + length
         } else if line[header..].starts_with(b": ") && header > 0 {
-            at + line.iter().take(200).position(|byte| matches!(byte, b'\n' | b'\\')).unwrap_or(line.len().min(200))
+            at + line.iter().take(200).take_while(|byte| byte.is_ascii() && !matches!(byte, b'\n' | b'\\')).count()
         } else {
             return end;
         };

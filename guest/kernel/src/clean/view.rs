@@ -30,6 +30,8 @@ impl Gap {
     fn shows(self) -> Option<char> {
         match self.is {
             Is::Escape(character) if !is_skipped(character) => Some(character),
+            // It ends a line for some readers.
+            Is::Hidden('\r') => Some('\r'),
             _ => None,
         }
     }
@@ -163,6 +165,8 @@ fn hex(digits: &[u8]) -> Option<u32> {
 /// character that opens or closes a string. What such a string says stays: it may hold anything.
 fn sequence(character: char, bytes: &[u8]) -> usize {
     let parameters = match (character, bytes.first()) {
+        // What was redacted is none.
+        _ if bytes.starts_with(b"[redacted:") => return 0,
         ('\u{9b}', _) => bytes,
         (_, Some(b'[')) => &bytes[1..],
         (_, Some(b'!'..=b'/' | b':'..=b'@' | b']'..=b'`' | b'{'..=b'~')) => return 1,
