@@ -478,10 +478,13 @@ fn key_lines(text: &[u8]) -> usize {
         let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
         let length = line.iter().take_while(is_base64).count();
         let header = line.iter().take(24).take_while(|byte| Of::Url.has(**byte)).count();
+        // A header is one line of ASCII, so that nothing else is cut through.
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\\') || !byte.is_ascii();
+        let header_end = line.iter().take(200).position(is_end).or((line.len() < 200).then_some(line.len()));
         end = if length >= 16 || length > 0 && end > 0 && is_line_end(&line[length..]) {
             at + length
-        } else if line[header..].starts_with(b": ") && header > 0 {
-            at + line.iter().take(200).take_while(|byte| byte.is_ascii() && !matches!(byte, b'\n' | b'\\')).count()
+        } else if let Some(length) = header_end.filter(|_| header > 0 && line[header..].starts_with(b": ")) {
+            at + length
         } else {
             return end;
         };
