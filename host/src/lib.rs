@@ -28,6 +28,7 @@ mod component;
 mod contract;
 mod defaults;
 mod digest;
+mod disk;
 mod engine;
 mod exports;
 mod fault;
@@ -39,6 +40,7 @@ mod instance;
 mod json;
 mod limits;
 mod options;
+mod profile;
 mod registry;
 mod report;
 mod request;
@@ -49,12 +51,17 @@ mod verdict;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wasmtime::component::bindgen!({ path: "wit", world: "validator", exports: { default: async } });
+    wasmtime::component::bindgen!({
+        path: ["wit", "wit/harness"],
+        world: "seamgate:harness/harness",
+        exports: { default: async },
+    });
 }
 
 pub use component::{Component, Inspection};
-pub use contract::{ContractError, read_contract, read_contracts};
+pub use contract::{read_contract, read_contracts};
 pub use digest::digest;
+pub use disk::FileError;
 pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};
@@ -65,6 +72,7 @@ pub use instance::Instance;
 pub use json::UnknownWord;
 pub use limits::{Limits, Usage};
 pub use options::Options;
+pub use profile::{ProfileInfo, read_profile, read_profiles};
 pub use request::Request;
 pub use session::Session;
 pub use types::{
