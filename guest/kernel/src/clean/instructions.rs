@@ -81,8 +81,9 @@ static RULES_OF: [u64; 64] = {
     rules
 };
 
-/// Where the words of a rule up to one of them were last: the place of that one, and the first byte of all.
-#[derive(Clone, Copy)]
+/// Where the words of a rule up to one of them were last: the place of that one, which is none if it is 0, and the first byte
+/// of all.
+#[derive(Clone, Copy, Default)]
 struct Reached {
     place: u32,
     start: usize,
@@ -92,12 +93,12 @@ struct Reached {
 pub(super) struct Instructions {
     found: Vec<Instruction>,
     left_out: u32,
-    reached: [[Option<Reached>; MOST]; RULES.len()],
+    reached: [[Reached; MOST]; RULES.len()],
 }
 
 impl Instructions {
     pub(super) fn new() -> Self {
-        Instructions { found: Vec::new(), left_out: 0, reached: [[None; MOST]; RULES.len()] }
+        Instructions { found: Vec::new(), left_out: 0, reached: [[Reached::default(); MOST]; RULES.len()] }
     }
 
     /// The places, in order, and how many more there are.
@@ -148,16 +149,16 @@ impl Instructions {
             let start = match at.checked_sub(1) {
                 None => word.start,
                 Some(before) => match reached[before] {
-                    Some(before) if word.place - before.place <= *steps => before.start,
+                    before if before.place > 0 && word.place - before.place <= *steps => before.start,
                     _ => continue,
                 },
             };
             if at + 1 == rule.words.len() {
-                *reached = [None; MOST];
+                *reached = [Reached::default(); MOST];
                 self.add(rule.kind, start, word.end);
                 return;
             }
-            reached[at] = Some(Reached { place: word.place, start });
+            reached[at] = Reached { place: word.place, start };
         }
     }
 }
