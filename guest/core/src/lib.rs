@@ -24,6 +24,7 @@ mod likeness;
 mod merge;
 mod order;
 mod parse;
+pub mod parts;
 mod path;
 mod pipeline;
 mod place;
@@ -54,4 +55,4 @@ pub use types::{
     MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation, Wanted,
     Warning,
 };
-pub use wire::{call, call_bytes};
+pub use wire::{Members, Operations, call, call_bytes, operations};
