@@ -12,7 +12,7 @@ use seamgate::Component;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let built = env::args().nth(1).ok_or("usage: precompile COMPONENT")?;
     let built = Component::from_bytes(fs::read(built)?);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../component");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("component");
     // What the files were made of: they are made anew for another component, compiler or machine.
     let key = format!("warmed {} {}", built.digest(), Component::compatibility()?);
     let [wasm, code, made_of] =
