@@ -50,7 +50,7 @@ fn of_tool(profile: &Profile, tool: &Tool, place: &Place, warnings: &mut Vec<War
     let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
     let takes_text = tool.permit != Permit::Deny && tool.effect != Effect::Read && tool.scope.is_empty();
     let named = |word: &&str| profile_mentions(profile, tool, word);
-    if is_guarded && takes_text && FREE_TEXT.iter().any(|word| named(&word)) {
+    if is_guarded && takes_text && FREE_TEXT.iter().any(named) {
         let message =
             "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
         say(&place.clone().name("arguments"), "free_text_command", message);
