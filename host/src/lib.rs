@@ -68,8 +68,8 @@ pub use options::Options;
 pub use request::Request;
 pub use session::Session;
 pub use types::{
-    Candidate, Change, ChangeKind, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish,
-    Item, MergeOutcome, MergeStep, NamedList, OutputError, Progress, QuarantineReason, Quarantined, Report, Source,
-    Span, Violation, Wanted, Warning,
+    Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,
+    Finish, Item, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
+    Quarantined, Report, Source, Span, Violation, Wanted, Warning,
 };
 pub use verdict::{Answer, Verdict};

@@ -890,7 +890,7 @@ fn an_agent_is_not_asked_where_a_list_is_lacking() {
     assert!(matches!(asked, Err(RunError::Fault(seamgate::Fault::BadRequest { .. }))));
     assert!(gate.session(&Request::new("a", "")).is_err());
     let report = gate.validate(&Request::new("a", "1").list("teams", ["core"])).expect("a verdict").report;
-    assert!(matches!(gate.merge(&[report], &[]).map(drop), Err(seamgate::Fault::BadRequest { .. })));
+    assert!(matches!(gate.merge(&[report], &Request::new("a", "")).map(drop), Err(seamgate::Fault::BadRequest { .. })));
 }
 
 #[test]
