@@ -211,6 +211,64 @@ fn what_is_copied_out_of_an_observation_is_supported() {
 }
 
 #[test]
+fn a_claim_that_says_what_it_cites_is_supported_whatever_it_says() {
+    const PIECES: [&str; 40] = [
+        "0",
+        "1",
+        "23",
+        "4",
+        "100",
+        "2026",
+        "31",
+        "59",
+        ".",
+        ",",
+        "-",
+        "-",
+        ":",
+        "/",
+        " ",
+        " ",
+        " ",
+        "%",
+        "$",
+        "€",
+        "e",
+        "E",
+        "T",
+        "Z",
+        "+",
+        "ms",
+        "kB",
+        "k",
+        "pm",
+        "th",
+        "v",
+        "p",
+        "_",
+        "\u{a0}",
+        "'",
+        "[",
+        "]",
+        "two",
+        "Nov",
+        "\"x_ms\":",
+    ];
+    let contract = Contract::compile(CONTRACT).expect("a contract");
+    let random = &mut Random(13);
+    for _ in 0..5 * ROUNDS {
+        let pieces = 1 + random.below(24);
+        let text: String = (0..pieces).map(|_| random.one(&PIECES)).collect();
+        if text.trim().is_empty() || ["[]", "{}"].contains(&text.trim()) {
+            continue;
+        }
+        for cite in [json!("seen#1"), json!({"id": "seen#1", "quote": text})] {
+            assert_eq!(rejects(&contract, &text, &text, &cite), [""; 0], "{text:?}");
+        }
+    }
+}
+
+#[test]
 fn a_number_with_another_digit_is_not_supported() {
     let contract = Contract::compile(CONTRACT).expect("a contract");
     let random = &mut Random(12);

@@ -38,7 +38,7 @@ const MAX_PLACES: usize = 200;
 /// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
-    let (found, mut read, choice) = match request.invalid_utf8 {
+    let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
@@ -51,6 +51,9 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
             (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
         }
     };
+    if request.evidence.is_some() && contract.evidence().is_none() {
+        found.notes.push("evidence: no claim was held to it: the contract has no 'evidence'".to_owned());
+    }
     if request.finish == Finish::Refusal {
         return Ok(Report::refused(contract, found));
     }

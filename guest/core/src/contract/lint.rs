@@ -8,6 +8,7 @@ use crate::{
         keywords::{self, Inside},
         remarks,
     },
+    path::ItemsPath,
     place::{Place, Step},
     text::quote,
     types::Warning,
@@ -50,6 +51,9 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
             None => linter.schema(item, &place, draft),
         }
     }
+    if let Some(evidence) = contract.get("evidence") {
+        linter.claims(evidence, contract.get("schema"));
+    }
     if contract.get("description").is_none() {
         linter.warn(&root, "no_description", "has no 'description': say what the agent is for");
     }
@@ -80,6 +84,46 @@ impl Linter {
                 message: message.to_owned(),
                 pointer: place.pointer(),
             });
+        }
+    }
+
+    /// Whether a schema lets a claim have what it is held to, as far as the schema says what a claim is.
+    fn claims(&mut self, evidence: &Value, schema: Option<&Value>) {
+        let place = Place::root().name("evidence");
+        let text = |name: &str| evidence.get(name).and_then(Value::as_str);
+        if (text("quotes"), text("numbers")) == (Some("optional"), Some("ignore")) {
+            let message = "takes any id for support; say \"quotes\": \"required\" or \"numbers\": \"cited\"";
+            self.warn(&place, "loose_evidence", message);
+        }
+        let claims = text("claims").and_then(ItemsPath::read);
+        let Some((root, claims)) = schema.zip(claims) else {
+            return;
+        };
+        let resolved = |schema| resolved(root, schema);
+        let array = claims.steps.iter().try_fold(root, |schema, step| match step {
+            Step::Name(name) => resolved(schema)?.get("properties")?.get(name),
+            Step::Index(_) => None,
+        });
+        let claim = array.and_then(resolved).and_then(|array| array.get("items")).and_then(resolved);
+        let Some(claim) = claim else {
+            return;
+        };
+        let declared = |name: &str| claim.get("properties").is_some_and(|members| members.get(name).is_some());
+        let required = claim.get("required").and_then(Value::as_array);
+        for (name, default) in [("text", "text"), ("cites", "evidence")] {
+            let member = text(name).unwrap_or(default);
+            if !required.is_some_and(|required| required.iter().any(|name| name == member)) {
+                let message = format!("every claim must have {}; make it required in the schema", quote(member, 64));
+                self.warn(&place, "claim_not_required", &message);
+            }
+        }
+        let limitations = text("limitations").unwrap_or("limitations");
+        if claim.get("additionalProperties") == Some(&Value::Bool(false)) && !declared(limitations) {
+            let message = format!(
+                "the schema lets no claim have {}: none can cite an observation that has limitations",
+                quote(limitations, 64)
+            );
+            self.warn(&place, "no_limitations", &message);
         }
     }
 
@@ -237,6 +281,12 @@ impl Linter {
             self.warn(place, "unbounded_string", "is a string of any length; set 'maxLength'");
         }
     }
+}
+
+/// What a reference into the same schema leads to.
+fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+    target.map_or(Some(schema), |pointer| root.pointer(pointer))
 }
 
 fn is_vocabulary(name: &str) -> bool {

@@ -4,46 +4,69 @@
 
 use crate::evidence::units::{Unit, glued_unit, month, number_word, scale, unit};
 
-/// One way in which a figure is the same as another.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    Number(Number, Dimension),
-    /// Year, month and day, as far as they are said; zero for what is not.
-    Date(u16, u8, u8),
-    /// Nanoseconds of the day, down to this precision.
-    Time(u64, Precision),
-    /// In lower case.
-    Word(String),
-    /// A status of three digits, by its first: `5xx`.
-    StatusClass(u8),
-}
+/// One way in which a figure is the same as another, as a text: two that are the same are the same text. As texts they are
+/// sorted and searched by code that the component has anyway.
+pub(super) type Key = String;
+
+/// Takes keys, one by one.
+pub(super) type Each<'e> = &'e mut dyn FnMut(Key);
 
 /// A decimal: its digits without zeros at the end, and the exponent of the last one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Number {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Number {
     negative: bool,
     mantissa: u128,
     exponent: i32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Dimension {
+/// What makes numbers comparable, by the letter that it has in a key.
+#[derive(Debug, Clone, Copy)]
+enum Dimension {
     /// No unit is beside the number; its name may have one.
-    Plain,
+    Plain = b'n' as isize,
     /// Nothing says a unit.
-    Bare,
-    Percent,
-    Nanoseconds,
-    Bytes,
-    Currency(u8),
-    Ordinal,
+    Bare = b'b' as isize,
+    Percent = b'p' as isize,
+    Nanoseconds = b's' as isize,
+    Bytes = b'o' as isize,
+    Dollars = b'$' as isize,
+    Euros = b'e' as isize,
+    Pounds = b'l' as isize,
+    Yen = b'y' as isize,
+    Ordinal = b't' as isize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Precision {
+enum Precision {
     Minute,
     Second,
     Nanosecond,
+}
+
+fn number_key(number: Number, dimension: Dimension) -> Key {
+    let Number { negative, mantissa, exponent } = number;
+    let sign = if negative { '-' } else { '+' };
+    format!("{}{sign}{mantissa}e{exponent}", char::from(dimension as u8))
+}
+
+fn word_key(word: &str) -> Key {
+    let mut key = String::with_capacity(word.len() + 1);
+    key.push('w');
+    key.push_str(word);
+    key.make_ascii_lowercase();
+    key
+}
+
+fn date_key(year: u16, month: u8, day: u8) -> Key {
+    format!("d{year}-{month}-{day}")
+}
+
+fn time_key(nanoseconds: u64, precision: Precision) -> Key {
+    format!("c{}{nanoseconds}", precision as u8)
+}
+
+fn status_key(first: u8) -> Key {
+    format!("x{}", char::from(first))
 }
 
 /// A figure, and where it stands in its text.
@@ -127,14 +150,14 @@ impl Number {
 
 impl Figure<'_> {
     /// The keys of which a claim that says this needs one.
-    pub(super) fn needs(&self, mut each: impl FnMut(Key)) {
+    pub(super) fn needs(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, has_plus, parts: _ } => {
                 let mut number_is = |number: Number, dimension: Dimension| {
-                    each(Key::Number(number, dimension));
+                    each(number_key(number, dimension));
                     // A fall by 3 % is told as -3 %.
                     if !number.negative && !has_plus {
-                        each(Key::Number(Number { negative: number.mantissa != 0, ..number }, dimension));
+                        each(number_key(Number { negative: number.mantissa != 0, ..number }, dimension));
                     }
                 };
                 match unit {
@@ -151,39 +174,39 @@ impl Figure<'_> {
                 }
             }
             Value::Date { year, month, day, swaps } => {
-                each(Key::Date(*year, *month, *day));
+                each(date_key(*year, *month, *day));
                 if *swaps {
-                    each(Key::Date(*year, *day, *month));
+                    each(date_key(*year, *day, *month));
                 }
             }
-            Value::Time { nanoseconds, precision, .. } => each(Key::Time(*nanoseconds, *precision)),
+            Value::Time { nanoseconds, precision, .. } => each(time_key(*nanoseconds, *precision)),
             Value::Word(word) => {
-                each(Key::Word(word.to_ascii_lowercase()));
+                each(word_key(word));
                 if let [class @ b'1'..=b'5', b'x' | b'X', b'x' | b'X'] = word.as_bytes() {
-                    each(Key::StatusClass(*class));
+                    each(status_key(*class));
                 }
             }
             Value::Version(word) => {
-                each(Key::Word(word.to_ascii_lowercase()));
-                each(Key::Word(word[1..].to_owned()));
+                each(word_key(word));
+                each(word_key(&word[1..]));
                 if let Some(number) = whole_number(&word[1..]) {
-                    each(Key::Number(number, Dimension::Plain));
+                    each(number_key(number, Dimension::Plain));
                 }
             }
             Value::Percentile(word, number) => {
-                each(Key::Word(word.to_ascii_lowercase()));
-                each(Key::Number(number.shifted(-2), Dimension::Plain));
-                each(Key::Number(*number, Dimension::Percent));
-                each(Key::Number(*number, Dimension::Ordinal));
+                each(word_key(word));
+                each(number_key(number.shifted(-2), Dimension::Plain));
+                each(number_key(*number, Dimension::Percent));
+                each(number_key(*number, Dimension::Ordinal));
             }
         }
     }
 
     /// The keys that evidence which says this offers.
-    pub(super) fn offers(&self, mut each: impl FnMut(Key)) {
+    pub(super) fn offers(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, parts, .. } => {
-                let mut number_is = |number: Number, dimension: Dimension| each(Key::Number(number, dimension));
+                let mut number_is = |number: Number, dimension: Dimension| each(number_key(number, dimension));
                 match (unit, named) {
                     (None, None) => {
                         number_is(*number, Dimension::Plain);
@@ -201,17 +224,17 @@ impl Figure<'_> {
                     number_is(*part, Dimension::Bare);
                 }
                 if let Some(status) = number.small().filter(|status| (100..600).contains(status)) {
-                    each(Key::StatusClass(b'0' + (status / 100) as u8));
+                    each(status_key(b'0' + (status / 100) as u8));
                 }
             }
             Value::Date { year, month, day, swaps } => {
                 for (month, day) in [(*month, *day)].into_iter().chain(swaps.then_some((*day, *month))) {
-                    each(Key::Date(*year, month, day));
-                    each(Key::Date(*year, month, 0));
-                    each(Key::Date(0, month, day));
+                    each(date_key(*year, month, day));
+                    each(date_key(*year, month, 0));
+                    each(date_key(0, month, day));
                     for part in [u64::from(*year), u64::from(day)].into_iter().filter(|part| *part > 0) {
-                        each(Key::Number(Number::integer(part), Dimension::Plain));
-                        each(Key::Number(Number::integer(part), Dimension::Ordinal));
+                        each(number_key(Number::integer(part), Dimension::Plain));
+                        each(number_key(Number::integer(part), Dimension::Ordinal));
                     }
                 }
             }
@@ -223,41 +246,41 @@ impl Figure<'_> {
                         [(Precision::Minute, MINUTE), (Precision::Second, 1_000_000_000), (Precision::Nanosecond, 1)]
                     {
                         if down_to <= *precision {
-                            each(Key::Time(time - time % unit, down_to));
+                            each(time_key(time - time % unit, down_to));
                         }
                     }
                 }
             }
-            Value::Word(word) => offer_word(word, &mut each),
+            Value::Word(word) => offer_word(word, each),
             Value::Version(word) => {
-                offer_word(word, &mut each);
-                each(Key::Word(word[1..].to_owned()));
+                offer_word(word, each);
+                each(word_key(&word[1..]));
             }
-            Value::Percentile(word, _) => offer_word(word, &mut each),
+            Value::Percentile(word, _) => offer_word(word, each),
         }
     }
 }
 
 /// A word as a whole, and the parts of it that are said without the others.
-fn offer_word(word: &str, each: &mut impl FnMut(Key)) {
-    each(Key::Word(word.to_ascii_lowercase()));
+fn offer_word(word: &str, each: Each) {
+    each(word_key(word));
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let has_digit = |part: &str| part.bytes().any(|byte| byte.is_ascii_digit());
     let is_dotted_number = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     for part in word.split('.').filter(|part| !is_dotted_number && part.len() < word.len() && has_digit(part)) {
         if !is_number(part) {
-            each(Key::Word(part.to_ascii_lowercase()));
+            each(word_key(part));
         }
     }
     for part in word.split(['.', '-', '_']).filter(|part| part.len() < word.len() && has_digit(part)) {
         if !is_number(part) {
-            each(Key::Word(part.to_ascii_lowercase()));
+            each(word_key(part));
         }
     }
 }
 
 /// A number with a unit in the unit that all of its kind are compared in.
-fn in_units(number: Number, unit: Unit, each: &mut impl FnMut(Number, Dimension)) {
+fn in_units(number: Number, unit: Unit, each: &mut dyn FnMut(Number, Dimension)) {
     let mut scaled = |factor: u64, dimension: Dimension| {
         if let Some(number) = number.times(factor) {
             each(number, dimension);
@@ -272,7 +295,10 @@ fn in_units(number: Number, unit: Unit, each: &mut impl FnMut(Number, Dimension)
                 scaled(binary, Dimension::Bytes);
             }
         }
-        Unit::Currency(code) => each(number, Dimension::Currency(code)),
+        Unit::Currency(code) => {
+            let currencies = [Dimension::Dollars, Dimension::Euros, Dimension::Pounds, Dimension::Yen];
+            each(number, currencies[usize::from(code) % currencies.len()]);
+        }
         Unit::Ordinal => each(number, Dimension::Ordinal),
     }
 }
@@ -285,7 +311,7 @@ fn whole_number(text: &str) -> Option<Number> {
 }
 
 /// The figures of a text, in their order. It takes time in proportion to the text.
-pub(super) fn figures<'t>(text: &'t str, mut each: impl FnMut(Figure<'t>)) {
+pub(super) fn figures<'t>(text: &'t str, each: &mut dyn FnMut(Figure<'t>)) {
     let mut scanner = Scanner::new(text);
     while let Some(figure) = scanner.next() {
         each(figure);
@@ -298,34 +324,41 @@ struct Scanner<'t> {
     at: usize,
     /// Up to here no word has a digit.
     wordy: usize,
+    /// Where the figure begins that is read, with its sign and currency.
+    begin: usize,
 }
 
 impl<'t> Scanner<'t> {
     fn new(text: &'t str) -> Self {
-        Scanner { text, bytes: text.as_bytes(), at: 0, wordy: 0 }
+        Scanner { text, bytes: text.as_bytes(), at: 0, wordy: 0, begin: 0 }
     }
 
     fn byte(&self, at: usize) -> u8 {
         self.bytes.get(at).copied().unwrap_or(0)
     }
 
+    #[inline(never)]
     fn is_alphanumeric(&self, at: usize) -> bool {
         self.byte(at).is_ascii_alphanumeric()
     }
 
-    fn run(&self, from: usize, is: impl Fn(&u8) -> bool) -> usize {
+    #[inline(never)]
+    fn run(&self, from: usize, is: &dyn Fn(&u8) -> bool) -> usize {
         from + self.bytes[from.min(self.bytes.len())..].iter().take_while(|byte| is(byte)).count()
     }
 
+    #[inline(never)]
     fn digits(&self, from: usize) -> usize {
-        self.run(from, u8::is_ascii_digit)
+        self.run(from, &u8::is_ascii_digit)
     }
 
+    #[inline(never)]
     fn letters(&self, from: usize) -> &'t str {
-        &self.text[from.min(self.text.len())..self.run(from, u8::is_ascii_alphabetic)]
+        &self.text[from.min(self.text.len())..self.run(from, &u8::is_ascii_alphabetic)]
     }
 
     /// Past one space of any width, or none.
+    #[inline(never)]
     fn space(&self, at: usize) -> usize {
         match self.bytes.get(at..) {
             Some([b' ', ..]) => at + 1,
@@ -337,8 +370,8 @@ impl<'t> Scanner<'t> {
 
     fn next(&mut self) -> Option<Figure<'t>> {
         loop {
-            let start = self.run(self.at, |byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-            self.at = start;
+            let start = self.run(self.at, &|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+            (self.at, self.begin) = (start, start);
             if start >= self.bytes.len() {
                 return None;
             }
@@ -347,7 +380,7 @@ impl<'t> Scanner<'t> {
                 _ => self.from_letter(),
             };
             if let Some(value) = value {
-                return Some(Figure { start, end: self.at, value });
+                return Some(Figure { start: self.begin, end: self.at, value });
             }
         }
     }
@@ -393,6 +426,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A number with the scale and the unit that come after it, and what stands before it.
+    #[inline(never)]
     fn measured(&mut self, start: usize, number: Number, parts: Option<[Number; 2]>) -> Value<'t> {
         let mut number = number;
         if let Some(power) = self.take(|text, is_glued| scale(text).filter(|_| is_glued || text.len() > 2)) {
@@ -413,7 +447,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Take the letters that come next, glued or after a space or hyphen, where they mean something.
-    fn take<T>(&mut self, means: impl Fn(&str, bool) -> Option<T>) -> Option<T> {
+    fn take<T>(&mut self, means: fn(&str, bool) -> Option<T>) -> Option<T> {
         let after = self.space(self.at);
         for from in [self.at, after, self.at + usize::from(self.byte(self.at) == b'-')] {
             let letters = self.letters(from);
@@ -429,6 +463,7 @@ impl<'t> Scanner<'t> {
         None
     }
 
+    #[inline(never)]
     fn unit(&mut self) -> Option<Unit> {
         let after = self.space(self.at);
         if self.byte(after) == b'%' {
@@ -451,17 +486,18 @@ impl<'t> Scanner<'t> {
         let mut other = Scanner::new(other);
         // A bound on what is looked at, for each number looks ahead.
         other.byte(0).is_ascii_digit().then_some(())?;
-        other.at = other.run(0, |byte| byte.is_ascii_digit() || *byte == b'.').min(32);
+        other.at = other.run(0, &|byte| byte.is_ascii_digit() || *byte == b'.').min(32);
         other.unit()
     }
 
     /// The sign, and the currency, right before a number.
-    fn before(&self, start: usize) -> (Option<char>, Option<Unit>) {
+    fn before(&mut self, start: usize) -> (Option<char>, Option<Unit>) {
         let mut rest = &self.text[..start];
         let mut currency = None;
         for (sign, code) in [("$", 0), ("€", 1), ("£", 2), ("¥", 3)] {
             if let Some(before) = rest.strip_suffix(sign) {
                 (rest, currency) = (before, Some(Unit::Currency(code)));
+                self.begin = before.len();
             }
         }
         let code = rest.strip_suffix(' ').unwrap_or_default();
@@ -477,6 +513,9 @@ impl<'t> Scanner<'t> {
         let further = rest[..rest.len() - sign.len_utf8()].chars().next_back();
         let is_sign =
             further.is_none_or(|before| !before.is_alphanumeric() && !matches!(before, '-' | ')' | ']' | '_'));
+        if is_sign {
+            self.begin = rest.len() - sign.len_utf8();
+        }
         (is_sign.then_some(if sign == '+' { '+' } else { '-' }), currency)
     }
 
@@ -499,6 +538,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Digits with separators, fraction and exponent. Where a comma may stand between two numbers, both.
+    #[inline(never)]
     fn number(&mut self) -> Option<(Number, Option<[Number; 2]>)> {
         let start = self.at;
         let first = self.digits(start);
@@ -566,6 +606,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A mark between groups of digits, and where it ends.
+    #[inline(never)]
     fn separator(&self, at: usize) -> Option<(u8, usize)> {
         match self.bytes.get(at..)? {
             [mark @ (b',' | b'\'' | b'_' | b'.'), ..] => Some((*mark, at + 1)),
@@ -696,6 +737,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// `2 pm`, of which this is the hour.
+    #[inline(never)]
     fn hour(&mut self, hour: u64, end: usize) -> Option<Value<'t>> {
         let is_pm = self.byte(end - 2).eq_ignore_ascii_case(&b'p');
         let is_hour = (1..=12).contains(&hour) && !self.is_alphanumeric(end);
@@ -707,6 +749,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// `23 November 2026`, `23rd of November`, where this is the number.
+    #[inline(never)]
     fn day_of_month(&mut self, number: Number, end: usize) -> Option<Value<'t>> {
         let day = number.small().filter(|day| (1..=31).contains(day))?;
         let ordinal = end + self.letters(end).len();
@@ -725,6 +768,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// The year that comes next, and where it ends; zero for none.
+    #[inline(never)]
     fn year(&self, at: usize) -> (u16, usize) {
         let comma = at + usize::from(self.byte(at) == b',');
         let from = self.space(comma);
@@ -735,10 +779,11 @@ impl<'t> Scanner<'t> {
     }
 
     /// Where a word ends that may have hyphens, points and underscores in it.
+    #[inline(never)]
     fn compound(&self, start: usize) -> usize {
-        let mut end = self.run(start, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let mut end = self.run(start, &|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         while matches!(self.byte(end), b'-' | b'.') && self.is_alphanumeric(end + 1) {
-            end = self.run(end + 1, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+            end = self.run(end + 1, &|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         }
         end
     }
@@ -755,7 +800,7 @@ impl<'t> Scanner<'t> {
         if self.at > start {
             return None;
         }
-        let past_part = self.run(start, |byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let past_part = self.run(start, &|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let whole = if start < self.wordy { start } else { self.compound(start) };
         let word = &self.text[start..whole];
         if !word.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -779,9 +824,10 @@ impl<'t> Scanner<'t> {
     }
 
     /// `November 23, 2026`, `Nov 23`, `November 2026`.
+    #[inline(never)]
     fn month_first(&mut self, letters: &str, end: usize) -> Option<Value<'t>> {
         let month = month(letters)?;
-        let from = self.run(end, |byte| matches!(byte, b' ' | b'.')).min(end + 2);
+        let from = self.run(end, &|byte| matches!(byte, b' ' | b'.')).min(end + 2);
         let to = self.digits(from);
         if let (year, year_end @ 1..) = self.year(end)
             && year > 0

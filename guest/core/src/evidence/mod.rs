@@ -48,15 +48,15 @@ const EMPTY: &str = "empty";
 
 /// Refuse a request whose evidence is missing, or larger than what is read of it.
 pub(crate) fn check_evidence(claims: Option<&Claims>, evidence: Option<&[Observation]>) -> Result<(), Fault> {
-    if claims.is_none() {
-        return Ok(());
-    }
     let root = || Place::root().name("evidence");
     let wrong = |place: Place, expected: &str, received: &str, message: &str| {
         let violation = Violation::new(&place, "request", Details { expected, received, message });
         Err(Fault::bad_request(vec![violation]))
     };
     let Some(evidence) = evidence else {
+        if claims.is_none() {
+            return Ok(());
+        }
         let message = "must be there: the contract has 'evidence', so its claims are held to observations. Send them \
                        (--evidence FILE on the command line); an empty list if there are none";
         return wrong(root(), "a list of observations", "none", message);
@@ -284,8 +284,8 @@ impl<'c> Support<'c> {
         let mut holds = vec![true; cites.len()];
         self.quotes(&cites, &mut holds);
         let differs = self.values(document, &cites, &mut holds);
-        for (cite, differs) in differs {
-            let Cite { claim, at, observation, .. } = cites[cite];
+        for (cite, differs) in cites.iter().zip(differs) {
+            let (Some(differs), &Cite { claim, at, observation, .. }) = (differs, cite) else { continue };
             findings.add(Finding { claim: claims[claim].at, at, wrong: Wrong::Value(observation, differs) });
         }
         for (cite, _) in
@@ -349,13 +349,16 @@ impl<'c> Support<'c> {
                 wrong(id, Wrong::UnknownId);
                 continue;
             };
-            let before = cites.len();
+            let (before, mut is_well_formed) = (cites.len(), true);
             let mut cite = |at: NodeId, part: Part<'d>| cites.push(Cite { claim: number, at, observation, part });
             match member(at, "quote", Kind::String) {
                 Some((quote, true)) if !document.string(quote).trim().is_empty() => {
                     cite(quote, Part::Quote(document.string(quote)));
                 }
-                Some((quote, _)) => wrong(quote, Wrong::Form("a string with words of the observation")),
+                Some((quote, _)) => {
+                    is_well_formed = false;
+                    wrong(quote, Wrong::Form("a string with words of the observation"));
+                }
                 None => {}
             }
             match (member(at, "pointer", Kind::String), document.member(at, "value")) {
@@ -363,10 +366,13 @@ impl<'c> Support<'c> {
                     cite(value, Part::Value { pointer: document.string(pointer), value });
                 }
                 (None, None) => {}
-                _ => wrong(at, Wrong::Form("an object with a pointer, a string, and the value that stands there")),
+                _ => {
+                    is_well_formed = false;
+                    wrong(at, Wrong::Form("an object with a pointer, a string, and the value that stands there"));
+                }
             }
             if cites.len() == before {
-                if *quotes && !self.observations[observation].is_empty() {
+                if *quotes && is_well_formed && !self.observations[observation].is_empty() {
                     wrong(at, Wrong::NoQuote(observation));
                 }
                 cites.push(Cite { claim: number, at, observation, part: Part::Whole });
@@ -402,19 +408,18 @@ impl<'c> Support<'c> {
         let mut codes: Vec<&str> =
             stated.into_iter().flat_map(|at| document.items(at)).map(|at| code(document, at)).collect();
         codes.sort_unstable();
-        let mut missing: Vec<(&str, usize, usize)> = Vec::new();
-        for cite in &cited {
-            let limitations = self.observations[cite.observation].limitations.iter().enumerate();
-            let limitations = limitations.map(|(index, limitation)| (limitation.as_str(), cite.observation, index));
-            missing.extend(limitations.filter(|(limitation, ..)| codes.binary_search(limitation).is_err()));
-        }
-        missing.sort_unstable();
-        missing.dedup_by_key(|(limitation, ..)| *limitation);
-        for (_, observation, index) in missing {
-            wrong(stated.unwrap_or(claim.at), Wrong::Limitation(observation, index));
-        }
+        // Each code once, as long as they are kept.
+        let mut told: Vec<&str> = Vec::new();
         for cite in &cited {
             let observation = &self.observations[cite.observation];
+            for (index, limitation) in observation.limitations.iter().map(String::as_str).enumerate() {
+                let is_new = told.len() >= MAX_FINDINGS || !told.contains(&limitation);
+                let is_missing = is_new && codes.binary_search(&limitation).is_err();
+                if is_missing {
+                    told.push(limitation);
+                    wrong(stated.unwrap_or(claim.at), Wrong::Limitation(cite.observation, index));
+                }
+            }
             if claim.is_absence && !observation.is_complete() {
                 wrong(cite.at, Wrong::Absence(cite.observation));
             } else if observation.is_empty() && !observation.is_complete() {
@@ -423,49 +428,48 @@ impl<'c> Support<'c> {
         }
     }
 
+    /// The numbers of the citations, by observation.
+    fn by_observation(&self, cites: &[Cite]) -> Vec<Vec<usize>> {
+        let mut of = vec![Vec::new(); self.observations.len()];
+        cites.iter().enumerate().for_each(|(index, cite)| of[cite.observation].push(index));
+        of
+    }
+
     /// Look for the quotes, those of one observation together.
     fn quotes(&self, cites: &[Cite], holds: &mut [bool]) {
-        let mut of: Vec<(usize, &str, usize)> = Vec::new();
-        for (index, cite) in cites.iter().enumerate() {
-            if let Part::Quote(quote) = cite.part {
-                of.push((cite.observation, quote, index));
-            }
-        }
-        of.sort_unstable();
-        for of in of.chunk_by(|a, b| a.0 == b.0) {
-            let mut quotes: Vec<&str> = of.iter().map(|(_, quote, _)| *quote).collect();
+        for (observation, of) in self.observations.iter().zip(self.by_observation(cites)) {
+            let quote = |index: &usize| match cites[*index].part {
+                Part::Quote(quote) => Some((*index, quote)),
+                _ => None,
+            };
+            let of: Vec<(usize, &str)> = of.iter().filter_map(quote).collect();
+            let mut quotes: Vec<&str> = of.iter().map(|(_, quote)| *quote).collect();
+            quotes.sort_unstable();
             quotes.dedup();
-            let found = quotes::found(&self.observations[of[0].0].text, &quotes);
-            for (_, quote, cite) in of {
-                holds[*cite] = quotes.binary_search(quote).is_ok_and(|index| found[index]);
+            let found = quotes::found(&observation.text, &quotes);
+            for (cite, quote) in of {
+                holds[cite] = quotes.binary_search(&quote).is_ok_and(|index| found[index]);
             }
         }
     }
 
     /// Look up the values at pointers, those of one observation together: what is not as it is cited.
-    fn values(&self, document: &Document, cites: &[Cite], holds: &mut [bool]) -> Vec<(usize, Differs)> {
-        let mut of: Vec<(usize, usize)> = Vec::new();
-        for (index, cite) in cites.iter().enumerate() {
-            if let Part::Value { .. } = cite.part {
-                of.push((cite.observation, index));
-            }
-        }
-        of.sort_unstable();
-        let mut differ = Vec::new();
-        for of in of.chunk_by(|a, b| a.0 == b.0) {
-            let mut values = Values::new(&self.observations[of[0].0].text);
-            for (_, index) in of {
-                let Part::Value { pointer, value } = cites[*index].part else { continue };
+    fn values(&self, document: &Document, cites: &[Cite], holds: &mut [bool]) -> Vec<Option<Differs>> {
+        let mut differ: Vec<Option<Differs>> = (0..cites.len()).map(|_| None).collect();
+        for (observation, of) in self.observations.iter().zip(self.by_observation(cites)) {
+            let mut values = None;
+            for index in of {
+                let Part::Value { pointer, value } = cites[index].part else { continue };
+                let values = values.get_or_insert_with(|| Values::new(&observation.text));
                 let mut json = String::new();
                 document.write(value, &mut json);
                 let value = serde_json::from_str(&json).map_err(|_| Differs::Nowhere);
                 if let Err(differs) = value.and_then(|value| values.is(pointer, &value)) {
-                    holds[*index] = false;
-                    differ.push((*index, differs));
+                    holds[index] = false;
+                    differ[index] = Some(differs);
                 }
             }
         }
-        differ.sort_unstable_by_key(|(index, _)| *index);
         differ
     }
 
@@ -485,7 +489,7 @@ impl<'c> Support<'c> {
         for (number, claim) in claims.iter().enumerate() {
             let mut offered: Vec<Key> = Vec::new();
             while let Some((cite, holds)) = cited.next_if(|(cite, _)| cite.claim == number) {
-                let mut offers = |text: &str| figures(text, |figure| figure.offers(|key| offered.push(key)));
+                let mut offers = |text: &str| figures(text, &mut |figure| figure.offers(&mut |key| offered.push(key)));
                 match cite.part {
                     Part::Quote(quote) if *holds => offers(quote),
                     Part::Value { pointer, value } if *holds => {
@@ -499,10 +503,10 @@ impl<'c> Support<'c> {
             offered.sort_unstable();
             offered.dedup();
             let Some(text) = self.text(document, *claim) else { continue };
-            figures(text, |figure| {
-                if !needs_any(&figure, |key| offered.binary_search(key).is_ok()) && !self.is_in_id(text, &figure) {
+            figures(text, &mut |figure| {
+                if !needs_any(&figure, &|key| offered.binary_search(key).is_ok()) && !self.is_in_id(text, &figure) {
                     open.push((number, figure.start, figure.end));
-                    figure.needs(|key| asked.push(key));
+                    figure.needs(&mut |key| asked.push(key));
                 }
             });
         }
@@ -511,30 +515,23 @@ impl<'c> Support<'c> {
         }
         asked.sort_unstable();
         asked.dedup();
-        let mut whole: Vec<usize> = Vec::new();
+        let mut is_whole = vec![false; self.observations.len()];
         for cite in cites.iter().filter(|cite| matches!(cite.part, Part::Whole)) {
-            whole.push(cite.observation);
+            is_whole[cite.observation] = true;
         }
-        whole.sort_unstable();
-        whole.dedup();
-        // Which observation, cited as a whole, has which of them.
-        let mut has: Vec<(usize, usize)> = Vec::new();
-        for observation in whole {
-            let first = has.len();
-            figures(&self.observations[observation].text, |figure| {
-                figure.offers(|key| has.extend(asked.binary_search(&key).ok().map(|key| (key, observation))));
+        // Which observation, cited as a whole, has which of them, each once.
+        let mut has: Vec<(u32, u32)> = Vec::new();
+        let mut last = vec![u32::MAX; asked.len()];
+        for (number, observation) in (0_u32..).zip(self.observations).filter(|(number, _)| is_whole[*number as usize]) {
+            figures(&observation.text, &mut |figure| {
+                figure.offers(&mut |key| {
+                    let key = asked.binary_search(&key).ok().filter(|key| last[*key] != number);
+                    has.extend(key.map(|key| (key as u32, number)));
+                    key.into_iter().for_each(|key| last[key] = number);
+                });
             });
-            has[first..].sort_unstable();
-            let mut kept = first;
-            for at in first..has.len() {
-                if kept == first || has[kept - 1] != has[at] {
-                    has[kept] = has[at];
-                    kept += 1;
-                }
-            }
-            has.truncate(kept);
         }
-        has.sort_unstable();
+        let has = by_place(has, |pair| *pair);
         let mut is_cited = vec![false; self.observations.len()];
         let mut cites = cites.iter().peekable();
         for open in open.chunk_by(|a, b| a.0 == b.0) {
@@ -546,14 +543,21 @@ impl<'c> Support<'c> {
             }
             let Some(at) = document.member(claim.at, &self.claims.text) else { continue };
             let mut open = open.iter().peekable();
-            figures(document.string(at), |figure| {
+            // The same figure is told once.
+            let text = document.string(at);
+            let mut told: Vec<&str> = Vec::new();
+            figures(text, &mut |figure| {
                 let Some((_, start, end)) = open.next_if(|(_, start, _)| *start == figure.start) else { return };
-                let is_there = needs_any(&figure, |key| {
+                let is_there = needs_any(&figure, &|key| {
                     let Ok(key) = asked.binary_search(key) else { return false };
-                    let from = has.partition_point(|(other, _)| *other < key);
-                    has[from..].iter().take_while(|(other, _)| *other == key).any(|(_, by)| is_cited[*by])
+                    let from = has.partition_point(|(other, _)| (*other as usize) < key);
+                    let of = has[from..].iter().take_while(|(other, _)| *other as usize == key);
+                    of.into_iter().any(|(_, by)| is_cited[*by as usize])
                 });
-                if !is_there {
+                let shown = text.get(*start..*end).unwrap_or_default();
+                let is_new = told.len() >= MAX_FINDINGS || !told.contains(&shown);
+                if !is_there && is_new {
+                    told.push(shown);
                     findings.add(Finding { claim: claim.at, at, wrong: Wrong::Figure(*start, *end) });
                 }
             });
@@ -669,6 +673,15 @@ impl<'c> Support<'c> {
                         let expected = "a pointer to a value".to_owned();
                         (expected, format!("must have a pointer (RFC 6901) to a value in the observation {id}"))
                     }
+                    Differs::NotSought => {
+                        let expected = "fewer pointers, or a quote".to_owned();
+                        (
+                            expected,
+                            format!(
+                                "must be a quote: the search for pointers in the observation {id} was ended at its limit"
+                            ),
+                        )
+                    }
                     Differs::Is(value) => {
                         (value.clone(), format!("must be what stands at the pointer in the observation {id}: {value}"))
                     }
@@ -694,10 +707,12 @@ impl<'c> Support<'c> {
             }
             Wrong::Limitation(index, limitation) => {
                 let limitation = observation(*index).limitations.get(*limitation).map_or("", String::as_str);
+                let is_missing = finding.at == finding.claim;
+                let received = if is_missing { NO_MEMBER.to_owned() } else { shown };
                 let (limitation, member) = (quote(limitation, 64), quote(&self.claims.limitations, 64));
                 let expected = format!("the limitation {limitation}");
                 let message = format!("must have {expected} of the observation {} in its {member}", id(*index));
-                ("evidence.limitations", expected, shown, message)
+                ("evidence.limitations", expected, received, message)
             }
             Wrong::Absence(index) => {
                 let message = format!(
@@ -756,9 +771,9 @@ impl OfItems<'_> {
 }
 
 /// Whether some key that a figure needs is there.
-fn needs_any(figure: &Figure, is_there: impl Fn(&Key) -> bool) -> bool {
+fn needs_any(figure: &Figure, is_there: &dyn Fn(&Key) -> bool) -> bool {
     let mut any = false;
-    figure.needs(|key| any = any || is_there(&key));
+    figure.needs(&mut |key| any = any || is_there(&key));
     any
 }
 

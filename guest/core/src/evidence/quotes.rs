@@ -42,8 +42,8 @@ fn is_edge(text: &str, at: usize) -> bool {
     let begins_number = after.is_ascii_digit()
         && (before == b'$'
             || (joins(before) && back(2).is_ascii_digit())
-            || (before == b'-' && (back(2) == 0 || back(2) != b' ' && is_word(back(2))))
-            || (matches!(before, b'-' | b'+') && !is_word(back(2)))
+            || before == b'-'
+            || (before == b'+' && !is_word(back(2)))
             || text[..at].ends_with('−'));
     !(inside_word || ends_number || begins_number)
 }

@@ -1,12 +1,14 @@
 //! A value that a claim says stands at a pointer in an observation.
 
-use std::collections::BTreeMap;
-
 use crate::{
     caps::CONTRACT_CAPS,
     check,
     parse::{self, Document, Kind, NodeId, Span},
 };
+
+/// Pointers may pass so many members and items before the one that they lead to, and so many more for each byte.
+const MAX_PASSED: usize = 4 * 1024 * 1024;
+const MAX_PASSED_PER_BYTE: usize = 32;
 
 /// Why a value is not what stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,31 +17,40 @@ pub(super) enum Differs {
     Nowhere,
     /// What stands there, cut.
     Is(String),
+    /// The search was ended at its limit.
+    NotSought,
 }
 
 /// The text of an observation as JSON, whose values are looked up by pointers.
 pub(super) struct Values<'t> {
     document: Option<Document<'t>>,
-    /// What is inside of values: the items of an array in order, the members of an object by name. Each is made once.
-    inside: BTreeMap<NodeId, Vec<NodeId>>,
+    /// What may still be passed.
+    left: usize,
 }
 
 impl<'t> Values<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let parsed = parse::parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok();
-        Values { document: parsed.map(|parsed| parsed.document), inside: BTreeMap::new() }
+        let left = MAX_PASSED + MAX_PASSED_PER_BYTE * text.len();
+        Values { document: parsed.map(|parsed| parsed.document), left }
     }
 
     /// Whether the value at a pointer (RFC 6901) is this one, as JSON Schema has equality.
     pub(super) fn is(&mut self, pointer: &str, value: &serde_json::Value) -> Result<(), Differs> {
-        let Values { document: Some(document), inside } = self else {
+        const MAX_SHOWN: usize = 200;
+        let Some(document) = &self.document else {
             return Err(Differs::NotJson);
         };
-        let at = at(document, inside, pointer).ok_or(Differs::Nowhere)?;
+        let at = match pointer.strip_prefix('/') {
+            None if pointer.is_empty() => Document::ROOT,
+            None => return Err(Differs::Nowhere),
+            Some(steps) => {
+                steps.split('/').try_fold(Document::ROOT, |at, step| inside(document, at, step, &mut self.left))?
+            }
+        };
         if check::equals(document, at, value) {
             return Ok(());
         }
-        const MAX_SHOWN: usize = 200;
         let shown = match document.kind(at) {
             Kind::Array | Kind::Object => document.kind(at).name().to_owned(),
             _ => crate::text::cut(document.source(at), MAX_SHOWN),
@@ -48,25 +59,23 @@ impl<'t> Values<'t> {
     }
 }
 
-fn at(document: &Document, inside: &mut BTreeMap<NodeId, Vec<NodeId>>, pointer: &str) -> Option<NodeId> {
-    let Some(steps) = pointer.strip_prefix('/') else {
-        return pointer.is_empty().then_some(Document::ROOT);
+/// One step of a pointer.
+fn inside(document: &Document, at: NodeId, step: &str, left: &mut usize) -> Result<NodeId, Differs> {
+    let mut passes = || {
+        *left = left.saturating_sub(1);
+        *left > 0
     };
-    steps.split('/').try_fold(Document::ROOT, |at, step| {
-        let children = inside.entry(at).or_insert_with(|| match document.kind(at) {
-            Kind::Object => {
-                let mut names: Vec<NodeId> = document.members(at).map(|(name, _)| name).collect();
-                names.sort_unstable_by(|a, b| document.string(*a).cmp(document.string(*b)));
-                names
-            }
-            _ => document.items(at).collect(),
-        });
-        if document.kind(at) == Kind::Object {
+    let found = match document.kind(at) {
+        Kind::Object => {
             let name = step.replace("~1", "/").replace("~0", "~");
-            let index = children.binary_search_by(|child| document.string(*child).cmp(&name)).ok()?;
-            return Some(children[index] + 1);
+            let mut members = document.members(at).take_while(|_| passes());
+            members.find(|(other, _)| document.is_string(*other, &name)).map(|(_, value)| value)
         }
-        let is_index = step == "0" || (!step.starts_with(['0', '+']) && !step.is_empty());
-        step.parse().ok().filter(|_| is_index).and_then(|index: usize| children.get(index).copied())
-    })
+        _ => {
+            let is_index = step == "0" || (!step.starts_with(['0', '+']) && !step.is_empty());
+            let index = step.parse::<usize>().ok().filter(|_| is_index);
+            index.and_then(|index| document.items(at).take_while(|_| passes()).nth(index))
+        }
+    };
+    found.ok_or(if *left > 0 { Differs::Nowhere } else { Differs::NotSought })
 }
