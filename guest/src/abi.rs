@@ -9,7 +9,7 @@ use std::{
     cell::Cell,
 };
 
-use super::{REGISTRY, core, lasting};
+use super::{PROFILES, REGISTRY, core, lasting};
 
 thread_local! {
     /// The last answer, until the next call.
@@ -38,7 +38,9 @@ unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
     // the length is zero.
     let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };
-    let answer = REGISTRY.with_borrow_mut(|registry| core::call_bytes(registry, &request));
+    let answer = REGISTRY.with_borrow_mut(|registry| {
+        PROFILES.with_borrow_mut(|profiles| core::call_bytes(registry, profiles, &request))
+    });
     // It outlasts the call: in the call's arena it would keep that from starting again.
     let answer = lasting(|| answer.clone());
     let at = (answer.as_ptr().addr() as u64) << 32 | answer.len() as u64;

@@ -190,6 +190,7 @@ fn fault_code(given: core::FaultCode) -> types::FaultCode {
     match given {
         core::FaultCode::BadRequest => types::FaultCode::BadRequest,
         core::FaultCode::BadContract => types::FaultCode::BadContract,
+        core::FaultCode::BadProfile => types::FaultCode::BadProfile,
         core::FaultCode::UnknownAgent => types::FaultCode::UnknownAgent,
         core::FaultCode::Sealed => types::FaultCode::Sealed,
     }

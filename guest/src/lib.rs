@@ -1,4 +1,4 @@
-//! The seamgate component: [`seamgate_core`] behind the WIT world `seamgate:validator/validator`.
+//! The seamgate component: [`seamgate_core`] and [`seamgate_kernel`] behind the WIT world `seamgate:harness/harness`.
 //!
 //! Nothing is decided here: words of WIT are turned into words of the core, and back.
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
@@ -14,17 +14,22 @@ mod random;
 use std::cell::RefCell;
 
 use seamgate_core as core;
+use seamgate_kernel as harness;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wit_bindgen::generate!({ path: "../wit", world: "validator" });
+    wit_bindgen::generate!({ path: ["../wit", "../wit/harness"], world: "seamgate:harness/harness" });
 }
 
-use bindings::exports::seamgate::validator::{merge, registry, stream, types, validate, wire};
+use bindings::exports::seamgate::{
+    harness::{kernel, profiles},
+    validator::{merge, registry, stream, types, validate, wire},
+};
 
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.
     static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep)) };
+    static PROFILES: RefCell<harness::Registry> = const { RefCell::new(harness::Registry::keeping(keep)) };
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -88,6 +93,7 @@ impl registry::Guest for Validator {
 
     fn seal() {
         REGISTRY.with_borrow_mut(core::Registry::seal);
+        PROFILES.with_borrow_mut(harness::Registry::seal);
     }
 
     fn is_sealed() -> bool {
@@ -159,6 +165,45 @@ impl stream::GuestSession for Session {
 
 impl wire::Guest for Validator {
     fn call(request: String) -> String {
-        REGISTRY.with_borrow_mut(|registry| core::call(registry, &request))
+        REGISTRY
+            .with_borrow_mut(|registry| PROFILES.with_borrow_mut(|profiles| core::call(registry, profiles, &request)))
+    }
+}
+
+impl profiles::Guest for Validator {
+    fn register(profile: String) -> Result<String, types::Fault> {
+        let info = PROFILES.with_borrow_mut(|profiles| profiles.register(&profile));
+        info.map(|info| info.to_json()).map_err(convert::fault)
+    }
+
+    fn has(agent: String) -> bool {
+        PROFILES.with_borrow(|profiles| profiles.has(&agent))
+    }
+
+    fn names() -> Vec<String> {
+        PROFILES.with_borrow(harness::Registry::names)
+    }
+
+    fn profile(agent: String) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.profile(&agent)).map(|info| info.to_json()).map_err(convert::fault)
+    }
+
+    fn describe(agent: String) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.describe(&agent)).map_err(convert::fault)
+    }
+
+    fn lint(profile: String) -> Result<Vec<types::Warning>, types::Fault> {
+        let warnings = PROFILES.with_borrow(|profiles| profiles.lint(&profile)).map_err(convert::fault)?;
+        Ok(warnings.into_iter().map(convert::warning).collect())
+    }
+}
+
+impl kernel::Guest for Validator {
+    fn permit(agent: String, facts: String, call: String) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.permit(&agent, &facts, &call)).map_err(convert::fault)
+    }
+
+    fn observe(agent: String, facts: String, call: String, outcome: String) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.observe(&agent, &facts, &call, &outcome)).map_err(convert::fault)
     }
 }

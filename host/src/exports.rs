@@ -7,14 +7,19 @@ use wasmtime::{
     component::{Instance, InstancePre},
 };
 
-use crate::bindings::exports::seamgate::validator::{merge, registry, stream, validate, wire};
+use crate::bindings::exports::seamgate::{
+    harness::{kernel, profiles},
+    validator::{merge, registry, stream, validate, wire},
+};
 
-/// The interfaces of the world `seamgate:validator/validator`: their places in a component, and in an instance.
+/// The interfaces of the world `seamgate:harness/harness`: their places in a component, and in an instance. A component of
+/// the world `seamgate:validator/validator` has no optional ones.
 macro_rules! interfaces {
-    ($($interface:ident),*) => {
+    ($($interface:ident),*; optional $($optional:ident),*) => {
         /// The places of the interfaces in a component.
         pub(crate) struct Interfaces {
-            $($interface: $interface::GuestIndices),*
+            $($interface: $interface::GuestIndices,)*
+            $($optional: Option<$optional::GuestIndices>),*
         }
 
         impl Interfaces {
@@ -22,7 +27,10 @@ macro_rules! interfaces {
             ///
             /// The component lacks one.
             pub(crate) fn of<T>(component: &InstancePre<T>) -> Result<Self> {
-                Ok(Interfaces { $($interface: $interface::GuestIndices::new(component)?),* })
+                Ok(Interfaces {
+                    $($interface: $interface::GuestIndices::new(component)?,)*
+                    $($optional: $optional::GuestIndices::new(component).ok()),*
+                })
             }
         }
 
@@ -30,12 +38,18 @@ macro_rules! interfaces {
         pub(crate) struct Exports<'i> {
             interfaces: &'i Interfaces,
             instance: Instance,
-            $($interface: OnceCell<$interface::Guest>),*
+            $($interface: OnceCell<$interface::Guest>,)*
+            $($optional: OnceCell<$optional::Guest>),*
         }
 
         impl<'i> Exports<'i> {
             pub(crate) fn new(interfaces: &'i Interfaces, instance: Instance) -> Self {
-                Exports { interfaces, instance, $($interface: OnceCell::new()),* }
+                Exports {
+                    interfaces,
+                    instance,
+                    $($interface: OnceCell::new(),)*
+                    $($optional: OnceCell::new()),*
+                }
             }
 
             /// # Errors
@@ -43,6 +57,9 @@ macro_rules! interfaces {
             /// A function has another type.
             pub(crate) fn look_up_all(&self, mut store: impl AsContextMut) -> Result<()> {
                 $(self.$interface(&mut store)?;)*
+                $(if self.interfaces.$optional.is_some() {
+                    self.$optional(&mut store)?;
+                })*
                 Ok(())
             }
 
@@ -57,8 +74,21 @@ macro_rules! interfaces {
                 let guest = self.interfaces.$interface.load(store, &self.instance)?;
                 Ok(self.$interface.get_or_init(|| guest))
             })*
+
+            /// # Errors
+            ///
+            /// The component lacks it.
+            $(pub(crate) fn $optional(&self, store: impl AsContextMut) -> Result<&$optional::Guest> {
+                if let Some(guest) = self.$optional.get() {
+                    return Ok(guest);
+                }
+                let name = concat!("the component has no seamgate:harness/", stringify!($optional));
+                let indices = self.interfaces.$optional.as_ref().ok_or_else(|| wasmtime::Error::msg(name))?;
+                let guest = indices.load(store, &self.instance)?;
+                Ok(self.$optional.get_or_init(|| guest))
+            })*
         }
     };
 }
 
-interfaces!(validate, registry, stream, merge, wire);
+interfaces!(validate, registry, stream, merge, wire; optional profiles, kernel);

@@ -41,7 +41,16 @@ pub enum Fault {
         /// What is wrong, with places in the contract.
         violations: Vec<Violation>,
     },
-    /// No contract is registered for the agent.
+    /// The profile is invalid, or contradicts itself.
+    #[error("{message}")]
+    #[non_exhaustive]
+    BadProfile {
+        /// One sentence for a person.
+        message: String,
+        /// What is wrong, with places in the profile.
+        violations: Vec<Violation>,
+    },
+    /// No contract, or no profile, is registered for the agent.
     #[error("{message}")]
     #[non_exhaustive]
     UnknownAgent {
@@ -110,6 +119,7 @@ impl Fault {
         match self {
             Fault::BadRequest { .. } => "bad_request",
             Fault::BadContract { .. } => "bad_contract",
+            Fault::BadProfile { .. } => "bad_profile",
             Fault::UnknownAgent { .. } => "unknown_agent",
             Fault::Sealed { .. } => "sealed",
             Fault::OutOfFuel { .. } => "out_of_fuel",
@@ -129,10 +139,12 @@ impl Fault {
         self
     }
 
-    /// What is wrong and where, if the fault is about a request or a contract.
+    /// What is wrong and where, if the fault is about a request, a contract or a profile.
     pub fn violations(&self) -> &[Violation] {
         match self {
-            Fault::BadRequest { violations, .. } | Fault::BadContract { violations, .. } => violations,
+            Fault::BadRequest { violations, .. }
+            | Fault::BadContract { violations, .. }
+            | Fault::BadProfile { violations, .. } => violations,
             _ => &[],
         }
     }
@@ -158,9 +170,9 @@ impl Fault {
         }
         let limit = |limit: usize| u64::try_from(limit).ok();
         let detail = match self {
-            Fault::BadRequest { violations, .. } | Fault::BadContract { violations, .. } => {
-                Detail { violations, ..Detail::default() }
-            }
+            Fault::BadRequest { violations, .. }
+            | Fault::BadContract { violations, .. }
+            | Fault::BadProfile { violations, .. } => Detail { violations, ..Detail::default() },
             Fault::UnknownAgent { agents, .. } => Detail { agents, ..Detail::default() },
             Fault::OutOfFuel { limit } => Detail { limit: Some(*limit), ..Detail::default() },
             Fault::OutOfMemory { limit: bytes } | Fault::StackOverflow { limit: bytes } => {

@@ -10,6 +10,7 @@ use crate::{
     exports::Exports,
     fault::Fault,
     limits::Usage,
+    profile::ProfileInfo,
     registry::{Registered, Registry},
     request::{Request, to_wit},
     sandbox::{Live, Memory, Sandbox, answered},
@@ -37,11 +38,13 @@ pub struct Instance<'g> {
     live: Option<Live<'g>>,
     /// The agents whose contracts the live instance has.
     agents: Vec<String>,
+    /// The agents whose profiles it has.
+    profiles: Vec<String>,
 }
 
 impl<'g> Instance<'g> {
     pub(crate) fn new(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
-        Instance { sandbox, registry, live: None, agents: Vec::new() }
+        Instance { sandbox, registry, live: None, agents: Vec::new(), profiles: Vec::new() }
     }
 
     /// Judge one output.
@@ -69,8 +72,11 @@ impl<'g> Instance<'g> {
     /// See [`Gate::call`](crate::Gate::call).
     pub fn answer(&mut self, request: &str) -> Result<Answer, Fault> {
         self.small_enough(request.len())?;
-        let agents = self.registry.agents_for(request);
-        let agents: Vec<&str> = agents.iter().map(String::as_str).collect();
+        let needed = self.registry.needed_for(request);
+        let agents: Vec<&str> = needed.contracts.iter().map(String::as_str).collect();
+        for agent in &needed.profiles {
+            self.give_profile(agent)?;
+        }
         let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
             clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
         })?;
@@ -124,6 +130,85 @@ impl<'g> Instance<'g> {
             Ok(warnings.map(|found| found.into_iter().map(Into::into).collect()).map_err(Fault::from))
         })?;
         Ok(warnings)
+    }
+
+    /// Decide whether a call may run.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::permit`](crate::Gate::permit).
+    pub fn permit(&mut self, agent: &str, facts: &str, call: &str) -> Result<Answer, Fault> {
+        let bytes = facts.len() + call.len();
+        self.small_enough(bytes)?;
+        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
+            Ok(answered(clock.run(validator.kernel(&mut *store)?.call_permit(store, agent, facts, call))?))
+        })?;
+        Answer::of(self.is_trusted(), json, usage)
+    }
+
+    /// Make an observation of a tool's result.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::observe`](crate::Gate::observe).
+    pub fn observe(&mut self, agent: &str, facts: &str, call: &str, result: &str) -> Result<Answer, Fault> {
+        let bytes = facts.len() + call.len() + result.len();
+        self.small_enough(bytes)?;
+        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
+            let kernel = validator.kernel(&mut *store)?;
+            Ok(answered(clock.run(kernel.call_observe(store, agent, facts, call, result))?))
+        })?;
+        Answer::of(self.is_trusted(), json, usage)
+    }
+
+    /// Compile a profile, within a contract's budget.
+    pub(crate) fn register_profile(&mut self, profile: &str) -> Result<ProfileInfo, Fault> {
+        let budget = (self.sandbox.limits().fuel_for_contract(profile.len()), self.begin()?);
+        let (info, _) = self.within(budget, |validator, store, clock| {
+            let registered = clock.run(validator.profiles(&mut *store)?.call_register(store, profile))?;
+            Ok(answered::<String, String>(registered))
+        })?;
+        ProfileInfo::read(&info)
+    }
+
+    pub(crate) fn lint_profile(&mut self, profile: &str) -> Result<Vec<Warning>, Fault> {
+        let budget = (self.sandbox.limits().fuel_for_contract(profile.len()), self.begin()?);
+        let (warnings, _) = self.within(budget, |validator, store, clock| {
+            let warnings = clock.run(validator.profiles(&mut *store)?.call_lint(store, profile))?;
+            Ok(warnings.map(|found| found.into_iter().map(Into::into).collect()).map_err(Fault::from))
+        })?;
+        Ok(warnings)
+    }
+
+    /// Call an instance that has the profile of an agent, if the gate has it.
+    pub(crate) fn with_profile<T>(
+        &mut self,
+        agent: &str,
+        bytes: usize,
+        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+    ) -> Result<(T, Usage), Fault> {
+        let clock = self.begin()?;
+        let compiled = self.give_profile(agent)?;
+        let called = self.within((self.sandbox.limits().fuel_for(bytes), clock), call);
+        let (value, usage) = called.map_err(|fault| self.registry.with_profiles(fault))?;
+        Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
+    }
+
+    /// Compile the profile of an agent in the live instance, if the gate has it and the instance has not. Gives the fuel.
+    fn give_profile(&mut self, agent: &str) -> Result<u64, Fault> {
+        let clock = self.begin()?;
+        let registry = self.registry;
+        let Some(profile) = registry.profile(agent).filter(|_| !self.profiles.iter().any(|given| given == agent))
+        else {
+            return Ok(0);
+        };
+        let budget = (self.sandbox.limits().fuel_for_contract(profile.text.len()), clock);
+        let ((), usage) = self.within(budget, |validator, store, clock| {
+            let registered = clock.run(validator.profiles(&mut *store)?.call_register(store, &profile.text))?;
+            Ok(registered.map(drop).map_err(Fault::from))
+        })?;
+        self.profiles.push(agent.to_owned());
+        Ok(usage.fuel)
     }
 
     /// Seal contracts that have so many bytes.
@@ -225,6 +310,7 @@ impl<'g> Instance<'g> {
     pub(crate) fn begin(&mut self) -> Result<Clock, Fault> {
         if self.live.is_none() {
             self.agents.clear();
+            self.profiles.clear();
             self.live = Some(self.sandbox.enter()?);
         }
         Ok(Clock::start(self.sandbox.limits().timeout))

@@ -39,6 +39,7 @@ mod instance;
 mod json;
 mod limits;
 mod options;
+mod profile;
 mod registry;
 mod report;
 mod request;
@@ -49,7 +50,11 @@ mod verdict;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wasmtime::component::bindgen!({ path: "wit", world: "validator", exports: { default: async } });
+    wasmtime::component::bindgen!({
+        path: ["wit", "wit/harness"],
+        world: "seamgate:harness/harness",
+        exports: { default: async },
+    });
 }
 
 pub use component::{Component, Inspection};
@@ -65,6 +70,7 @@ pub use instance::Instance;
 pub use json::UnknownWord;
 pub use limits::{Limits, Usage};
 pub use options::Options;
+pub use profile::ProfileInfo;
 pub use request::Request;
 pub use session::Session;
 pub use types::{

@@ -1,12 +1,28 @@
-//! The contracts that a gate holds. Each instance starts without them.
+//! The contracts and profiles that a gate holds. Each instance starts without them.
 
 use std::collections::BTreeMap;
 
-use crate::{fault::Fault, types::ContractInfo};
+use crate::{fault::Fault, profile::ProfileInfo, types::ContractInfo};
 
-/// Contracts by agent.
+/// Contracts and profiles by agent.
 #[derive(Default)]
-pub(crate) struct Registry(BTreeMap<String, Registered>);
+pub(crate) struct Registry {
+    contracts: BTreeMap<String, Registered>,
+    profiles: BTreeMap<String, Profile>,
+}
+
+/// A profile that every instance compiles before it decides by it.
+pub(crate) struct Profile {
+    pub(crate) text: String,
+    pub(crate) info: ProfileInfo,
+}
+
+/// What an instance needs to answer a request that is JSON text.
+#[derive(Default)]
+pub(crate) struct Needed {
+    pub(crate) contracts: Vec<String>,
+    pub(crate) profiles: Vec<String>,
+}
 
 /// A contract that every instance compiles before it judges by it.
 pub(crate) struct Registered {
@@ -17,40 +33,71 @@ pub(crate) struct Registered {
 impl Registry {
     /// Keep a contract that the component has accepted.
     pub(crate) fn keep(&mut self, text: &str, info: ContractInfo) -> Result<(), Fault> {
-        match self.0.get(&info.agent) {
+        match self.contracts.get(&info.agent) {
             Some(held) if held.info.contract != info.contract => Err(Fault::BadContract {
                 message: format!("the agent {:?} already has another contract: {}", info.agent, held.info.contract),
                 violations: Vec::new(),
             }),
             _ => {
-                self.0.insert(info.agent.clone(), Registered { text: text.to_owned(), info });
+                self.contracts.insert(info.agent.clone(), Registered { text: text.to_owned(), info });
                 Ok(())
             }
         }
     }
 
     pub(crate) fn get(&self, agent: &str) -> Option<&Registered> {
-        self.0.get(agent)
+        self.contracts.get(agent)
+    }
+
+    /// Keep a profile that the component has accepted.
+    pub(crate) fn keep_profile(&mut self, text: &str, info: ProfileInfo) -> Result<(), Fault> {
+        match self.profiles.get(&info.agent) {
+            Some(held) if held.info.profile != info.profile => Err(Fault::BadProfile {
+                message: format!("the agent {:?} already has another profile: {}", info.agent, held.info.profile),
+                violations: Vec::new(),
+            }),
+            _ => {
+                self.profiles.insert(info.agent.clone(), Profile { text: text.to_owned(), info });
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn profile(&self, agent: &str) -> Option<&Profile> {
+        self.profiles.get(agent)
+    }
+
+    /// The profiles, by ascending agent.
+    pub(crate) fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
+        self.profiles.values().map(|profile| &profile.info)
     }
 
     /// The contracts, by ascending agent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ContractInfo> {
-        self.0.values().map(|registered| &registered.info)
+        self.contracts.values().map(|registered| &registered.info)
     }
 
-    /// The agents whose contracts an instance needs to answer a request that is JSON text. A verdict needs the one that
-    /// the request names; any other operation may need all. The component reads the request itself, and says what is
+    /// What an instance needs to answer a request that is JSON text. A verdict needs the contract that the request names, a
+    /// decision the profile; any other operation may need all. The component reads the request itself, and says what is
     /// wrong with it.
-    pub(crate) fn agents_for(&self, request: &str) -> Vec<String> {
+    pub(crate) fn needed_for(&self, request: &str) -> Needed {
         #[derive(serde::Deserialize)]
         struct Named {
             agent: Option<String>,
             op: Option<String>,
         }
         match serde_json::from_str(request) {
-            Ok(Named { op: Some(_), .. }) => self.0.keys().cloned().collect(),
-            Ok(Named { agent, .. }) => agent.into_iter().collect(),
-            Err(_) => Vec::new(),
+            Ok(Named { op: Some(op), agent }) if DECISIONS.contains(&op.as_str()) => {
+                Needed { profiles: agent.into_iter().collect(), ..Needed::default() }
+            }
+            Ok(Named { op: Some(op), .. }) if op.contains("profile") => {
+                Needed { profiles: self.profiles.keys().cloned().collect(), ..Needed::default() }
+            }
+            Ok(Named { op: Some(_), .. }) => {
+                Needed { contracts: self.contracts.keys().cloned().collect(), ..Needed::default() }
+            }
+            Ok(Named { agent, .. }) => Needed { contracts: agent.into_iter().collect(), ..Needed::default() },
+            Err(_) => Needed::default(),
         }
     }
 
@@ -58,7 +105,20 @@ impl Registry {
     pub(crate) fn with_agents(&self, fault: Fault) -> Fault {
         match fault {
             Fault::UnknownAgent { message, mut agents } => {
-                agents.extend(self.0.keys().cloned());
+                agents.extend(self.contracts.keys().cloned());
+                agents.sort();
+                agents.dedup();
+                Fault::UnknownAgent { message, agents }
+            }
+            fault => fault,
+        }
+    }
+
+    /// The same for the agents that have a profile.
+    pub(crate) fn with_profiles(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::UnknownAgent { message, mut agents } => {
+                agents.extend(self.profiles.keys().cloned());
                 agents.sort();
                 agents.dedup();
                 Fault::UnknownAgent { message, agents }
@@ -67,3 +127,6 @@ impl Registry {
         }
     }
 }
+
+/// The operations on the wire that decide by one profile.
+const DECISIONS: [&str; 2] = ["permit", "observe"];

@@ -185,6 +185,7 @@ impl From<types::Fault> for Fault {
         match code {
             types::FaultCode::BadRequest => Fault::BadRequest { message, violations: listed(violations) },
             types::FaultCode::BadContract => Fault::BadContract { message, violations: listed(violations) },
+            types::FaultCode::BadProfile => Fault::BadProfile { message, violations: listed(violations) },
             types::FaultCode::UnknownAgent => Fault::UnknownAgent { message, agents },
             types::FaultCode::Sealed => Fault::Sealed { message },
         }

@@ -13,6 +13,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+pub mod calls;
 mod changes;
 pub mod fixture;
 pub mod hostile;

@@ -5,12 +5,12 @@ pub(crate) const MAX_TEXT: usize = u32::MAX as usize - 1;
 
 /// Limits of a document, beyond which it is not judged by its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Caps {
-    pub(crate) bytes: usize,
-    pub(crate) depth: usize,
-    pub(crate) string_bytes: usize,
-    pub(crate) array_items: usize,
-    pub(crate) object_members: usize,
+pub struct Caps {
+    pub bytes: usize,
+    pub depth: usize,
+    pub string_bytes: usize,
+    pub array_items: usize,
+    pub object_members: usize,
 }
 
 impl Default for Caps {
@@ -33,7 +33,7 @@ impl Caps {
 }
 
 /// Limits of a contract itself. Compiling recurses with its depth, well inside the stack at this one.
-pub(crate) const CONTRACT_CAPS: Caps = Caps {
+pub const CONTRACT_CAPS: Caps = Caps {
     bytes: 8 * 1024 * 1024,
     depth: 96,
     string_bytes: 1024 * 1024,

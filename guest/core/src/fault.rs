@@ -10,6 +10,7 @@ use crate::{json::json, types::Violation};
 pub enum FaultCode {
     BadRequest,
     BadContract,
+    BadProfile,
     UnknownAgent,
     Sealed,
 }
@@ -24,12 +25,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(code: FaultCode, message: impl Into<String>) -> Self {
+    pub fn new(code: FaultCode, message: impl Into<String>) -> Self {
         Fault { code, message: message.into(), violations: Vec::new(), agents: Vec::new() }
     }
 
     /// A document of the caller's that is wrong at these places. The first is said in the message.
-    pub(crate) fn wrong(code: FaultCode, document: &str, violations: Vec<Violation>) -> Self {
+    pub fn wrong(code: FaultCode, document: &str, violations: Vec<Violation>) -> Self {
         let message = match violations.first() {
             Some(first) => format!("{document}: {} {}", first.path, first.message),
             None => format!("{document} is wrong"),
@@ -38,7 +39,7 @@ impl Fault {
     }
 
     /// A request that is wrong at these places.
-    pub(crate) fn bad_request(violations: Vec<Violation>) -> Self {
+    pub fn bad_request(violations: Vec<Violation>) -> Self {
         Fault::wrong(FaultCode::BadRequest, "request", violations)
     }
 

@@ -25,6 +25,7 @@ mod likeness;
 mod merge;
 mod order;
 mod parse;
+pub mod parts;
 mod path;
 mod pipeline;
 mod place;
@@ -55,4 +56,4 @@ pub use types::{
     MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation, Wanted,
     Warning,
 };
-pub use wire::{call, call_bytes};
+pub use wire::{Members, Operations, call, call_bytes, operations};

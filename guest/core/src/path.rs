@@ -11,7 +11,7 @@ const MAX_STEPS: usize = 128;
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Selector {
+pub enum Selector {
     Name(String),
     Index(usize),
     /// All items of an array.
@@ -20,14 +20,14 @@ pub(crate) enum Selector {
 
 /// A path as a contract writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Path {
-    pub(crate) selectors: Vec<Selector>,
-    pub(crate) text: String,
+pub struct Path {
+    pub selectors: Vec<Selector>,
+    pub text: String,
 }
 
 impl Path {
     /// Read a path: `$`, then `.name`, `['name']`, `[0]` or `[*]`, in any number and order.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         let mut rest = text.strip_prefix('$')?;
         let mut selectors = Vec::new();
         while !rest.is_empty() {
@@ -39,7 +39,7 @@ impl Path {
     }
 
     /// The values that the path leads to from a value, in the order of the document.
-    pub(crate) fn select(selectors: &[Selector], document: &Document, from: NodeId) -> Vec<NodeId> {
+    pub fn select(selectors: &[Selector], document: &Document, from: NodeId) -> Vec<NodeId> {
         selectors.iter().fold(vec![from], |at, selector| {
             let inside = at.into_iter().flat_map(|at| match selector {
                 Selector::Name(name) => document.member(at, name).into_iter().collect(),

@@ -7,29 +7,33 @@ const MAX_SHOWN: usize = 512;
 
 /// One step from a value to one inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     Name(String),
     Index(usize),
 }
 
 /// A value's place: the steps from the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Place(Vec<Step>);
+pub struct Place(Vec<Step>);
 
 impl Place {
-    pub(crate) fn root() -> Self {
+    pub fn root() -> Self {
         Place(Vec::new())
     }
 
-    pub(crate) fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: Step) {
         self.0.push(step);
     }
 
-    pub(crate) fn steps(&self) -> &[Step] {
+    pub fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    pub fn steps(&self) -> &[Step] {
         &self.0
     }
 
-    pub(crate) fn name(mut self, name: &str) -> Self {
+    pub fn name(mut self, name: &str) -> Self {
         self.push(Step::Name(name.to_owned()));
         self
     }
@@ -37,7 +41,7 @@ impl Place {
     /// `$.citations[0].url`: names that are words are written with a dot, others quoted as RFC 9535's normalised
     /// paths have them. Cut to a length that can be shown.
     #[inline(never)]
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         Self::path_of(&self.0)
     }
 
@@ -59,7 +63,7 @@ impl Place {
 
     /// `/citations/0/url`, cut to a length that can be shown.
     #[inline(never)]
-    pub(crate) fn pointer(&self) -> String {
+    pub fn pointer(&self) -> String {
         let mut pointer = Shown::new("");
         for step in &self.0 {
             match step {

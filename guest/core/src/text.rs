@@ -3,7 +3,7 @@
 use crate::{hidden::is_hidden, scan::plain};
 
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
-pub(crate) fn cut(text: &str, limit: usize) -> String {
+pub fn cut(text: &str, limit: usize) -> String {
     cut_with(text, limit, 0)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn push_number(out: &mut String, number: usize) {
 }
 
 /// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
-pub(crate) fn push_json_string(out: &mut String, text: &str) {
+pub fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -76,7 +76,7 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
 /// quoting, in which what cannot be seen is escaped. Where escapes make it more than twice as long, less of it is shown.
 #[inline(never)]
-pub(crate) fn quote(text: &str, limit: usize) -> String {
+pub fn quote(text: &str, limit: usize) -> String {
     let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len()).len()) };
     let mut inside = String::with_capacity(keep.min(2 * limit) + 8);
     // What needs no escape, as most texts need none, is taken at once.
@@ -135,7 +135,7 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
 
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
 #[inline(never)]
-pub(crate) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     if !text.chars().any(is_hidden) {
         return text.to_owned();
     }
@@ -158,7 +158,7 @@ fn push_visible(out: &mut String, character: char) {
 
 /// Both: [`visible`], and at most `limit` bytes of it, with the number of bytes of `text` left out said at the end.
 #[inline(never)]
-pub(crate) fn short(text: &str, limit: usize) -> String {
+pub fn short(text: &str, limit: usize) -> String {
     let shown = visible(&text[..text.floor_char_boundary(limit)]);
     if text.len() <= limit && shown.len() <= limit {
         return shown;
@@ -207,7 +207,7 @@ pub(crate) fn list(values: impl ExactSizeIterator<Item = String>, limit: usize) 
 
 /// `1 item`, `2 items`.
 #[inline(never)]
-pub(crate) fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

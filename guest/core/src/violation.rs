@@ -24,17 +24,17 @@ const MAX_MESSAGE: usize = 512;
 pub(crate) const NO_MEMBER: &str = "no such member";
 
 /// The texts of a violation, before they are cut.
-pub(crate) struct Details<'t> {
-    pub(crate) expected: &'t str,
-    pub(crate) received: &'t str,
-    pub(crate) message: &'t str,
+pub struct Details<'t> {
+    pub expected: &'t str,
+    pub received: &'t str,
+    pub message: &'t str,
 }
 
 impl Violation {
     /// A violation at a place; texts are escaped where they cannot be seen, and cut to their limits.
     // Out of line, as what is called from everywhere and seldom: it was a twentieth of the component.
     #[inline(never)]
-    pub(crate) fn new(place: &Place, keyword: &str, details: Details) -> Self {
+    pub fn new(place: &Place, keyword: &str, details: Details) -> Self {
         let Details { expected, received, message } = details;
         Violation {
             path: place.path(),
@@ -49,13 +49,13 @@ impl Violation {
     }
 
     /// The same, of a document that stands at a place in another.
-    pub(crate) fn under(mut self, place: &Place) -> Self {
+    pub fn under(mut self, place: &Place) -> Self {
         self.path.replace_range(..1, &place.path());
         self.pointer.insert_str(0, &place.pointer());
         self
     }
 
-    pub(crate) fn spanning(mut self, span: Span) -> Self {
+    pub fn spanning(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }

@@ -58,8 +58,62 @@ const OPERATIONS: [(&str, Operation, &[&str]); 11] = [
     ("is_sealed", Operation::IsSealed, &[]),
 ];
 
+/// Operations beside those of the validator.
+pub trait Operations {
+    /// Their names, and the members of each beside `id` and `op`.
+    fn operations(&self) -> &'static [(&'static str, &'static [&'static str])];
+
+    /// Answer one of them, as JSON text.
+    ///
+    /// # Errors
+    ///
+    /// A member is missing, or what the operation itself finds.
+    fn answer(&mut self, operation: &str, members: &Members) -> Result<String, Fault>;
+
+    /// The validator's registry is sealed: so is what these operations register.
+    fn seal(&mut self);
+}
+
+/// None.
+impl Operations for () {
+    fn operations(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+
+    fn answer(&mut self, _: &str, _: &Members) -> Result<String, Fault> {
+        Err(bad(Vec::new()))
+    }
+
+    fn seal(&mut self) {}
+}
+
+/// The members of a request.
+pub struct Members<'c, 'd, 't>(&'c Call<'d, 't>);
+
+impl Members<'_, '_, '_> {
+    /// A string that must be there.
+    pub fn string(&self, name: &str) -> Result<&str, Fault> {
+        self.0.string(self.0.required(name)?)
+    }
+
+    /// Whether a member is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.document.member(Document::ROOT, name).is_some()
+    }
+
+    /// A member that must be there, as JSON text without optional white space, so that its places are its own.
+    pub fn json(&self, name: &str) -> Result<String, Fault> {
+        self.0.source(Document::ROOT, name)
+    }
+}
+
+/// The names of the validator's operations.
+pub fn operations() -> impl Iterator<Item = &'static str> {
+    OPERATIONS.into_iter().map(|(name, ..)| name)
+}
+
 /// Answer one request. See `call` in `wit/wire.wit`.
-pub fn call(registry: &mut Registry, request: &str) -> String {
+pub fn call(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
     let mut id = "null".to_owned();
     let answer = read(request).and_then(|document| {
         let call = Call { document: &document };
@@ -67,7 +121,7 @@ pub fn call(registry: &mut Registry, request: &str) -> String {
             id.clear();
             document.write(at, &mut id);
         }
-        call.answer(registry)
+        call.answer(registry, more)
     });
     match answer {
         Ok(answer) => format!("{{\"id\":{id},{answer}}}"),
@@ -76,9 +130,9 @@ pub fn call(registry: &mut Registry, request: &str) -> String {
 }
 
 /// Answer one request that came as bytes. See `call` in `wit/wire.wit`.
-pub fn call_bytes(registry: &mut Registry, request: &[u8]) -> String {
+pub fn call_bytes(registry: &mut Registry, more: &mut dyn Operations, request: &[u8]) -> String {
     match std::str::from_utf8(request) {
-        Ok(request) => call(registry, request),
+        Ok(request) => call(registry, more, request),
         Err(_) => {
             let before = request.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             let at = u32::try_from(before.len()).unwrap_or(u32::MAX);
@@ -99,6 +153,12 @@ fn read(request: &str) -> Result<Document<'_>, Fault> {
     screen::screen(parsed).into_document(&REQUEST_CAPS).map_err(|violations| bad(violations.listed))
 }
 
+/// The operation that a request asks for, and the members that it may have.
+enum Asked {
+    Own(Operation, &'static [&'static str]),
+    More(&'static str, &'static [&'static str]),
+}
+
 /// A request that is being read.
 struct Call<'d, 't> {
     document: &'d Document<'t>,
@@ -106,14 +166,20 @@ struct Call<'d, 't> {
 
 impl Call<'_, '_> {
     /// The rest of the answer, after its `id`.
-    fn answer(&self, registry: &mut Registry) -> Result<String, Fault> {
+    fn answer(&self, registry: &mut Registry, more: &mut dyn Operations) -> Result<String, Fault> {
         let document = self.document;
         if document.kind(Document::ROOT) != Kind::Object {
             return Err(self.wrong(Document::ROOT, "an object", "must be an object"));
         }
-        let (operation, members) = self.operation()?;
-        self.only(members)?;
         let result = |result: String| Ok(format!("\"result\":{result}"));
+        let (operation, members) = match self.operation(more.operations())? {
+            Asked::Own(operation, members) => (operation, members),
+            Asked::More(name, members) => {
+                self.only(members)?;
+                return result(more.answer(name, &Members(self))?);
+            }
+        };
+        self.only(members)?;
         match operation {
             Operation::Validate => Ok(format!("\"report\":{}", self.validate(registry)?.to_json())),
             Operation::Merge => {
@@ -142,6 +208,7 @@ impl Call<'_, '_> {
             Operation::Lint => result(json(&registry.lint(&self.contract()?)?)),
             Operation::Seal => {
                 registry.seal();
+                more.seal();
                 result("null".to_owned())
             }
             Operation::IsSealed => result(json(&registry.is_sealed())),
@@ -149,14 +216,18 @@ impl Call<'_, '_> {
     }
 
     /// The operation, and the members that its requests may have beside `id` and `op`. Default: `validate`.
-    fn operation(&self) -> Result<(Operation, &'static [&'static str]), Fault> {
+    fn operation(&self, more: &[(&'static str, &'static [&'static str])]) -> Result<Asked, Fault> {
         let at = self.document.member(Document::ROOT, "op");
         let name = at.map_or(Ok("validate"), |at| self.string(at))?;
-        let known = OPERATIONS.iter().find(|(known, ..)| *known == name);
-        known.map(|&(_, operation, members)| (operation, members)).ok_or_else(|| {
-            let known = OPERATIONS.map(|(name, ..)| name).join(", ");
-            self.wrong(at.unwrap_or(Document::ROOT), &known, &format!("must be one of {known}"))
-        })
+        if let Some(&(_, operation, members)) = OPERATIONS.iter().find(|(known, ..)| *known == name) {
+            return Ok(Asked::Own(operation, members));
+        }
+        if let Some(&(name, members)) = more.iter().find(|(known, _)| *known == name) {
+            return Ok(Asked::More(name, members));
+        }
+        let known: Vec<&str> = operations().chain(more.iter().map(|(name, _)| *name)).collect();
+        let known = known.join(", ");
+        Err(self.wrong(at.unwrap_or(Document::ROOT), &known, &format!("must be one of {known}")))
     }
 
     fn validate(&self, registry: &Registry) -> Result<Report, Fault> {
@@ -455,6 +526,8 @@ mod tests {
         let owned = |members: &[&str]| members.iter().map(|member| (*member).to_owned()).collect();
         let ours: BTreeMap<String, BTreeSet<String>> =
             OPERATIONS.iter().map(|(name, _, members)| ((*name).to_owned(), owned(members))).collect();
-        assert_eq!(ours, described());
+        // The kernel has further ones, and holds them to the same schema.
+        let described: BTreeMap<_, _> = described().into_iter().filter(|(name, _)| ours.contains_key(name)).collect();
+        assert_eq!(ours, described);
     }
 }

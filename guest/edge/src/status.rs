@@ -24,7 +24,7 @@ pub(crate) fn of(answer: &str) -> Status {
     let fault = rest.strip_prefix(",\"fault\":{\"fault\":\"").and_then(|rest| rest.split('"').next());
     match fault {
         Some("bad_request") => Status::BadRequest,
-        Some("bad_contract") => Status::UnprocessableContent,
+        Some("bad_contract" | "bad_profile") => Status::UnprocessableContent,
         Some("unknown_agent") => Status::NotFound,
         Some("sealed") => Status::Forbidden,
         _ => Status::BadGateway,

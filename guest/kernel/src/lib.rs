@@ -3,5 +3,35 @@
 //! A plain library without I/O, clock or randomness: the same profile and the same facts give the same decision, natively
 //! and in the sandbox. Each module is one layer. The gate does not depend on it.
 #![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "the words are documented once, in schemas/")]
 
-mod clean;
+mod approval;
+mod budget;
+mod call;
+pub mod clean;
+mod cut;
+mod decide;
+mod decision;
+mod digest;
+mod document;
+mod examples;
+mod facts;
+mod findings;
+mod flow;
+mod load;
+mod observation;
+mod observe;
+mod permit;
+mod profile;
+mod registry;
+mod render;
+mod result;
+mod scope;
+mod surface;
+mod time;
+mod tool;
+mod wire;
+
+pub use decide::{observe, permit};
+pub use profile::Profile;
+pub use registry::{ProfileInfo, Registry};

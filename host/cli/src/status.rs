@@ -62,7 +62,10 @@ impl Status {
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         if let Some(FaultError(fault)) = error.downcast_ref() {
             return match fault {
-                Fault::BadContract { .. } | Fault::UnknownAgent { .. } | Fault::Sealed { .. } => Status::Usage,
+                Fault::BadContract { .. }
+                | Fault::BadProfile { .. }
+                | Fault::UnknownAgent { .. }
+                | Fault::Sealed { .. } => Status::Usage,
                 _ => Status::Fault,
             };
         }

@@ -249,6 +249,7 @@ export interface Warning {
 export type FaultCode =
   | "bad_request"
   | "bad_contract"
+  | "bad_profile"
   | "unknown_agent"
   | "sealed"
   | "out_of_fuel"

@@ -146,6 +146,49 @@ pub(super) fn is_integer(text: &str) -> bool {
     Decimal::of(text).last >= 0
 }
 
+/// A value in the one way in which all values equal to it are written: members sorted by the bytes of their names, numbers as
+/// digits and an exponent.
+pub fn canonical(document: &Document, id: NodeId) -> String {
+    let mut out = String::new();
+    push_canonical(document, id, &mut out);
+    out
+}
+
+fn push_canonical(document: &Document, id: NodeId, out: &mut String) {
+    match document.kind(id) {
+        Kind::Array => {
+            out.push('[');
+            for item in document.items(id) {
+                push_canonical(document, item, out);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Kind::Object => {
+            let mut members: Vec<(NodeId, NodeId)> = document.members(id).collect();
+            members.sort_by(|a, b| document.order_of_strings(a.0, b.0));
+            out.push('{');
+            for (name, value) in members {
+                document.write(name, out);
+                out.push(':');
+                push_canonical(document, value, out);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Kind::Number => {
+            let number = Decimal::of(document.source(id));
+            if number.negative {
+                out.push('-');
+            }
+            out.extend(number.each_digit().map(char::from));
+            out.push('e');
+            out.push_str(&number.last.to_string());
+        }
+        _ => document.write(id, out),
+    }
+}
+
 /// The exponent of a number, without the letter before it.
 fn exponent(text: &str) -> i128 {
     match text.parse::<i128>() {

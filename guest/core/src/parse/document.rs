@@ -22,7 +22,7 @@ impl Span {
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Null,
     False,
     True,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// The name of the JSON type, as the keyword `type` spells it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Kind::Null => "null",
             Kind::False | Kind::True => "boolean",
@@ -48,7 +48,7 @@ impl Kind {
 
 /// A node's place in the arena. A container's descendants follow it, each with its own descendants; an object's
 /// members are a string node (the name) followed by the value.
-pub(crate) type NodeId = u32;
+pub type NodeId = u32;
 
 /// Where a string holds no escapes, it is the text between its quotes.
 const BORROWED: u32 = u32::MAX;
@@ -105,7 +105,7 @@ impl Node {
 
 /// A parsed document, with the place of every value in the text it was parsed from.
 #[derive(Debug)]
-pub(crate) struct Document<'t> {
+pub struct Document<'t> {
     pub(super) text: &'t str,
     pub(super) nodes: Vec<Node>,
     /// The strings that hold escapes, decoded, one after the other.
@@ -115,7 +115,7 @@ pub(crate) struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
-    pub(crate) const ROOT: NodeId = 0;
+    pub const ROOT: NodeId = 0;
 
     #[inline(always)]
     fn node(&self, id: NodeId) -> Node {
@@ -123,12 +123,12 @@ impl<'t> Document<'t> {
     }
 
     #[inline(always)]
-    pub(crate) fn kind(&self, id: NodeId) -> Kind {
+    pub fn kind(&self, id: NodeId) -> Kind {
         self.nodes[id as usize].kind
     }
 
     /// Where a value stands in the output.
-    pub(crate) fn span(&self, id: NodeId) -> Span {
+    pub fn span(&self, id: NodeId) -> Span {
         self.of_output(self.node(id).span)
     }
 
@@ -220,13 +220,13 @@ impl<'t> Document<'t> {
 
     /// The text of a value, as it was written.
     #[inline(always)]
-    pub(crate) fn source(&self, id: NodeId) -> &'t str {
+    pub fn source(&self, id: NodeId) -> &'t str {
         self.node(id).span.of(self.text)
     }
 
     /// How many items or members a container has; 0 for everything else.
     #[inline(always)]
-    pub(crate) fn count(&self, id: NodeId) -> usize {
+    pub fn count(&self, id: NodeId) -> usize {
         match self.kind(id) {
             Kind::Array | Kind::Object => self.node(id).a as usize,
             _ => 0,
@@ -235,7 +235,7 @@ impl<'t> Document<'t> {
 
     /// The node after the last descendant of this one.
     #[inline(always)]
-    pub(crate) fn next(&self, id: NodeId) -> NodeId {
+    pub fn next(&self, id: NodeId) -> NodeId {
         match self.kind(id) {
             Kind::Array | Kind::Object => self.node(id).b.min(self.nodes.len() as u32),
             _ => id + 1,
@@ -243,7 +243,7 @@ impl<'t> Document<'t> {
     }
 
     /// A string's value; empty for everything else.
-    pub(crate) fn string(&self, id: NodeId) -> &str {
+    pub fn string(&self, id: NodeId) -> &str {
         let node = self.node(id);
         if node.kind != Kind::String {
             return "";
@@ -283,7 +283,7 @@ impl<'t> Document<'t> {
 
     /// The items of an array, in order; nothing for everything else.
     #[inline(always)]
-    pub(crate) fn items(&self, id: NodeId) -> Items<'_, 't> {
+    pub fn items(&self, id: NodeId) -> Items<'_, 't> {
         let (at, end) = match self.kind(id) {
             Kind::Array => (id + 1, self.next(id)),
             _ => (0, 0),
@@ -293,7 +293,7 @@ impl<'t> Document<'t> {
 
     /// The members of an object, in order, as name and value; nothing for everything else.
     #[inline(always)]
-    pub(crate) fn members(&self, id: NodeId) -> Members<'_, 't> {
+    pub fn members(&self, id: NodeId) -> Members<'_, 't> {
         let (at, end) = match self.kind(id) {
             Kind::Object => (id + 1, self.next(id)),
             _ => (0, 0),
@@ -302,17 +302,17 @@ impl<'t> Document<'t> {
     }
 
     /// The value of an object's member.
-    pub(crate) fn member(&self, id: NodeId, name: &str) -> Option<NodeId> {
+    pub fn member(&self, id: NodeId, name: &str) -> Option<NodeId> {
         self.members(id).find(|&(key, _)| self.is_string(key, name)).map(|(_, value)| value)
     }
 
     /// The name of the first member of an object that is not among the known ones.
-    pub(crate) fn unknown_member(&self, id: NodeId, known: &[&str]) -> Option<NodeId> {
+    pub fn unknown_member(&self, id: NodeId, known: &[&str]) -> Option<NodeId> {
         self.members(id).map(|(name, _)| name).find(|&name| !known.contains(&self.string(name)))
     }
 
     /// The place of a node. A member's name has the place of its value.
-    pub(crate) fn place(&self, target: NodeId) -> Place {
+    pub fn place(&self, target: NodeId) -> Place {
         self.place_within(Self::ROOT, Place::root(), target)
     }
 
@@ -349,7 +349,7 @@ impl<'t> Document<'t> {
 
     /// Append a value as JSON text without optional white space. Numbers keep their digits; strings are written
     /// with the fewest escapes (RFC 8259, section 7).
-    pub(crate) fn write(&self, id: NodeId, out: &mut String) {
+    pub fn write(&self, id: NodeId, out: &mut String) {
         match self.kind(id) {
             Kind::Array => {
                 out.push('[');
@@ -380,7 +380,7 @@ impl<'t> Document<'t> {
     }
 
     /// The whole document as JSON text without optional white space.
-    pub(crate) fn minified(&self) -> String {
+    pub fn minified(&self) -> String {
         let mut out = String::with_capacity(self.source(Self::ROOT).len());
         self.write(Self::ROOT, &mut out);
         out
@@ -425,7 +425,7 @@ impl<'t> Document<'t> {
     }
 
     /// A value as text for a person: a string's own text, everything else as JSON.
-    pub(crate) fn shown(&self, id: NodeId) -> Cow<'_, str> {
+    pub fn shown(&self, id: NodeId) -> Cow<'_, str> {
         match self.kind(id) {
             Kind::String => Cow::Borrowed(self.string(id)),
             _ => Cow::Borrowed(self.source(id)),
@@ -433,7 +433,7 @@ impl<'t> Document<'t> {
     }
 }
 
-pub(crate) struct Items<'d, 't> {
+pub struct Items<'d, 't> {
     document: &'d Document<'t>,
     at: NodeId,
     end: NodeId,
@@ -452,7 +452,7 @@ impl Iterator for Items<'_, '_> {
     }
 }
 
-pub(crate) struct Members<'d, 't> {
+pub struct Members<'d, 't> {
     document: &'d Document<'t>,
     at: NodeId,
     end: NodeId,

@@ -12,9 +12,10 @@ mod number;
 mod strict;
 
 pub(crate) use document::Span;
-pub(crate) use document::{Document, Kind, NodeId};
+pub use document::{Document, Kind, NodeId};
 pub(crate) use edit::{Edit, Origin, apply};
-pub(crate) use number::{Number, length as number_length};
+pub use number::Number;
+pub(crate) use number::length as number_length;
 pub(crate) use strict::{Open, strict_end};
 
 use document::Node;

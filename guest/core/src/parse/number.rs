@@ -76,21 +76,21 @@ impl Shape {
 
 /// A number as it was written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Number<'t>(pub(crate) &'t str);
+pub struct Number<'t>(pub &'t str);
 
 impl Number<'_> {
-    pub(crate) fn as_u64(self) -> Option<u64> {
+    pub fn as_u64(self) -> Option<u64> {
         match self.0 {
             "-0" => Some(0),
             text => text.parse().ok(),
         }
     }
 
-    pub(crate) fn as_i64(self) -> Option<i64> {
+    pub fn as_i64(self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    pub(crate) fn as_f64(self) -> Option<f64> {
+    pub fn as_f64(self) -> Option<f64> {
         self.0.parse().ok()
     }
 

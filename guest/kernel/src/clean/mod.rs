@@ -1,1 +1,198 @@
 //! Any text from outside -> text that the model may read: hidden characters, secrets, links and instructions.
+//!
+//! [`inspect`] looks at the whole of a text, and [`Inspected::write`] writes any piece of it, so that a cut never splits a
+//! secret. [`clean`] is both at once. All of it takes linear time, and cleaned text stays as it is when it is cleaned again.
+//! `docs/clean.md` says what is done to each class, and what is not caught.
+//!
+//! A backslash sequence that was in the text stands for what ours stand for: it is visible, stays as it is, and is read when
+//! secrets and instructions are looked for. Only the counts say which of them were there before.
+
+mod instructions;
+mod links;
+mod secrets;
+mod types;
+mod unicode;
+mod view;
+mod vocabulary;
+mod words;
+
+use std::{fmt::Write, ops::Range};
+
+pub use instructions::MAX_INSTRUCTIONS;
+pub use types::{Counts, Escaped, Found, Hidden, Instruction, Kind, Reads, Redacted, Secret};
+
+use instructions::Instructions;
+use secrets::Secrets;
+use view::{Edge, Gap, Gaps, Is, View};
+
+/// What a text is made into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cleaned {
+    /// What the model may read.
+    pub text: String,
+    /// What was found. Spans are of the text as given.
+    pub found: Found,
+}
+
+/// Make a text one that the model may read.
+pub fn clean(text: &str) -> Cleaned {
+    let inspected = inspect(text);
+    let mut out = String::with_capacity(text.len());
+    inspected.write(0..text.len(), &mut out);
+    Cleaned { text: out, found: inspected.found }
+}
+
+/// A text, and all that is to be changed in it.
+#[derive(Debug, Clone)]
+pub struct Inspected<'t> {
+    text: &'t str,
+    /// In order, not overlapping.
+    edits: Vec<(Range<usize>, Edit)>,
+    /// What was found in the whole. Spans are of the text as given.
+    pub found: Found,
+}
+
+/// What is written in the place of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    Redact(Secret),
+    /// The same, in brackets.
+    Bracket,
+}
+
+/// Find what is hidden, secret or dangerous in the whole of a text, in linear time.
+///
+/// A string inside JSON is to be decoded before. A string that holds JSON itself is not: an escape in it stays as it is, and
+/// what it stands for is read.
+pub fn inspect(text: &str) -> Inspected<'_> {
+    let mut found = Found::default();
+    let mut runs = Runs::default();
+    let view = View::new(text, |gap| {
+        if let Is::Hidden(character) = gap.is {
+            let is_sequence = gap.end - gap.start > character.len_utf8();
+            let is_string = matches!(character, '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}');
+            let class = if is_sequence || is_string { Hidden::Ansi } else { unicode::class(character) };
+            found.escaped.add(class);
+        }
+        runs.add(gap);
+    });
+    let bytes = view.text.as_bytes();
+    let (mut secrets, mut instructions) = (Secrets::default(), Instructions::new());
+    let is_wanted =
+        |text: &[u8], start, end| secrets::may_begin(text, start, end) || instructions::opens_mark(text, start);
+    words::each(&view.text, is_wanted, |word| {
+        secrets.word(bytes, word);
+        instructions.word(bytes, word);
+    });
+    let secrets = secrets.found();
+    let mut edits: Vec<(Range<usize>, Edit)> = Vec::with_capacity(secrets.len());
+    let mut brackets = links::find(bytes).into_iter().peekable();
+    for (kind, range) in secrets {
+        found.redacted.add(kind);
+        while let Some(at) = brackets.next_if(|at| *at < range.end) {
+            if at < range.start {
+                edits.push((at..at + 1, Edit::Bracket));
+            }
+        }
+        edits.push((range, Edit::Redact(kind)));
+    }
+    edits.extend(brackets.map(|at| (at..at + 1, Edit::Bracket)));
+    found.defanged = edits.iter().filter(|(_, edit)| *edit == Edit::Bracket).count() as u32;
+    (found.instructions, found.instructions_left_out) = instructions.found();
+    let spans = edits.iter_mut().map(|(range, _)| (&mut range.start, &mut range.end));
+    let spans = spans.chain(found.instructions.iter_mut().map(|found| (&mut found.start, &mut found.end)));
+    view.locate(spans.flat_map(|(start, end)| [(start, Edge::Start), (end, Edge::End)]));
+    runs.tell(&mut found);
+    Inspected { text, edits, found }
+}
+
+impl Inspected<'_> {
+    /// Write a piece of the text: its secrets redacted, its hidden characters escaped, its links defanged. A secret that is only
+    /// partly in the piece is redacted in it, too. The bounds are moved to those of characters.
+    pub fn write(&self, piece: Range<usize>, out: &mut String) {
+        let end = self.text.floor_char_boundary(piece.end);
+        let mut at = self.text.floor_char_boundary(piece.start.min(end));
+        let first = self.edits.partition_point(|(range, _)| range.end <= at);
+        for (range, edit) in &self.edits[first..] {
+            if range.start >= end {
+                break;
+            }
+            self.escape(at..range.start.max(at), out);
+            at = range.end.min(end);
+            match edit {
+                Edit::Redact(kind) => {
+                    out.push_str("[redacted:");
+                    out.push_str(kind.as_str());
+                    out.push(']');
+                }
+                Edit::Bracket => {
+                    out.push('[');
+                    self.escape(range.clone(), out);
+                    out.push(']');
+                }
+            }
+        }
+        self.escape(at..end, out);
+    }
+
+    /// Write a piece without edits.
+    fn escape(&self, piece: Range<usize>, out: &mut String) {
+        let mut from = piece.start;
+        for gap in Gaps::new(self.text, piece.start).take_while(|gap| gap.start < piece.end) {
+            if let Is::Hidden(character) = gap.is {
+                out.push_str(&self.text[from..gap.start]);
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+                from = gap.start + character.len_utf8();
+            }
+        }
+        out.push_str(self.text.get(from..piece.end).unwrap_or_default());
+    }
+}
+
+/// Hidden characters in a row.
+#[derive(Default)]
+struct Runs {
+    found: Vec<Range<usize>>,
+    last: Range<usize>,
+    length: usize,
+}
+
+impl Runs {
+    /// So many in a row are told.
+    const LEAST: usize = 8;
+
+    fn add(&mut self, gap: Gap) {
+        let (Is::Hidden(character) | Is::Escape(character)) = gap.is;
+        if matches!(unicode::class(character), Hidden::Control) || !seamgate_core::is_hidden(character) {
+            return;
+        }
+        if gap.start != self.last.end {
+            (self.last, self.length) = (gap.start..gap.start, 0);
+        }
+        self.last.end = gap.end;
+        self.length += 1;
+        if self.length == Self::LEAST && self.found.len() < MAX_INSTRUCTIONS {
+            self.found.push(self.last.clone());
+        } else if self.length > Self::LEAST
+            && let Some(found) = self.found.last_mut()
+            && found.start == self.last.start
+        {
+            found.end = gap.end;
+        }
+    }
+
+    /// Put them among the instructions, in order, as far as there is room.
+    fn tell(self, found: &mut Found) {
+        let runs =
+            self.found.into_iter().map(|run| Instruction { kind: Reads::HiddenText, start: run.start, end: run.end });
+        found.instructions.extend(runs);
+        found.instructions.sort_by_key(|instruction| (instruction.start, instruction.end));
+        let more = found.instructions.len().saturating_sub(MAX_INSTRUCTIONS);
+        found.instructions_left_out = found.instructions_left_out.saturating_add(more as u32);
+        found.instructions.truncate(MAX_INSTRUCTIONS);
+    }
+}
+
+#[cfg(test)]
+mod tests;

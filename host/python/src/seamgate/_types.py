@@ -407,6 +407,7 @@ class LintWarning:
 FaultCode = Literal[
     "bad_request",
     "bad_contract",
+    "bad_profile",
     "unknown_agent",
     "sealed",
     "out_of_fuel",

@@ -1,0 +1,137 @@
+//! Asks and approvals: what a person decided about one action at one key, and nothing that a model wrote.
+
+use seamgate_core::parts::{quote, visible};
+
+use crate::{
+    call::Call,
+    decision::{AskView, Reason},
+    facts::{APPROVED, Ask, Decided, Facts, REJECTED},
+    profile::Profile,
+    tool::{Approval, Tool},
+};
+
+/// What is known about the approval that a call needs.
+pub(crate) enum State {
+    /// By the approval at this place in the facts.
+    Granted(usize),
+    Rejected(Reason),
+    /// Nobody decided yet. With why what is there does not count.
+    Asked(Ask, Vec<Reason>),
+}
+
+/// Look for the approval of one action at one key by all who must approve: after the ask, before it lapses, unspent. Gives
+/// the places of those that count, or what is known of the first that does not.
+pub(crate) fn find_all<'n>(
+    profile: &Profile,
+    facts: &Facts,
+    call: &Call,
+    digest: &str,
+    needed: &'n [(Approval, Reason)],
+) -> Result<Vec<usize>, (State, &'n (Approval, Reason))> {
+    // Of several, the shortest time holds.
+    let ttl_s = needed.iter().map(|(needed, _)| needed.ttl_s).min().unwrap_or_default();
+    let states: Vec<State> =
+        needed.iter().map(|(needed, _)| find(profile, facts, call, digest, &needed.by, ttl_s)).collect();
+    let is_rejected = |state: &State| matches!(state, State::Rejected(_));
+    let at = states.iter().position(is_rejected).or_else(|| {
+        let is_granted = |state: &State| matches!(state, State::Granted(_));
+        states.iter().position(|state| !is_granted(state))
+    });
+    let mut granted = Vec::new();
+    for (index, (state, needed)) in states.into_iter().zip(needed).enumerate() {
+        match state {
+            State::Granted(place) if at.is_none() => granted.push(place),
+            state if at == Some(index) => return Err((state, needed)),
+            _ => {}
+        }
+    }
+    granted.dedup();
+    Ok(granted)
+}
+
+fn find(profile: &Profile, facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> State {
+    let principals = profile.principals(by);
+    let asked = facts.asks.iter().rfind(|ask| ask.key == call.key && ask.digest == digest);
+    let mut reasons = Vec::new();
+    let mut granted = None;
+    for (index, decided) in facts.approvals.iter().enumerate().filter(|(_, decided)| decided.key == call.key) {
+        let who = quote(&decided.principal, 64);
+        if decided.digest != digest {
+            reasons.push(Reason::new("digest", format!("{who} decided about another action: its digest differs")));
+        } else if principals.binary_search(&decided.principal).is_err() {
+            reasons.push(Reason::new("approver", format!("{who} may not approve this")));
+        } else if decided.decision == REJECTED {
+            return State::Rejected(Reason::new("rejected", format!("{who} rejected it")));
+        } else if let Some(reason) = lapsed(decided, asked, facts.at, &who) {
+            reasons.push(reason);
+        } else if decided.decision == APPROVED && !decided.spent {
+            granted.get_or_insert(index);
+        }
+    }
+    match (granted, asked) {
+        (Some(index), _) => State::Granted(index),
+        (None, Some(ask)) if facts.at < ask.expires => State::Asked(ask.clone(), reasons),
+        (None, _) => {
+            let expires = facts.at.saturating_add(ttl_s.saturating_mul(1000));
+            let ask = Ask { key: call.key.clone(), digest: digest.to_owned(), at: facts.at, expires };
+            State::Asked(ask, reasons)
+        }
+    }
+}
+
+/// Why an approval does not hold for the ask that it answers.
+fn lapsed(decided: &Decided, asked: Option<&Ask>, now: u64, who: &str) -> Option<Reason> {
+    let Some(ask) = asked else {
+        return Some(Reason::new("before_ask", format!("{who} approved what nobody asked")));
+    };
+    if decided.at < ask.at {
+        return Some(Reason::new("before_ask", format!("{who} approved before it was asked")));
+    }
+    if decided.at >= ask.expires || now >= ask.expires {
+        return Some(Reason::new("expired", format!("the approval by {who} has expired")));
+    }
+    None
+}
+
+/// The asks with one more, without older ones about the same.
+pub(crate) fn with(asks: &[Ask], ask: Ask) -> Vec<Ask> {
+    let is_other = |other: &&Ask| other.key != ask.key || other.digest != ask.digest;
+    asks.iter().filter(is_other).cloned().chain([ask.clone()]).collect()
+}
+
+/// The approvals, of which those at some places are spent.
+pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
+    let spent = |(place, approval): (usize, &Decided)| Decided {
+        spent: approval.spent || places.contains(&place),
+        ..approval.clone()
+    };
+    approvals.iter().enumerate().map(spent).collect()
+}
+
+/// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped.
+pub(crate) fn view(
+    profile: &Profile,
+    tool: &Tool,
+    facts: &Facts,
+    call: &Call,
+    ask: &Ask,
+    needed: &Approval,
+) -> AskView {
+    let mode = facts.mode.as_deref().map(|mode| format!("mode: {}\n", visible(mode))).unwrap_or_default();
+    let view = format!(
+        "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}arguments: {}\n",
+        tool.full_name(),
+        tool.effect.as_str(),
+        if tool.egress { ", sends data out" } else { "" },
+        visible(&facts.principal),
+        visible(&facts.run),
+        visible(&call.arguments),
+    );
+    AskView {
+        key: ask.key.clone(),
+        digest: ask.digest.clone(),
+        by: profile.principals(&needed.by),
+        expires: ask.expires,
+        view,
+    }
+}

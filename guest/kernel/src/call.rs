@@ -1,0 +1,71 @@
+//! What the model asked for, before anything is decided about it.
+
+use std::borrow::Cow;
+
+use seamgate_core::{
+    Fault, Violation,
+    parts::{Caps, Document, Json, Kind},
+};
+
+use crate::document::{Format, source, text};
+
+pub(crate) static FORMAT: Format = Format::new("call", include_str!("../../../schemas/call.schema.json"));
+
+/// The longest arguments, in bytes.
+pub(crate) const MAX_ARGUMENTS: usize = 64 * 1024;
+
+/// Limits of arguments.
+const CAPS: Caps =
+    Caps { bytes: MAX_ARGUMENTS, depth: 64, string_bytes: MAX_ARGUMENTS, array_items: 10_000, object_members: 1_000 };
+
+/// One call that the model asked for.
+pub(crate) struct Call {
+    pub(crate) key: String,
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    /// The text as it would be sent.
+    pub(crate) arguments: String,
+}
+
+/// Why arguments are none.
+pub(crate) enum NotArguments {
+    TooLarge(usize),
+    Malformed(Vec<Violation>),
+    NoObject,
+}
+
+impl Call {
+    /// # Errors
+    ///
+    /// `bad_request`: the text is not a call.
+    pub(crate) fn read(json: &str) -> Result<Self, Fault> {
+        let document = FORMAT.read(json)?;
+        let arguments = document.member(Document::ROOT, "arguments").unwrap_or(Document::ROOT);
+        Ok(Call {
+            key: text(&document, "key").unwrap_or_default().to_owned(),
+            server: text(&document, "server").map(str::to_owned),
+            tool: text(&document, "tool").unwrap_or_default().to_owned(),
+            arguments: match document.kind(arguments) {
+                Kind::String => document.string(arguments).to_owned(),
+                _ => source(&document, arguments),
+            },
+        })
+    }
+
+    /// The arguments as a document.
+    pub(crate) fn document(&self) -> Result<Json<'_>, NotArguments> {
+        if self.arguments.len() > MAX_ARGUMENTS {
+            return Err(NotArguments::TooLarge(self.arguments.len()));
+        }
+        let document = Json::read(&self.arguments, &CAPS).map_err(NotArguments::Malformed)?;
+        if document.kind(Document::ROOT) == Kind::Object { Ok(document) } else { Err(NotArguments::NoObject) }
+    }
+
+    /// The tool's name as the model gave it, for people.
+    pub(crate) fn name(&self) -> Cow<'_, str> {
+        match self.server.as_deref() {
+            Some(server) if !server.is_empty() => format!("{server}/{}", self.tool).into(),
+            _ => self.tool.as_str().into(),
+        }
+    }
+}

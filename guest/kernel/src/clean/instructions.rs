@@ -1,0 +1,226 @@
+//! Text that reads like an instruction to a model. It is told, and stays: the text may only report it.
+//!
+//! Each rule is a few words in an order, each at most so many steps after the one before. The latest place where each word of
+//! a rule stood is all that is remembered, so the time is linear.
+
+use super::{
+    types::{Instruction, Reads},
+    vocabulary::*,
+    words::Word,
+};
+
+/// How many are told, with their spans.
+pub const MAX_INSTRUCTIONS: usize = 64;
+
+/// The most words of a rule.
+const MOST: usize = 5;
+
+struct Rule {
+    kind: Reads,
+    /// For each word, what it may be, and how many steps it may be after the word before. A word is two steps.
+    words: &'static [(u64, u32)],
+}
+
+const fn rule(kind: Reads, words: &'static [(u64, u32)]) -> Rule {
+    assert!(words.len() <= MOST);
+    Rule { kind, words }
+}
+
+static RULES: &[Rule] = &[
+    rule(Reads::Override, &[(IGNORE, 0), (PRIOR | ALL | YOUR, 8), (OBJECT, 8)]),
+    rule(Reads::Override, &[(IGNORE, 0), (OBJECT, 8), (PRIOR, 6)]),
+    rule(Reads::Override, &[(BYPASS, 0), (PRIOR, 4), (OBJECT, 4)]),
+    rule(Reads::Override, &[(BYPASS, 0), (ALL, 2), (YOUR, 2), (OBJECT, 6)]),
+    rule(Reads::Override, &[(IGNORE, 0), (EVERYTHING, 4), (ABOVE, 8)]),
+    rule(Reads::Override, &[(NOT, 0), (FOLLOW, 4), (PRIOR | YOUR, 6), (OBJECT, 6)]),
+    rule(Reads::Override, &[(PRIOR, 0), (OBJECT, 6), (IGNORE_LAST, 8)]),
+    rule(Reads::Override, &[(YOUR, 0), (NEW | REAL, 2), (TASK, 4), (IS, 3)]),
+    rule(Reads::Override, &[(REAL | NEW, 0), (INSTRUCTION, 2), (IS, 3)]),
+    rule(Reads::RoleChange, &[(YOU, 0), (ARE, 2), (NOW, 2), (PERSONA, 10)]),
+    rule(Reads::RoleChange, &[(FROM, 0), (NOW, 2), (ON, 2), (YOU, 4), (MUST, 4)]),
+    rule(Reads::RoleChange, &[(PRETEND, 0), (BE, 6)]),
+    rule(Reads::RoleChange, &[(JAILBREAK, 0), (MODE, 2)]),
+    rule(Reads::RoleChange, &[(YOU, 0), (ARE, 2), (NO, 2), (LONGER, 2), (BOUND, 4)]),
+    rule(Reads::RoleChange, &[(YOU_FOREIGN, 0), (NOW_FOREIGN, 4), (PERSONA, 12)]),
+    rule(Reads::RoleChange, &[(NOW_FOREIGN, 0), (YOU_FOREIGN, 4), (PERSONA, 12)]),
+    rule(Reads::ApprovalClaim, &[(PERSON, 0), (APPROVED, 8)]),
+    rule(Reads::ApprovalClaim, &[(PERSON, 0), (ALREADY, 6), (AGREED, 4)]),
+    rule(Reads::ApprovalClaim, &[(ALREADY, 0), (APPROVED, 4)]),
+    rule(Reads::ApprovalClaim, &[(APPROVED, 0), (BY, 3), (PERSON, 6)]),
+    rule(Reads::ApprovalClaim, &[(APPROVAL, 0), (GRANTED, 8)]),
+    rule(Reads::ApprovalClaim, &[(NO, 0), (APPROVAL, 4), (NEEDED, 6)]),
+    rule(Reads::ApprovalClaim, &[(WITHOUT, 0), (ASKING, 2), (APPROVAL | PERSON, 6)]),
+    rule(Reads::ToolDemand, &[(CALL, 0), (TOOL, 8)]),
+    rule(Reads::ToolDemand, &[(USE, 0), (YOUR, 4), (TOOL, 6)]),
+    rule(Reads::Disclosure, &[(REVEAL, 0), (SYSTEM, 6), (PROMPT, 2)]),
+    rule(Reads::Disclosure, &[(SEND, 0), (CONVERSATION, 8), (TO, 6)]),
+    rule(Reads::Disclosure, &[(SEND, 0), (ALL | YOUR, 4), (SENSITIVE, 8), (TO, 6)]),
+    rule(Reads::Concealment, &[(NOT, 0), (TELL, 2), (PERSON, 8)]),
+    rule(Reads::Concealment, &[(WITHOUT, 0), (TELLING, 2), (PERSON, 6)]),
+    rule(Reads::Address, &[(IF, 0), (YOU, 2), (ARE, 2), (MODEL, 8)]),
+    rule(Reads::Address, &[(NOTE, 0), (TO, 3), (MODEL, 6)]),
+];
+
+/// The rules that have a role in some place.
+static RULES_OF: [u64; 64] = {
+    assert!(RULES.len() <= 64);
+    let mut rules = [0; 64];
+    let mut index = 0;
+    while index < RULES.len() {
+        let mut word = 0;
+        while word < RULES[index].words.len() {
+            let mut bits = RULES[index].words[word].0;
+            while bits != 0 {
+                rules[bits.trailing_zeros() as usize] |= 1 << index;
+                bits &= bits - 1;
+            }
+            word += 1;
+        }
+        index += 1;
+    }
+    rules
+};
+
+/// Where the words of a rule up to one of them were last: the place of that one, and the first byte of all.
+#[derive(Clone, Copy)]
+struct Reached {
+    place: u32,
+    start: usize,
+}
+
+/// What of a view reads like an instruction.
+pub(super) struct Instructions {
+    found: Vec<Instruction>,
+    left_out: u32,
+    reached: [[Option<Reached>; MOST]; RULES.len()],
+}
+
+impl Instructions {
+    pub(super) fn new() -> Self {
+        Instructions { found: Vec::new(), left_out: 0, reached: [[None; MOST]; RULES.len()] }
+    }
+
+    /// The places, in order, and how many more there are.
+    pub(super) fn found(self) -> (Vec<Instruction>, u32) {
+        (self.found, self.left_out)
+    }
+
+    pub(super) fn add(&mut self, kind: Reads, start: usize, end: usize) {
+        // One that goes on where the last one of its kind is, is that one.
+        if let Some(last) = self.found.iter_mut().rev().take(4).find(|last| last.kind == kind)
+            && start < last.end
+        {
+            last.start = last.start.min(start);
+            last.end = last.end.max(end);
+        } else if self.found.len() < MAX_INSTRUCTIONS {
+            self.found.push(Instruction { kind, start, end });
+        } else {
+            self.left_out = self.left_out.saturating_add(1);
+        }
+    }
+
+    pub(super) fn word(&mut self, text: &[u8], word: Word) {
+        let mark = if opens_mark(text, word.start) { bar(text, word.start) } else { None };
+        let mark = mark.or_else(|| (word.roles & MARK != 0).then(|| mark_of(text, word.start, word.end)).flatten());
+        if let Some((start, end)) = mark {
+            self.add(Reads::RoleMarker, start, end);
+        }
+        let mut rules = 0;
+        let mut bits = word.roles;
+        while bits != 0 {
+            rules |= RULES_OF[bits.trailing_zeros() as usize];
+            bits &= bits - 1;
+        }
+        while rules != 0 {
+            let index = rules.trailing_zeros() as usize;
+            rules &= rules - 1;
+            self.follow(index, word);
+        }
+    }
+
+    fn follow(&mut self, index: usize, word: Word) {
+        let (rule, reached) = (&RULES[index], &mut self.reached[index]);
+        // From the last word on, so that one word is not two of them.
+        for (at, (roles, steps)) in rule.words.iter().enumerate().rev() {
+            if word.roles & roles == 0 {
+                continue;
+            }
+            let start = match at.checked_sub(1) {
+                None => word.start,
+                Some(before) => match reached[before] {
+                    Some(before) if word.place - before.place <= *steps => before.start,
+                    _ => continue,
+                },
+            };
+            if at + 1 == rule.words.len() {
+                *reached = [None; MOST];
+                self.add(rule.kind, start, word.end);
+                return;
+            }
+            reached[at] = Some(Reached { place: word.place, start });
+        }
+    }
+}
+
+/// Whether what is before a word opens a mark.
+pub(super) fn opens_mark(text: &[u8], start: usize) -> bool {
+    start >= 2 && text[start - 1] == b'|' && text[start - 2] == b'<'
+}
+
+/// `<|im_start|>` and the like.
+fn bar(text: &[u8], start: usize) -> Option<(usize, usize)> {
+    let is_inside = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ');
+    let end = start + text[start..].iter().take(40).take_while(is_inside).count();
+    text[end..].starts_with(b"|>").then_some((start - 2, end + 2))
+}
+
+/// The span of a mark around one of its words: `[INST]`, `<<SYS>>`, `<start_of_turn>`, `<tool_call>`, `### Instruction:`, or
+/// `system:` at the start of a line, if what follows is meant for a model.
+fn mark_of(text: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+    let (before, word, after) = (&text[..start], &text[start..end], &text[end..]);
+    let is = |names: &[&str]| names.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
+    let length = |pieces: &[&str]| pieces.iter().find(|piece| after.starts_with(piece.as_bytes())).map(|p| p.len());
+    let opens = |pieces: &[&str]| pieces.iter().find(|piece| before.ends_with(piece.as_bytes())).map(|p| p.len());
+    if word == b"INST" {
+        return Some((start - opens(&["[/", "["])?, end + length(&["]"])?));
+    }
+    if word == b"SYS" {
+        return Some((start - opens(&["<</", "<<"])?, end + length(&[">>"])?));
+    }
+    if let Some(open) = opens(&["</", "<"]) {
+        let names: &[&str] = match word {
+            b"start" | b"end" => &["_of_turn>"],
+            b"tool" => &["_call>", "_calls>", "_use>"],
+            b"function" => &["_call>", "_calls>"],
+            b"invoke" => &[" name=\""],
+            b"system" => &["_prompt>", "-reminder>", "-prompt>", "_message>"],
+            _ => &[],
+        };
+        if let Some(length) = length(names) {
+            return Some((start - open, end + length));
+        }
+    }
+    let line = before.iter().rposition(|&byte| !matches!(byte, b' ' | b'\t' | b'#' | b'*' | b'<' | b'['));
+    let is_line_start = line.is_none_or(|at| matches!(before[at], b'\n' | b'"' | b'\'' | b'`'));
+    if !is_line_start {
+        return None;
+    }
+    let opened = &before[line.map_or(0, |at| at + 1)..];
+    if opened.trim_ascii().starts_with(b"###") && is(&["instruction", "response", "system", "human", "assistant"]) {
+        let is_end = after.first().is_none_or(|byte| *byte == b'\n');
+        return (is_end && is(&["instruction"]) || after.starts_with(b":"))
+            .then_some((start, end + usize::from(!is_end)));
+    }
+    if !is(&["system", "assistant", "developer", "human"]) {
+        return None;
+    }
+    let rest = match after {
+        [b']' | b'>' | b'*', b':', rest @ ..] | [b'*', b'*', b':', rest @ ..] | [b':' | b']' | b'>', rest @ ..] => rest,
+        _ => return None,
+    };
+    let begin = rest.iter().take(8).take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+    let length = rest[begin..].iter().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let next = &rest[begin..begin + length];
+    let is_meant = super::words::roles_of(next) & NEXT != 0;
+    is_meant.then(|| (start, text.len() - rest.len() + begin + length))
+}

@@ -1,0 +1,483 @@
+//! Secrets: few forms, each precise. Those of gitleaks, detect-secrets and trufflehog say what the forms are.
+
+use std::ops::Range;
+
+use super::{
+    types::Secret,
+    vocabulary::{BEARER, KEY, KEY_PART, PREFIX},
+    words::{Word, roles_of},
+};
+
+/// A token with a beginning of its own.
+struct Form {
+    kind: Secret,
+    begin: &'static str,
+    of: Of,
+    /// How many characters follow, at least.
+    least: usize,
+    /// And at most.
+    most: usize,
+}
+
+/// What a token consists of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// `0-9a-f`, in either case.
+    Hex,
+    /// `0-9A-Z`.
+    Capitals,
+    /// Letters and digits.
+    Letters,
+    /// Letters, digits, `_` and `-`.
+    Url,
+    /// As `Url`, with dots.
+    Dotted,
+    /// As `Dotted`, with `+`, `/`, `=` and `~`.
+    Base64,
+    /// As `Base64`, and `%`.
+    Encoded,
+}
+
+impl Of {
+    fn has(self, byte: u8) -> bool {
+        match self {
+            Of::Hex => byte.is_ascii_hexdigit(),
+            Of::Capitals => byte.is_ascii_digit() || byte.is_ascii_uppercase(),
+            Of::Letters => byte.is_ascii_alphanumeric(),
+            Of::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Of::Dotted => Of::Url.has(byte) || byte == b'.',
+            Of::Base64 => Of::Dotted.has(byte) || matches!(byte, b'+' | b'/' | b'=' | b'~'),
+            Of::Encoded => Of::Base64.has(byte) || byte == b'%',
+        }
+    }
+}
+
+const ANY: usize = usize::MAX;
+
+const fn form(kind: Secret, begin: &'static str, of: Of, least: usize, most: usize) -> Form {
+    Form { kind, begin, of, least, most }
+}
+
+/// By their first words, which are in the vocabulary.
+static FORMS: &[Form] = &[
+    form(Secret::GithubToken, "ghp_", Of::Letters, 36, ANY),
+    form(Secret::GithubToken, "gho_", Of::Letters, 36, ANY),
+    form(Secret::GithubToken, "ghu_", Of::Letters, 36, ANY),
+    form(Secret::GithubToken, "ghs_", Of::Letters, 36, ANY),
+    form(Secret::GithubToken, "ghr_", Of::Letters, 36, ANY),
+    form(Secret::GithubToken, "github_pat_", Of::Url, 60, ANY),
+    form(Secret::GitlabToken, "glpat-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "gldt-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glrt-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glptt-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glcbt-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "gloas-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glsoat-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glagent-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glft-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glimt-", Of::Dotted, 20, ANY),
+    form(Secret::GitlabToken, "glffct-", Of::Dotted, 20, ANY),
+    form(Secret::SlackToken, "xoxb-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxp-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxa-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxr-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxs-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxo-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxe-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxe.xoxb-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xoxe.xoxp-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "xapp-", Of::Url, 16, ANY),
+    form(Secret::SlackToken, "hooks.slack.com/services/", Of::Base64, 20, ANY),
+    form(Secret::SlackToken, "hooks.slack.com/workflows/", Of::Base64, 20, ANY),
+    form(Secret::SlackToken, "hooks.slack.com/triggers/", Of::Base64, 20, ANY),
+    form(Secret::StripeKey, "sk_live_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "sk_test_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "sk_prod_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "rk_live_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "rk_test_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "rk_prod_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "whsec_", Of::Letters, 24, ANY),
+    form(Secret::AnthropicKey, "sk-ant-", Of::Url, 24, ANY),
+    form(Secret::OpenaiKey, "sk-proj-", Of::Url, 32, ANY),
+    form(Secret::OpenaiKey, "sk-svcacct-", Of::Url, 32, ANY),
+    form(Secret::OpenaiKey, "sk-admin-", Of::Url, 32, ANY),
+    form(Secret::OpenaiKey, "sk-or-v1-", Of::Hex, 32, ANY),
+    form(Secret::OpenaiKey, "sk-", Of::Letters, 32, ANY),
+    form(Secret::GcpKey, "ya29.", Of::Url, 20, ANY),
+    form(Secret::GcpKey, "GOCSPX-", Of::Url, 28, ANY),
+    form(Secret::ServiceToken, "npm_", Of::Letters, 36, ANY),
+    form(Secret::ServiceToken, "pypi-AgE", Of::Url, 50, ANY),
+    form(Secret::ServiceToken, "hf_", Of::Letters, 34, ANY),
+    form(Secret::ServiceToken, "SG.", Of::Dotted, 64, ANY),
+    form(Secret::ServiceToken, "shpat_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "shpca_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "shppa_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "shpss_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "dop_v1_", Of::Hex, 64, ANY),
+    form(Secret::ServiceToken, "doo_v1_", Of::Hex, 64, ANY),
+    form(Secret::ServiceToken, "dor_v1_", Of::Hex, 64, ANY),
+    form(Secret::ServiceToken, "hvs.", Of::Url, 24, ANY),
+    form(Secret::ServiceToken, "hvb.", Of::Url, 24, ANY),
+    form(Secret::ServiceToken, "dckr_pat_", Of::Url, 20, ANY),
+    form(Secret::ServiceToken, "lin_api_", Of::Letters, 32, ANY),
+    form(Secret::ServiceToken, "gsk_", Of::Letters, 40, ANY),
+    form(Secret::ServiceToken, "xai-", Of::Letters, 40, ANY),
+    form(Secret::ServiceToken, "pplx-", Of::Letters, 40, ANY),
+    form(Secret::ServiceToken, "sntrys_", Of::Base64, 40, ANY),
+    form(Secret::ServiceToken, "PMAK-", Of::Url, 40, ANY),
+    form(Secret::ServiceToken, "figd_", Of::Url, 32, ANY),
+    form(Secret::ServiceToken, "AGE-SECRET-KEY-1", Of::Letters, 58, 58),
+];
+
+/// By their first letters: the rest of the token is of the same word, or of the next.
+static BEGINNINGS: &[Form] = &[
+    form(Secret::AwsKey, "AKIA", Of::Capitals, 16, 16),
+    form(Secret::AwsKey, "ASIA", Of::Capitals, 16, 16),
+    form(Secret::AwsKey, "ABIA", Of::Capitals, 16, 16),
+    form(Secret::AwsKey, "ACCA", Of::Capitals, 16, 16),
+    form(Secret::AwsKey, "ABSK", Of::Base64, 109, ANY),
+    form(Secret::GcpKey, "AIza", Of::Url, 35, 35),
+    form(Secret::ServiceToken, "dapi", Of::Hex, 32, 32),
+];
+
+/// Whether a word without a role may begin a secret, or stand in one.
+pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
+    match text[start] {
+        b'A' => {
+            matches!(text[start + 1..end], [b'K' | b'S' | b'B', b'I' | b'S', ..] | [b'C', b'C', ..] | [b'I', b'z', ..])
+        }
+        b'd' => end - start >= 36 && text[start..].starts_with(b"dapi"),
+        b'e' => end - start > 3 && text[start..].starts_with(b"eyJ"),
+        _ => text.get(end) == Some(&b'~') && text[end - 1] == b'Q' || text[end..].starts_with(b"://"),
+    }
+}
+
+/// The secrets of a view.
+#[derive(Default)]
+pub(super) struct Secrets {
+    found: Vec<(Secret, Range<usize>)>,
+    /// The first `-----END` from some place on: the place and it.
+    next_end: Option<(usize, usize)>,
+    /// How far the last two runs of token characters reach, so that none is walked again.
+    runs: [Range<usize>; 2],
+}
+
+impl Secrets {
+    /// In order, not overlapping.
+    pub(super) fn found(self) -> Vec<(Secret, Range<usize>)> {
+        self.found
+    }
+
+    pub(super) fn word(&mut self, text: &[u8], word: Word) {
+        if self.found.last().is_some_and(|(_, last)| word.start < last.end) {
+            return;
+        }
+        let found = if word.roles & PREFIX != 0 { self.prefix(text, word.start) } else { None };
+        let found = found.or_else(|| self.begun(text, word));
+        let found = found.or_else(|| (word.roles & BEARER != 0).then(|| bearer(text, word)).flatten());
+        let found = found.or_else(|| (word.roles & KEY != 0).then(|| self.assigned(text, word)).flatten());
+        let found = found.or_else(|| address(text, word.end));
+        if let Some((kind, range)) = found
+            && self.found.last().is_none_or(|(_, last)| last.end <= range.start)
+        {
+            self.found.push((kind, range));
+        }
+    }
+
+    /// A token that begins with a word of the vocabulary.
+    fn prefix(&mut self, text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
+        if text[start..].starts_with(b"BEGIN ") {
+            return self.private_key(text, start);
+        }
+        FORMS.iter().find_map(|form| token(text, start, form))
+    }
+
+    /// A token that begins with letters of its own, or an address.
+    fn begun(&mut self, text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
+        let rest = &text[word.start..];
+        match rest[0] {
+            b'A' | b'd' => BEGINNINGS.iter().find_map(|form| token(text, word.start, form)),
+            b'e' if rest.starts_with(b"eyJ") => self.jwt(text, word.start),
+            _ if text.get(word.end) == Some(&b'~') && text[word.end - 1] == b'Q' => azure(text, word.end),
+            _ => None,
+        }
+    }
+
+    /// From BEGIN to END, or to where lines of the key end.
+    fn private_key(&mut self, text: &[u8], word: usize) -> Option<(Secret, Range<usize>)> {
+        let start = word.checked_sub(5)?;
+        if !text[start..].starts_with(b"-----") {
+            return None;
+        }
+        let label = text[word..].iter().take(100).take_while(|byte| Of::Capitals.has(**byte) || **byte == b' ').count();
+        let body = word + label;
+        let is_key = text[word..body].windows(11).any(|words| words == b"PRIVATE KEY");
+        if !is_key || !text[body..].starts_with(b"-----") {
+            return None;
+        }
+        let body = body + 5;
+        let end = match self.next_end {
+            Some((from, end)) if from <= body && body <= end => end,
+            _ => {
+                let end = memchr::memmem::find(&text[body..], b"-----END ").map_or(text.len(), |at| body + at);
+                self.next_end = Some((body, end));
+                end
+            }
+        };
+        let is_near = end < text.len() && end - body <= 16 * 1024;
+        if is_near && memchr::memmem::find(&text[body..end], b"-----BEGIN").is_none() {
+            let label = text[end + 9..].iter().take(100).take_while(|byte| **byte != b'-' && **byte != b'\n').count();
+            let dashes = text[end + 9 + label..].iter().take(5).take_while(|byte| **byte == b'-').count();
+            return Some((Secret::PrivateKey, start..end + 9 + label + dashes));
+        }
+        Some((Secret::PrivateKey, start..body + key_lines(&text[body..])))
+    }
+
+    /// `header.payload.signature`, the first two of them JSON; or the five parts of an encrypted one.
+    fn jwt(&mut self, text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
+        let header = self.run(0, text, start);
+        if header - start < 16 || text.get(header) != Some(&b'.') {
+            return None;
+        }
+        let payload = self.run(1, text, header + 1);
+        let is_signed = text[header + 1..].starts_with(b"eyJ") && payload - header > 16;
+        let mut end = payload;
+        let mut parts = 2;
+        while text.get(end) == Some(&b'.') && parts < 5 {
+            // Each is walked once for what precedes it, because the parts before it are cut off.
+            let length = text[end + 1..].iter().take_while(|byte| Of::Url.has(**byte)).count();
+            end += 1 + length;
+            parts += 1;
+            if is_signed && parts == 3 {
+                break;
+            }
+        }
+        (is_signed || parts == 5 && end - start > 100).then_some((Secret::Jwt, start..end))
+    }
+
+    /// Where a run of characters of a token ends.
+    fn run(&mut self, which: usize, text: &[u8], start: usize) -> usize {
+        let run = &mut self.runs[which];
+        if !run.contains(&start) {
+            let length = text[start..].iter().take_while(|byte| Of::Url.has(**byte)).count();
+            *run = start..start + length;
+        }
+        run.end
+    }
+
+    /// `password=…`, `"api_key": "…"`: a value that looks like a secret, after the name of one.
+    fn assigned(&mut self, text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
+        let name = text.get(word.start..word.end)?;
+        let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+        let is_password = is(&["password", "passwd", "passphrase", "pwd"]) || name.len() > 8 && ends(name, b"password");
+        let (value, quote) = value_of(text, word.end)?;
+        if is(&["authorization"]) {
+            return None;
+        }
+        if is(&["sig"]) {
+            let is_query = word.start > 0 && matches!(text[word.start - 1], b'?' | b'&');
+            return is_query
+                .then(|| run_of(text, value, Of::Encoded, 40))
+                .flatten()
+                .map(|range| (Secret::AzureKey, range));
+        }
+        if is(&["key", "token", "secret"]) {
+            let part = &text[..word.start];
+            let is_joined = part.last().is_some_and(|byte| matches!(byte, b'_' | b'-'));
+            let letters = &part[..part.len() - usize::from(is_joined)];
+            let length = letters.iter().rev().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let is_part = is_joined && roles_of(&letters[letters.len() - length..]) & KEY_PART != 0;
+            if !is_part && (is(&["key"]) || is(&["token"]) && is_joined) {
+                return None;
+            }
+        }
+        let range = match quote {
+            Some(quote) => {
+                let end = text[value..].iter().take(512).position(|&byte| byte == quote || byte == b'\n')?;
+                // A quote inside a string of JSON is escaped.
+                let end = value + end;
+                value..end - usize::from(end > value && text[end - 1] == b'\\')
+            }
+            None => {
+                let is_end = |byte: u8| {
+                    !byte.is_ascii_graphic() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'\\')
+                };
+                let is_end = |byte: &u8| is_end(*byte) || matches!(byte, b'&' | b')' | b']' | b'}' | b'|');
+                value..value + text[value..].iter().take(512).position(is_end).unwrap_or((text.len() - value).min(512))
+            }
+        };
+        let known = FORMS.iter().chain(BEGINNINGS).find_map(|form| token(text, range.start, form));
+        if let Some((kind, known)) = known
+            && known.end >= range.end
+        {
+            return Some((kind, known));
+        }
+        let value = &text[range.clone()];
+        let is_secret = if is_password { is_password_like(value, quote.is_some()) } else { is_secret_like(value) };
+        let kind = if is_password {
+            Secret::Password
+        } else if is(&["accountkey", "sharedaccesskey"]) {
+            Secret::AzureKey
+        } else if is(&["secretaccesskey"]) {
+            Secret::AwsKey
+        } else {
+            Secret::Secret
+        };
+        is_secret.then_some((kind, range))
+    }
+}
+
+/// Whether a form is at a place, up to where a word may end.
+fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>)> {
+    let rest = text.get(start..)?.strip_prefix(form.begin.as_bytes())?;
+    let from = text.len() - rest.len();
+    let limit = if form.most == ANY { ANY } else { form.most + 1 };
+    let length = rest.iter().take(limit).take_while(|byte| form.of.has(**byte)).count();
+    let is_whole = length <= form.most && !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
+    // Names have such beginnings too, but a digit among so many letters is none of a name.
+    let is_random = rest[..length].iter().any(u8::is_ascii_digit) || form.begin == "hf_";
+    (length >= form.least && is_whole && is_random).then_some((form.kind, start..from + length))
+}
+
+/// A run of characters from a place on, if it is long enough.
+fn run_of(text: &[u8], start: usize, of: Of, least: usize) -> Option<Range<usize>> {
+    let length = text[start..].iter().take(4096).take_while(|byte| of.has(**byte)).count();
+    (length >= least).then_some(start..start + length)
+}
+
+/// `abc8Q~…`: a secret of Azure, by its tilde.
+fn azure(text: &[u8], tilde: usize) -> Option<(Secret, Range<usize>)> {
+    let start = tilde.checked_sub(5)?;
+    let is_start = text[start..start + 3].iter().all(|byte| Of::Dotted.has(*byte)) && text[tilde - 2].is_ascii_digit();
+    let is_alone = start == 0 || !text[start - 1].is_ascii_alphanumeric();
+    let has = |byte: &&u8| Of::Dotted.has(**byte) || **byte == b'~';
+    let length = text[tilde + 1..].iter().take(40).take_while(has).count();
+    (is_start && is_alone && matches!(length, 31..=34)).then_some((Secret::AzureKey, start..tilde + 1 + length))
+}
+
+/// What comes after `Bearer`, or after `Authorization: Basic`.
+fn bearer(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
+    let spaces = text[word.end..].iter().take(4).take_while(|byte| **byte == b' ').count();
+    let is_basic = text[word.start] | 0x20 == b'b' && word.end - word.start == 5;
+    let range = run_of(text, word.end + spaces, Of::Base64, if is_basic { 8 } else { 16 })?;
+    if spaces == 0 {
+        return None;
+    }
+    let before = text[..word.start].trim_ascii_end();
+    let before = before.strip_suffix(b"\"").map_or(before, <[u8]>::trim_ascii_end);
+    let is_header = before.strip_suffix(b":").is_some_and(|before| {
+        let before = before.strip_suffix(b"\"").unwrap_or(before);
+        before.len() >= 13 && before[before.len() - 13..].eq_ignore_ascii_case(b"authorization")
+    });
+    let value = &text[range.clone()];
+    let is_secret = if is_basic { is_header } else { is_header || is_secret_like(value) };
+    is_secret.then_some((Secret::BearerToken, range))
+}
+
+/// The password of `scheme://user:password@host`, from the end of the scheme.
+fn address(text: &[u8], scheme: usize) -> Option<(Secret, Range<usize>)> {
+    let authority = text[scheme..].strip_prefix(b"://")?;
+    let start = scheme + 3;
+    let is_end =
+        |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>');
+    let authority = &authority[..authority.iter().take(512).position(is_end).unwrap_or(authority.len().min(512))];
+    let at = authority.iter().rposition(|byte| *byte == b'@')?;
+    let colon = authority[..at].iter().position(|byte| *byte == b':')?;
+    let password = &authority[colon + 1..at];
+    let is_example =
+        [&b"password"[..], b"passwd", b"pass", b"pw", b"pwd"].iter().any(|other| password.eq_ignore_ascii_case(other));
+    let is_secret = !password.is_empty() && !is_example && !is_placeholder(password);
+    is_secret.then_some((Secret::Password, start + colon + 1..start + at))
+}
+
+/// How many bytes of lines of Base64, of headers such as `Proc-Type: …`, and of what separates them come first.
+fn key_lines(text: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        let mut at = end;
+        // What separates lines, also as it is escaped inside a string.
+        while let Some(byte) = text.get(at) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' | b'\\' | b'"' | b'\'' | b'+' | b',' => at += 1,
+                b'n' | b'r' if at > 0 && text[at - 1] == b'\\' => at += 1,
+                _ => break,
+            }
+        }
+        let line = &text[at..];
+        let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+        let length = line.iter().take_while(is_base64).count();
+        let header = line.iter().take(24).take_while(|byte| Of::Url.has(**byte)).count();
+        end = if length >= 16 || length > 0 && end > 0 && is_line_end(&line[length..]) {
+            at + length
+        } else if line[header..].starts_with(b": ") && header > 0 {
+            at + line.iter().take(200).position(|byte| matches!(byte, b'\n' | b'\\')).unwrap_or(line.len().min(200))
+        } else {
+            return end;
+        };
+    }
+}
+
+fn is_line_end(text: &[u8]) -> bool {
+    matches!(text.first(), None | Some(b'\n' | b'\r' | b'\\' | b'"' | b'\''))
+}
+
+/// Where the value of a name begins, and its quote: after `=`, `:`, `:=` or `=>`.
+fn value_of(text: &[u8], name_end: usize) -> Option<(usize, Option<u8>)> {
+    let mut at = name_end;
+    let skip = |at: &mut usize, which: &[u8], most: usize| {
+        let begin = *at;
+        while *at - begin < most && text.get(*at).is_some_and(|byte| which.contains(byte)) {
+            *at += 1;
+        }
+        *at > begin
+    };
+    skip(&mut at, b"\\", 1);
+    skip(&mut at, b"\"'`", 1);
+    skip(&mut at, b" \t", 8);
+    if !skip(&mut at, b"=:>", 2) {
+        return None;
+    }
+    skip(&mut at, b" \t", 8);
+    skip(&mut at, b"\\", 1);
+    let quote = text.get(at).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+    Some((at + usize::from(quote.is_some()), quote))
+}
+
+/// Whether a value only stands for a secret: a variable, a template, a mask.
+fn is_placeholder(value: &[u8]) -> bool {
+    let Some(&first) = value.first() else { return true };
+    matches!(first, b'$' | b'{' | b'<' | b'%' | b'[' | b'(' | b'@' | b'&')
+        || value.iter().all(|byte| *byte == first || matches!(byte, b'*' | b'.' | b'-' | b'_' | b'x' | b'X'))
+        || value.windows(10).any(|part| part == b"[redacted:")
+        || value.windows(3).any(|part| part == b"..." || part == b"***")
+}
+
+/// Whether a value looks like a password: not a word, not code, not a path, not a sentence.
+fn is_password_like(value: &[u8], is_quoted: bool) -> bool {
+    let has = |is: fn(&u8) -> bool| value.iter().any(is);
+    let is_marked = has(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'*' | b'+' | b'~' | b'?'));
+    let is_code = has(|byte| matches!(byte, b'(' | b'{' | b'['))
+        || matches!(value.first(), Some(b'/' | b'.' | b'~' | b'-' | b'='));
+    let is_letters = value.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'-'));
+    value.len() >= 6
+        && !is_placeholder(value)
+        && !has(u8::is_ascii_whitespace)
+        && !is_letters
+        && (has(u8::is_ascii_digit) || is_marked && has(u8::is_ascii_alphabetic))
+        && (is_quoted || !is_code)
+        && !value.contains(&b':')
+}
+
+/// Whether a value looks like a key or token: among its characters, so many letters and digits mixed.
+fn is_secret_like(value: &[u8]) -> bool {
+    let is_mixed =
+        |run: &[u8]| run.len() >= 8 && run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic);
+    value.len() >= 16
+        && !is_placeholder(value)
+        && value.iter().all(|byte| Of::Encoded.has(*byte))
+        && value.split(|byte| !byte.is_ascii_alphanumeric()).any(is_mixed)
+}
+
+fn ends(name: &[u8], with: &[u8]) -> bool {
+    name.len() >= with.len() && name[name.len() - with.len()..].eq_ignore_ascii_case(with)
+}

@@ -1,0 +1,239 @@
+//! A text as it is matched: without hidden characters, and with JSON escapes read.
+//!
+//! What is found in it is told by places in the text as given. Nothing is kept for each hidden character, because a hostile
+//! text consists of them: both directions read the text again, which gives the same.
+
+use std::borrow::Cow;
+
+use seamgate_core::is_hidden;
+
+use super::unicode::is_ordinary;
+
+/// A piece of the text that is not in the view as it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gap {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) is: Is,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Is {
+    /// A hidden character; from ESC on, also the ASCII text of a terminal sequence.
+    Hidden(char),
+    /// An escape as JSON, JavaScript or Rust write it, with the character that it stands for.
+    Escape(char),
+}
+
+impl Gap {
+    /// What the view has in its place.
+    fn shows(self) -> Option<char> {
+        match self.is {
+            Is::Escape(character) if !is_skipped(character) => Some(character),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the view leaves a character out, wherever it stands.
+fn is_skipped(character: char) -> bool {
+    is_hidden(character) && !matches!(character, '\n' | '\t' | '\r')
+}
+
+/// The gaps of a text from a place on, in order.
+pub(super) struct Gaps<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Gaps<'t> {
+    pub(super) fn new(text: &'t str, at: usize) -> Self {
+        Gaps { text, at }
+    }
+}
+
+impl Iterator for Gaps<'_> {
+    type Item = Gap;
+
+    fn next(&mut self) -> Option<Gap> {
+        let bytes = self.text.as_bytes();
+        loop {
+            let start = self.at + plain(&bytes[self.at..]);
+            let first = *bytes.get(start)?;
+            if first == b'\\' {
+                self.at = start + 1;
+                if let Some((character, length)) = escape(&bytes[start..]) {
+                    let end = start + length;
+                    self.at = match character {
+                        '\u{1b}' | '\u{9b}' => end + sequence(character, &bytes[end..]),
+                        _ => end,
+                    };
+                    return Some(Gap { start, end: self.at, is: Is::Escape(character) });
+                }
+                continue;
+            }
+            let (before, after) = self.text.split_at(start);
+            let mut characters = after.chars();
+            let character = characters.next()?;
+            let after = characters.as_str();
+            self.at = start + character.len_utf8();
+            if !is_hidden(character) || is_ordinary(before, character, after) {
+                continue;
+            }
+            match character {
+                '\n' | '\t' => continue,
+                '\r' if after.starts_with('\n') => continue,
+                '\u{1b}' | '\u{9b}' => self.at += sequence(character, &bytes[self.at..]),
+                _ => {}
+            }
+            return Some(Gap { start, end: self.at, is: Is::Hidden(character) });
+        }
+    }
+}
+
+/// Whether a byte can begin a hidden character or an escape.
+const SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        special[byte] = byte != b'\n' as usize && byte != b'\t' as usize;
+        byte += 1;
+    }
+    // The first bytes of what `is_hidden` has: a test holds them equal.
+    let first = [0x7f, b'\\', 0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3];
+    let mut index = 0;
+    while index < first.len() {
+        special[first[index] as usize] = true;
+        index += 1;
+    }
+    special
+};
+
+/// How many bytes come before the first that may be special.
+#[inline]
+pub(super) fn plain(bytes: &[u8]) -> usize {
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    let mut at = 0;
+    for block in blocks {
+        // Compiled to a few instructions on all at once.
+        let mut special = false;
+        for &byte in block {
+            special |= byte < 0x20 && byte != b'\n' && byte != b'\t' || byte == b'\\' || byte >= 0x7f;
+        }
+        if special && let Some(place) = block.iter().position(|&byte| SPECIAL[usize::from(byte)]) {
+            return at + place;
+        }
+        at += block.len();
+    }
+    at + rest.iter().position(|&byte| SPECIAL[usize::from(byte)]).unwrap_or(rest.len())
+}
+
+/// The character that an escape at the start of some bytes stands for, and its length: `\u0041`, a pair of surrogates, or
+/// `\u{41}`.
+fn escape(bytes: &[u8]) -> Option<(char, usize)> {
+    let digits = bytes.strip_prefix(b"\\u")?;
+    if let Some(digits) = digits.strip_prefix(b"{") {
+        let length = digits.iter().take(7).position(|&byte| byte == b'}')?;
+        return Some((char::from_u32(hex(&digits[..length])?)?, length + 4));
+    }
+    let first = hex(digits.get(..4)?)?;
+    if let 0xd800..0xdc00 = first {
+        let second = hex(bytes.get(6..)?.strip_prefix(b"\\u")?.get(..4)?)?;
+        let low = second.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+        return Some((char::from_u32(0x10000 + ((first - 0xd800) << 10) + low)?, 12));
+    }
+    Some((char::from_u32(first)?, 6))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
+}
+
+/// How many bytes of a terminal sequence follow ESC or its C1 form: parameters and the final byte of CSI, or the one
+/// character that opens or closes a string. What such a string says stays: it may hold anything.
+fn sequence(character: char, bytes: &[u8]) -> usize {
+    let parameters = match (character, bytes.first()) {
+        ('\u{9b}', _) => bytes,
+        (_, Some(b'[')) => &bytes[1..],
+        (_, Some(b'!'..=b'/' | b':'..=b'@' | b']'..=b'`' | b'{'..=b'~')) => return 1,
+        _ => return 0,
+    };
+    let length = parameters.iter().take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
+    let is_whole = matches!(parameters.get(length), Some(0x40..=0x7e));
+    bytes.len() - parameters.len() + if is_whole { length + 1 } else { 0 }
+}
+
+/// A text as it is matched.
+pub(super) struct View<'t> {
+    given: &'t str,
+    pub(super) text: Cow<'t, str>,
+}
+
+impl<'t> View<'t> {
+    /// Read a text, and tell each gap.
+    pub(super) fn new(given: &'t str, mut each: impl FnMut(Gap)) -> Self {
+        let mut text = String::new();
+        let mut from = 0;
+        for gap in Gaps::new(given, 0) {
+            each(gap);
+            if from == 0 {
+                text.reserve(given.len());
+            }
+            text.push_str(&given[from..gap.start]);
+            text.extend(gap.shows());
+            from = gap.end;
+        }
+        if from == 0 {
+            return View { given, text: Cow::Borrowed(given) };
+        }
+        text.push_str(&given[from..]);
+        View { given, text: Cow::Owned(text) }
+    }
+
+    /// Say where places of the view are in the text as given: each begins something, or ends it.
+    pub(super) fn locate<'s>(&self, places: impl Iterator<Item = (&'s mut usize, Edge)>) {
+        if matches!(self.text, Cow::Borrowed(_)) {
+            return;
+        }
+        let mut places: Vec<(&mut usize, Edge)> = places.collect();
+        places.sort_unstable_by_key(|(place, edge)| (**place, *edge));
+        let mut cursor = Cursor { gaps: Gaps::new(self.given, 0).peekable(), shown: 0, given: 0 };
+        for (place, edge) in places {
+            *place = cursor.seek(*place, edge);
+        }
+    }
+}
+
+/// Which edge of a span a place is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Edge {
+    End,
+    Start,
+}
+
+/// Goes through a text and its view together.
+struct Cursor<'t> {
+    gaps: std::iter::Peekable<Gaps<'t>>,
+    /// Two places that are the same one, in the view and in the text.
+    shown: usize,
+    given: usize,
+}
+
+impl Cursor<'_> {
+    /// Where a place of the view is in the text: behind the gaps there if something starts at it, before them if it ends.
+    fn seek(&mut self, place: usize, edge: Edge) -> usize {
+        while let Some(gap) = self.gaps.peek() {
+            let until = self.shown + (gap.start - self.given);
+            let width = gap.shows().map_or(0, char::len_utf8);
+            if until + width > place || until + width == place && width == 0 && edge == Edge::End {
+                break;
+            }
+            (self.shown, self.given) = (until + width, gap.end);
+            self.gaps.next();
+        }
+        self.given + (place - self.shown)
+    }
+}

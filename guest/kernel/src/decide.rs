@@ -1,0 +1,25 @@
+//! Decisions about single calls, of documents as JSON text.
+
+use seamgate_core::Fault;
+
+use crate::{call::Call, facts::Facts, profile::Profile, result::ToolResult};
+
+/// Decide about a call.
+///
+/// # Errors
+///
+/// `bad_request`: facts or call are none, or the facts lack something.
+pub fn permit(profile: &Profile, facts: &str, call: &str) -> Result<String, Fault> {
+    let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
+    crate::permit::permit(profile, &facts, &call).map(|decision| decision.to_json())
+}
+
+/// Make an observation of a result.
+///
+/// # Errors
+///
+/// `bad_request`: facts, call or result are none, or the facts have no nonce.
+pub fn observe(profile: &Profile, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
+    let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
+    crate::observe::observe(profile, &facts, &call, &ToolResult::read(result)?).map(|observation| observation.to_json())
+}

@@ -1,0 +1,81 @@
+//! What is decided about a call, and why.
+
+use seamgate_core::{Violation, parts::json};
+use serde::Serialize;
+
+use crate::facts::Changed;
+
+/// Why a call may not run, or needs approval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Reason {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) violations: Vec<Violation>,
+}
+
+impl Reason {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Reason { code, message: message.into(), violations: Vec::new() }
+    }
+
+    /// With what is wrong in the arguments. The first is said in the message.
+    pub(crate) fn wrong(code: &'static str, what: &str, violations: Vec<Violation>) -> Self {
+        let message = match violations.first() {
+            Some(first) => format!("{what}: {} {}", first.path, first.message),
+            None => what.to_owned(),
+        };
+        Reason { code, message, violations }
+    }
+}
+
+/// Whether a call may run. See `schemas/decision.schema.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Decision {
+    pub(crate) permit: &'static str,
+    pub(crate) key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) effect: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<String>,
+    pub(crate) message: String,
+    pub(crate) reasons: Vec<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) allowed: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ask: Option<AskView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) approval: Option<Used>,
+    pub(crate) facts: Changed,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AskView {
+    pub(crate) key: String,
+    pub(crate) digest: String,
+    pub(crate) by: Vec<String>,
+    pub(crate) expires: u64,
+    pub(crate) view: String,
+}
+
+/// The approval that a call uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Used {
+    pub(crate) principal: String,
+    pub(crate) at: u64,
+}
+
+pub(crate) const ALLOW: &str = "allow";
+pub(crate) const DENY: &str = "deny";
+pub(crate) const APPROVAL: &str = "approval";
+
+impl Decision {
+    pub(crate) fn to_json(&self) -> String {
+        json(self)
+    }
+}

@@ -1,0 +1,76 @@
+//! Digests: of an action, which an approval names, and of a call, by which equal ones are known.
+
+use data_encoding::HEXLOWER;
+use seamgate_core::parts::{Document, NodeId, canonical};
+use sha2::{Digest, Sha256};
+
+/// `sha256:` and the digest of some bytes.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(bytes)))
+}
+
+/// The digest of texts under a domain: each with its length before it, so that no other texts give the same bytes.
+fn envelope(domain: &str, texts: &[&str]) -> String {
+    let mut bytes = format!("seamgate:{domain}:1\n");
+    for text in texts {
+        bytes.push_str(&format!("{}:{text}\n", text.len()));
+    }
+    sha256(bytes.as_bytes())
+}
+
+/// What an approval is about.
+pub(crate) struct Action<'a> {
+    pub(crate) profile: &'a str,
+    pub(crate) run: &'a str,
+    pub(crate) server: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) definition: &'a str,
+    /// The text as it will be sent.
+    pub(crate) arguments: &'a str,
+    pub(crate) principal: &'a str,
+    /// The mode in which it runs; empty without modes.
+    pub(crate) scope: &'a str,
+}
+
+impl Action<'_> {
+    /// No canonical JSON: the bytes that a person saw are the bytes that are sent.
+    pub(crate) fn digest(&self) -> String {
+        let arguments = sha256(self.arguments.as_bytes());
+        envelope(
+            "action",
+            &[self.profile, self.run, self.server, self.tool, self.definition, &arguments, self.principal, self.scope],
+        )
+    }
+}
+
+/// The digest of a call, which equal arguments share however they are written. It is cut to 128 bits: the state holds one for
+/// each call.
+pub(crate) fn same_call(server: &str, tool: &str, arguments: &Document) -> String {
+    let whole = envelope("call", &[server, tool, &canonical(arguments, Document::ROOT)]);
+    whole["sha256:".len()..][..32].to_owned()
+}
+
+/// The mark around the data of one observation. Who knows that of another does not know this one.
+pub(crate) fn mark(nonce: &str, id: &str) -> String {
+    let whole = envelope("mark", &[nonce, id]);
+    format!("data-{}", &whole["sha256:".len()..][..16])
+}
+
+/// A value of a profile as equal ones are written.
+pub(crate) fn canonical_at(document: &Document, at: NodeId) -> String {
+    canonical(document, at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_lists_of_texts_share_an_envelope() {
+        let lists: [&[&str]; 5] = [&["ab", "c"], &["a", "bc"], &["abc"], &["abc", ""], &["ab\n1:c"]];
+        let mut digests: Vec<String> = lists.iter().map(|texts| envelope("test", texts)).collect();
+        digests.sort();
+        digests.dedup();
+        assert_eq!(digests.len(), lists.len());
+    }
+}

@@ -1,0 +1,87 @@
+//! Documents of the caller's: read strictly, and held to their format.
+
+use std::sync::OnceLock;
+
+use seamgate_core::{
+    Fault, Violation,
+    parts::{Caps, Details, Document, Json, Kind, NodeId, Number, Schema},
+};
+
+/// Limits of facts, calls and results. A result is as large as an output may be.
+pub(crate) const CAPS: Caps = Caps {
+    bytes: 64 * 1024 * 1024,
+    depth: 96,
+    string_bytes: 64 * 1024 * 1024,
+    array_items: 10_000_000,
+    object_members: 1_000_000,
+};
+
+/// A document's format: its name, its JSON Schema, and that compiled.
+pub(crate) struct Format {
+    name: &'static str,
+    source: &'static str,
+    schema: OnceLock<Schema>,
+}
+
+impl Format {
+    pub(crate) const fn new(name: &'static str, source: &'static str) -> Self {
+        Format { name, source, schema: OnceLock::new() }
+    }
+
+    pub(crate) fn schema(&self) -> &Schema {
+        self.schema.get_or_init(|| Schema::own(self.source))
+    }
+
+    /// Read a document of this format.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: the text is not one.
+    pub(crate) fn read<'t>(&self, text: &'t str) -> Result<Json<'t>, Fault> {
+        let wrong = |violations| Fault::wrong(seamgate_core::FaultCode::BadRequest, self.name, violations);
+        let json = Json::read(text, &CAPS).map_err(wrong)?;
+        match self.schema().violations(&json) {
+            violations if violations.is_empty() => Ok(json),
+            violations => Err(wrong(violations)),
+        }
+    }
+}
+
+/// The text of a member of the root.
+pub(crate) fn text<'d>(document: &'d Document, name: &str) -> Option<&'d str> {
+    text_in(document, Document::ROOT, name)
+}
+
+/// The text of a member.
+pub(crate) fn text_in<'d>(document: &'d Document, at: NodeId, name: &str) -> Option<&'d str> {
+    document.member(at, name).filter(|&at| document.kind(at) == Kind::String).map(|at| document.string(at))
+}
+
+/// The number that a member has. The format bounds it, and may write it as `1e3`.
+pub(crate) fn number_in(document: &Document, at: NodeId, name: &str) -> Option<u64> {
+    let number = Number(document.source(document.member(at, name)?));
+    number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
+}
+
+/// The texts of a member that is a list.
+pub(crate) fn texts_in(document: &Document, at: NodeId, name: &str) -> Vec<String> {
+    let list = document.member(at, name).into_iter().flat_map(|at| document.items(at));
+    list.map(|at| document.string(at).to_owned()).collect()
+}
+
+/// A value as JSON text without optional white space.
+pub(crate) fn source(document: &Document, at: NodeId) -> String {
+    let mut out = String::new();
+    document.write(at, &mut out);
+    out
+}
+
+/// What is wrong with a value beyond its format.
+pub(crate) fn wrong(document: &Document, at: NodeId, keyword: &str, expected: &str, message: &str) -> Violation {
+    let received = match document.kind(at) {
+        kind @ (Kind::Array | Kind::Object) => kind.name().to_owned(),
+        _ => document.shown(at).into_owned(),
+    };
+    Violation::new(&document.place(at), keyword, Details { expected, received: &received, message })
+        .spanning(document.span(at))
+}

@@ -1,0 +1,45 @@
+//! Labels of what the model has read -> what it may no longer do.
+
+use seamgate_core::parts::quote;
+
+use crate::{
+    decision::Reason,
+    facts::Facts,
+    profile::{Flow, Profile, Then},
+    surface::has_read,
+    tool::{Approval, Tool},
+};
+
+/// What the flows of a profile say about a call.
+pub(crate) enum Flowing {
+    Denied(Reason),
+    /// All of these must approve.
+    Approvals(Vec<(Approval, Reason)>),
+}
+
+/// Look at all flows: one that denies wins.
+pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool) -> Flowing {
+    let concerns = |flow: &&Flow| {
+        let to = flow.to == tool.effect.as_str() || (flow.to == "egress" && tool.egress);
+        to && has_read(profile, facts, &flow.after)
+    };
+    let mut approvals: Vec<(Approval, Reason)> = Vec::new();
+    for flow in profile.flows.iter().filter(concerns) {
+        let (after, name) = (quote(&flow.after, 64), quote(&tool.full_name(), 128));
+        let what = if flow.to == "egress" { "sends data out" } else { &format!("is {}", flow.to) };
+        match &flow.then {
+            Then::Deny => {
+                let message = format!("{name} {what}, which is denied once data labelled {after} was read");
+                return Flowing::Denied(Reason::new("flow", message));
+            }
+            Then::Approval(named) => {
+                let message = format!("{name} {what}, which needs approval once data labelled {after} was read");
+                let approval = profile.flow_approval(tool, named.as_ref());
+                if approvals.iter().all(|(other, _)| *other != approval) {
+                    approvals.push((approval, Reason::new("flow", message)));
+                }
+            }
+        }
+    }
+    Flowing::Approvals(approvals)
+}

@@ -1,0 +1,32 @@
+//! A text -> a profile that can be used.
+
+use seamgate_core::{
+    Fault, FaultCode,
+    parts::{CONTRACT_CAPS, Json},
+};
+
+use crate::{
+    examples,
+    profile::{self, Profile},
+};
+
+impl Profile {
+    /// Read, check and compile a profile, and try its examples.
+    ///
+    /// `text` is one JSON document as `schemas/profile.schema.json` describes it, whole: nothing in it is a path.
+    ///
+    /// # Errors
+    ///
+    /// `bad_profile`: with the member, what is wrong, and what would be right.
+    pub fn compile(text: &str) -> Result<Self, Fault> {
+        let wrong = |violations| Fault::wrong(FaultCode::BadProfile, "profile", violations);
+        let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
+        let violations = profile::FORMAT.schema().violations(&document);
+        if !violations.is_empty() {
+            return Err(wrong(violations));
+        }
+        let profile = profile::read(&document).map_err(wrong)?;
+        examples::check(&profile, &document).map_err(wrong)?;
+        Ok(profile)
+    }
+}

@@ -1,0 +1,322 @@
+//! What the model may read of a result: checked, cut, cleaned, with where it comes from and how far it goes.
+
+use seamgate_core::{
+    Disposition, Fault, FaultCode, Report, Request, Violation,
+    parts::{Document, Json, Kind, NodeId, Path, count, short},
+    validate,
+};
+
+use crate::{
+    call::Call,
+    cut::Room,
+    digest::mark,
+    document::CAPS,
+    facts::{Changed, Facts},
+    findings::Findings,
+    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Part, Provenance},
+    profile::Profile,
+    render::{json_shown, text_shown},
+    result::{Body, ToolResult},
+    surface, time,
+    tool::{ResultRule, Template, Tool},
+};
+
+/// Provenance that a document gives is cut to this many bytes.
+const MAX_PROVENANCE: usize = 256;
+
+/// So many violations of a result are listed, and told to the model.
+const MAX_VIOLATIONS: usize = 10;
+
+/// Make an observation of what a call returned.
+///
+/// # Errors
+///
+/// `bad_request`: the call is of no tool of the profile, or the facts have no nonce.
+pub(crate) fn observe(
+    profile: &Profile,
+    facts: &Facts,
+    call: &Call,
+    result: &ToolResult,
+) -> Result<Observation, Fault> {
+    let bad = |message: String| Fault::new(FaultCode::BadRequest, message);
+    let tool = surface::known(profile, call).map_err(|reason| bad(format!("call: $.tool: {}", reason.message)))?;
+    let nonce =
+        facts.nonce.as_deref().ok_or_else(|| bad("facts: $.nonce must be there, random for each run".to_owned()))?;
+    let id = short(&format!("{}#{}", tool.name, call.key), 400);
+    let mark = mark(nonce, &id);
+    let (artifact, bytes) = result.artifact();
+    let rule = &tool.result;
+
+    let mut read = Read { is_error: result.is_error, ..Read::default() };
+    let whole = match &result.body {
+        Body::Json(text) => Some(text),
+        // A schema or items are of JSON.
+        Body::Text(text) if rule.contract.is_some() && !result.is_error => Some(text),
+        Body::Text(_) | Body::Pieces { .. } => None,
+    };
+    match (whole, &result.body) {
+        (Some(text), _) => read.json(rule, text, &mark),
+        (None, Body::Text(text)) => read.text(rule, text, &mark),
+        (None, Body::Pieces { head, tail, length, .. }) => read.pieces(rule, head, tail, *length, &mark),
+        (None, Body::Json(_)) => {}
+    }
+    let mut observation = read.observation(tool, call, facts);
+    observation.id = id;
+    observation.artifact = artifact;
+    observation.bytes = bytes;
+    let remarks = read.remarks(&observation);
+    observation.message = observation.message(&mark, &remarks);
+    Ok(observation)
+}
+
+/// What is known of a result, so far.
+#[derive(Default)]
+struct Read {
+    is_error: bool,
+    is_invalid: bool,
+    violations: Vec<Violation>,
+    /// Items that are not what the schema asks for: none of them is shown.
+    invalid_items: usize,
+    findings: Findings,
+    text: String,
+    shown: Option<Part>,
+    is_unchecked: bool,
+    kinds: Vec<String>,
+    sampled: bool,
+    partial: bool,
+    own_confidence: Option<Confidence>,
+    cached: Option<bool>,
+    /// Into the result, where the arguments have no such value.
+    query: Option<String>,
+    time_range: Option<String>,
+    /// None: the profile does not ask. An inner none: the result does not say.
+    until: Option<Option<u64>>,
+}
+
+impl Read {
+    fn json(&mut self, rule: &ResultRule, text: &str, mark: &str) {
+        let document = match Json::read(text, &CAPS) {
+            Ok(document) => document,
+            Err(violations) => return self.invalid(violations),
+        };
+        self.findings.look_at_all(&document);
+        let report = rule.contract.as_ref().filter(|_| !self.is_error).map(|contract| {
+            let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
+            validate(contract, &request)
+        });
+        match report {
+            Some(Ok(report)) => self.judged(rule, report, &document, mark),
+            Some(Err(fault)) => self.invalid(fault.violations),
+            None => self.valid(rule, &document, mark),
+        }
+    }
+
+    fn judged(&mut self, rule: &ResultRule, report: Report, document: &Json, mark: &str) {
+        match (report.disposition, report.output) {
+            (Disposition::Accepted, _) => self.valid(rule, document, mark),
+            (Disposition::Partial, Some(kept)) => {
+                self.invalid_items = report.quarantined.len();
+                let wrong = report.quarantined.into_iter().flat_map(|item| item.violations);
+                self.violations = wrong.take(MAX_VIOLATIONS).collect();
+                match Json::read(&kept, &CAPS) {
+                    Ok(kept) => self.valid(rule, &kept, mark),
+                    Err(violations) => self.invalid(violations),
+                }
+            }
+            _ => self.invalid(report.error.map(|error| error.violations).unwrap_or_default()),
+        }
+    }
+
+    fn invalid(&mut self, mut violations: Vec<Violation>) {
+        violations.truncate(MAX_VIOLATIONS);
+        self.is_invalid = true;
+        self.violations = violations;
+    }
+
+    /// What a valid document says of itself, and what is shown of it.
+    fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
+        let first = |path: &Option<Path>| {
+            let path = path.as_ref()?;
+            Path::select(&path.selectors, document, Document::ROOT).first().copied()
+        };
+        if !self.is_error {
+            let supports = rule.supports.iter();
+            let supports = supports.filter(|support| support.when.as_ref().is_none_or(|when| when.is_valid(document)));
+            self.kinds = supports.map(|support| support.kind.clone()).collect();
+        }
+        self.sampled = first(&rule.sampled).is_some_and(|at| is_sampled(document, at));
+        self.partial = first(&rule.partial).is_some_and(|at| document.kind(at) == Kind::True);
+        self.cached = first(&rule.cached).map(|at| document.kind(at) == Kind::True);
+        self.own_confidence = rule.confidence.as_ref().map(|_| {
+            // A source that should say and does not is believed no more than a weak one.
+            let said = first(&rule.confidence).filter(|&at| document.kind(at) == Kind::String);
+            said.and_then(|at| Confidence::of(document.string(at))).unwrap_or(Confidence::Low)
+        });
+        self.until = rule.freshness.as_ref().map(|freshness| {
+            let selected = Path::select(&freshness.path.selectors, document, Document::ROOT);
+            // Of several times the oldest.
+            selected.into_iter().map(|at| time::read(document, at)).min().flatten()
+        });
+        self.query = rule.query.as_ref().and_then(|template| in_document(template, document));
+        self.time_range = rule.time_range.as_ref().and_then(|template| in_document(template, document));
+        let (text, shown) = json_shown(rule, document, mark);
+        self.text = text;
+        self.shown = shown;
+    }
+
+    fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
+        self.findings.look_at(text);
+        let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
+        let (text, shown) = text_shown(text, room, mark);
+        self.text = text;
+        self.shown = shown;
+    }
+
+    /// The beginning and the end of a text that is too large: nobody has checked it.
+    fn pieces(&mut self, rule: &ResultRule, head: &str, tail: &str, length: u64, mark: &str) {
+        self.is_unchecked = true;
+        // A line that is cut may hold a part of a secret.
+        let head = head.rfind('\n').map_or(head, |end| &head[..end]);
+        let tail = tail.find('\n').map_or(tail, |start| &tail[start + 1..]);
+        self.findings.look_at(head);
+        self.findings.look_at(tail);
+        let half = Room { bytes: rule.max_bytes / 2 - 64, head: rule.head, tail: rule.tail };
+        let (first, _) = text_shown(head, Room { tail: 0, ..half }, mark);
+        let (last, _) = text_shown(tail, Room { head: 0, ..half }, mark);
+        self.text = format!("{first}\n… [of {length} bytes, the middle is left out]\n{last}");
+        self.shown = Some(Part { unit: "bytes", head: head.len() as u64, tail: tail.len() as u64, of: length });
+    }
+
+    fn observation(&self, tool: &Tool, call: &Call, facts: &Facts) -> Observation {
+        let lag = self.until.map(|until| {
+            let lag_s = until.map_or(0, |until| facts.at.saturating_sub(until) / 1000);
+            let most = tool.result.freshness.as_ref().map_or(u64::MAX, |freshness| freshness.max_lag_s);
+            Lag { until, lag_s, stale: until.is_some() && lag_s > most }
+        });
+        let is_stale = lag.is_some_and(|lag| lag.stale);
+        let is_undated = self.until == Some(None) && !self.is_invalid;
+        let is_truncated = self.shown.is_some();
+        let partial = self.partial || self.invalid_items > 0 || self.is_unchecked;
+        let computed = [
+            ("error", self.is_error),
+            ("invalid", self.is_invalid),
+            ("invalid_items", self.invalid_items > 0),
+            ("partial", partial),
+            ("sampled", self.sampled),
+            ("stale", is_stale),
+            ("truncated", is_truncated),
+            ("undated", is_undated),
+            ("unchecked", self.is_unchecked),
+        ];
+        let limitations: Vec<&'static str> =
+            computed.into_iter().filter(|(_, holds)| *holds).map(|(code, _)| code).collect();
+        let labels = ["partial", "sampled", "stale", "truncated"].into_iter();
+        let labels = labels.filter(|label| limitations.contains(label)).map(str::to_owned);
+        let mut labels: Vec<String> = tool.result.labels.iter().cloned().chain(labels).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let confidence = match () {
+            () if self.is_invalid || self.is_error || is_stale => Confidence::Low,
+            () if partial || self.sampled || is_truncated || is_undated => Confidence::Medium,
+            () => Confidence::High,
+        };
+        let (arguments, rule) = (call.document().ok(), &tool.result);
+        let of_call = |template: &Option<Template>| {
+            let template = template.as_ref()?;
+            arguments.as_ref().and_then(|arguments| in_document(template, arguments))
+        };
+        Observation {
+            id: String::new(),
+            server: tool.server.clone(),
+            tool: tool.name.clone(),
+            status: match () {
+                () if self.is_invalid => INVALID,
+                () if self.is_error => ERROR,
+                () => OK,
+            },
+            message: String::new(),
+            text: self.text.clone(),
+            kinds: self.kinds.clone(),
+            confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
+            complete: limitations.iter().all(|code| *code == "stale"),
+            limitations,
+            artifact: String::new(),
+            bytes: 0,
+            shown: self.shown,
+            provenance: Provenance {
+                source: rule.source.clone(),
+                query: of_call(&rule.query).or_else(|| self.query.clone()),
+                time_range: of_call(&rule.time_range).or_else(|| self.time_range.clone()),
+                cached: self.cached,
+            },
+            freshness: lag,
+            found: self.findings.to_value(),
+            violations: self.violations.clone(),
+            facts: Changed { labels: united(&facts.labels, &labels), ..Changed::default() },
+            labels,
+        }
+    }
+
+    /// What the model is told about the result, beside where it comes from.
+    fn remarks(&self, observation: &Observation) -> Vec<String> {
+        let mut remarks = Vec::new();
+        if let Some(part) = self.shown {
+            let (unit, of, artifact) = (part.unit, part.of, &observation.artifact);
+            let shown = part.head + part.tail;
+            remarks.push(format!("Showing {shown} of {of} {unit}; whole result: artifact {artifact}"));
+        }
+        if self.is_error {
+            remarks.push("The tool says that it failed.".to_owned());
+        }
+        if let Some(first) = self.violations.first() {
+            let (path, message) = (&first.path, &first.message);
+            remarks.push(match self.is_invalid {
+                true => format!("Tool result invalid: {path} {message}. None of it is shown."),
+                false => {
+                    format!(
+                        "Left out, because invalid: {}; the first: {path} {message}",
+                        count(self.invalid_items, "item")
+                    )
+                }
+            });
+        } else if self.is_invalid {
+            remarks.push("Tool result invalid. None of it is shown.".to_owned());
+        }
+        if let Some(lag) = observation.freshness {
+            remarks.push(match lag.until {
+                Some(_) => format!("The data ends {} s ago.", lag.lag_s),
+                None => "The result does not say how old the data is.".to_owned(),
+            });
+        }
+        remarks.extend(self.findings.remark());
+        remarks
+    }
+}
+
+/// The labels with more, where that is more.
+fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
+    let mut all: Vec<String> = labels.iter().chain(more).cloned().collect();
+    all.sort_unstable();
+    all.dedup();
+    (all.len() > labels.len()).then_some(all)
+}
+
+/// Whether a value says that a result is a sample: true, or a rate below 1.
+fn is_sampled(document: &Document, at: NodeId) -> bool {
+    match document.kind(at) {
+        Kind::True => true,
+        Kind::Number => document.source(at).parse::<f64>().is_ok_and(|rate| rate < 1.0),
+        _ => false,
+    }
+}
+
+/// A text of the profile, or what stands in a document where its path leads, cleaned and cut.
+fn in_document(template: &Template, document: &Document) -> Option<String> {
+    match template {
+        Template::Text(text) => Some(short(text, MAX_PROVENANCE)),
+        Template::Path(path) => {
+            let at = *Path::select(&path.selectors, document, Document::ROOT).first()?;
+            Some(short(&crate::clean::clean(&document.shown(at)).text, MAX_PROVENANCE))
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Whether a call may run. The order of the checks: surface, both schemas, deny rules, scope, flows, budget, permit.
+//! Deny wins, and is the default.
+
+use seamgate_core::{
+    Fault,
+    parts::{Json, quote, short},
+};
+
+use crate::{
+    approval::{self, State},
+    budget,
+    call::{Call, MAX_ARGUMENTS, NotArguments},
+    decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
+    digest::{Action, same_call},
+    facts::{Changed, Facts},
+    flow::{self, Flowing},
+    profile::{Mode, Profile},
+    scope, surface,
+    tool::{Approval, Permit, Tool},
+};
+
+/// What the model is told is cut to this many bytes.
+const MAX_MESSAGE: usize = 2048;
+
+/// So many allowed tools are named to the model.
+const MAX_NAMED: usize = 32;
+
+/// Decide about one call.
+///
+/// # Errors
+///
+/// `bad_request`: the facts lack the mode, or a list that a scope names.
+pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<Decision, Fault> {
+    let mode = surface::mode(profile, facts)?;
+    let (tool, checked) = match surface::find(profile, mode, facts, call) {
+        Ok(tool) => (Some(tool), check(profile, facts, tool, call)?),
+        Err(reason) => (None, Err(reason)),
+    };
+    let mut decision = Decision {
+        permit: DENY,
+        key: call.key.clone(),
+        server: tool.map(|tool| tool.server.clone()).or_else(|| call.server.clone()).filter(|name| !name.is_empty()),
+        tool: short(&call.tool, 256),
+        effect: tool.map(|tool| tool.effect.as_str()),
+        arguments: None,
+        digest: None,
+        message: String::new(),
+        reasons: Vec::new(),
+        allowed: None,
+        ask: None,
+        approval: None,
+        facts: Changed::default(),
+    };
+    match (tool, checked) {
+        (Some(tool), Ok(Passed { same_call, needed })) => {
+            let digest = action(profile, facts, tool, call).digest();
+            decision.digest = Some(digest.clone());
+            match approval::find_all(profile, facts, call, &digest, &needed) {
+                Ok(places) => {
+                    if let Some(by) = places.first().and_then(|&place| facts.approvals.get(place)) {
+                        decision.approval = Some(Used { principal: by.principal.clone(), at: by.at });
+                        decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
+                    }
+                    decision.allow(facts, call, &same_call);
+                }
+                Err((State::Asked(ask, why_not), (needed, reason))) => {
+                    decision.permit = APPROVAL;
+                    decision.arguments = Some(call.arguments.clone());
+                    decision.ask = Some(approval::view(profile, tool, facts, call, &ask, needed));
+                    decision.message = short(&reason.message, MAX_MESSAGE);
+                    decision.reasons = [vec![reason.clone()], why_not].concat();
+                    if !facts.asks.contains(&ask) {
+                        decision.facts.asks = Some(approval::with(&facts.asks, ask));
+                    }
+                }
+                Err((State::Rejected(reason), _)) => decision.deny(profile, mode, facts, reason),
+                Err((State::Granted(_), _)) => unreachable!("what is granted is no error"),
+            }
+        }
+        (_, Err(reason)) => decision.deny(profile, mode, facts, reason),
+        (None, Ok(_)) => unreachable!("only a tool's call is checked"),
+    }
+    Ok(decision)
+}
+
+impl Decision {
+    fn allow(&mut self, facts: &Facts, call: &Call, same_call: &str) {
+        self.permit = ALLOW;
+        self.arguments = Some(call.arguments.clone());
+        self.facts.used = Some(budget::spend(&facts.used, same_call));
+    }
+
+    fn deny(&mut self, profile: &Profile, mode: Option<&Mode>, facts: &Facts, reason: Reason) {
+        let allowed = surface::allowed(profile, mode, facts);
+        let some = allowed.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let some = match allowed.len() {
+            0 => "No tool is allowed.".to_owned(),
+            1..=MAX_NAMED => format!("Allowed tools: {some}."),
+            all => format!("Allowed tools: {some} and {} more.", all - MAX_NAMED),
+        };
+        self.message = short(&format!("Call denied: {}. {some}", short(&reason.message, MAX_MESSAGE / 2)), MAX_MESSAGE);
+        self.reasons = vec![reason];
+        self.allowed = Some(allowed);
+    }
+}
+
+/// A call that nothing denies.
+struct Passed {
+    same_call: String,
+    /// Who must approve it, and why: all of them.
+    needed: Vec<(Approval, Reason)>,
+}
+
+fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
+    let arguments = match arguments(profile, tool, call) {
+        Ok(arguments) => arguments,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    if let Err(reason) = scope::check(tool, &arguments, Some(facts))? {
+        return Ok(Err(reason));
+    }
+    let by_flows = match flow::check(profile, facts, tool) {
+        Flowing::Denied(reason) => return Ok(Err(reason)),
+        Flowing::Approvals(approvals) => approvals,
+    };
+    let same_call = same_call(&tool.server, &tool.name, &arguments);
+    if let Err(reason) = budget::check(&profile.budget, &facts.used, &same_call) {
+        return Ok(Err(reason));
+    }
+    let name = quote(&tool.full_name(), 128);
+    let mut needed = match &tool.permit {
+        Permit::Deny => return Ok(Err(Reason::new("permit", format!("{name} is never permitted")))),
+        Permit::Allow => Vec::new(),
+        Permit::Approval(approval) => {
+            vec![(approval.clone(), Reason::new("permit", format!("{name} needs approval")))]
+        }
+    };
+    for (approval, reason) in by_flows {
+        if needed.iter().all(|(other, _)| *other != approval) {
+            needed.push((approval, reason));
+        }
+    }
+    Ok(Ok(Passed { same_call, needed }))
+}
+
+/// The arguments of a call as a document, held to both schemas and to the deny rules.
+pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> Result<Json<'c>, Reason> {
+    let arguments = call.document().map_err(|not| match not {
+        NotArguments::TooLarge(bytes) => {
+            Reason::new("too_large", format!("the arguments have {bytes} bytes; the limit is {MAX_ARGUMENTS}"))
+        }
+        NotArguments::Malformed(found) => Reason::wrong("malformed", "the arguments are not JSON", found),
+        NotArguments::NoObject => Reason::new("malformed", "the arguments must be an object"),
+    })?;
+    let definition = tool.definition.as_ref().and_then(|definition| definition.arguments.as_ref());
+    let schemas = [("definition", definition), ("arguments", tool.arguments.as_ref())].into_iter().filter_map(
+        |(code, schema)| {
+            let found = schema?.violations(&arguments);
+            (!found.is_empty()).then_some((code, found))
+        },
+    );
+    if let Some((code, mut found)) = { schemas }.next() {
+        found.truncate(MAX_VIOLATIONS);
+        return Err(Reason::wrong(code, "the arguments are not valid", found));
+    }
+    let is_denied = |rule: &&crate::profile::Deny| {
+        tool.is_named(&rule.tool) && rule.when.as_ref().is_none_or(|when| when.is_valid(&arguments))
+    };
+    match profile.deny.iter().find(is_denied) {
+        Some(rule) => Err(Reason::new("deny", rule.reason.clone())),
+        None => Ok(arguments),
+    }
+}
+
+/// A reason lists this many violations.
+const MAX_VIOLATIONS: usize = 10;
+
+/// What an approval of this call would be about.
+fn action<'a>(profile: &'a Profile, facts: &'a Facts, tool: &'a Tool, call: &'a Call) -> Action<'a> {
+    Action {
+        profile: &profile.digest,
+        run: &facts.run,
+        server: &tool.server,
+        tool: &tool.name,
+        definition: tool.definition.as_ref().map_or("", |definition| &definition.digest),
+        arguments: &call.arguments,
+        principal: &facts.principal,
+        scope: facts.mode.as_deref().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,115 @@
+//! What is likely a mistake in a profile.
+
+use seamgate_core::{
+    Warning,
+    parts::{Place, Step},
+};
+
+use super::{Profile, Then};
+use crate::tool::{Effect, Permit, Tool};
+
+/// Words in the arguments of a tool by which it takes a command as free text.
+const FREE_TEXT: [&str; 6] = ["command", "cmd", "script", "shell", "sql", "code"];
+
+pub(super) fn lint(profile: &Profile) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (index, tool) in profile.tools.iter().enumerate() {
+        let mut place = Place::root().name("tools");
+        place.push(Step::Index(index));
+        of_tool(profile, tool, &place, &mut warnings);
+    }
+    let budget = &profile.budget;
+    let limits = [
+        ("tool_calls", budget.tool_calls.is_some()),
+        ("same_call", budget.same_call.is_some()),
+        ("ms", budget.ms.is_some()),
+    ];
+    for (limit, _) in limits.into_iter().filter(|(_, is_set)| !is_set) {
+        let message = format!("say how much the agent may use: 'budget' has no '{limit}'");
+        warnings.push(warning(&Place::root().name("budget").name(limit), "no_budget", &message));
+    }
+    flows(profile, &mut warnings);
+    warnings
+}
+
+fn of_tool(profile: &Profile, tool: &Tool, place: &Place, warnings: &mut Vec<Warning>) {
+    let mut say = |place: &Place, code: &str, message: &str| warnings.push(warning(place, code, message));
+    if tool.definition.is_none() {
+        say(place, "no_definition", "pin the tool's definition in the lock file: a server may change it unseen");
+    }
+    if tool.effect == Effect::Effectful && tool.permit == Permit::Allow {
+        say(
+            &place.clone().name("permit"),
+            "no_approval",
+            "let a person approve: an effectful tool runs without approval",
+        );
+    }
+    if tool.result.contract.is_none() {
+        say(&place.clone().name("result"), "no_result_schema", "say what a result must be: no schema is checked");
+    }
+    let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
+    let takes_text = tool.permit != Permit::Deny && tool.effect != Effect::Read && tool.scope.is_empty();
+    let named = |word: &&str| profile_mentions(profile, tool, word);
+    if is_guarded && takes_text && FREE_TEXT.iter().any(|word| named(&word)) {
+        let message =
+            "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
+        say(&place.clone().name("arguments"), "free_text_command", message);
+    }
+}
+
+/// Whether the arguments of a tool have a member of this name.
+fn profile_mentions(profile: &Profile, tool: &Tool, word: &str) -> bool {
+    let Ok(document) = seamgate_core::parts::Json::read(&profile.source, &seamgate_core::parts::CONTRACT_CAPS) else {
+        return false;
+    };
+    let tools = document.member(seamgate_core::parts::Document::ROOT, "tools");
+    let mut tools = tools.into_iter().flat_map(|at| document.items(at));
+    let is_it = |at: &u32| {
+        let text = |name: &str| document.member(*at, name).map_or("", |at| document.string(at));
+        text("name") == tool.name && text("server") == tool.server
+    };
+    let Some(at) = tools.find(is_it) else {
+        return false;
+    };
+    let definition = document.member(at, "definition");
+    let schemas = ["inputSchema", "parameters", "input_schema"].into_iter();
+    let schemas = schemas.filter_map(|name| document.member(definition?, name)).chain(document.member(at, "arguments"));
+    schemas
+        .filter_map(|schema| document.member(schema, "properties"))
+        .any(|properties| document.member(properties, word).is_some())
+}
+
+/// Labels that reach effects or the outside with no flow in between.
+fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
+    let guarded = |label: &str, to: &str| profile.flows.iter().any(|flow| flow.after == label && flow.to == to);
+    let read = |label: &str| profile.tools.iter().any(|tool| tool.result.labels.iter().any(|other| other == label));
+    let permitted = |tool: &&Tool| tool.permit == Permit::Allow;
+    let acts = profile.tools.iter().filter(permitted).any(|tool| tool.effect == Effect::Effectful);
+    let sends = profile.tools.iter().filter(permitted).any(|tool| tool.egress);
+    let cases = [
+        ("untrusted", "effectful", acts, "data from outside can cause effects without approval"),
+        ("untrusted", "egress", sends, "data from outside can make the agent send data out"),
+        ("private", "egress", sends, "private data can leave"),
+    ];
+    for (label, to, can, why) in cases {
+        if can && read(label) && !guarded(label, to) {
+            let message = format!("add a flow {{\"after\":\"{label}\",\"to\":\"{to}\",\"then\":…}}: {why}");
+            warnings.push(warning(&Place::root().name("flows"), "open_flow", &message));
+        }
+    }
+    for (index, flow) in profile.flows.iter().enumerate() {
+        let is_known = read(&flow.after) || profile.context.iter().any(|source| source.labels.contains(&flow.after));
+        let computed = ["truncated", "stale", "sampled", "partial"].contains(&flow.after.as_str());
+        if !is_known && !computed {
+            let mut place = Place::root().name("flows");
+            place.push(Step::Index(index));
+            let what = if matches!(flow.then, Then::Deny) { "denies" } else { "asks for" };
+            let message = format!("check the label: nothing in the profile has it, so this flow never {what} anything");
+            warnings.push(warning(&place.name("after"), "unknown_label", &message));
+        }
+    }
+}
+
+fn warning(place: &Place, code: &str, message: &str) -> Warning {
+    Warning { path: place.path(), code: code.to_owned(), message: message.to_owned(), pointer: place.pointer() }
+}

@@ -1,0 +1,444 @@
+//! A document that has the format of profiles -> a profile, or what contradicts itself in it.
+
+use seamgate_core::{
+    Contract, Violation,
+    parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, quote},
+};
+
+use super::{Budget, Context, Deny, Flow, Group, Mode, Profile, Then};
+use crate::{
+    digest::{canonical_at, sha256},
+    document::{number_in, source, text, text_in, texts_in, wrong},
+    tool::{
+        Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
+    },
+};
+
+/// An approval holds for so many seconds, if the profile does not say how long.
+pub(crate) const DEFAULT_TTL_S: u64 = 600;
+
+/// A model reads so many bytes of a result, if the profile does not say how many.
+const DEFAULT_MAX_BYTES: u64 = 20_000;
+
+/// A cut keeps so many items at the beginning and at the end, if the profile does not say how many.
+const DEFAULT_HEAD: u64 = 30;
+const DEFAULT_TAIL: u64 = 20;
+
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
+    let mut reader = Reader { document, wrong: Vec::new() };
+    let profile = reader.profile();
+    if reader.wrong.is_empty() { Ok(profile) } else { Err(reader.wrong) }
+}
+
+/// Reads a document, and keeps what is wrong with it.
+struct Reader<'d, 't> {
+    document: &'d Json<'t>,
+    wrong: Vec<Violation>,
+}
+
+impl Reader<'_, '_> {
+    fn profile(&mut self) -> Profile {
+        let document = self.document;
+        let source = document.minified();
+        let approvers = self.approvers();
+        let groups: Vec<&str> = approvers.iter().map(|group| group.name.as_str()).collect();
+        let context = self.context();
+        let sources: Vec<&str> = context.iter().map(|source| source.name.as_str()).collect();
+        let tools: Vec<Tool> = self.each("tools").into_iter().map(|at| self.tool(at, &groups, &sources)).collect();
+        self.unique_tools(&tools);
+        self.task();
+        Profile {
+            agent: text(document, "agent").unwrap_or_default().to_owned(),
+            version: text(document, "version").unwrap_or("0.0.0").to_owned(),
+            digest: sha256(source.as_bytes()),
+            modes: self.modes(&tools, &groups),
+            deny: self.deny(&tools),
+            flows: self.flows(&groups),
+            budget: self.budget(),
+            final_contract: self.final_contract(),
+            source,
+            tools,
+            approvers,
+            context,
+        }
+    }
+
+    fn say(&mut self, at: NodeId, expected: &str, message: &str) {
+        self.wrong.push(wrong(self.document, at, "profile", expected, message));
+    }
+
+    fn member(&self, at: NodeId, name: &str) -> Option<NodeId> {
+        self.document.member(at, name)
+    }
+
+    /// The items of a member of the root.
+    fn each(&self, name: &str) -> Vec<NodeId> {
+        self.member(Document::ROOT, name).into_iter().flat_map(|at| self.document.items(at)).collect()
+    }
+
+    /// The members of a member of the root.
+    fn members(&self, name: &str) -> Vec<(String, NodeId)> {
+        let members = self.member(Document::ROOT, name).into_iter().flat_map(|at| self.document.members(at));
+        members.map(|(name, at)| (self.document.string(name).to_owned(), at)).collect()
+    }
+
+    /// Compile the schema that a member is. One that accepts everything is none.
+    fn schema(&mut self, at: NodeId, name: &str) -> Option<Schema> {
+        let at = self.member(at, name)?;
+        if self.document.kind(at) == Kind::True {
+            return None;
+        }
+        Schema::compile(self.document, at).map_err(|found| self.wrong.extend(found)).ok()
+    }
+
+    fn path(&mut self, at: NodeId, name: &str) -> Option<Path> {
+        let at = self.member(at, name)?;
+        self.path_at(at)
+    }
+
+    fn path_at(&mut self, at: NodeId) -> Option<Path> {
+        let path = Path::read(self.document.string(at));
+        if path.is_none() {
+            self.say(
+                at,
+                "a path of names, indices and '[*]'",
+                "must be a path (RFC 9535) of names, indices and '[*]', as $.list[*].name is",
+            );
+        }
+        path
+    }
+
+    fn approvers(&self) -> Vec<Group> {
+        let principals = |at: NodeId| {
+            let principal = |at| text_in(self.document, at, "principal").unwrap_or_default().to_owned();
+            self.document.items(at).map(principal).collect()
+        };
+        self.members("approvers").into_iter().map(|(name, at)| Group { name, principals: principals(at) }).collect()
+    }
+
+    fn context(&mut self) -> Vec<Context> {
+        let mut context: Vec<Context> = Vec::new();
+        for at in self.each("context") {
+            let name = text_in(self.document, at, "name").unwrap_or_default().to_owned();
+            if context.iter().any(|other| other.name == name) {
+                self.say(at, "each name once", "must have a name that no other source has");
+            }
+            self.schema(at, "schema");
+            context.push(Context { name, labels: texts_in(self.document, at, "labels") });
+        }
+        context
+    }
+
+    /// Schemas that only the loop uses are compiled too: a profile that loads has none that cannot be used.
+    fn task(&mut self) {
+        if let Some(task) = self.member(Document::ROOT, "task") {
+            self.schema(task, "schema");
+        }
+    }
+
+    fn tool(&mut self, at: NodeId, groups: &[&str], sources: &[&str]) -> Tool {
+        let document = self.document;
+        let name = text_in(document, at, "name").unwrap_or_default().to_owned();
+        Tool {
+            definition: self.definition(at, &name),
+            server: text_in(document, at, "server").unwrap_or_default().to_owned(),
+            effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
+            egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
+            arguments: self.schema(at, "arguments"),
+            scope: self.scope(at, sources),
+            permit: self.permit(at, groups),
+            result: self.result(at),
+            name,
+        }
+    }
+
+    fn definition(&mut self, tool: NodeId, name: &str) -> Option<Definition> {
+        let document = self.document;
+        let at = self.member(tool, "definition")?;
+        if text_in(document, at, "name") != Some(name) {
+            let expected = quote(name, 128);
+            self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
+        }
+        let schemas = ["inputSchema", "parameters", "input_schema"];
+        let given = schemas.into_iter().find(|name| self.member(at, name).is_some());
+        Some(Definition {
+            digest: sha256(source(document, at).as_bytes()),
+            arguments: given.and_then(|name| self.schema(at, name)),
+        })
+    }
+
+    fn scope(&mut self, tool: NodeId, sources: &[&str]) -> Vec<Scope> {
+        let document = self.document;
+        let rules: Vec<NodeId> = self.member(tool, "scope").into_iter().flat_map(|at| document.items(at)).collect();
+        let mut scopes = Vec::new();
+        for rule in rules {
+            let within = if let Some(list) = text_in(document, rule, "list") {
+                Within::List(list.to_owned())
+            } else if let Some(from) = self.member(rule, "from") {
+                let mut named = Vec::new();
+                for at in document.items(from) {
+                    match document.string(at).strip_prefix("context.") {
+                        Some(name) if !sources.contains(&name) => {
+                            self.say(at, "a source of 'context'", "must be a source that 'context' declares");
+                        }
+                        Some(name) => named.push(Source::Context(name.to_owned())),
+                        None => named.push(Source::Task),
+                    }
+                }
+                Within::From(named)
+            } else {
+                let mut values = texts_in(document, rule, "values");
+                values.sort_unstable();
+                Within::Values(values)
+            };
+            if let Some(path) = self.path(rule, "path") {
+                scopes.push(Scope { path, within });
+            }
+        }
+        scopes
+    }
+
+    /// What `permit` of a tool says. Default: deny.
+    fn permit(&mut self, tool: NodeId, groups: &[&str]) -> Permit {
+        let document = self.document;
+        let Some(at) = self.member(tool, "permit") else {
+            return Permit::Deny;
+        };
+        match document.kind(at) {
+            Kind::String if document.string(at) == "allow" => Permit::Allow,
+            Kind::Object => Permit::Approval(self.approval(at, groups)),
+            _ => Permit::Deny,
+        }
+    }
+
+    /// `{"approval": {"by": […], "ttl_s": …}}`.
+    fn approval(&mut self, at: NodeId, groups: &[&str]) -> Approval {
+        let document = self.document;
+        let at = self.member(at, "approval").unwrap_or(at);
+        if let Some(by) = self.member(at, "by") {
+            self.known_groups(by, groups);
+        }
+        Approval { by: texts_in(document, at, "by"), ttl_s: number_in(document, at, "ttl_s").unwrap_or(DEFAULT_TTL_S) }
+    }
+
+    fn known_groups(&mut self, by: NodeId, groups: &[&str]) {
+        let document = self.document;
+        for at in document.items(by) {
+            if !groups.contains(&document.string(at)) {
+                let known = if groups.is_empty() { "a group of 'approvers'".to_owned() } else { groups.join(", ") };
+                self.say(at, &known, "must be a group that 'approvers' names");
+            }
+        }
+    }
+
+    fn unique_tools(&mut self, tools: &[Tool]) {
+        for (index, at) in self.each("tools").into_iter().enumerate() {
+            let same = |other: &&Tool| other.name == tools[index].name && other.server == tools[index].server;
+            if tools[..index].iter().any(|other| same(&other)) {
+                self.say(at, "each tool once", "must be a tool that is not there yet: its server and name are taken");
+            }
+        }
+    }
+
+    /// Words that mean tools must mean some.
+    fn known_tools(&mut self, words: impl IntoIterator<Item = NodeId>, tools: &[Tool]) {
+        let document = self.document;
+        for at in words {
+            let word = document.string(at);
+            let delegate =
+                |name: &str| self.each("delegate").into_iter().any(|to| text_in(document, to, "agent") == Some(name));
+            let is_delegate = word.strip_prefix("delegate_").is_some_and(delegate);
+            if word != "*" && !is_delegate && !tools.iter().any(|tool| tool.is_named(word)) {
+                self.say(at, "the name of a tool, or *", "must be a tool of this profile, or *");
+            }
+        }
+    }
+
+    fn modes(&mut self, tools: &[Tool], groups: &[&str]) -> Vec<Mode> {
+        let document = self.document;
+        let mut modes = Vec::new();
+        for (name, at) in self.members("modes") {
+            let words: Vec<NodeId> = self.member(at, "tools").into_iter().flat_map(|at| document.items(at)).collect();
+            self.known_tools(words, tools);
+            if let Some(by) = self.member(at, "by") {
+                self.known_groups(by, groups);
+            }
+            let mut when = Vec::new();
+            for (path, values) in self.member(at, "when").into_iter().flat_map(|at| document.members(at)) {
+                if let Some(path) = self.path_at(path) {
+                    when.push((path, document.items(values).map(|at| canonical_at(document, at)).collect()));
+                }
+            }
+            modes.push(Mode { name, tools: texts_in(document, at, "tools"), when });
+        }
+        modes
+    }
+
+    fn deny(&mut self, tools: &[Tool]) -> Vec<Deny> {
+        let document = self.document;
+        let mut deny = Vec::new();
+        for at in self.each("deny") {
+            self.known_tools(self.member(at, "tool"), tools);
+            deny.push(Deny {
+                tool: text_in(document, at, "tool").unwrap_or("*").to_owned(),
+                when: self.schema(at, "when"),
+                reason: text_in(document, at, "reason").unwrap_or_default().to_owned(),
+            });
+        }
+        deny
+    }
+
+    fn flows(&mut self, groups: &[&str]) -> Vec<Flow> {
+        let document = self.document;
+        let mut flows = Vec::new();
+        for at in self.each("flows") {
+            let then = self.member(at, "then").unwrap_or(at);
+            let word = |name| text_in(document, at, name).unwrap_or_default().to_owned();
+            let then = match document.kind(then) {
+                Kind::Object => Then::Approval(Some(self.approval(then, groups))),
+                Kind::String if document.string(then) == "approval" => {
+                    if groups.is_empty() {
+                        self.say(then, "approvers", "must be \"deny\" where the profile has no 'approvers'");
+                    }
+                    Then::Approval(None)
+                }
+                _ => Then::Deny,
+            };
+            flows.push(Flow { after: word("after"), to: word("to"), then });
+        }
+        flows
+    }
+
+    fn budget(&self) -> Budget {
+        let limit = |name| {
+            let at = self.member(Document::ROOT, "budget")?;
+            number_in(self.document, at, name)
+        };
+        Budget {
+            tool_calls: limit("tool_calls"),
+            tokens: limit("tokens"),
+            ms: limit("ms"),
+            same_call: limit("same_call"),
+        }
+    }
+
+    /// Compile a contract of which the places are below a place in this document.
+    fn contract(&mut self, text: &str, place: &Place) -> Option<Contract> {
+        match Contract::compile(text) {
+            Ok(contract) => Some(contract),
+            Err(fault) => {
+                self.wrong.extend(fault.violations.into_iter().map(|wrong| wrong.under(place)));
+                None
+            }
+        }
+    }
+
+    fn final_contract(&mut self) -> Option<Contract> {
+        let at = self.member(self.member(Document::ROOT, "final")?, "contract")?;
+        self.contract(&source(self.document, at), &self.document.place(at))
+    }
+
+    fn result(&mut self, tool: NodeId) -> ResultRule {
+        let document = self.document;
+        let rule = self.member(tool, "result");
+        let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
+        let number = |at: Option<NodeId>, name: &str, default: u64| {
+            let number = at.and_then(|at| number_in(document, at, name)).unwrap_or(default);
+            usize::try_from(number).unwrap_or(usize::MAX)
+        };
+        let at = rule.unwrap_or(tool);
+        let (provenance, freshness) = (inside("provenance"), inside("freshness"));
+        let items = rule.and_then(|rule| self.items(rule));
+        // A path that is none was told by itself.
+        let are_items = items.is_some() || inside("items").is_none();
+        ResultRule {
+            max_bytes: number(rule, "max_bytes", DEFAULT_MAX_BYTES),
+            contract: if are_items { self.result_contract(tool, rule) } else { None },
+            items,
+            head: number(inside("keep"), "head", DEFAULT_HEAD),
+            tail: number(inside("keep"), "tail", DEFAULT_TAIL),
+            source: provenance.and_then(|at| text_in(document, at, "source")).map(str::to_owned),
+            query: provenance.and_then(|at| self.template(at, "query")),
+            time_range: provenance.and_then(|at| self.template(at, "time_range")),
+            cached: provenance.and_then(|at| self.path(at, "cached")),
+            freshness: freshness.and_then(|at| {
+                let path = self.path(at, "path")?;
+                Some(Freshness { path, max_lag_s: number_in(document, at, "max_lag_s").unwrap_or_default() })
+            }),
+            confidence: rule.and_then(|at| self.path(at, "confidence")),
+            sampled: rule.and_then(|at| self.path(at, "sampled")),
+            partial: rule.and_then(|at| self.path(at, "partial")),
+            // What nothing is said about is not trusted.
+            labels: match inside("labels") {
+                Some(_) => texts_in(document, at, "labels"),
+                None => vec!["untrusted".to_owned()],
+            },
+            supports: self.supports(rule),
+        }
+    }
+
+    fn supports(&mut self, rule: Option<NodeId>) -> Vec<Support> {
+        let document = self.document;
+        let rules = rule.and_then(|rule| document.member(rule, "supports"));
+        let rules: Vec<NodeId> = rules.into_iter().flat_map(|at| document.items(at)).collect();
+        let support = |at| Support {
+            kind: text_in(document, at, "kind").unwrap_or_default().to_owned(),
+            when: self.schema(at, "when"),
+        };
+        rules.into_iter().map(support).collect()
+    }
+
+    fn template(&mut self, at: NodeId, name: &str) -> Option<Template> {
+        let text = text_in(self.document, at, name)?;
+        match text.starts_with('$') {
+            true => self.path(at, name).map(Template::Path),
+            false => Some(Template::Text(text.to_owned())),
+        }
+    }
+
+    /// The path of the items, without its final `[*]`.
+    fn items(&mut self, rule: NodeId) -> Option<Path> {
+        let at = self.member(rule, "items")?;
+        let mut path = self.path_at(at)?;
+        let is_each = |selector: &Selector| *selector == Selector::Each;
+        if !path.selectors.pop().is_some_and(|last| is_each(&last)) || path.selectors.iter().any(is_each) {
+            self.say(at, "a path of names and indices, and '[*]'", "must end with '[*]', and have no other");
+            return None;
+        }
+        Some(path)
+    }
+
+    /// The contract of a tool's result: its schema, its items, and the largest caps there are.
+    fn result_contract(&mut self, tool: NodeId, rule: Option<NodeId>) -> Option<Contract> {
+        let document = self.document;
+        let definition = self.member(tool, "definition").and_then(|at| document.member(at, "outputSchema"));
+        let schema = rule.and_then(|rule| document.member(rule, "schema")).or(definition);
+        let items = rule.and_then(|rule| text_in(document, rule, "items"));
+        if schema.is_none() && items.is_none() {
+            return None;
+        }
+        if let Some(at) = schema
+            && let Err(found) = Schema::compile(document, at)
+        {
+            self.wrong.extend(found);
+            return None;
+        }
+        let schema = schema.map_or("true".to_owned(), |at| source(document, at));
+        let whole = |items: &str| {
+            format!(
+                r#"{{"agent":"result","schema":{schema},"extract":{{"markers":[],"untagged":false,"ignore":[]}},"caps":{{"bytes":67108864,"depth":96,"string_bytes":67108864,"array_items":10000000,"object_members":1000000}}{items}}}"#
+            )
+        };
+        let place = document.place(tool).name("result");
+        let Some(path) = items else {
+            return self.contract(&whole(""), &place);
+        };
+        let path = seamgate_core::parts::json(&path);
+        // Where the schema does not say what an item is, any may be one.
+        let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}"#)));
+        governed.ok().or_else(|| self.contract(&whole(&format!(r#","items":{{"path":{path},"schema":true}}"#)), &place))
+    }
+}

@@ -1,0 +1,138 @@
+//! The profiles that an instance holds.
+
+use std::collections::BTreeMap;
+
+use seamgate_core::{
+    Fault, FaultCode, Keep, Warning,
+    parts::{json, quote},
+};
+use serde::Serialize;
+
+use crate::{decide, profile::Profile};
+
+/// A registered profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProfileInfo {
+    pub agent: String,
+    pub version: String,
+    /// The digest of the profile.
+    pub profile: String,
+    pub tools: Vec<String>,
+    pub lists: Vec<String>,
+}
+
+impl ProfileInfo {
+    pub fn to_json(&self) -> String {
+        json(self)
+    }
+}
+
+impl From<&Profile> for ProfileInfo {
+    fn from(profile: &Profile) -> Self {
+        ProfileInfo {
+            agent: profile.agent().to_owned(),
+            version: profile.version().to_owned(),
+            profile: profile.digest().to_owned(),
+            tools: profile.tools(),
+            lists: profile.lists(),
+        }
+    }
+}
+
+/// Profiles by agent.
+pub struct Registry {
+    profiles: BTreeMap<String, Profile>,
+    sealed: bool,
+    keep: Keep,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Registry::keeping(|run| run())
+    }
+}
+
+impl Registry {
+    /// With a way to tell an allocator what outlasts a call.
+    pub const fn keeping(keep: Keep) -> Self {
+        Registry { profiles: BTreeMap::new(), sealed: false, keep }
+    }
+
+    /// Compile a profile and keep it. Registering the same one again changes nothing.
+    pub fn register(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
+        let mut result = None;
+        (self.keep)(&mut || result = Some(self.compile(text)));
+        result.unwrap_or_else(|| unreachable!("it runs what it is given"))
+    }
+
+    fn compile(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
+        if self.sealed {
+            return Err(Fault::new(FaultCode::Sealed, "the registry is sealed: it takes no further profiles"));
+        }
+        let profile = Profile::compile(text)?;
+        let info = ProfileInfo::from(&profile);
+        match self.profiles.get(&info.agent) {
+            Some(held) if held.digest() == info.profile => {}
+            Some(held) => {
+                let agent = quote(&info.agent, 128);
+                let (digest, version) = (held.digest(), held.version());
+                let message =
+                    format!("profile: the agent {agent} already has another one, {digest} (version {version})");
+                return Err(Fault::new(FaultCode::BadProfile, message));
+            }
+            None => {
+                self.profiles.insert(info.agent.clone(), profile);
+            }
+        }
+        Ok(info)
+    }
+
+    pub fn has(&self, agent: &str) -> bool {
+        self.profiles.contains_key(agent)
+    }
+
+    /// The agents that have a profile, in ascending order of their bytes.
+    pub fn names(&self) -> Vec<String> {
+        self.profiles.keys().cloned().collect()
+    }
+
+    /// Which profile an agent has.
+    pub fn profile(&self, agent: &str) -> Result<ProfileInfo, Fault> {
+        self.find(agent).map(ProfileInfo::from)
+    }
+
+    /// Text for an agent's prompt.
+    pub fn describe(&self, agent: &str) -> Result<String, Fault> {
+        self.find(agent).map(Profile::describe)
+    }
+
+    /// What is likely a mistake in a profile, registered or not.
+    pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
+        let mut result = None;
+        // What is made on the way to a compiled profile serves the profiles after it.
+        (self.keep)(&mut || result = Some(Profile::compile(text).map(|profile| profile.lint())));
+        result.unwrap_or_else(|| unreachable!("it runs what it is given"))
+    }
+
+    /// From now on, `register` is a fault.
+    pub fn seal(&mut self) {
+        self.sealed = true;
+    }
+
+    /// Decide about a call: facts and call in, a decision out, each as JSON text.
+    pub fn permit(&self, agent: &str, facts: &str, call: &str) -> Result<String, Fault> {
+        decide::permit(self.find(agent)?, facts, call)
+    }
+
+    /// Make an observation of a result: facts, call and result in, an observation out, each as JSON text.
+    pub fn observe(&self, agent: &str, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
+        decide::observe(self.find(agent)?, facts, call, result)
+    }
+
+    pub(crate) fn find(&self, agent: &str) -> Result<&Profile, Fault> {
+        self.profiles.get(agent).ok_or_else(|| {
+            let message = format!("no profile is registered for the agent {}", quote(agent, 128));
+            Fault { agents: self.names(), ..Fault::new(FaultCode::UnknownAgent, message) }
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! A result as the text that the model reads: whole items or lines, cleaned, with the mark of its observation escaped.
+
+use seamgate_core::parts::{Document, Kind, NodeId, Path, push_json_string};
+
+use crate::{
+    clean::{Inspected, clean, inspect},
+    cut::{Room, choose},
+    observation::Part,
+    tool::ResultRule,
+};
+
+/// Room for what says that something was left out.
+const LEFT_OUT: usize = 64;
+
+/// A text, and how much of it is shown where that is not all.
+pub(crate) fn text_shown(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
+    let inspected = inspect(text);
+    let piece = |start: usize, end: usize| written(&inspected, start, end, mark);
+    if text.len() <= 2 * room.bytes {
+        let whole = piece(0, text.len());
+        if whole.len() <= room.bytes {
+            return (whole, None);
+        }
+    }
+    let total = text.bytes().filter(|byte| *byte == b'\n').count() + usize::from(!text.ends_with('\n'));
+    // Where the first lines end, and where the last ones start.
+    let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).take(room.head).chain([text.len()]).collect();
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let starts: Vec<usize> = body.rmatch_indices('\n').map(|(at, _)| at + 1).take(room.tail).chain([0]).collect();
+    let line = |index: usize| match index {
+        index if index < room.head => {
+            let start = index.checked_sub(1).map_or(0, |before| ends[before] + 1);
+            piece(start, ends[index])
+        }
+        index => {
+            let from_end = total - 1 - index;
+            let end = from_end.checked_sub(1).map_or(body.len(), |after| starts[after] - 1);
+            piece(starts[from_end], end)
+        }
+    };
+    let (shown, head, tail) = choose(total, Room { bytes: room.bytes.saturating_sub(LEFT_OUT), ..room }, line);
+    if shown.head + shown.tail == 0 {
+        return bytes_shown(text, &inspected, room.bytes, mark);
+    }
+    let left_out = format!("… [{} lines left out]", total - shown.head - shown.tail);
+    let lines: Vec<String> = head.into_iter().chain([left_out]).chain(tail).collect();
+    let part = Part { unit: "lines", head: shown.head as u64, tail: shown.tail as u64, of: total as u64 };
+    (lines.join("\n"), Some(part))
+}
+
+/// The beginning and the end of a text whose lines are too long.
+fn bytes_shown(text: &str, inspected: &Inspected, room: usize, mark: &str) -> (String, Option<Part>) {
+    let mut bytes = room.saturating_sub(LEFT_OUT).min(text.len());
+    loop {
+        let head = text.floor_char_boundary(bytes / 5 * 3);
+        let tail = text.ceil_char_boundary(text.len() - bytes / 5 * 2).max(head);
+        let shown = format!(
+            "{}… [{} bytes left out] …{}",
+            written(inspected, 0, head, mark),
+            tail - head,
+            written(inspected, tail, text.len(), mark)
+        );
+        if shown.len() <= room || bytes == 0 {
+            let (head, tail) = (head as u64, (text.len() - tail) as u64);
+            return (shown, Some(Part { unit: "bytes", head, tail, of: text.len() as u64 }));
+        }
+        bytes /= 2;
+    }
+}
+
+/// A document, and how many of its items are shown where that is not all.
+pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
+    let room = rule.max_bytes;
+    let source = document.source(Document::ROOT);
+    if source.len() <= 2 * room {
+        let mut whole = Shell::default();
+        whole.write(document, Document::ROOT, None, mark);
+        if whole.text.len() <= room {
+            return (whole.text, None);
+        }
+    }
+    let path = rule.items.as_ref().and_then(|path| Path::select(&path.selectors, document, Document::ROOT).pop());
+    let array = path.or(Some(Document::ROOT)).filter(|&at| document.kind(at) == Kind::Array);
+    if let Some(array) = array
+        && let Some(shown) = items_shown(rule, document, array, mark)
+    {
+        return shown;
+    }
+    let minified = document.minified();
+    text_shown(&minified, Room { bytes: room, head: 0, tail: 0 }, mark)
+}
+
+fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str) -> Option<(String, Option<Part>)> {
+    let mut shell = Shell::default();
+    // What stands around the items may be large, too.
+    if document.source(Document::ROOT).len() - document.source(array).len() > rule.max_bytes {
+        return None;
+    }
+    shell.write(document, Document::ROOT, Some(array), mark);
+    let room = rule.max_bytes.checked_sub(shell.text.len() + LEFT_OUT)?;
+    let items: Vec<NodeId> = document.items(array).collect();
+    let item = |index: usize| {
+        let mut item = Shell::default();
+        item.write(document, items[index], None, mark);
+        // With the comma before the next one.
+        item.text.push(',');
+        item.text
+    };
+    let (shown, head, tail) = choose(items.len(), Room { bytes: room, head: rule.head, tail: rule.tail }, item);
+    if shown.head + shown.tail == 0 {
+        return None;
+    }
+    let left_out = format!("\"… [{} items left out]\",", items.len() - shown.head - shown.tail);
+    let all: Vec<String> = head.into_iter().chain([left_out]).chain(tail).collect();
+    let all = all.join("\n");
+    shell.text.insert_str(shell.hole?, &format!("\n{}\n", all.strip_suffix(',').unwrap_or(&all)));
+    let part = Part { unit: "items", head: shown.head as u64, tail: shown.tail as u64, of: items.len() as u64 };
+    Some((shell.text, Some(part)))
+}
+
+/// JSON text that is being written, with each string cleaned.
+#[derive(Default)]
+struct Shell {
+    text: String,
+    /// Where the items of the array belong that was left empty.
+    hole: Option<usize>,
+}
+
+impl Shell {
+    fn write(&mut self, document: &Document, at: NodeId, hole: Option<NodeId>, mark: &str) {
+        match document.kind(at) {
+            Kind::Array if hole == Some(at) => {
+                self.text.push('[');
+                self.hole = Some(self.text.len());
+                self.text.push(']');
+            }
+            Kind::Array => {
+                self.text.push('[');
+                for (index, item) in document.items(at).enumerate() {
+                    if index > 0 {
+                        self.text.push(',');
+                    }
+                    self.write(document, item, hole, mark);
+                }
+                self.text.push(']');
+            }
+            Kind::Object => {
+                self.text.push('{');
+                for (index, (name, value)) in document.members(at).enumerate() {
+                    if index > 0 {
+                        self.text.push(',');
+                    }
+                    self.string(document.string(name), mark);
+                    self.text.push(':');
+                    self.write(document, value, hole, mark);
+                }
+                self.text.push('}');
+            }
+            Kind::String => self.string(document.string(at), mark),
+            _ => self.text.push_str(document.source(at)),
+        }
+    }
+
+    fn string(&mut self, text: &str, mark: &str) {
+        push_json_string(&mut self.text, &unmarked(clean(text).text, mark));
+    }
+}
+
+fn written(inspected: &Inspected, start: usize, end: usize, mark: &str) -> String {
+    let mut out = String::new();
+    inspected.write(start..end, &mut out);
+    unmarked(out, mark)
+}
+
+/// A text in which the mark of its own observation is escaped: data cannot end itself.
+fn unmarked(text: String, mark: &str) -> String {
+    if !text.contains(mark) {
+        return text;
+    }
+    let mut rest = mark.chars();
+    let first = rest.next().map_or(0, u32::from);
+    text.replace(mark, &format!("\\u{{{first:x}}}{}", rest.as_str()))
+}

@@ -1,0 +1,65 @@
+//! What a tool returned, before anything is made of it.
+
+use seamgate_core::{
+    Fault,
+    parts::{Document, Kind},
+};
+
+use crate::{
+    digest::sha256,
+    document::{Format, number_in, source, text},
+};
+
+pub(crate) static FORMAT: Format = Format::new("result", include_str!("../../../schemas/result.schema.json"));
+
+/// A tool's result.
+pub(crate) struct ToolResult {
+    /// The tool says that it failed.
+    pub(crate) is_error: bool,
+    pub(crate) body: Body,
+}
+
+/// As much of a result as the host handed on.
+pub(crate) enum Body {
+    /// JSON text without optional white space.
+    Json(String),
+    Text(String),
+    /// The whole is too large.
+    Pieces {
+        head: String,
+        tail: String,
+        length: u64,
+        digest: String,
+    },
+}
+
+impl ToolResult {
+    /// # Errors
+    ///
+    /// `bad_request`: the text is not a result.
+    pub(crate) fn read(json: &str) -> Result<Self, Fault> {
+        let document = FORMAT.read(json)?;
+        let owned = |name: &str| text(&document, name).map(str::to_owned).unwrap_or_default();
+        let body = match document.member(Document::ROOT, "result") {
+            // Text is text, however it comes.
+            Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
+            Some(at) => Body::Json(source(&document, at)),
+            None if document.member(Document::ROOT, "text").is_some() => Body::Text(owned("text")),
+            None => Body::Pieces {
+                head: owned("head"),
+                tail: owned("tail"),
+                length: number_in(&document, Document::ROOT, "length").unwrap_or_default(),
+                digest: owned("digest"),
+            },
+        };
+        Ok(ToolResult { is_error: text(&document, "status") == Some("error"), body })
+    }
+
+    /// The digest of the whole, and its length in bytes.
+    pub(crate) fn artifact(&self) -> (String, u64) {
+        match &self.body {
+            Body::Json(text) | Body::Text(text) => (sha256(text.as_bytes()), text.len() as u64),
+            Body::Pieces { length, digest, .. } => (digest.clone(), *length),
+        }
+    }
+}

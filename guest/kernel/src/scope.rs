@@ -1,0 +1,149 @@
+//! Values of the arguments must be in a list, in the task, or in the context.
+
+use seamgate_core::{
+    Fault, FaultCode, Violation,
+    parts::{Document, Kind, NodeId, Path, quote},
+};
+
+use crate::{
+    decision::Reason,
+    document::wrong,
+    facts::Facts,
+    tool::{Scope, Source, Tool, Within},
+};
+
+impl Within {
+    /// The list of the facts that it names.
+    pub(crate) fn list(&self) -> Option<&str> {
+        match self {
+            Within::List(name) => Some(name),
+            Within::From(_) | Within::Values(_) => None,
+        }
+    }
+}
+
+/// Hold arguments to the scopes of their tool. Without facts, only to those that the profile itself decides.
+///
+/// # Errors
+///
+/// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside.
+pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) -> Result<Result<(), Reason>, Fault> {
+    let mut found = Vec::new();
+    for scope in &tool.scope {
+        let selected = Path::select(&scope.path.selectors, arguments, Document::ROOT);
+        let is_within: Box<dyn Fn(NodeId) -> bool> = match (&scope.within, facts) {
+            (Within::Values(values), _) => Box::new(|at| {
+                arguments.kind(at) == Kind::String
+                    && values.binary_search_by(|value| value.as_str().cmp(arguments.string(at))).is_ok()
+            }),
+            (_, None) => continue,
+            (Within::List(name), Some(facts)) => {
+                let list = facts.list(name).ok_or_else(|| lacking(tool, name))?;
+                Box::new(move |at| arguments.kind(at) == Kind::String && list.contains(&arguments.string(at)))
+            }
+            (Within::From(sources), Some(facts)) => Box::new(|at| {
+                let is_scalar = !matches!(arguments.kind(at), Kind::Array | Kind::Object);
+                is_scalar && sources.iter().any(|source| is_from(&arguments.shown(at), source, facts))
+            }),
+        };
+        found.extend(selected.into_iter().filter(|&at| !is_within(at)).map(|at| outside(arguments, at, scope)));
+    }
+    found.truncate(MAX_SHOWN);
+    Ok(if found.is_empty() { Ok(()) } else { Err(Reason::wrong("scope", "outside of what the task allows", found)) })
+}
+
+/// A reason lists this many values.
+const MAX_SHOWN: usize = 10;
+
+fn lacking(tool: &Tool, list: &str) -> Fault {
+    let (list, tool) = (quote(list, 64), quote(&tool.full_name(), 128));
+    Fault::new(
+        FaultCode::BadRequest,
+        format!("facts: $.lists must have the list {list}, which the scope of {tool} names"),
+    )
+}
+
+fn outside(arguments: &Document, at: NodeId, scope: &Scope) -> Violation {
+    let (expected, message) = match &scope.within {
+        Within::List(name) => {
+            let list = quote(name, 64);
+            (format!("a value of the list {list}"), format!("must be a value of the list {list}"))
+        }
+        Within::Values(values) => {
+            let some = values.iter().take(8).map(|value| quote(value, 64)).collect::<Vec<_>>().join(", ");
+            let more = if values.len() > 8 { ", …" } else { "" };
+            (format!("one of {some}{more}"), format!("must be one of {some}{more}"))
+        }
+        Within::From(sources) => {
+            let name = |source: &Source| match source {
+                Source::Task => "the task".to_owned(),
+                Source::Context(name) => format!("the context {}", quote(name, 64)),
+            };
+            let sources = sources.iter().map(name).collect::<Vec<_>>().join(" or ");
+            (format!("a value that occurs in {sources}"), format!("must occur in {sources}"))
+        }
+    };
+    wrong(arguments, at, "scope", &expected, &message)
+}
+
+/// Whether a value occurs in a source: as a value of it, or as a whole word of a text in it.
+fn is_from(value: &str, source: &Source, facts: &Facts) -> bool {
+    let at = match source {
+        Source::Task => facts.task(),
+        Source::Context(name) => facts.context(name),
+    };
+    at.is_some_and(|at| occurs(&facts.document, at, value))
+}
+
+fn occurs(document: &Document, at: NodeId, value: &str) -> bool {
+    match document.kind(at) {
+        Kind::Array => document.items(at).any(|at| occurs(document, at, value)),
+        Kind::Object => document.members(at).any(|(_, at)| occurs(document, at, value)),
+        Kind::String => is_word_of(value, document.string(at)),
+        _ => document.source(at) == value,
+    }
+}
+
+/// Whether a text holds a word with nothing of its own kind beside it: `x.com` does not occur in `x.com.evil.org`, nor in
+/// `a@x.com`.
+fn is_word_of(word: &str, text: &str) -> bool {
+    if word.is_empty() {
+        return text.is_empty();
+    }
+    text.match_indices(word).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let mut after = text[at + word.len()..].chars();
+        let opens = |character: char| character.is_whitespace() || "\"'`([{<,;:=".contains(character);
+        let closes = |character: char| character.is_whitespace() || "\"'`)]}>,;:!?".contains(character);
+        let ends = match after.next() {
+            None => true,
+            // A full stop ends a sentence, or stands inside a name.
+            Some('.') => after.next().is_none_or(char::is_whitespace),
+            Some(character) => closes(character),
+        };
+        ends && before.is_none_or(opens)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_stands_by_itself() {
+        for (word, text, is) in [
+            ("bob@x.com", "Mail bob@x.com the report.", true),
+            ("bob@x.com", "Mail bob@x.com.", true),
+            ("bob@x.com", "bob@x.com", true),
+            ("bob@x.com", "to: <bob@x.com>, please", true),
+            ("bob@x.com", "bob@x.com.evil.org", false),
+            ("x.com", "bob@x.com", false),
+            ("pay", "payment-api", false),
+            ("payment-api", "Why does payment-api fail?", true),
+            ("payment", "Why does payment-api fail?", false),
+            ("", "anything", false),
+        ] {
+            assert_eq!(is_word_of(word, text), is, "{word:?} in {text:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which tools the model may see and call: those of the mode that are there and unchanged, and no other.
+
+use seamgate_core::{
+    Fault, FaultCode,
+    parts::{Path, quote},
+};
+
+use crate::{
+    call::Call,
+    decision::Reason,
+    digest::canonical_at,
+    facts::Facts,
+    profile::{Mode, Profile},
+    tool::{Permit, Tool},
+};
+
+/// The mode that the facts name.
+///
+/// # Errors
+///
+/// `bad_request`: the profile has modes, and the facts name none of them.
+pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p Mode>, Fault> {
+    if profile.modes.is_empty() {
+        return Ok(None);
+    }
+    let named = facts.mode.as_deref();
+    profile.modes.iter().find(|mode| Some(mode.name.as_str()) == named).map(Some).ok_or_else(|| {
+        let known = profile.modes.iter().map(|mode| quote(&mode.name, 64)).collect::<Vec<_>>().join(", ");
+        let is = named.map_or("is missing".to_owned(), |mode| format!("is {}", quote(mode, 64)));
+        Fault::new(FaultCode::BadRequest, format!("facts: $.mode {is}; the profile's modes are {known}"))
+    })
+}
+
+/// Why a mode is not for this task.
+fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
+    let document = &facts.document;
+    let holds = |(path, values): &(Path, Vec<String>)| {
+        let selected = facts.task().map(|task| Path::select(&path.selectors, document, task)).unwrap_or_default();
+        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical_at(document, at)))
+    };
+    let failed = mode.when.iter().find(|condition| !holds(condition))?;
+    let (mode, path) = (quote(&mode.name, 64), quote(&failed.0.text, 128));
+    let message = format!("the mode {mode} is not for this task: {path} has none of the values that it needs");
+    Some(Reason::new("mode", message))
+}
+
+/// Why a tool is not on the surface.
+fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
+    let name = quote(&tool.full_name(), 128);
+    if let Some(mode) = mode {
+        if !mode.tools.iter().any(|word| tool.is_named(word)) {
+            return Some(Reason::new("mode", format!("{name} is not available in the mode {}", quote(&mode.name, 64))));
+        }
+        if let Some(reason) = not_for_task(mode, facts) {
+            return Some(reason);
+        }
+    }
+    let is_there = |surface: &Vec<String>| surface.iter().any(|word| *word == tool.full_name());
+    if facts.surface.as_ref().is_some_and(|surface| !is_there(surface)) {
+        return Some(Reason::new("surface", format!("{name} is not available: its server lacks it, or changed it")));
+    }
+    None
+}
+
+/// The tool that a call means, if the model may call it.
+pub(crate) fn find<'p>(
+    profile: &'p Profile,
+    mode: Option<&Mode>,
+    facts: &Facts,
+    call: &Call,
+) -> Result<&'p Tool, Reason> {
+    let tool = known(profile, call)?;
+    match hidden(tool, mode, facts) {
+        Some(reason) => Err(reason),
+        None => Ok(tool),
+    }
+}
+
+/// The tool that a call means.
+pub(crate) fn known<'p>(profile: &'p Profile, call: &Call) -> Result<&'p Tool, Reason> {
+    let on_server = |tool: &&Tool| call.server.as_deref().is_none_or(|server| server == tool.server);
+    let mut meant = profile.tools.iter().filter(|tool| tool.name == call.tool).filter(on_server);
+    let name = quote(&call.name(), 128);
+    match (meant.next(), meant.next()) {
+        (None, _) => Err(Reason::new("unknown_tool", format!("{name} is not a tool of this agent"))),
+        (Some(tool), None) => Ok(tool),
+        (Some(_), Some(_)) => {
+            Err(Reason::new("ambiguous_tool", format!("{name} is a tool of several servers: name the server")))
+        }
+    }
+}
+
+/// The full names of the tools that the model may call, with approval or without.
+pub(crate) fn allowed(profile: &Profile, mode: Option<&Mode>, facts: &Facts) -> Vec<String> {
+    let is_allowed = |tool: &&Tool| tool.permit != Permit::Deny && hidden(tool, mode, facts).is_none();
+    profile.tools.iter().filter(is_allowed).map(Tool::full_name).collect()
+}
+
+/// Whether the model has read data with a label: in an observation, or in a value of the context.
+pub(crate) fn has_read(profile: &Profile, facts: &Facts, label: &str) -> bool {
+    let has = |labels: &[String]| labels.iter().any(|other| other == label);
+    let context = profile.context.iter().filter(|source| has(&source.labels));
+    has(&facts.labels) || context.into_iter().any(|source| facts.context(&source.name).is_some())
+}

@@ -1,0 +1,145 @@
+//! One tool of a profile.
+
+use seamgate_core::{
+    Contract,
+    parts::{Path, Schema},
+};
+
+/// What a call of a tool changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Effect {
+    Read,
+    Idempotent,
+    Effectful,
+}
+
+impl Effect {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Effect::Read => "read",
+            Effect::Idempotent => "idempotent",
+            Effect::Effectful => "effectful",
+        }
+    }
+
+    pub(crate) fn of(word: &str) -> Self {
+        match word {
+            "read" => Effect::Read,
+            "idempotent" => Effect::Idempotent,
+            // What is not known changes something.
+            _ => Effect::Effectful,
+        }
+    }
+}
+
+/// Whether a call that passed all checks runs. The later one is the stricter one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Permit {
+    Allow,
+    Approval(Approval),
+    Deny,
+}
+
+/// Who must approve, and for how long that holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Approval {
+    /// Groups of the profile's approvers.
+    pub(crate) by: Vec<String>,
+    pub(crate) ttl_s: u64,
+}
+
+/// A tool that the profile names.
+pub(crate) struct Tool {
+    pub(crate) name: String,
+    /// Empty: the host itself.
+    pub(crate) server: String,
+    pub(crate) definition: Option<Definition>,
+    pub(crate) effect: Effect,
+    pub(crate) egress: bool,
+    /// In addition to the definition's own.
+    pub(crate) arguments: Option<Schema>,
+    pub(crate) scope: Vec<Scope>,
+    pub(crate) permit: Permit,
+    pub(crate) result: ResultRule,
+}
+
+/// A tool's definition, as the lock file pinned it.
+pub(crate) struct Definition {
+    pub(crate) digest: String,
+    /// What its server asks of the arguments.
+    pub(crate) arguments: Option<Schema>,
+}
+
+/// Values of the arguments are held to something.
+pub(crate) struct Scope {
+    pub(crate) path: Path,
+    pub(crate) within: Within,
+}
+
+/// What a value must be among.
+pub(crate) enum Within {
+    /// A list of the facts.
+    List(String),
+    /// Values of the task and of the context.
+    From(Vec<Source>),
+    /// In ascending order.
+    Values(Vec<String>),
+}
+
+/// Where a value must occur.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    Task,
+    Context(String),
+}
+
+/// What is made of a tool's result.
+pub(crate) struct ResultRule {
+    /// The result is judged as any output is: by a contract of its own, which knows its items.
+    pub(crate) contract: Option<Contract>,
+    pub(crate) max_bytes: usize,
+    /// To the array of its items.
+    pub(crate) items: Option<Path>,
+    pub(crate) head: usize,
+    pub(crate) tail: usize,
+    pub(crate) source: Option<String>,
+    pub(crate) query: Option<Template>,
+    pub(crate) time_range: Option<Template>,
+    pub(crate) cached: Option<Path>,
+    pub(crate) freshness: Option<Freshness>,
+    pub(crate) confidence: Option<Path>,
+    pub(crate) sampled: Option<Path>,
+    pub(crate) partial: Option<Path>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) supports: Vec<Support>,
+}
+
+/// A text of the profile, or a path to one.
+pub(crate) enum Template {
+    Text(String),
+    Path(Path),
+}
+
+/// Until when the data goes, and how old it may be.
+pub(crate) struct Freshness {
+    pub(crate) path: Path,
+    pub(crate) max_lag_s: u64,
+}
+
+/// A result that this accepts is evidence of a kind.
+pub(crate) struct Support {
+    pub(crate) kind: String,
+    pub(crate) when: Option<Schema>,
+}
+
+impl Tool {
+    /// `SERVER/NAME`, or the name alone for a tool of the host.
+    pub(crate) fn full_name(&self) -> String {
+        if self.server.is_empty() { self.name.clone() } else { format!("{}/{}", self.server, self.name) }
+    }
+
+    /// Whether a word of a profile means this tool: `*`, its name, or its full name.
+    pub(crate) fn is_named(&self, word: &str) -> bool {
+        word == "*" || word == self.name || word == self.full_name()
+    }
+}

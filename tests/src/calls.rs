@@ -1,0 +1,119 @@
+//! Calls: a test is a folder with what a model asked for, and what is decided about it.
+//!
+//! `tests/calls/GROUP/NAME/` holds `call.json`; `result.json` where an observation is made of a result; `facts.json`, of which
+//! the members take the places of the group's; `profile.json`, else the group's; and `decision.json`, `observation.json` or
+//! `fault.json`, which `cargo xtask bless` writes.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// One call, and what is known when it is decided.
+#[derive(Debug, Clone)]
+pub struct CallCase {
+    /// `GROUP/NAME`.
+    pub name: String,
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// `profile.json`.
+    pub profile: String,
+    /// The group's facts, with those of the case.
+    pub facts: String,
+    /// `call.json`.
+    pub call: String,
+    /// What the tool returned, where an observation is asked for.
+    pub result: Option<String>,
+}
+
+impl CallCase {
+    /// The same question on the wire, the profile with it.
+    pub fn wire_request(&self) -> String {
+        let (profile, facts, call) = (&self.profile, &self.facts, &self.call);
+        match &self.result {
+            None => format!(
+                "{{\"id\":[1.50],\"op\":\"permit\",\"profile\":{profile},\"facts\":{facts},\"call\":{call}}}"
+            ),
+            Some(result) => format!(
+                "{{\"id\":[1.50],\"op\":\"observe\",\"profile\":{profile},\"facts\":{facts},\"call\":{call},\"result\":{result}}}"
+            ),
+        }
+        .replace('\n', " ")
+    }
+
+    /// The agent of its profile.
+    pub fn agent(&self) -> String {
+        let profile: Value = serde_json::from_str(&self.profile).unwrap_or_default();
+        profile["agent"].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// All of them, by name.
+///
+/// # Errors
+///
+/// A file is missing or cannot be read.
+pub fn call_cases() -> Result<Vec<CallCase>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("calls");
+    let mut cases = Vec::new();
+    for group in folders(&root)? {
+        for folder in folders(&group)? {
+            cases.push(read(&root, &group, folder)?);
+        }
+    }
+    Ok(cases)
+}
+
+fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {
+    let own = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let shared = |name: &str| {
+        let file = group.join(name);
+        own(name).map_or_else(|| fs::read_to_string(&file).with_context(|| file.display().to_string()), Ok)
+    };
+    let name = folder.strip_prefix(root)?.to_string_lossy().into_owned();
+    let case = || -> Result<CallCase> {
+        Ok(CallCase {
+            profile: shared("profile.json")?,
+            facts: facts(group, own("facts.json"))?,
+            call: own("call.json").context("call.json")?,
+            result: own("result.json"),
+            name: name.clone(),
+            folder: folder.clone(),
+        })
+    };
+    case().with_context(|| name.clone())
+}
+
+/// The group's facts, with the members of the case in their places.
+fn facts(group: &Path, own: Option<String>) -> Result<String> {
+    let shared = fs::read_to_string(group.join("facts.json")).unwrap_or_else(|_| "{}".to_owned());
+    let Some(own) = own else { return Ok(shared) };
+    match (serde_json::from_str(&shared)?, serde_json::from_str(&own)) {
+        (Value::Object(mut facts), Ok(Value::Object(members))) => {
+            for (name, value) in members {
+                // Null takes a member away.
+                match value {
+                    Value::Null => facts.remove(&name),
+                    value => facts.insert(name, value),
+                };
+            }
+            Ok(Value::Object(facts).to_string())
+        }
+        _ => Ok(own),
+    }
+}

@@ -1,0 +1,109 @@
+//! Every call natively, through the component, and through `wire`: the same decision or observation, and the expected one.
+
+use std::{fs, process::ExitCode, sync::LazyLock};
+
+use anyhow::{Context, Result, ensure};
+use seamgate::Gate;
+use seamgate_kernel::Profile;
+use seamgate_tests::{
+    calls::{CallCase, call_cases},
+    indented,
+    suite::{run, trial},
+};
+use serde_json::Value;
+
+static GATE: LazyLock<Gate> = LazyLock::new(|| Gate::new().expect("a gate"));
+
+/// What decisions and observations must match.
+static SCHEMAS: LazyLock<[jsonschema::Validator; 2]> = LazyLock::new(|| {
+    [include_str!("../../schemas/decision.schema.json"), include_str!("../../schemas/observation.schema.json")]
+        .map(|schema| jsonschema::validator_for(&serde_json::from_str(schema).expect("JSON")).expect("a schema"))
+});
+
+fn main() -> Result<ExitCode> {
+    let trials = call_cases()?.into_iter().map(|case| trial(case.name.clone(), move || check(&case)));
+    Ok(run(trials.collect()))
+}
+
+/// A decision or an observation, or a fault, as JSON text.
+type Answer = Result<String, String>;
+
+fn natively(case: &CallCase) -> Answer {
+    let answer = Profile::compile(&case.profile).and_then(|profile| match &case.result {
+        None => seamgate_kernel::permit(&profile, &case.facts, &case.call),
+        Some(result) => seamgate_kernel::observe(&profile, &case.facts, &case.call, result),
+    });
+    answer.map_err(|fault| fault.to_json())
+}
+
+fn through_component(case: &CallCase) -> Answer {
+    let mut gate = Gate::new().map_err(|error| error.to_string())?;
+    let answer = gate.register_profile(&case.profile).and_then(|info| match &case.result {
+        None => gate.permit(&info.agent, &case.facts, &case.call),
+        Some(result) => gate.observe(&info.agent, &case.facts, &case.call, result),
+    });
+    answer.map(|answer| answer.json).map_err(|fault| fault.to_json())
+}
+
+/// The answer without its envelope. None where a document is not JSON, and cannot be sent inside a request.
+fn through_wire(case: &CallCase) -> Option<Answer> {
+    let answer = GATE.call(&case.wire_request()).expect("an answer within the limits").json;
+    let inner = |prefix: &str| Some(answer.strip_prefix(prefix)?.strip_suffix('}')?.to_owned());
+    let fault = || Some(Err(inner("{\"id\":[1.50],\"fault\":")?));
+    inner("{\"id\":[1.50],\"result\":").map(Ok).or_else(fault)
+}
+
+/// While only the kernel changes, answers are rewritten without a build of the component.
+fn core_alone() -> bool {
+    std::env::var_os("BLESS").is_some_and(|bless| bless == "core")
+}
+
+fn check(case: &CallCase) -> Result<()> {
+    let native = natively(case);
+    if !core_alone() {
+        let component = through_component(case);
+        ensure!(native == component, "native and component differ:\n  {native:?}\n  {component:?}");
+        // Spans of violations are offsets into another text there.
+        if let Some(wire) = through_wire(case) {
+            match (&native, &wire) {
+                (Ok(native), Ok(wire)) => ensure!(native == wire, "native and wire differ:\n  {native}\n  {wire}"),
+                (Err(native), Err(wire)) => {
+                    let message =
+                        |fault: &str| -> Result<Value> { Ok(serde_json::from_str::<Value>(fault)?["message"].take()) };
+                    ensure!(message(native)? == message(wire)?, "native and wire differ:\n  {native}\n  {wire}");
+                }
+                _ => anyhow::bail!("native and wire differ:\n  {native:?}\n  {wire:?}"),
+            }
+        }
+    }
+    let of_result = case.result.is_some();
+    let name = if of_result { "observation.json" } else { "decision.json" };
+    let (file, other, json) = match &native {
+        Ok(answer) => (name, "fault.json", answer),
+        Err(fault) => ("fault.json", name, fault),
+    };
+    let value: Value = serde_json::from_str(json).context("the answer is not JSON")?;
+    if native.is_ok() {
+        let errors: Vec<String> = SCHEMAS[usize::from(of_result)]
+            .iter_errors(&value)
+            .map(|error| format!("{} {error}", error.instance_path()))
+            .collect();
+        ensure!(errors.is_empty(), "the answer does not match its schema: {errors:?}");
+    }
+    let json = indented(json);
+    let path = case.folder.join(file);
+    if std::env::var_os("BLESS").is_some() {
+        if fs::read_to_string(&path).ok().as_deref() != Some(&json) {
+            fs::write(&path, json)?;
+        }
+        let _ = fs::remove_file(case.folder.join(other));
+        return Ok(());
+    }
+    let expected =
+        fs::read_to_string(&path).with_context(|| format!("{file} is missing; `cargo xtask bless` writes it"))?;
+    ensure!(
+        expected == json,
+        "{file} differs; if that is meant, `cargo xtask bless` rewrites it\n--- expected\n{expected}\n--- is\n{json}"
+    );
+    Ok(())
+}
