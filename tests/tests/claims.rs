@@ -296,3 +296,81 @@ fn a_number_with_another_digit_is_not_supported() {
         assert_eq!(wrong, ["evidence.quote"], "{other} of {text:?}");
     }
 }
+
+/// What is hostile about claims and evidence, and how far each is from the limits of a call.
+#[test]
+fn hostile_claims_end_in_a_verdict_within_the_limits() {
+    let mut gate = seamgate::Gate::new().expect("a gate");
+    gate.register(CONTRACT).expect("a contract");
+    let numbers = |from: usize, count: usize| (from..from + count).map(|n| format!("{n} ")).collect::<String>();
+    let claims = |claims: Vec<Value>| json!({"claims": claims}).to_string();
+    let one = |id: &str, text: String| vec![seamgate::Observation::new(id, text)];
+    let many = |bytes: usize, text: &dyn Fn(usize) -> String| -> Vec<seamgate::Observation> {
+        let cut = |text: String| text[..text.len().min(bytes)].to_owned();
+        (0..1_000).map(|id| seamgate::Observation::new(format!("o{id}"), cut(text(id)))).collect()
+    };
+    let cites: Vec<String> = (0..1_000).map(|id| format!("o{id}")).collect();
+    let quotes = |quote: &dyn Fn(usize) -> String, count: usize| -> Vec<Value> {
+        (0..count).map(|n| json!({"id": "a", "quote": quote(n)})).collect()
+    };
+    let attacks = [
+        (
+            "100 claims that each cite 1,000 observations of 4 KB",
+            claims((0..100).map(|n| json!({"text": numbers(n, 100), "evidence": cites})).collect()),
+            many(4_000, &|id| numbers(id * 3, 1_000)),
+        ),
+        (
+            "1,000 claims that each cite 100 observations of 4 KB",
+            claims((0..1_000).map(|n| json!({"text": numbers(n, 10), "evidence": cites[..100]})).collect()),
+            many(4_000, &|id| numbers(id, 1_000)),
+        ),
+        (
+            "quotes that are each other's ends",
+            claims(vec![json!({"text": "x", "evidence": quotes(&|n| format!("b{}", " ab".repeat(n)), 700)})]),
+            one("a", "ab ".repeat(340_000)),
+        ),
+        (
+            "quotes of one letter",
+            claims(vec![json!({"text": "x", "evidence": quotes(&|n| "a".repeat(n + 1), 1_200)})]),
+            one("a", "a".repeat(1_000_000)),
+        ),
+        (
+            "40,000 quotes, of which none is there",
+            claims((0..8).map(|_| json!({"text": "x", "evidence": quotes(&|n| n.to_string(), 4_500)})).collect()),
+            one("a", "x ".repeat(500_000)),
+        ),
+        (
+            "10,000 pointers to the end of a list",
+            claims(
+                (0..10)
+                    .map(|_| json!({"text": "x", "evidence": vec![json!({"id": "a", "pointer": "/199999", "value": 2}); 1_000]}))
+                    .collect(),
+            ),
+            one("a", format!("[{}1]", "1,".repeat(199_999))),
+        ),
+        (
+            "what the reader of figures looks ahead for",
+            claims(
+                ["a-", "two ", "1,", "1-", "1 to ", "1.1", "1e", "x_ms:", "1/", "€", "1:", "12 ", "\u{a0}1"]
+                    .map(|text| json!({"text": text.repeat(60_000 / text.len()), "evidence": ["a"]}))
+                    .to_vec(),
+            ),
+            one("a", "two-".repeat(100_000) + &"1.".repeat(200_000) + &"1,000".repeat(60_000)),
+        ),
+        (
+            "as many numbers as there is room for",
+            claims((0..14).map(|n| json!({"text": numbers(n * 9_000, 9_000), "evidence": ["a", "b"]})).collect()),
+            [one("a", numbers(500_000, 140_000)), one("b", numbers(900_000, 140_000))].concat(),
+        ),
+    ];
+    for (name, output, evidence) in attacks {
+        let bytes = output.len() + evidence.iter().map(|it| it.text.len()).sum::<usize>();
+        let request = seamgate::Request::new("a", &output).evidence(evidence);
+        let verdict = gate.validate(&request).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        let seamgate::Usage { fuel, memory, elapsed, .. } = verdict.usage;
+        println!("{name}: {bytes} bytes, {} fuel a byte, {} MiB, {elapsed:?}", fuel / bytes as u64, memory >> 20);
+        assert_eq!(verdict.report.disposition, seamgate::Disposition::Rejected, "{name}");
+        let is_of_evidence = |violation: &seamgate::Violation| violation.keyword.starts_with("evidence.");
+        assert!(verdict.report.violations().iter().all(is_of_evidence), "{name}");
+    }
+}

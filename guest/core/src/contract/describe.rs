@@ -386,6 +386,27 @@ mod tests {
     }
 
     #[test]
+    fn claims_are_told_what_they_are_held_to() {
+        let text = described(
+            r#""schema":true,"evidence":{"claims":"$.c[*]","cites":"by","absence":"$.none","kinds":[{"kind":"log"},
+            {"kind":"deploy","min":2,"or_explained":"$.why"}]}"#,
+        );
+        for told in [
+            "Each claim at $.c[*] must rest on",
+            "- \"by\" is a list of what supports it: {\"id\": the observation's id, \"quote\":",
+            "Only of an empty observation the id alone is enough.",
+            "word with digits in \"text\" must stand",
+            "- \"confidence\", where you state it,",
+            "- \"limitations\" lists",
+            "declared at $.none,",
+            "- Together they cite at least 1 observation of the kind \"log\".",
+            "- Together they cite at least 2 observations of the kind \"deploy\", or say at $.why why there is none.",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
+    }
+
+    #[test]
     fn items_at_the_front_are_told_by_their_places() {
         for (schema, others) in [
             (r#"{"prefixItems":[{"type":"string"},{}],"items":{"type":"null"}}"#, "- each further item: null."),

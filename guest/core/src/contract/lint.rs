@@ -333,6 +333,26 @@ mod tests {
     }
 
     #[test]
+    fn claims_that_need_not_or_cannot_say_what_they_are_held_to_are_named() {
+        let contract = |evidence: &str, claim: &str| {
+            let claims = format!(r##"{{"$ref":"#/$defs/list"}},"x":{{}}}},"$defs":{{"list":{{"items":{claim}}}}}"##);
+            let schema = format!(r#"{{"properties":{{"claims":{claims}}}"#);
+            format!(r#"{{"agent":"a","schema":{schema},"evidence":{{"claims":"$.claims[*]"{evidence}}}}}"#)
+        };
+        let of = |evidence: &str, claim: &str| -> Vec<String> {
+            let all = codes(&contract(evidence, claim));
+            all.into_iter().filter(|(path, _)| path == "$.evidence").map(|(_, code)| code).collect()
+        };
+        let whole = r#"{"required":["text","evidence"]}"#;
+        assert_eq!(of("", whole), [""; 0]);
+        assert_eq!(of(r#","cites":"by""#, whole), ["claim_not_required"]);
+        assert_eq!(of(r#","quotes":"optional","numbers":"ignore""#, whole), ["loose_evidence"]);
+        let closed = whole.replace('}', r#","additionalProperties":false}"#);
+        assert_eq!(of("", &closed), ["no_limitations"]);
+        assert_eq!(of(r#","limitations":"but""#, &closed.replace('}', r#","properties":{"but":{}}}"#)), [""; 0]);
+    }
+
+    #[test]
     fn a_pattern_that_is_read_in_another_way_is_told_with_its_column() {
         let of = |pattern: &str| {
             let schema = serde_json::json!({"patternProperties": {pattern: true}});

@@ -2,14 +2,17 @@
 //!
 //! `docs/claims.md` states the rules. What a claim says needs one of some keys; what evidence says offers keys.
 
-use crate::evidence::units::{Unit, glued_unit, month, number_word, scale, unit};
+use crate::{
+    evidence::units::{Unit, glued_unit, month, number_word, scale, unit},
+    text,
+};
 
 /// One way in which a figure is the same as another, as a text: two that are the same are the same text. As texts they are
 /// sorted and searched by code that the component has anyway.
 pub(super) type Key = String;
 
 /// Takes keys, one by one.
-pub(super) type Each<'e> = &'e mut dyn FnMut(Key);
+pub(super) type Each<'e> = &'e mut dyn FnMut(&str);
 
 /// A decimal: its digits without zeros at the end, and the exponent of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,10 +46,24 @@ enum Precision {
     Nanosecond,
 }
 
-fn number_key(number: Number, dimension: Dimension) -> Key {
+/// The keys of a number of several dimensions.
+#[inline(never)]
+fn number_keys(number: Number, dimensions: &[Dimension], each: Each) {
     let Number { negative, mantissa, exponent } = number;
-    let sign = if negative { '-' } else { '+' };
-    format!("{}{sign}{mantissa}e{exponent}", char::from(dimension as u8))
+    let mut key = String::with_capacity(32);
+    key.push(if negative { '-' } else { '+' });
+    match usize::try_from(mantissa) {
+        Ok(mantissa) => text::push_number(&mut key, mantissa),
+        Err(_) => key.push_str(&mantissa.to_string()),
+    }
+    key.push(if exponent < 0 { '-' } else { 'e' });
+    text::push_number(&mut key, exponent.unsigned_abs() as usize);
+    let end = key.len();
+    for dimension in dimensions {
+        key.truncate(end);
+        key.push(char::from(*dimension as u8));
+        each(&key);
+    }
 }
 
 fn word_key(word: &str) -> Key {
@@ -153,51 +170,46 @@ impl Figure<'_> {
     pub(super) fn needs(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, has_plus, parts: _ } => {
-                let mut number_is = |number: Number, dimension: Dimension| {
-                    each(number_key(number, dimension));
-                    // A fall by 3 % is told as -3 %.
-                    if !number.negative && !has_plus {
-                        each(number_key(Number { negative: number.mantissa != 0, ..number }, dimension));
+                // A fall by 3 % is told as -3 %.
+                let is_told = !number.negative && !has_plus && number.mantissa != 0;
+                let fall = is_told.then_some(Number { negative: true, ..*number });
+                for number in [Some(*number), fall].into_iter().flatten() {
+                    match unit {
+                        None | Some(Unit::Ordinal) => number_keys(number, &[Dimension::Plain], each),
+                        Some(_) => number_keys(number, &[Dimension::Bare], each),
                     }
-                };
-                match unit {
-                    None => number_is(*number, Dimension::Plain),
-                    Some(Unit::Ordinal) => number_is(*number, Dimension::Plain),
-                    Some(Unit::Percent) => {
-                        number_is(*number, Dimension::Bare);
-                        number_is(number.shifted(-2), Dimension::Bare);
+                    if *unit == Some(Unit::Percent) {
+                        number_keys(number.shifted(-2), &[Dimension::Bare], each);
                     }
-                    Some(_) => number_is(*number, Dimension::Bare),
-                }
-                for unit in [unit, named, range].into_iter().flatten() {
-                    in_units(*number, *unit, &mut number_is);
+                    for unit in [unit, named, range].into_iter().flatten() {
+                        in_units(number, *unit, each);
+                    }
                 }
             }
             Value::Date { year, month, day, swaps } => {
-                each(date_key(*year, *month, *day));
+                each(&date_key(*year, *month, *day));
                 if *swaps {
-                    each(date_key(*year, *day, *month));
+                    each(&date_key(*year, *day, *month));
                 }
             }
-            Value::Time { nanoseconds, precision, .. } => each(time_key(*nanoseconds, *precision)),
+            Value::Time { nanoseconds, precision, .. } => each(&time_key(*nanoseconds, *precision)),
             Value::Word(word) => {
-                each(word_key(word));
+                each(&word_key(word));
                 if let [class @ b'1'..=b'5', b'x' | b'X', b'x' | b'X'] = word.as_bytes() {
-                    each(status_key(*class));
+                    each(&status_key(*class));
                 }
             }
             Value::Version(word) => {
-                each(word_key(word));
-                each(word_key(&word[1..]));
+                each(&word_key(word));
+                each(&word_key(&word[1..]));
                 if let Some(number) = whole_number(&word[1..]) {
-                    each(number_key(number, Dimension::Plain));
+                    number_keys(number, &[Dimension::Plain], each);
                 }
             }
             Value::Percentile(word, number) => {
-                each(word_key(word));
-                each(number_key(number.shifted(-2), Dimension::Plain));
-                each(number_key(*number, Dimension::Percent));
-                each(number_key(*number, Dimension::Ordinal));
+                each(&word_key(word));
+                number_keys(number.shifted(-2), &[Dimension::Plain], each);
+                number_keys(*number, &[Dimension::Percent, Dimension::Ordinal], each);
             }
         }
     }
@@ -206,35 +218,30 @@ impl Figure<'_> {
     pub(super) fn offers(&self, each: Each) {
         match &self.value {
             Value::Number { number, unit, named, range, parts, .. } => {
-                let mut number_is = |number: Number, dimension: Dimension| each(number_key(number, dimension));
+                const WITHOUT_UNIT: [Dimension; 2] = [Dimension::Plain, Dimension::Bare];
                 match (unit, named) {
-                    (None, None) => {
-                        number_is(*number, Dimension::Plain);
-                        number_is(*number, Dimension::Bare);
-                    }
-                    (None, Some(_)) => number_is(*number, Dimension::Plain),
-                    (Some(Unit::Percent), _) => number_is(number.shifted(-2), Dimension::Plain),
+                    (None, None) => number_keys(*number, &WITHOUT_UNIT, each),
+                    (None, Some(_)) => number_keys(*number, &[Dimension::Plain], each),
+                    (Some(Unit::Percent), _) => number_keys(number.shifted(-2), &[Dimension::Plain], each),
                     (Some(_), _) => {}
                 }
                 for unit in [unit, named, range].into_iter().flatten() {
-                    in_units(*number, *unit, &mut number_is);
+                    in_units(*number, *unit, each);
                 }
                 for part in parts.iter().flatten() {
-                    number_is(*part, Dimension::Plain);
-                    number_is(*part, Dimension::Bare);
+                    number_keys(*part, &WITHOUT_UNIT, each);
                 }
                 if let Some(status) = number.small().filter(|status| (100..600).contains(status)) {
-                    each(status_key(b'0' + (status / 100) as u8));
+                    each(&status_key(b'0' + (status / 100) as u8));
                 }
             }
             Value::Date { year, month, day, swaps } => {
                 for (month, day) in [(*month, *day)].into_iter().chain(swaps.then_some((*day, *month))) {
-                    each(date_key(*year, month, day));
-                    each(date_key(*year, month, 0));
-                    each(date_key(0, month, day));
+                    each(&date_key(*year, month, day));
+                    each(&date_key(*year, month, 0));
+                    each(&date_key(0, month, day));
                     for part in [u64::from(*year), u64::from(day)].into_iter().filter(|part| *part > 0) {
-                        each(number_key(Number::integer(part), Dimension::Plain));
-                        each(number_key(Number::integer(part), Dimension::Ordinal));
+                        number_keys(Number::integer(part), &[Dimension::Plain, Dimension::Ordinal], each);
                     }
                 }
             }
@@ -246,7 +253,7 @@ impl Figure<'_> {
                         [(Precision::Minute, MINUTE), (Precision::Second, 1_000_000_000), (Precision::Nanosecond, 1)]
                     {
                         if down_to <= *precision {
-                            each(time_key(time - time % unit, down_to));
+                            each(&time_key(time - time % unit, down_to));
                         }
                     }
                 }
@@ -254,7 +261,7 @@ impl Figure<'_> {
             Value::Word(word) => offer_word(word, each),
             Value::Version(word) => {
                 offer_word(word, each);
-                each(word_key(&word[1..]));
+                each(&word_key(&word[1..]));
             }
             Value::Percentile(word, _) => offer_word(word, each),
         }
@@ -263,31 +270,30 @@ impl Figure<'_> {
 
 /// A word as a whole, and the parts of it that are said without the others.
 fn offer_word(word: &str, each: Each) {
-    each(word_key(word));
+    each(&word_key(word));
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let has_digit = |part: &str| part.bytes().any(|byte| byte.is_ascii_digit());
     let is_dotted_number = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     for part in word.split('.').filter(|part| !is_dotted_number && part.len() < word.len() && has_digit(part)) {
         if !is_number(part) {
-            each(word_key(part));
+            each(&word_key(part));
         }
     }
     for part in word.split(['.', '-', '_']).filter(|part| part.len() < word.len() && has_digit(part)) {
         if !is_number(part) {
-            each(word_key(part));
+            each(&word_key(part));
         }
     }
 }
 
 /// A number with a unit in the unit that all of its kind are compared in.
-fn in_units(number: Number, unit: Unit, each: &mut dyn FnMut(Number, Dimension)) {
+fn in_units(number: Number, unit: Unit, each: Each) {
     let mut scaled = |factor: u64, dimension: Dimension| {
         if let Some(number) = number.times(factor) {
-            each(number, dimension);
+            number_keys(number, &[dimension], each);
         }
     };
     match unit {
-        Unit::Percent => each(number, Dimension::Percent),
         Unit::Nanoseconds(factor) => scaled(factor, Dimension::Nanoseconds),
         Unit::Bytes { decimal, binary } => {
             scaled(decimal, Dimension::Bytes);
@@ -295,11 +301,12 @@ fn in_units(number: Number, unit: Unit, each: &mut dyn FnMut(Number, Dimension))
                 scaled(binary, Dimension::Bytes);
             }
         }
+        Unit::Percent => scaled(1, Dimension::Percent),
+        Unit::Ordinal => scaled(1, Dimension::Ordinal),
         Unit::Currency(code) => {
             let currencies = [Dimension::Dollars, Dimension::Euros, Dimension::Pounds, Dimension::Yen];
-            each(number, currencies[usize::from(code) % currencies.len()]);
+            scaled(1, currencies[usize::from(code) % currencies.len()]);
         }
-        Unit::Ordinal => each(number, Dimension::Ordinal),
     }
 }
 
@@ -402,7 +409,7 @@ impl<'t> Scanner<'t> {
         let end = self.at;
         let glued = self.letters(end);
         if !glued.is_empty() {
-            let is_half = matches!(glued.to_ascii_lowercase().as_str(), "am" | "pm");
+            let is_half = is_half(glued);
             let after = end + glued.len();
             let is_whole = !self.is_alphanumeric(after) && self.byte(after) != b'_';
             if let (true, true, Some(hour)) = (is_half, is_whole, number.small()) {
@@ -416,8 +423,7 @@ impl<'t> Scanner<'t> {
             return value;
         }
         let after = self.space(end);
-        if let (true, Some(hour)) =
-            (matches!(self.letters(after).to_ascii_lowercase().as_str(), "am" | "pm"), number.small())
+        if let (true, Some(hour)) = (is_half(self.letters(after)), number.small())
             && let Some(value) = self.hour(hour, after + 2)
         {
             return value;
@@ -449,6 +455,10 @@ impl<'t> Scanner<'t> {
     /// Take the letters that come next, glued or after a space or hyphen, where they mean something.
     fn take<T>(&mut self, means: fn(&str, bool) -> Option<T>) -> Option<T> {
         let after = self.space(self.at);
+        // Mostly nothing comes that may mean something.
+        if ![self.at, after, self.at + 1].iter().any(|at| self.byte(*at).is_ascii_alphabetic()) {
+            return None;
+        }
         for from in [self.at, after, self.at + usize::from(self.byte(self.at) == b'-')] {
             let letters = self.letters(from);
             let end = from + letters.len();
@@ -470,7 +480,8 @@ impl<'t> Scanner<'t> {
             self.at = after + 1;
             return Some(Unit::Percent);
         }
-        for (sign, code) in [("€", 1), ("£", 2), ("¥", 3)] {
+        let signs = if self.byte(after).is_ascii() { &[][..] } else { &[("€", 1), ("£", 2), ("¥", 3)] };
+        for (sign, code) in signs.iter().copied() {
             if self.text[after..].starts_with(sign) {
                 self.at = after + sign.len();
                 return Some(Unit::Currency(code));
@@ -481,6 +492,9 @@ impl<'t> Scanner<'t> {
 
     /// The unit of the other end of a range that begins here.
     fn range(&self) -> Option<Unit> {
+        if !matches!(self.byte(self.at), b'-' | b' ' | 0xe2) {
+            return None;
+        }
         let rest = &self.text[self.at..];
         let other = ["-", "–", " to ", " and ", " or ", " of "].into_iter().find_map(|word| rest.strip_prefix(word))?;
         let mut other = Scanner::new(other);
@@ -492,6 +506,11 @@ impl<'t> Scanner<'t> {
 
     /// The sign, and the currency, right before a number.
     fn before(&mut self, start: usize) -> (Option<char>, Option<Unit>) {
+        let [before_that, last] = [2, 1].map(|by| start.checked_sub(by).map_or(0, |at| self.byte(at)));
+        let is_code = last == b' ' && matches!(before_that, b'D' | b'R' | b'P' | b'Y');
+        if last.is_ascii() && !matches!(last, b'$' | b'+' | b'-') && !is_code {
+            return (None, None);
+        }
         let mut rest = &self.text[..start];
         let mut currency = None;
         for (sign, code) in [("$", 0), ("€", 1), ("£", 2), ("¥", 3)] {
@@ -522,6 +541,9 @@ impl<'t> Scanner<'t> {
     /// The unit at the end of the name that a number is the value of: `wait_ms": 30`, `size_bytes=30`.
     fn named(&self, start: usize) -> Option<Unit> {
         const LONGEST: usize = 16;
+        if !self.bytes[start.saturating_sub(5)..start].iter().any(|byte| matches!(byte, b':' | b'=')) {
+            return None;
+        }
         let is_space = |byte: &&u8| matches!(byte, b' ' | b'"' | b'\'' | b'-' | b'+');
         let before = &self.bytes[..start];
         let skip = |bytes: &[u8]| bytes.len() - bytes.iter().rev().take(4).take_while(is_space).count();
@@ -700,13 +722,10 @@ impl<'t> Scanner<'t> {
             }
         }
         let after = self.space(end);
-        match self.letters(after).to_ascii_lowercase().as_str() {
-            "am" | "pm" if (1..=12).contains(&hour) => {
-                let is_pm = self.byte(after).eq_ignore_ascii_case(&b'p');
-                hour = hour % 12 + if is_pm { 12 } else { 0 };
-                end = after + 2;
-            }
-            _ => {}
+        if is_half(self.letters(after)) && (1..=12).contains(&hour) {
+            let is_pm = self.byte(after).eq_ignore_ascii_case(&b'p');
+            hour = hour % 12 + if is_pm { 12 } else { 0 };
+            end = after + 2;
         }
         if hour > 24 || minute > 59 || second > 60 {
             return None;
@@ -884,6 +903,11 @@ impl<'t> Scanner<'t> {
         let number = Number::integer(total.saturating_add(current));
         Some(Value::Number { number, unit, named: None, range: None, has_plus: false, parts: None })
     }
+}
+
+/// Whether letters say which half of the day it is.
+fn is_half(letters: &str) -> bool {
+    matches!(letters.as_bytes(), [b'a' | b'A' | b'p' | b'P', b'm' | b'M'])
 }
 
 /// Digits with anything between them as one integer, where it is held.

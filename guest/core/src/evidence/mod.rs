@@ -489,7 +489,8 @@ impl<'c> Support<'c> {
         for (number, claim) in claims.iter().enumerate() {
             let mut offered: Vec<Key> = Vec::new();
             while let Some((cite, holds)) = cited.next_if(|(cite, _)| cite.claim == number) {
-                let mut offers = |text: &str| figures(text, &mut |figure| figure.offers(&mut |key| offered.push(key)));
+                let mut offers =
+                    |text: &str| figures(text, &mut |figure| figure.offers(&mut |key| offered.push(key.to_owned())));
                 match cite.part {
                     Part::Quote(quote) if *holds => offers(quote),
                     Part::Value { pointer, value } if *holds => {
@@ -503,10 +504,11 @@ impl<'c> Support<'c> {
             offered.sort_unstable();
             offered.dedup();
             let Some(text) = self.text(document, *claim) else { continue };
+            let mut ids = Ids::default();
             figures(text, &mut |figure| {
-                if !needs_any(&figure, &|key| offered.binary_search(key).is_ok()) && !self.is_in_id(text, &figure) {
+                if !needs_any(&figure, &|key| find(&offered, key).is_ok()) && !ids.has(&self.by_id, text, &figure) {
                     open.push((number, figure.start, figure.end));
-                    figure.needs(&mut |key| asked.push(key));
+                    figure.needs(&mut |key| asked.push(key.to_owned()));
                 }
             });
         }
@@ -525,7 +527,7 @@ impl<'c> Support<'c> {
         for (number, observation) in (0_u32..).zip(self.observations).filter(|(number, _)| is_whole[*number as usize]) {
             figures(&observation.text, &mut |figure| {
                 figure.offers(&mut |key| {
-                    let key = asked.binary_search(&key).ok().filter(|key| last[*key] != number);
+                    let key = find(&asked, key).ok().filter(|key| last[*key] != number);
                     has.extend(key.map(|key| (key as u32, number)));
                     key.into_iter().for_each(|key| last[key] = number);
                 });
@@ -549,7 +551,7 @@ impl<'c> Support<'c> {
             figures(text, &mut |figure| {
                 let Some((_, start, end)) = open.next_if(|(_, start, _)| *start == figure.start) else { return };
                 let is_there = needs_any(&figure, &|key| {
-                    let Ok(key) = asked.binary_search(key) else { return false };
+                    let Ok(key) = find(&asked, key) else { return false };
                     let from = has.partition_point(|(other, _)| (*other as usize) < key);
                     let of = has[from..].iter().take_while(|(other, _)| *other as usize == key);
                     of.into_iter().any(|(_, by)| is_cited[*by as usize])
@@ -566,17 +568,6 @@ impl<'c> Support<'c> {
 
     fn text<'d>(&self, document: &'d Document, claim: Claim) -> Option<&'d str> {
         document.member(claim.at, &self.claims.text).map(|at| document.string(at))
-    }
-
-    /// Whether a figure is a part of an observation's id, which a sentence may name.
-    fn is_in_id(&self, text: &str, figure: &Figure) -> bool {
-        let is_space = |character: char| character.is_whitespace() || matches!(character, '(' | ')' | '"' | '`');
-        let before = &text[text.floor_char_boundary(figure.start.saturating_sub(MAX_WORD))..figure.start];
-        let start = figure.start - before.len() + before.rfind(is_space).map_or(0, |at| text_after(before, at));
-        let after = &text[figure.end..text.floor_char_boundary(figure.end + MAX_WORD)];
-        let end = figure.end + after.find(is_space).unwrap_or(after.len());
-        let word = text[start..end].trim_matches(|character: char| "[]{},.;:!?'".contains(character));
-        self.by_id.contains_key(word)
     }
 
     /// Whether the kinds of evidence are cited that the contract asks for, or it is explained why not.
@@ -771,15 +762,41 @@ impl OfItems<'_> {
 }
 
 /// Whether some key that a figure needs is there.
-fn needs_any(figure: &Figure, is_there: &dyn Fn(&Key) -> bool) -> bool {
+fn needs_any(figure: &Figure, is_there: &dyn Fn(&str) -> bool) -> bool {
     let mut any = false;
-    figure.needs(&mut |key| any = any || is_there(&key));
+    figure.needs(&mut |key| any = any || is_there(key));
     any
 }
 
-/// Where the character after the one at a place begins.
-fn text_after(text: &str, at: usize) -> usize {
-    at + text[at..].chars().next().map_or(0, char::len_utf8)
+/// Where a key is, of those in ascending order.
+fn find(keys: &[Key], key: &str) -> Result<usize, usize> {
+    keys.binary_search_by(|other| other.as_str().cmp(key))
+}
+
+/// The ids of observations that a sentence names.
+#[derive(Default)]
+struct Ids {
+    /// The last word that was looked at, and whether it is one.
+    start: usize,
+    end: usize,
+    is_id: bool,
+}
+
+impl Ids {
+    /// Whether a figure is a part of an id. The figures of a text come in their order, so that each of its words is looked at
+    /// once.
+    fn has(&mut self, ids: &BTreeMap<&str, usize>, text: &str, figure: &Figure) -> bool {
+        let is_space = |character: char| character.is_whitespace() || matches!(character, '(' | ')' | '"' | '`');
+        if figure.start >= self.end {
+            let before = &text[self.end..figure.start];
+            let space = before.char_indices().rev().find(|(_, character)| is_space(*character));
+            self.start = self.end + space.map_or(0, |(at, character)| at + character.len_utf8());
+            self.end = figure.end + text[figure.end..].find(is_space).unwrap_or(text.len() - figure.end);
+            let word = text[self.start..self.end].trim_matches(|character| "[]{},.;:!?'".contains(character));
+            self.is_id = ids.contains_key(word);
+        }
+        self.is_id
+    }
 }
 
 /// The code of a limitation: a string up to its colon, or the member `code` of an object.
