@@ -82,8 +82,14 @@ fn time_key(nanoseconds: u64, precision: Precision) -> Key {
     format!("c{}{nanoseconds}", precision as u8)
 }
 
-fn status_key(first: u8) -> Key {
-    format!("x{}", char::from(first))
+fn status_key(first: u8) -> &'static str {
+    match first {
+        b'1' => "x1",
+        b'2' => "x2",
+        b'3' => "x3",
+        b'4' => "x4",
+        _ => "x5",
+    }
 }
 
 /// A figure, and where it stands in its text.
@@ -196,7 +202,7 @@ impl Figure<'_> {
             Value::Word(word) => {
                 each(&word_key(word));
                 if let [class @ b'1'..=b'5', b'x' | b'X', b'x' | b'X'] = word.as_bytes() {
-                    each(&status_key(*class));
+                    each(status_key(*class));
                 }
             }
             Value::Version(word) => {
@@ -232,7 +238,7 @@ impl Figure<'_> {
                     number_keys(*part, &WITHOUT_UNIT, each);
                 }
                 if let Some(status) = number.small().filter(|status| (100..600).contains(status)) {
-                    each(&status_key(b'0' + (status / 100) as u8));
+                    each(status_key(b'0' + (status / 100) as u8));
                 }
             }
             Value::Date { year, month, day, swaps } => {
@@ -356,7 +362,11 @@ impl<'t> Scanner<'t> {
 
     #[inline(never)]
     fn digits(&self, from: usize) -> usize {
-        self.run(from, &u8::is_ascii_digit)
+        let mut at = from;
+        while self.byte(at).is_ascii_digit() {
+            at += 1;
+        }
+        at
     }
 
     #[inline(never)]
@@ -395,7 +405,14 @@ impl<'t> Scanner<'t> {
     /// A number, a date, a time, or a word that begins with a digit.
     fn from_digit(&mut self) -> Value<'t> {
         let start = self.at;
-        if let Some(value) = self.date().or_else(|| self.dotted()).or_else(|| self.time()) {
+        // What comes after its digits tells what it may be.
+        let more = match self.byte(self.digits(start)) {
+            b'-' | b'/' => self.date(),
+            b'.' => self.dotted(),
+            b':' => self.time(),
+            _ => None,
+        };
+        if let Some(value) = more {
             return value;
         }
         let word = |scanner: &mut Self| {

@@ -17,6 +17,7 @@ use crate::{
     path::Path,
     place::{Place, Step},
     request::{Confidence, Observation},
+    scan,
     text::{self, quote},
     types::Violation,
     violation::{Details, MAX_VIOLATIONS, NO_MEMBER, Violations},
@@ -517,6 +518,11 @@ impl<'c> Support<'c> {
         }
         asked.sort_unstable();
         asked.dedup();
+        // Mostly a key is none of those, which a bit tells.
+        const BITS: usize = 1 << 16;
+        let bit = |key: &str| scan::hash(key.as_bytes()) as usize % BITS;
+        let mut may_be_asked = vec![false; BITS];
+        asked.iter().for_each(|key| may_be_asked[bit(key)] = true);
         let mut is_whole = vec![false; self.observations.len()];
         for cite in cites.iter().filter(|cite| matches!(cite.part, Part::Whole)) {
             is_whole[cite.observation] = true;
@@ -527,6 +533,9 @@ impl<'c> Support<'c> {
         for (number, observation) in (0_u32..).zip(self.observations).filter(|(number, _)| is_whole[*number as usize]) {
             figures(&observation.text, &mut |figure| {
                 figure.offers(&mut |key| {
+                    if !may_be_asked[bit(key)] {
+                        return;
+                    }
                     let key = find(&asked, key).ok().filter(|key| last[*key] != number);
                     has.extend(key.map(|key| (key as u32, number)));
                     key.into_iter().for_each(|key| last[key] = number);
