@@ -165,8 +165,9 @@ impl stream::GuestSession for Session {
 
 impl wire::Guest for Validator {
     fn call(request: String) -> String {
-        REGISTRY
-            .with_borrow_mut(|registry| PROFILES.with_borrow_mut(|profiles| core::call(registry, profiles, &request)))
+        REGISTRY.with_borrow_mut(|registry| {
+            PROFILES.with_borrow_mut(|profiles| core::call_with(registry, profiles, &request))
+        })
     }
 }
 

@@ -43,20 +43,36 @@ impl Component {
     /// One of the contracts is invalid, or passes the limits; two contracts have the same agent; or this component is not
     /// a validator that takes contracts.
     pub fn bake<T: AsRef<str>>(&self, contracts: &[T], limits: &Limits) -> Result<Self, BakeError> {
-        let mut sorted: Vec<(&str, usize)> =
-            contracts.iter().enumerate().map(|(index, contract)| (contract.as_ref(), index)).collect();
-        sorted.sort_unstable();
-        sorted.dedup_by_key(|(contract, _)| *contract);
+        self.bake_with(contracts, &[] as &[&str], limits)
+    }
+
+    /// The same with profiles beside the contracts.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`bake`](Component::bake), and the same for profiles.
+    pub fn bake_with<C: AsRef<str>, P: AsRef<str>>(
+        &self,
+        contracts: &[C],
+        profiles: &[P],
+        limits: &Limits,
+    ) -> Result<Self, BakeError> {
         self.snapshot(limits, |instance| {
-            for (contract, index) in sorted {
+            let mut bytes = 0;
+            for (contract, index) in in_order(contracts) {
                 instance.register(contract).map_err(|fault| BakeError::Contract { index, fault })?;
+                bytes += contract.len();
             }
-            instance.seal(contracts.iter().map(|contract| contract.as_ref().len()).sum()).map_err(LoadError::from)?;
+            for (profile, index) in in_order(profiles) {
+                instance.register_profile(profile).map_err(|fault| BakeError::Profile { index, fault })?;
+                bytes += profile.len();
+            }
+            instance.seal(bytes).map_err(LoadError::from)?;
             Ok(())
         })
     }
 
-    /// This component with everything that any contract needs already made, and no contract. The build embeds it.
+    /// This component with everything that any contract or profile needs already made, and none of either. The build embeds it.
     #[doc(hidden)]
     pub fn warmed(&self) -> Result<Self, BakeError> {
         self.snapshot(&Limits::default(), |instance| {
@@ -64,6 +80,7 @@ impl Component {
                 let contract = format!("{{\"agent\":\"a\",\"dialect\":\"{dialect}\",\"schema\":{{}}}}");
                 instance.lint(&contract).map_err(LoadError::from)?;
             }
+            instance.lint_profile("{\"agent\":\"a\",\"tools\":[]}").map_err(LoadError::from)?;
             Ok(())
         })
     }
@@ -94,6 +111,14 @@ impl Component {
             (None, None) => unreachable!("nothing here waits for anything"),
         }
     }
+}
+
+/// Texts in ascending order, each once, with their places in the list.
+fn in_order<T: AsRef<str>>(texts: &[T]) -> Vec<(&str, usize)> {
+    let mut sorted: Vec<(&str, usize)> = texts.iter().enumerate().map(|(index, text)| (text.as_ref(), index)).collect();
+    sorted.sort_unstable();
+    sorted.dedup_by_key(|(text, _)| *text);
+    sorted
 }
 
 /// The dialects whose metaschemas are compiled ahead, as contracts name them.

@@ -9,6 +9,7 @@ use std::{
 
 use wasmtime::{Engine, component as wasm};
 
+use crate::profile::ProfileInfo;
 use crate::{cache::Cache, digest::digest, engine, fault::LoadError, types::ContractInfo};
 
 /// The component of this version, and its precompiled code. Each is empty where the build had none.
@@ -153,6 +154,8 @@ fn compatibility(engine: &Engine) -> String {
 pub struct Inspection {
     /// The contracts baked into it, by ascending agent.
     pub agents: Vec<ContractInfo>,
+    /// The profiles baked into it, by ascending agent.
+    pub profiles: Vec<ProfileInfo>,
     /// The names that it imports: none, for a validator.
     pub imports: Vec<String>,
     /// The interfaces that it exports.

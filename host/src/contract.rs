@@ -1,54 +1,11 @@
 //! Contracts on disk: `NAME.contract.json`, and the schemas that it names by relative paths.
 
-use std::{
-    fmt, fs, io,
-    path::{Component, Path, PathBuf},
+use std::path::{Path, PathBuf};
+
+use crate::{
+    disk::{ErrorKind, FileError, as_it_is, each_member, files, put_in, text},
+    file::{MAX_FILE, read_named, read_regular},
 };
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
-};
-use serde_json::value::RawValue;
-
-use crate::file::{MAX_FILE, read_named, read_regular};
-
-/// The longest contract with the files that it names, in bytes.
-const MAX_WHOLE: usize = 4 * MAX_FILE;
-
-/// Why a contract could not be read from disk. The source says what is wrong with the file.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read {}", path.display())]
-pub struct ContractError {
-    path: PathBuf,
-    #[source]
-    kind: ErrorKind,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum ErrorKind {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("the file is not UTF-8 at byte {0}")]
-    Utf8(usize),
-    #[error("the file is not JSON")]
-    Json(#[from] serde_json::Error),
-    #[error("the folder has no contract: name the files NAME.contract.json")]
-    Empty,
-    #[error("the contract has more than {MAX_WHOLE} bytes with the files that it names")]
-    TooLarge,
-    #[error("the path must name a file in the contract's folder")]
-    NotInside,
-    #[error("the link leads out of the contract's folder")]
-    LeadsOut,
-    #[error("`{member}` names {file:?}")]
-    Reference {
-        member: String,
-        file: String,
-        #[source]
-        why: Box<ErrorKind>,
-    },
-}
 
 /// Read one contract, and put in the schemas that it names by path. The result is one whole document for
 /// [`Gate::register`](crate::Gate::register). A text that is not a contract comes back unchanged, and `register` refuses it.
@@ -65,30 +22,9 @@ enum ErrorKind {
 /// # Errors
 ///
 /// A file cannot be read, is too large or is not UTF-8, or a path names no regular file in the folder.
-pub fn read_contract(path: &Path) -> Result<String, ContractError> {
-    whole(path, read_named(path, MAX_FILE))
-}
-
-/// A contract that was read from `path`, with the schemas that it names.
-fn whole(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, ContractError> {
-    let fail = |kind| ContractError { path: path.to_owned(), kind };
-    let text = text(read).map_err(fail)?;
-    let Ok(Members(members)) = serde_json::from_str(&text) else {
-        return Ok(text);
-    };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut whole = String::from("{");
-    for (index, (name, value)) in members.iter().enumerate() {
-        let value = match name.as_str() {
-            "schema" | "jtd" => put_in(folder, name, value).map_err(fail)?,
-            "resources" => put_in_each(folder, name, value).map_err(fail)?,
-            _ => value.get().to_owned(),
-        };
-        push_member(&mut whole, index, name, &value);
-        bounded(whole.len()).map_err(fail)?;
-    }
-    whole.push('}');
-    Ok(whole)
+pub fn read_contract(path: &Path) -> Result<String, FileError> {
+    let contract = text(read_named(path, MAX_FILE)).and_then(|text| whole(folder(path), &text));
+    contract.map_err(|kind| FileError { path: path.to_owned(), kind })
 }
 
 /// Read every `NAME.contract.json` in a folder, in the order of their names. Each must be a regular file, or a link to one.
@@ -104,107 +40,36 @@ fn whole(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, ContractError
 /// # Errors
 ///
 /// The errors of [`read_contract`]; or the folder has no such file.
-pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
-    let fail = |kind| ContractError { path: folder.to_owned(), kind };
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(|error| fail(error.into()))? {
-        let path = entry.map_err(|error| fail(error.into()))?.path();
-        if path.to_string_lossy().ends_with(".contract.json") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
+pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError> {
+    let fail = |kind| FileError { path: folder.to_owned(), kind };
+    let paths = files(folder, "contract").map_err(fail)?;
     if paths.is_empty() {
-        return Err(fail(ErrorKind::Empty));
+        return Err(fail(ErrorKind::Empty("contract")));
     }
-    paths.into_iter().map(|path| whole(&path, read_regular(&path)).map(|contract| (path, contract))).collect()
-}
-
-fn text(read: io::Result<Vec<u8>>) -> Result<String, ErrorKind> {
-    String::from_utf8(read?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
-}
-
-/// Refuse a contract that is too large with the files that it names: it may name one file many times.
-fn bounded(bytes: usize) -> Result<(), ErrorKind> {
-    if bytes > MAX_WHOLE { Err(ErrorKind::TooLarge) } else { Ok(()) }
-}
-
-/// The members of an object in the order of the text, each as its JSON text.
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
-}
-
-fn push_member(out: &mut String, index: usize, name: &str, value: &str) {
-    if index > 0 {
-        out.push(',');
-    }
-    out.push_str(&crate::json::json(&name));
-    out.push(':');
-    out.push_str(value);
-}
-
-/// A schema, or the content of the file that it names.
-fn put_in(folder: &Path, member: &str, value: &RawValue) -> Result<String, ErrorKind> {
-    let Ok(file) = serde_json::from_str::<String>(value.get()) else {
-        return Ok(value.get().to_owned());
+    let read = |path: PathBuf| match text(read_regular(&path)).and_then(|text| whole(folder, &text)) {
+        Ok(contract) => Ok((path, contract)),
+        Err(kind) => Err(FileError { path, kind }),
     };
-    let fail = |why| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
-    let relative = Path::new(&file);
-    let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    if file.is_empty() || !inside {
-        return Err(fail(ErrorKind::NotInside));
-    }
-    let canonical = |path: &Path| {
-        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        path.canonicalize().map_err(|error| fail(error.into()))
-    };
-    let path = canonical(&folder.join(relative))?;
-    if !path.starts_with(canonical(folder)?) {
-        return Err(fail(ErrorKind::LeadsOut));
-    }
-    let text = text(read_regular(&path)).map_err(fail)?;
-    let schema: &RawValue =
-        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| fail(error.into()))?;
-    Ok(schema.get().to_owned())
+    paths.into_iter().map(read).collect()
 }
 
-/// The same for each member of an object.
-fn put_in_each(folder: &Path, member: &str, value: &RawValue) -> Result<String, ErrorKind> {
-    let Ok(Members(members)) = serde_json::from_str(value.get()) else {
-        return Ok(value.get().to_owned());
-    };
-    let mut whole = String::from("{");
-    for (index, (name, value)) in members.iter().enumerate() {
-        let value = put_in(folder, &format!("{member}.{name}"), value)?;
-        push_member(&mut whole, index, name, &value);
-        bounded(whole.len())?;
-    }
-    whole.push('}');
-    Ok(whole)
+pub(crate) fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// A contract of a folder, with the schemas that it names.
+pub(crate) fn whole(folder: &Path, contract: &str) -> Result<String, ErrorKind> {
+    each_member(contract, |name, value| match name {
+        "schema" | "jtd" => put_in(folder, name, value, as_it_is),
+        "resources" => each_member(value, |uri, resource| put_in(folder, &format!("{name}.{uri}"), resource, as_it_is)),
+        _ => Ok(value.to_owned()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -256,7 +121,7 @@ mod tests {
             std::os::unix::fs::symlink("../secret.json", folder.join("sub/link.json")).expect("a link");
             fs::write(&contract, r#"{"agent":"a","schema":"link.json"}"#).expect("a file");
             let error = chain(&read_contract(&contract).expect_err("a link"));
-            assert!(error.ends_with("leads out of the contract's folder"), "{error}");
+            assert!(error.ends_with("leads out of the folder of the file that names it"), "{error}");
         }
         fs::remove_dir_all(folder).expect("removed");
     }

@@ -256,6 +256,16 @@ pub enum BakeError {
         #[source]
         fault: Fault,
     },
+    /// One of the profiles cannot be used, or not within the limits.
+    #[error("profile {index} cannot be baked")]
+    #[non_exhaustive]
+    Profile {
+        /// The index of the profile, from 0.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        fault: Fault,
+    },
     /// The component cannot be run, or takes no contracts.
     #[error(transparent)]
     Load(#[from] LoadError),

@@ -269,7 +269,7 @@ impl Gate {
     }
 
     /// Check a profile and keep it: from now on it decides what its agent may do. `profile` is one whole JSON document;
-    /// `schemas/profile.schema.json` describes it.
+    /// [`read_profile`](crate::read_profile) reads one from disk.
     ///
     /// ```
     /// let mut gate = seamgate::Gate::new()?;
@@ -386,6 +386,10 @@ impl Gate {
             }
             Ok(Ok(agents))
         })?;
+        let profiles = match self.sandbox.has_kernel() {
+            true => self.baked_profiles()?,
+            false => Vec::new(),
+        };
         let (sealed, _) = self.instance().call(0, |validator, store, clock| {
             clock.run(validator.registry(&mut *store)?.call_is_sealed(store)).map(Ok)
         })?;
@@ -397,7 +401,24 @@ impl Gate {
             bytes: self.component().as_bytes().len(),
             digest: self.component().digest().to_owned(),
             sealed,
+            profiles,
         })
+    }
+
+    fn baked_profiles(&self) -> Result<Vec<ProfileInfo>, Fault> {
+        let (infos, _) = self.instance().call(0, |validator, store, clock| {
+            let profiles = validator.profiles(&mut *store)?;
+            let names = clock.run(profiles.call_names(&mut *store))?;
+            let mut infos = Vec::new();
+            for name in names {
+                match clock.run(profiles.call_profile(&mut *store, &name))? {
+                    Ok(info) => infos.push(info),
+                    Err(fault) => return Ok(Err(fault.into())),
+                }
+            }
+            Ok(Ok(infos))
+        })?;
+        infos.iter().map(|info| ProfileInfo::read(info)).collect()
     }
 
     /// An instance for more than one call, for callers who trust all their producers alike: state that one output left

@@ -28,6 +28,7 @@ mod component;
 mod contract;
 mod defaults;
 mod digest;
+mod disk;
 mod engine;
 mod exports;
 mod fault;
@@ -58,8 +59,9 @@ mod bindings {
 }
 
 pub use component::{Component, Inspection};
-pub use contract::{ContractError, read_contract, read_contracts};
+pub use contract::{read_contract, read_contracts};
 pub use digest::digest;
+pub use disk::FileError;
 pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};
@@ -70,7 +72,7 @@ pub use instance::Instance;
 pub use json::UnknownWord;
 pub use limits::{Limits, Usage};
 pub use options::Options;
-pub use profile::ProfileInfo;
+pub use profile::{ProfileInfo, read_profile, read_profiles};
 pub use request::Request;
 pub use session::Session;
 pub use types::{

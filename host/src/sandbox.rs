@@ -76,6 +76,11 @@ impl Sandbox {
         [imports, exports]
     }
 
+    /// Whether the component has the kernel, too.
+    pub(crate) fn has_kernel(&self) -> bool {
+        self.interfaces.has_kernel()
+    }
+
     /// Refuse an output that is longer than the limit, before it enters the sandbox.
     pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
         let limit = self.limits.output_bytes;

@@ -1,8 +1,9 @@
 //! Calls: a test is a folder with what a model asked for, and what is decided about it.
 //!
 //! `tests/calls/GROUP/NAME/` holds `call.json`; `result.json` where an observation is made of a result; `facts.json`, of which
-//! the members take the places of the group's; `profile.json`, else the group's; and `decision.json`, `observation.json` or
-//! `fault.json`, which `cargo xtask bless` writes.
+//! the members take the places of the group's; `profile.json`, else the group's; `must.txt`, the word that a person expects:
+//! `permit` of the decision, `status` of the observation, or the fault; and `decision.json`, `observation.json` or `fault.json`,
+//! which `cargo xtask bless` writes.
 
 use std::{
     fs,
@@ -25,6 +26,8 @@ pub struct CallCase {
     pub facts: String,
     /// `call.json`.
     pub call: String,
+    /// `must.txt`.
+    pub must: String,
     /// What the tool returned, where an observation is asked for.
     pub result: Option<String>,
 }
@@ -91,6 +94,7 @@ fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {
             profile: shared("profile.json")?,
             facts: facts(group, own("facts.json"))?,
             call: own("call.json").context("call.json")?,
+            must: own("must.txt").context("must.txt")?.trim().to_owned(),
             result: own("result.json"),
             name: name.clone(),
             folder: folder.clone(),

@@ -15,7 +15,7 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 12] = [
+const TARGETS: [(&str, &str); 14] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -27,6 +27,8 @@ const TARGETS: [(&str, &str); 12] = [
     ("contract", "contract"),
     ("pattern", "pattern"),
     ("judge", "text"),
+    ("profile", "profile"),
+    ("decide", "profile"),
     ("sandbox", "text"),
 ];
 
@@ -136,7 +138,35 @@ fn seeds() -> Result<()> {
             }
         }
     }
-    pattern_seeds()
+    pattern_seeds()?;
+    call_seeds()
+}
+
+/// The calls of `tests/calls`, each with its profile.
+fn call_seeds() -> Result<()> {
+    for group in folders(Path::new("tests/calls"))? {
+        for case in folders(&group)? {
+            let name = format!("{}-{}", file_name(&group), file_name(&case));
+            // Without line ends, as the target wants them.
+            let read = |file: &str| -> Option<String> {
+                let text =
+                    fs::read_to_string(case.join(file)).or_else(|_| fs::read_to_string(group.join(file))).ok()?;
+                serde_json::from_str::<Value>(&text).ok().map(|value| value.to_string())
+            };
+            let seed = |target: &str, input: &str| {
+                let folder = Path::new(FOLDER).join("seeds").join(target);
+                fs::create_dir_all(&folder)?;
+                fs::write(folder.join(&name), input).context("a seed")
+            };
+            if let Some(profile) = read("profile.json") {
+                seed("profile", &profile)?;
+            }
+            if let (Some(facts), Some(call)) = (read("facts.json"), read("call.json")) {
+                seed("decide", &[facts, call, read("result.json").unwrap_or_default()].join("\n"))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The patterns of the comparison with V8, each with its first text.

@@ -56,4 +56,4 @@ pub use types::{
     MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation, Wanted,
     Warning,
 };
-pub use wire::{Members, Operations, call, call_bytes, operations};
+pub use wire::{Members, Operations, call, call_bytes_with, call_with, operations};

@@ -113,7 +113,12 @@ pub fn operations() -> impl Iterator<Item = &'static str> {
 }
 
 /// Answer one request. See `call` in `wit/wire.wit`.
-pub fn call(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
+pub fn call(registry: &mut Registry, request: &str) -> String {
+    call_with(registry, &mut (), request)
+}
+
+/// The same with further operations.
+pub fn call_with(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
     let mut id = "null".to_owned();
     let answer = read(request).and_then(|document| {
         let call = Call { document: &document };
@@ -129,10 +134,10 @@ pub fn call(registry: &mut Registry, more: &mut dyn Operations, request: &str) -
     }
 }
 
-/// Answer one request that came as bytes. See `call` in `wit/wire.wit`.
-pub fn call_bytes(registry: &mut Registry, more: &mut dyn Operations, request: &[u8]) -> String {
+/// The same for a request that came as bytes.
+pub fn call_bytes_with(registry: &mut Registry, more: &mut dyn Operations, request: &[u8]) -> String {
     match std::str::from_utf8(request) {
-        Ok(request) => call(registry, more, request),
+        Ok(request) => call_with(registry, more, request),
         Err(_) => {
             let before = request.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             let at = u32::try_from(before.len()).unwrap_or(u32::MAX);

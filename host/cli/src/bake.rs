@@ -7,10 +7,11 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use seamgate::{BakeError, Component, Gate, Limits, Options, read_contracts};
+use seamgate::{BakeError, Component, Gate, Limits, Options};
 
 use crate::{
-    console::{count, say},
+    console::{held, say},
+    contracts::of_folder,
     error::FaultError,
     private::create_anew,
     safe::safe,
@@ -19,7 +20,7 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Folders of contracts: files named NAME.contract.json
+    /// Folders of contracts and profiles: files named NAME.contract.json or NAME.profile.json
     #[arg(required = true, value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// The component to write
@@ -28,22 +29,31 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
-    let mut paths = Vec::new();
-    let mut contracts = Vec::new();
+    let (mut contract_paths, mut contracts) = (Vec::new(), Vec::new());
+    let (mut profile_paths, mut profiles) = (Vec::new(), Vec::new());
     for folder in &arguments.folders {
-        for (path, contract) in read_contracts(folder)? {
-            paths.push(path);
+        let found = of_folder(folder)?;
+        for (path, contract) in found.0 {
+            contract_paths.push(path);
             contracts.push(contract);
+        }
+        for (path, profile) in found.1 {
+            profile_paths.push(path);
+            profiles.push(profile);
         }
     }
     if io::stderr().is_terminal() {
-        say(&format!("baking {}: this takes some seconds", count(contracts.len(), "contract")));
+        say(&format!("baking {}: this takes some seconds", held(contracts.len(), profiles.len())));
     }
-    let baked = match Component::builtin().bake(&contracts, &Limits::default()) {
+    let of =
+        |paths: &[PathBuf], index: usize| paths.get(index).map(|path| path.display().to_string()).unwrap_or_default();
+    let baked = match Component::builtin().bake_with(&contracts, &profiles, &Limits::default()) {
         Ok(baked) => baked,
         Err(BakeError::Contract { index, fault, .. }) => {
-            let path = paths.get(index).map(|path| path.display().to_string()).unwrap_or_default();
-            return Err(FaultError(fault)).context(path);
+            return Err(FaultError(fault)).context(of(&contract_paths, index));
+        }
+        Err(BakeError::Profile { index, fault, .. }) => {
+            return Err(FaultError(fault)).context(of(&profile_paths, index));
         }
         Err(error) => return Err(error.into()),
     };
@@ -52,13 +62,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let inspection = gate.inspect().map_err(FaultError)?;
     write(&arguments.output, baked.as_bytes())
         .with_context(|| format!("cannot write {}", arguments.output.display()))?;
-    let agents: Vec<&str> = inspection.agents.iter().map(|info| info.agent.as_str()).collect();
+    let mut agents: Vec<&str> = inspection.agents.iter().map(|info| info.agent.as_str()).collect();
+    let of_profiles = inspection.profiles.iter().map(|info| info.agent.as_str());
+    agents.extend(of_profiles.filter(|agent| !inspection.agents.iter().any(|info| info.agent == *agent)));
     let name = arguments.output.display().to_string();
     say(&format!(
         "{}: {} bytes, {} ({})",
         safe(&name),
         inspection.bytes,
-        count(agents.len(), "contract"),
+        held(inspection.agents.len(), inspection.profiles.len()),
         safe(&agents.join(", ")),
     ));
     Ok(Status::Accepted)

@@ -22,3 +22,12 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 pub(crate) fn say(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
+
+/// How many contracts and profiles, without what there is none of.
+pub(crate) fn held(contracts: usize, profiles: usize) -> String {
+    match (contracts, profiles) {
+        (contracts, 0) => count(contracts, "contract"),
+        (0, profiles) => count(profiles, "profile"),
+        (contracts, profiles) => format!("{}, {}", count(contracts, "contract"), count(profiles, "profile")),
+    }
+}

@@ -1,9 +1,15 @@
 //! `-c`: a contract, a folder of contracts, or a component with contracts baked in.
 
-use std::{fs, io::Read, path::Path};
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Component, ContractInfo, Gate, Options, read_contract, read_contracts, read_named};
+use seamgate::{
+    Component, ContractInfo, FileError, Gate, Options, read_contract, read_contracts, read_named, read_profiles,
+};
 
 use crate::error::FaultError;
 
@@ -46,6 +52,23 @@ fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<()> {
         Err(fault) => Err(FaultError(fault)).with_context(|| format!("{}", path.display())),
     }
 }
+
+/// Whether a file is a profile, by its name.
+pub(crate) fn is_profile(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".profile.json")
+}
+
+/// The contracts of a folder, and its profiles. One of both must be there.
+pub(crate) fn of_folder(folder: &Path) -> Result<(Documents, Documents), FileError> {
+    let profiles = read_profiles(folder)?;
+    match read_contracts(folder) {
+        Err(error) if !profiles.is_empty() && error.is_empty_folder() => Ok((Vec::new(), profiles)),
+        contracts => Ok((contracts?, profiles)),
+    }
+}
+
+/// Documents with the files that they come from.
+type Documents = Vec<(PathBuf, String)>;
 
 /// The contracts of a gate: those from disk, or those in the component.
 pub(crate) fn all(gate: &Gate) -> Result<Vec<ContractInfo>> {

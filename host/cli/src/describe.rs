@@ -2,7 +2,8 @@
 
 use std::{io::Write, path::PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use seamgate::{Gate, read_profile};
 
 use crate::{
     contracts,
@@ -13,7 +14,7 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A contract, a folder of contracts, or a baked component
+    /// A contract, a folder of contracts, a baked component, or a profile (NAME.profile.json)
     #[arg(short, long, value_name = "CONTRACT")]
     contract: PathBuf,
     /// The agent whose output to describe, if -c has several
@@ -22,9 +23,21 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    if contracts::is_profile(&arguments.contract) {
+        let mut gate = Gate::new()?;
+        let context = || arguments.contract.display().to_string();
+        let info =
+            gate.register_profile(&read_profile(&arguments.contract)?).map_err(FaultError).with_context(context)?;
+        let text = gate.describe_profile(&info.agent).map_err(FaultError)?;
+        return print(&text);
+    }
     let gate = contracts::open(&arguments.contract)?;
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
     let text = gate.describe(&agent).map_err(FaultError)?;
-    write!(anstream::stdout().lock(), "{}", safe(&text)).map_err(Unwritten::from)?;
+    print(&text)
+}
+
+fn print(text: &str) -> Result<Status> {
+    write!(anstream::stdout().lock(), "{}", safe(text)).map_err(Unwritten::from)?;
     Ok(Status::Accepted)
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::Result;
-use seamgate::{ContractInfo, Gate, Inspection};
+use seamgate::{ContractInfo, Gate, Inspection, ProfileInfo};
 
 use crate::{
     contracts,
@@ -47,9 +47,12 @@ fn text(inspection: &Inspection) -> String {
         format!("{} {} ({}{lists})", info.agent, info.version, info.contract)
     };
     let agents: Vec<String> = inspection.agents.iter().map(agent).collect();
+    let profile = |info: &ProfileInfo| format!("{} {} ({})", info.agent, info.version, info.profile);
+    let profiles: Vec<String> = inspection.profiles.iter().map(profile).collect();
     format!(
-        "agents   {}\nimports  {}\nexports  {}\nbytes    {}\ndigest   {}\nsealed   {}",
+        "agents   {}\nprofiles {}\nimports  {}\nexports  {}\nbytes    {}\ndigest   {}\nsealed   {}",
         none(&agents),
+        none(&profiles),
         none(&inspection.imports),
         none(&inspection.exports),
         inspection.bytes,

@@ -1,4 +1,4 @@
-//! `seamgate lint`: finds likely mistakes in contracts.
+//! `seamgate lint`: finds likely mistakes in contracts and profiles.
 
 use std::{
     io::Write,
@@ -6,10 +6,11 @@ use std::{
 };
 
 use anyhow::Result;
-use seamgate::{ContractError, Gate, read_contract, read_contracts};
+use seamgate::{FileError, Gate, read_contract, read_profile};
 
 use crate::{
-    console::count,
+    console::{count, held},
+    contracts::{is_profile, of_folder},
     error::{FaultError, Unwritten},
     safe::safe,
     status::Status,
@@ -17,7 +18,7 @@ use crate::{
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Contracts, or folders of them
+    /// Contracts, profiles (NAME.profile.json), or folders of them
     #[arg(required = true, value_name = "CONTRACT")]
     paths: Vec<PathBuf>,
 }
@@ -25,12 +26,21 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let gate = Gate::new()?;
     let mut out = anstream::stdout().lock();
-    let (mut contracts, mut warnings, mut errors) = (0, 0, 0);
+    let ([mut contracts, mut profiles], mut warnings, mut errors) = ([0, 0], 0, 0);
     for path in &arguments.paths {
-        for (path, contract) in read(path)? {
-            contracts += 1;
+        for (path, kind, text) in read(path)? {
             let name = path.display().to_string();
-            let lines: Vec<String> = match gate.lint(&contract) {
+            let found = match kind {
+                Kind::Contract => {
+                    contracts += 1;
+                    gate.lint(&text)
+                }
+                Kind::Profile => {
+                    profiles += 1;
+                    gate.lint_profile(&text)
+                }
+            };
+            let lines: Vec<String> = match found {
                 Ok(found) => {
                     warnings += found.len();
                     found
@@ -48,14 +58,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             }
         }
     }
-    let (contracts, warned) = (count(contracts, "contract"), count(warnings, "warning"));
-    writeln!(out, "{contracts}, {}, {warned}", count(errors, "error")).map_err(Unwritten::from)?;
+    let read = held(contracts, profiles);
+    let (errors_told, warned) = (count(errors, "error"), count(warnings, "warning"));
+    writeln!(out, "{read}, {errors_told}, {warned}").map_err(Unwritten::from)?;
     Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
 }
 
-fn read(path: &Path) -> Result<Vec<(PathBuf, String)>, ContractError> {
+/// What a file holds, by its name.
+#[derive(Clone, Copy)]
+enum Kind {
+    Contract,
+    Profile,
+}
+
+fn read(path: &Path) -> Result<Vec<(PathBuf, Kind, String)>, FileError> {
+    let of = |kind| move |(path, text)| (path, kind, text);
     if path.is_dir() {
-        return read_contracts(path);
+        let (contracts, profiles) = of_folder(path)?;
+        let profiles = profiles.into_iter().map(of(Kind::Profile));
+        return Ok(contracts.into_iter().map(of(Kind::Contract)).chain(profiles).collect());
     }
-    read_contract(path).map(|contract| vec![(path.to_owned(), contract)])
+    let (kind, text) = match is_profile(path) {
+        true => (Kind::Profile, read_profile(path)?),
+        false => (Kind::Contract, read_contract(path)?),
+    };
+    Ok(vec![(path.to_owned(), kind, text)])
 }

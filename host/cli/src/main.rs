@@ -45,11 +45,11 @@ enum Command {
     /// Run an agent, judge its output, ask again with feedback, and print only a valid document
     #[command(after_long_help = run::HELP)]
     Run(run::Arguments),
-    /// Find likely mistakes in contracts
+    /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
-    /// Make a component with compiled contracts inside
+    /// Make a component with compiled contracts and profiles inside
     Bake(bake::Arguments),
-    /// Print the part of an agent's prompt that describes its output
+    /// Print the part of an agent's prompt that describes its output, or what it may do
     Describe(describe::Arguments),
     /// List what a component holds
     Inspect(inspect::Arguments),

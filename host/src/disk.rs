@@ -1,0 +1,183 @@
+//! Documents on disk, and the files that they name by relative paths.
+
+use std::{
+    fmt, fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use crate::file::read_regular;
+
+/// The longest document with the files that it names, in bytes: four times that of one file.
+const MAX_WHOLE: usize = 32 * 1024 * 1024;
+
+/// Why a contract or a profile could not be read from disk. The source says what is wrong with the file.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read {}", path.display())]
+pub struct FileError {
+    pub(crate) path: PathBuf,
+    #[source]
+    pub(crate) kind: ErrorKind,
+}
+
+impl FileError {
+    /// Whether a folder has no file of the kind that is looked for.
+    pub fn is_empty_folder(&self) -> bool {
+        matches!(self.kind, ErrorKind::Empty(_))
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ErrorKind {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("the file is not UTF-8 at byte {0}")]
+    Utf8(usize),
+    #[error("the file is not JSON")]
+    Json(#[from] serde_json::Error),
+    #[error("the folder has no {0}: name the files NAME.{0}.json")]
+    Empty(&'static str),
+    #[error("it has more than {MAX_WHOLE} bytes with the files that it names")]
+    TooLarge,
+    #[error("the path must name a file in the folder of the file that names it")]
+    NotInside,
+    #[error("the link leads out of the folder of the file that names it")]
+    LeadsOut,
+    #[error("`{member}` names {file:?}")]
+    Reference {
+        member: String,
+        file: String,
+        #[source]
+        why: Box<ErrorKind>,
+    },
+}
+
+/// The files of a kind in a folder, `NAME.KIND.json`, in the order of their names.
+pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, ErrorKind> {
+    let end = format!(".{kind}.json");
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(&end) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, ErrorKind> {
+    String::from_utf8(read?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
+}
+
+/// Refuse a document that is too large with the files that it names: it may name one file many times.
+fn bounded(bytes: usize) -> Result<(), ErrorKind> {
+    if bytes > MAX_WHOLE { Err(ErrorKind::TooLarge) } else { Ok(()) }
+}
+
+/// The members of an object in the order of the text, each as its JSON text.
+pub(crate) struct Members(pub(crate) Vec<(String, Box<RawValue>)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}
+
+/// An object of which each member is written anew. What is not an object comes back unchanged.
+pub(crate) fn each_member(
+    object: &str,
+    mut write: impl FnMut(&str, &str) -> Result<String, ErrorKind>,
+) -> Result<String, ErrorKind> {
+    let Ok(Members(members)) = serde_json::from_str(object) else {
+        return Ok(object.to_owned());
+    };
+    let mut whole = String::from("{");
+    for (index, (name, value)) in members.iter().enumerate() {
+        if index > 0 {
+            whole.push(',');
+        }
+        whole.push_str(&crate::json::json(&name));
+        whole.push(':');
+        whole.push_str(&write(name, value.get())?);
+        bounded(whole.len())?;
+    }
+    whole.push('}');
+    Ok(whole)
+}
+
+/// The same for the items of a list.
+pub(crate) fn each_item(
+    list: &str,
+    mut write: impl FnMut(usize, &str) -> Result<String, ErrorKind>,
+) -> Result<String, ErrorKind> {
+    let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(list) else {
+        return Ok(list.to_owned());
+    };
+    let mut whole = String::from("[");
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            whole.push(',');
+        }
+        whole.push_str(&write(index, item.get())?);
+        bounded(whole.len())?;
+    }
+    whole.push(']');
+    Ok(whole)
+}
+
+/// A value, or the content of the file that it names. `read` makes of the file's JSON text what is put in.
+pub(crate) fn put_in(
+    folder: &Path,
+    member: &str,
+    value: &str,
+    read: impl FnOnce(&Path, &str) -> Result<String, ErrorKind>,
+) -> Result<String, ErrorKind> {
+    let Ok(file) = serde_json::from_str::<String>(value) else {
+        return Ok(value.to_owned());
+    };
+    let fail = |why| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
+    let relative = Path::new(&file);
+    let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if file.is_empty() || !inside {
+        return Err(fail(ErrorKind::NotInside));
+    }
+    let canonical = |path: &Path| {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        path.canonicalize().map_err(|error| fail(error.into()))
+    };
+    let path = canonical(&folder.join(relative))?;
+    if !path.starts_with(canonical(folder)?) {
+        return Err(fail(ErrorKind::LeadsOut));
+    }
+    let text = text(read_regular(&path)).map_err(fail)?;
+    let json: &RawValue =
+        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| fail(error.into()))?;
+    read(&path, json.get()).map_err(fail)
+}
+
+/// What is put in is the file's JSON text.
+pub(crate) fn as_it_is(_: &Path, json: &str) -> Result<String, ErrorKind> {
+    Ok(json.to_owned())
+}
