@@ -865,6 +865,24 @@ fn a_journal_that_is_no_file_is_refused() {
     place.run("--journal journal", "hello").is(2, "", &[]);
 }
 
+/// The same for evidence; and a run goes on only with the evidence that it began with.
+#[test]
+fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
+    let place = Place::new("evidence");
+    place.write("a.contract.json", r#"{"agent": "a", "schema": true, "evidence": {"claims": "$.claims[*]"}}"#);
+    place.write("seen.json", r#"[{"id": "log", "text": "matches: 128"}]"#);
+    place.write("others.json", "[]");
+    let agent = r#"n=182; test -n "$SEAMGATE_FEEDBACK" && n=128
+        echo '{"claims":[{"text":"'$n' errors","evidence":[{"id":"log","quote":"matches: 128"}]}]}'"#;
+    let run = |arguments: &str| place.run(&format!("-c a.contract.json --journal journal {arguments}"), agent);
+    run("").is(5, "", &[]).says("$.evidence must be there");
+    assert!(!place.path("journal").exists());
+    let printed =
+        "{\"claims\":[{\"text\":\"128 errors\",\"evidence\":[{\"id\":\"log\",\"quote\":\"matches: 128\"}]}]}\n";
+    run("--evidence seen.json").is(0, printed, &[1, 2]).says("must not say \"182\"");
+    run("--evidence others.json --resume").is(2, "", &[]).says("another evidence");
+}
+
 /// Nobody is asked in vain: a list that is lacking is told before the agent is started, and before there is a journal.
 #[test]
 fn an_agent_is_not_asked_where_a_list_is_lacking() {
@@ -892,7 +910,7 @@ fn an_agent_is_not_asked_where_a_list_is_lacking() {
     assert!(matches!(asked, Err(RunError::Fault(seamgate::Fault::BadRequest { .. }))));
     assert!(gate.session(&Request::new("a", "")).is_err());
     let report = gate.validate(&Request::new("a", "1").list("teams", ["core"])).expect("a verdict").report;
-    assert!(matches!(gate.merge(&[report], &[]).map(drop), Err(seamgate::Fault::BadRequest { .. })));
+    assert!(matches!(gate.merge(&[report], &Request::new("a", "")).map(drop), Err(seamgate::Fault::BadRequest { .. })));
 }
 
 #[test]
