@@ -355,7 +355,7 @@ fn hostile_claims_end_in_a_verdict_or_at_a_limit() {
                     .map(|text| json!({"text": text.repeat(60_000 / text.len()), "evidence": ["a"]}))
                     .to_vec(),
             ),
-            one("a", "two-".repeat(100_000) + &"1.".repeat(200_000) + &"1,000".repeat(60_000)),
+            one("a", "two-".repeat(100_000) + &"1.".repeat(100_000) + &"1,000".repeat(60_000)),
         ),
         (
             "as many numbers as there is room for",
