@@ -200,6 +200,10 @@ impl profiles::Guest for Validator {
 }
 
 impl kernel::Guest for Validator {
+    fn surface(agent: String, facts: String, listed: Option<String>) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.surface(&agent, &facts, listed.as_deref())).map_err(convert::fault)
+    }
+
     fn permit(agent: String, facts: String, call: String) -> Result<String, types::Fault> {
         PROFILES.with_borrow(|profiles| profiles.permit(&agent, &facts, &call)).map_err(convert::fault)
     }

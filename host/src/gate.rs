@@ -293,6 +293,27 @@ impl Gate {
         self.registry.profiles()
     }
 
+    /// The tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`); without it, the
+    /// definitions in the profile are looked at. A tool whose definition changed is hidden, and calls of it are denied.
+    ///
+    /// ```
+    /// let mut gate = seamgate::Gate::new()?;
+    /// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
+    /// let facts = r#"{"run": "r1", "at": 1790000000000, "principal": "anna"}"#;
+    /// let listed = r#"{"servers": {"": {"tools": [{"name": "search"}, {"name": "delete"}]}}}"#;
+    /// let surface = gate.surface("reader", facts, Some(listed))?;
+    /// assert!(surface.json.contains(r#""hidden":[{"tool":"delete","code":"unknown"}]"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a document is invalid, or the facts lack the mode; or a fault for a
+    /// limit.
+    pub fn surface(&self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
+        self.instance().surface(agent, facts, listed)
+    }
+
     /// Decide whether a call may run, in a fresh instance. `facts` and `call` are JSON texts (`schemas/facts.schema.json`,
     /// `schemas/call.schema.json`). The answer is a decision (`schemas/decision.schema.json`).
     ///

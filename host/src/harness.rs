@@ -1,6 +1,6 @@
 //! The harness step: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
 
-use std::{fmt, str::FromStr};
+use std::{error::Error, fmt, str::FromStr};
 
 use crate::{
     fault::Fault,
@@ -132,13 +132,13 @@ impl Outcome {
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError<E> {
+pub enum RunError {
     /// There is no verdict on an output.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The producer failed. This is its error, of any type that can be displayed.
-    #[error("the producer failed: {0}")]
-    Producer(E),
+    /// The producer failed. This is its error; `downcast_ref` gives its type back.
+    #[error("the producer failed")]
+    Producer(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl Gate {
@@ -170,14 +170,17 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A fault, or the error that `produce` returned. If a list is missing or the agent is unknown, the fault comes before
+    /// A fault, or the error that `produce` returned: an error, or a text. If a list is missing or the agent is unknown, the fault comes before
     /// the first call of `produce`. No error carries output that was not validated.
     pub fn run<E>(
         &self,
         request: &Request,
         mut produce: impl FnMut(Option<&str>) -> Result<Produced, E>,
-    ) -> Result<Outcome, RunError<E>> {
-        let mut attempts = self.attempts(request).map_err(RunError::Fault)?;
+    ) -> Result<Outcome, RunError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let mut attempts = self.attempts(request)?;
         loop {
             let feedback = match (attempts.next(), attempts.report()) {
                 (Next::Stop(stop), Some(report)) => {
@@ -186,8 +189,8 @@ impl Gate {
                 (Next::Ask(feedback), _) => feedback,
                 (Next::Stop(_), None) => None,
             };
-            let produced = produce(feedback.as_deref()).map_err(RunError::Producer)?;
-            attempts.judge(&produced).map_err(RunError::Fault)?;
+            let produced = produce(feedback.as_deref()).map_err(|error| RunError::Producer(error.into()))?;
+            attempts.judge(&produced)?;
         }
     }
 

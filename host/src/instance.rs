@@ -132,6 +132,20 @@ impl<'g> Instance<'g> {
         Ok(warnings)
     }
 
+    /// The tools that the model may see.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::surface`](crate::Gate::surface).
+    pub fn surface(&mut self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
+        let bytes = facts.len() + listed.map_or(0, str::len);
+        self.small_enough(bytes)?;
+        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
+            Ok(answered(clock.run(validator.kernel(&mut *store)?.call_surface(store, agent, facts, listed))?))
+        })?;
+        Answer::of(self.is_trusted(), json, usage)
+    }
+
     /// Decide whether a call may run.
     ///
     /// # Errors

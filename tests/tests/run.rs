@@ -2,8 +2,10 @@
 #![cfg(unix)]
 
 use std::{
+    convert::Infallible,
+    error::Error,
     fs,
-    io::{Write, pipe},
+    io::{self, Write, pipe},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -904,7 +906,7 @@ fn an_agent_is_not_asked_where_a_list_is_lacking() {
     assert_eq!(gate.contract("a").expect("a contract").lists, ["teams"]);
     let lacking = gate.attempts(&Request::new("a", "{}").list("others", ["core"]));
     assert!(matches!(lacking.map(drop), Err(seamgate::Fault::BadRequest { .. })));
-    let asked = gate.run(&Request::new("a", ""), |_| -> Result<Produced, ()> { panic!("nobody is asked") });
+    let asked = gate.run(&Request::new("a", ""), |_| -> Result<Produced, String> { panic!("nobody is asked") });
     assert!(matches!(asked, Err(RunError::Fault(seamgate::Fault::BadRequest { .. }))));
     assert!(gate.session(&Request::new("a", "")).is_err());
     let report = gate.validate(&Request::new("a", "1").list("teams", ["core"])).expect("a verdict").report;
@@ -934,7 +936,9 @@ fn what_is_printed_of_a_journal_is_valid_now() {
 }
 
 /// Ask by the contract of the triage, with an answer for each attempt.
-fn run<E>(mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>) -> Result<Outcome, RunError<E>> {
+fn run<E: Into<Box<dyn Error + Send + Sync>>>(
+    mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>,
+) -> Result<Outcome, RunError> {
     let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas/examples"));
     let mut gate = Gate::new().expect("a gate");
     gate.register(&seamgate::read_contract(&examples.join("triage.contract.json")).expect("read")).expect("registered");
@@ -970,7 +974,7 @@ fn the_library_asks_as_the_command_does() {
         ("I had rather not.", Finish::Refusal, Stop::Refused, 1),
     ] {
         let answer = |attempt: usize, _: Option<&str>| {
-            Ok::<_, ()>(Produced::from(output.replace('#', &attempt.to_string())).finish(finish))
+            Ok::<_, Infallible>(Produced::from(output.replace('#', &attempt.to_string())).finish(finish))
         };
         let outcome = run(answer).expect("an outcome");
         assert_eq!((outcome.stop, outcome.attempts, outcome.output()), (stop, attempts, None), "{output}");
@@ -982,11 +986,13 @@ fn the_library_tells_an_error_of_the_producer_from_a_fault() {
     let mut asked = 0;
     let error = run(|attempt, _| {
         asked = attempt;
-        if attempt == 1 { Ok(Produced::from("{}")) } else { Err("out of credit") }
+        if attempt == 1 { Ok(Produced::from("{}")) } else { Err(io::Error::other("out of credit")) }
     });
-    assert!(matches!(error, Err(RunError::Producer("out of credit"))) && asked == 2, "{error:?}");
+    let error = error.expect_err("the producer failed");
+    assert!(matches!(&error, RunError::Producer(error) if error.is::<io::Error>()) && asked == 2, "{error:?}");
+    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("out of credit"));
     let limit = Limits::default().output_bytes;
-    let fault = run(|_, _| Ok::<_, ()>(Produced::from(vec![b' '; limit + 1])));
+    let fault = run(|_, _| Ok::<_, Infallible>(Produced::from(vec![b' '; limit + 1])));
     let too_large = |fault: &Fault| matches!(fault, Fault::InputTooLarge { bytes, .. } if *bytes == limit + 1);
     assert!(matches!(&fault, Err(RunError::Fault(fault)) if too_large(fault)), "{fault:?}");
 }

@@ -15,7 +15,7 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 14] = [
+const TARGETS: [(&str, &str); 15] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -27,6 +27,7 @@ const TARGETS: [(&str, &str); 14] = [
     ("contract", "contract"),
     ("pattern", "pattern"),
     ("judge", "text"),
+    ("clean", "clean"),
     ("profile", "profile"),
     ("decide", "profile"),
     ("sandbox", "text"),
@@ -138,6 +139,7 @@ fn seeds() -> Result<()> {
             }
         }
     }
+    clean_seeds()?;
     pattern_seeds()?;
     call_seeds()
 }
@@ -164,6 +166,23 @@ fn call_seeds() -> Result<()> {
             if let (Some(facts), Some(call)) = (read("facts.json"), read("call.json")) {
                 seed("decide", &[facts, call, read("result.json").unwrap_or_default()].join("\n"))?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// What PyRIT's converters made, and ordinary texts.
+fn clean_seeds() -> Result<()> {
+    let folder = Path::new(FOLDER).join("seeds/clean");
+    fs::create_dir_all(&folder)?;
+    for (number, line) in fs::read_to_string("tests/clean/pyrit.jsonl")?.lines().enumerate() {
+        let made: Value = serde_json::from_str(line)?;
+        fs::write(folder.join(number.to_string()), format!(" {}", made["text"].as_str().unwrap_or_default()))?;
+    }
+    for group in folders(Path::new("tests/clean/ordinary"))? {
+        for file in fs::read_dir(&group)? {
+            let file = file?.path();
+            fs::copy(&file, folder.join(format!("{}-{}", file_name(&group), file_name(&file))))?;
         }
     }
     Ok(())

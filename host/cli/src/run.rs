@@ -309,12 +309,12 @@ fn show(report: &Report, attempts: &Attempts) {
 /// Why an attempt added nothing, or not all of its items, to those before.
 fn unused(step: &MergeStep) -> Option<String> {
     match step.outcome {
-        MergeOutcome::Unused => Some("is not used".to_owned()),
-        MergeOutcome::Invalid => Some("is not used: with it the whole is not valid".to_owned()),
+        MergeOutcome::Unused => Some("adds nothing: it has no items, or none was missing".to_owned()),
+        MergeOutcome::Invalid => Some("adds nothing: its items would make the whole document invalid".to_owned()),
         _ if step.unknown.is_empty() => None,
         _ => {
             let items = count(step.unknown.len(), "item");
-            Some(format!("has {items} that nobody asked for, which are not used"))
+            Some(format!("has {items} that nobody asked for; they are left out"))
         }
     }
 }
