@@ -15,13 +15,14 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 14] = [
+const TARGETS: [(&str, &str); 15] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
     ("items", "text"),
     ("stream", "text"),
     ("merge", "text"),
+    ("claims", "text"),
     ("wire", "wire"),
     ("contract", "contract"),
     ("pattern", "pattern"),
@@ -125,6 +126,7 @@ fn seeds() -> Result<()> {
                 seed(target, &chosen(&outputs[0]))?;
             }
             seed("parse", &outputs[0])?;
+            seed("claims", &outputs.join(&0))?;
             // Any bytes are choices.
             seed("judge", &outputs[0])?;
             seed("merge", &chosen(&outputs.join(&0)))?;

@@ -113,6 +113,13 @@ fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Opti
     text_shown(&minified, Room { bytes: room, head: 0, tail: 0 }, mark)
 }
 
+/// A value as JSON text, with each string cleaned.
+pub(crate) fn cleaned(document: &Document, at: NodeId) -> String {
+    let mut shell = Shell::default();
+    shell.write(document, at, None, "\0");
+    shell.text
+}
+
 fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str) -> Option<(String, Option<Part>)> {
     let mut shell = Shell::default();
     // What stands around the items may be large, too.

@@ -7,7 +7,7 @@ import { complete, fuelFor, fuelForContract, type Limits, smallEnough } from "./
 import { platform } from "./platform.js";
 import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
-import type { ContractInfo, Finish, Warning } from "./types.js";
+import type { Confidence, ContractInfo, Finish, Warning } from "./types.js";
 
 /** How a gate is set up; every setting has a default. */
 export interface GateOptions {
@@ -20,6 +20,24 @@ export interface GateOptions {
   readonly limits?: Limits;
 }
 
+/** What an agent saw of one result, for claims to cite. What is left out allows least. */
+export interface Observation {
+  /** What claims cite it by: 1 to 256 bytes, and no other has it. */
+  readonly id: string;
+  /** What the agent saw of it, character for character: at most 1 MiB. */
+  readonly text: string;
+  /** The kinds of evidence that it is. */
+  readonly kinds?: readonly string[];
+  /** What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning. */
+  readonly labels?: readonly string[];
+  /** The most that its source allows a claim to state. Default: `low`. */
+  readonly confidence?: Confidence;
+  /** Whether all of the result was seen, so that what is not in it is not there. Default: false. */
+  readonly complete?: boolean;
+  /** Codes of what limits it. Each claim that cites it must repeat them. */
+  readonly limitations?: readonly string[];
+}
+
 /** What comes with an output. */
 export interface OutputOptions {
   /**
@@ -29,6 +47,11 @@ export interface OutputOptions {
   readonly finish?: Finish | (string & Record<never, never>);
   /** The lists that the contract's `allow` names: all but those of optional rules. Default: none. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What the agent saw: at most 1,000 observations of 4 MiB in all. Where the contract has `evidence`, none is the fault
+   * `bad_request`, and an empty list is not. Default: none.
+   */
+  readonly evidence?: readonly Observation[];
 }
 
 /** So many instances a gate keeps for the next outputs; each takes two times its memory, some 6 MB. */
@@ -204,12 +227,14 @@ export class Instance {
     const given = this.#given(output);
     const contract = isContract(agentOrContract) ? asContract(agentOrContract) : undefined;
     const subject = contract === undefined ? { agent: agentOrContract } : {};
-    const { finish, lists } = options;
+    const { finish, lists, evidence } = options;
+    const seen = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
+    smallEnough(this.#gate.limits, given.bytes + seen);
     // Members that are undefined are left out.
-    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, invalid_utf8: given.invalid });
+    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, evidence, invalid_utf8: given.invalid });
     const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
     const agents = contract === undefined ? [this.#gate.registered(agentOrContract as string).info.agent] : [];
-    const bytes = given.bytes + (contract === undefined ? 0 : measure(contract).bytes);
+    const bytes = given.bytes + seen + (contract === undefined ? 0 : measure(contract).bytes);
     const { json, usage } = this.#ask(agents, bytes, request, "report");
     return { report: new Report<T>(json, given.text), usage };
   }

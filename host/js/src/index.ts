@@ -1,7 +1,7 @@
 export type { Component } from "./component.js";
 export type { Contract } from "./contract.js";
 export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
-export { Gate, type GateOptions, type Instance, type OutputOptions } from "./gate.js";
+export { Gate, type GateOptions, type Instance, type Observation, type OutputOptions } from "./gate.js";
 export type { Limits } from "./limits.js";
 export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
@@ -10,6 +10,7 @@ export type {
   Candidate,
   Change,
   ChangeKind,
+  Confidence,
   ContractInfo,
   Disposition,
   ErrorKind,

@@ -11,7 +11,7 @@ import functools
 
 from ._contracts import read_contract
 from ._faults import ContractError, LoadError, SeamgateError, SeamgateFault
-from ._gate import Answer, Contract, Gate, Instance, Lists, Output, Request, Verdict
+from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Observation, Output, Request, Verdict
 from ._limits import Limits, Usage
 from ._parser import ContractRegistry, ParseResult, ResultParser
 from ._report import Report
@@ -19,6 +19,7 @@ from ._types import (
     Candidate,
     Change,
     ChangeKind,
+    Confidence,
     ContractInfo,
     Disposition,
     ErrorKind,
@@ -43,12 +44,14 @@ __all__ = [
     "Candidate",
     "Change",
     "ChangeKind",
+    "Confidence",
     "Contract",
     "ContractError",
     "ContractInfo",
     "ContractRegistry",
     "Disposition",
     "ErrorKind",
+    "Evidence",
     "FaultCode",
     "Finish",
     "Gate",
@@ -60,6 +63,7 @@ __all__ = [
     "LoadError",
     "MergeOutcome",
     "MergeStep",
+    "Observation",
     "Output",
     "OutputError",
     "ParseResult",
@@ -88,7 +92,12 @@ def _gate() -> Gate:
 
 
 def validate(
-    contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+    contract: Contract,
+    output: Output,
+    *,
+    finish: Finish | str = Finish.UNKNOWN,
+    lists: Lists | None = None,
+    evidence: Evidence | None = None,
 ) -> Report:
     """Judge one output by a contract, with a gate that all calls of this function share.
 
@@ -97,4 +106,4 @@ def validate(
     Raises:
         LoadError: The gate cannot be made.
     """
-    return _gate().validate(contract, output, finish=finish, lists=lists).report
+    return _gate().validate(contract, output, finish=finish, lists=lists, evidence=evidence).report

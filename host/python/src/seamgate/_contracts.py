@@ -110,7 +110,7 @@ def _text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise _Unread(f"is not UTF-8: the byte at {error.start} is not") from None
+        raise _Unread(f"is not UTF-8 at byte {error.start}") from None
 
 
 def _reference(member: str, file: str, why: str) -> ValueError:

@@ -16,7 +16,7 @@ from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
 from ._report import Report, record
 from ._sandbox import Live, Sandbox, Stopped
-from ._types import ContractInfo, Finish, LintWarning
+from ._types import Confidence, ContractInfo, Finish, LintWarning
 
 T = TypeVar("T")
 
@@ -29,6 +29,33 @@ UTF-8."""
 
 Lists = Mapping[str, Iterable[str]]
 """The lists that a contract's `allow` names. One that is missing is a fault, unless its rule is optional."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What an agent saw of one result, for claims to cite. The defaults allow least.
+
+    Attributes:
+        id: What claims cite it by: 1 to 256 bytes, and no other has it.
+        text: What the agent saw of it, character for character: at most 1 MiB.
+        kinds: The kinds of evidence that it is.
+        labels: What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
+        confidence: The most that its source allows a claim to state.
+        complete: Whether all of the result was seen, so that what is not in it is not there.
+        limitations: Codes of what limits it. Each claim that cites it must repeat them.
+    """
+
+    id: str
+    text: str
+    kinds: Iterable[str] = ()
+    labels: Iterable[str] = ()
+    confidence: Confidence | str = Confidence.LOW
+    complete: bool = False
+    limitations: Iterable[str] = ()
+
+
+Evidence = Iterable[Observation | Mapping[str, Any]]
+"""What an agent saw, for claims to cite: observations, or the same as dicts; at most 1,000 of 4 MiB in all."""
 
 
 # The longest contract that the component takes, in bytes.
@@ -70,12 +97,14 @@ class Request:
         output: What the agent produced.
         finish: Why it stopped.
         lists: Lists that the contract's `allow` names.
+        evidence: What the agent saw, where the contract has `evidence`.
     """
 
     contract: Contract
     output: Output
     finish: Finish | str = Finish.UNKNOWN
     lists: Lists | None = None
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
@@ -190,7 +219,13 @@ class Gate:
         return tuple(_record(LintWarning, warning) for warning in warnings)
 
     def validate(
-        self, contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+        self,
+        contract: Contract,
+        output: Output,
+        *,
+        finish: Finish | str = Finish.UNKNOWN,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
     ) -> Verdict:
         """Judge one output in a fresh instance.
 
@@ -202,13 +237,14 @@ class Gate:
             finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter`, `tool_call`, `unknown`, or
                 its API's own word for one of these (`end_turn`, `MAX_TOKENS` …).
             lists: Lists that the contract's `allow` names: all but those of optional rules.
+            evidence: What the agent saw. Where the contract has `evidence`, none is a fault, and `[]` is not.
 
         Raises:
             SeamgateFault: There is no verdict: for one, a list is missing (`bad_request`). A rejected output is none:
                 it is a report.
             ContractError: A file cannot be read.
         """
-        return self.instance()._validate(contract, output, finish, lists, fresh=True)
+        return self.instance()._validate(contract, output, finish, lists, evidence, fresh=True)
 
     def validate_all(self, requests: Iterable[Request], *, threads: int | None = None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs, each in a fresh instance, several at once.
@@ -223,7 +259,13 @@ class Gate:
 
         def judge(request: Request) -> Verdict | SeamgateFault:
             try:
-                return self.validate(request.contract, request.output, finish=request.finish, lists=request.lists)
+                return self.validate(
+                    request.contract,
+                    request.output,
+                    finish=request.finish,
+                    lists=request.lists,
+                    evidence=request.evidence,
+                )
             except SeamgateFault as fault:
                 return fault
 
@@ -327,20 +369,34 @@ class Instance:
         self._live = None
 
     def validate(
-        self, contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+        self,
+        contract: Contract,
+        output: Output,
+        *,
+        finish: Finish | str = Finish.UNKNOWN,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
     ) -> Verdict:
         """Judge one output. A registered contract is compiled once.
 
         Args and errors are those of `Gate.validate`.
         """
-        return self._validate(contract, output, finish, lists, fresh=False)
+        return self._validate(contract, output, finish, lists, evidence, fresh=False)
 
     def _validate(
-        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, *, fresh: bool
+        self,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str,
+        lists: Lists | None,
+        evidence: Evidence | None,
+        *,
+        fresh: bool,
     ) -> Verdict:
         gate = self._gate
         text, invalid = self._text(output)
-        gate._small_enough(_size(text))
+        seen = None if evidence is None else _json.text([_observation(observation) for observation in evidence])
+        gate._small_enough(_size(text) + (0 if seen is None else _size(seen)))
         agents: list[str] = []
         whole = None
         if isinstance(contract, str) and not contract.lstrip().startswith("{"):
@@ -354,7 +410,7 @@ class Instance:
             whole = _contract_text(contract)
             if _size(whole) > _MOST_CONTRACT or not _json.is_json(whole):
                 self._refuse(whole)
-        request = _request(agents, whole, text, finish, lists, invalid)
+        request = _request(agents, whole, text, finish, lists, seen, invalid)
         # Output and contract count as they stand in the request, with what must be escaped in JSON.
         answer, usage = self._run(lambda live: live.call(gate._sandbox.call, request), _size(request), agents)
         parsed = _answer(answer, "report")
@@ -435,6 +491,7 @@ def _request(
     output: str,
     finish: Finish | str,
     lists: Lists | None,
+    evidence: str | None,
     invalid_utf8: int | None,
 ) -> str:
     members = [f'"agent":{_json.text(agent)}' for agent in agents]
@@ -445,6 +502,8 @@ def _request(
         members.append(f'"finish":{_json.text(finish)}')
     if lists:
         members.append(f'"lists":{_json.text({name: _values(name, values) for name, values in lists.items()})}')
+    if evidence is not None:
+        members.append(f'"evidence":{evidence}')
     if invalid_utf8 is not None:
         members.append(f'"invalid_utf8":{invalid_utf8}')
     return "{" + ",".join(members) + "}"
@@ -454,6 +513,21 @@ def _values(name: str, values: Iterable[str]) -> list[str]:
     if isinstance(values, (str, bytes)):
         raise TypeError(f"the list {name!r} must be a list of str, not {type(values).__name__}")
     return list(values)
+
+
+def _observation(observation: Observation | Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(observation, Observation):
+        return dict(observation)
+    of_id = f"of the observation {observation.id!r}"
+    return {
+        "id": observation.id,
+        "text": observation.text,
+        "kinds": _values(f"kinds {of_id}", observation.kinds),
+        "labels": _values(f"labels {of_id}", observation.labels),
+        "confidence": observation.confidence,
+        "complete": observation.complete,
+        "limitations": _values(f"limitations {of_id}", observation.limitations),
+    }
 
 
 def _contract_text(contract: Contract) -> str:
