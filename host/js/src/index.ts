@@ -1,8 +1,23 @@
 export type { Component } from "./component.js";
-export type { Contract } from "./contract.js";
+export type { Contract, Profile } from "./contract.js";
+export type {
+  Ask,
+  Asked,
+  Call,
+  Decided,
+  Decision,
+  Facts,
+  Found,
+  Observation,
+  ProfileInfo,
+  Reason,
+  ToolResult,
+  Used,
+} from "./decision.js";
 export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
 export { Gate, type GateOptions, type Instance, type OutputOptions } from "./gate.js";
 export type { Limits } from "./limits.js";
+export type { Begin, Loop, LoopOptions } from "./loop.js";
 export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Report, Usage, Verdict } from "./report.js";

@@ -345,4 +345,4 @@ def test_a_baked_component_has_its_contracts_and_takes_no_others(tmp_path: Path)
 def test_faults_are_of_one_class() -> None:
     assert issubclass(SeamgateFault, seamgate.SeamgateError)
     assert issubclass(LoadError, seamgate.SeamgateError)
-    assert issubclass(seamgate.ContractError, seamgate.SeamgateError)
+    assert issubclass(seamgate.FileError, seamgate.SeamgateError)

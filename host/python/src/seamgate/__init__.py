@@ -10,10 +10,28 @@ from __future__ import annotations
 import functools
 
 from ._contracts import read_contract
-from ._faults import ContractError, LoadError, SeamgateError, SeamgateFault
-from ._gate import Answer, Contract, Gate, Instance, Lists, Output, Request, Verdict
+from ._decisions import (
+    Approval,
+    Ask,
+    Call,
+    Decision,
+    Facts,
+    Found,
+    Freshness,
+    Instruction,
+    Observation,
+    ProfileInfo,
+    Provenance,
+    Reason,
+    Shown,
+    ToolResult,
+)
+from ._faults import FileError, LoadError, SeamgateError, SeamgateFault
+from ._gate import Answer, Contract, Gate, Instance, Lists, Output, Profile, Request, Verdict
 from ._limits import Limits, Usage
+from ._loop import Loop
 from ._parser import ContractRegistry, ParseResult, ResultParser
+from ._profiles import read_profile
 from ._report import Report
 from ._types import (
     Candidate,
@@ -40,44 +58,61 @@ from ._types import (
 
 __all__ = [
     "Answer",
+    "Approval",
+    "Ask",
+    "Call",
     "Candidate",
     "Change",
     "ChangeKind",
     "Contract",
-    "ContractError",
     "ContractInfo",
     "ContractRegistry",
+    "Decision",
     "Disposition",
     "ErrorKind",
+    "Facts",
     "FaultCode",
+    "FileError",
     "Finish",
+    "Found",
+    "Freshness",
     "Gate",
     "Instance",
+    "Instruction",
     "Item",
     "Limits",
     "LintWarning",
     "Lists",
     "LoadError",
+    "Loop",
     "MergeOutcome",
     "MergeStep",
+    "Observation",
     "Output",
     "OutputError",
     "ParseResult",
+    "Profile",
+    "ProfileInfo",
+    "Provenance",
     "QuarantineReason",
     "Quarantined",
+    "Reason",
     "Report",
     "ReportDocument",
     "Request",
     "ResultParser",
     "SeamgateError",
     "SeamgateFault",
+    "Shown",
     "Source",
     "Span",
+    "ToolResult",
     "Usage",
     "Verdict",
     "Violation",
     "Wanted",
     "read_contract",
+    "read_profile",
     "validate",
 ]
 
