@@ -39,7 +39,7 @@ unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
     // the length is zero.
     let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };
     let answer = REGISTRY.with_borrow_mut(|registry| {
-        PROFILES.with_borrow_mut(|profiles| core::call_bytes(registry, profiles, &request))
+        PROFILES.with_borrow_mut(|profiles| core::call_bytes_with(registry, profiles, &request))
     });
     // It outlasts the call: in the call's arena it would keep that from starting again.
     let answer = lasting(|| answer.clone());

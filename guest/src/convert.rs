@@ -12,6 +12,7 @@ pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
         output: &request.output,
         finish: finish_back(request.finish),
         lists: request.lists.iter().cloned().map(named_list_back).collect(),
+        evidence: request.evidence.as_ref().map(|all| all.iter().cloned().map(observation_back).collect()),
         invalid_utf8: request.invalid_utf8,
     }
 }
@@ -67,6 +68,7 @@ fn quarantine_reason(given: core::Reason) -> types::QuarantineReason {
         core::Reason::Schema => types::QuarantineReason::Schema,
         core::Reason::Guardrail => types::QuarantineReason::Guardrail,
         core::Reason::AllowList => types::QuarantineReason::AllowList,
+        core::Reason::Evidence => types::QuarantineReason::Evidence,
         core::Reason::OverLimit => types::QuarantineReason::OverLimit,
     }
 }
@@ -270,6 +272,26 @@ pub(crate) fn named_list_back(given: types::NamedList) -> core::NamedList {
     core::NamedList { name: given.name, values: given.values }
 }
 
+fn confidence_back(given: types::Confidence) -> core::Confidence {
+    match given {
+        types::Confidence::Low => core::Confidence::Low,
+        types::Confidence::Medium => core::Confidence::Medium,
+        types::Confidence::High => core::Confidence::High,
+    }
+}
+
+pub(crate) fn observation_back(given: types::Observation) -> core::Observation {
+    core::Observation {
+        id: given.id,
+        kinds: given.kinds,
+        text: given.text,
+        labels: given.labels,
+        confidence: confidence_back(given.confidence),
+        complete: given.complete,
+        limitations: given.limitations,
+    }
+}
+
 fn violation_back(given: types::Violation) -> core::Violation {
     core::Violation {
         path: given.path,
@@ -308,6 +330,7 @@ fn quarantine_reason_back(given: types::QuarantineReason) -> core::Reason {
         types::QuarantineReason::Schema => core::Reason::Schema,
         types::QuarantineReason::Guardrail => core::Reason::Guardrail,
         types::QuarantineReason::AllowList => core::Reason::AllowList,
+        types::QuarantineReason::Evidence => core::Reason::Evidence,
         types::QuarantineReason::OverLimit => core::Reason::OverLimit,
     }
 }

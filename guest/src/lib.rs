@@ -102,11 +102,16 @@ impl registry::Guest for Validator {
 }
 
 impl merge::Guest for Validator {
-    fn merge(reports: Vec<types::Report>, lists: Vec<types::NamedList>) -> Result<types::Report, types::Fault> {
+    fn merge(
+        reports: Vec<types::Report>,
+        lists: Vec<types::NamedList>,
+        evidence: Option<Vec<types::Observation>>,
+    ) -> Result<types::Report, types::Fault> {
         let mut reports: Vec<core::Report> = reports.into_iter().map(convert::report_back).collect();
         let agent = reports.first().map(|report| report.agent.clone()).unwrap_or_default();
         let attempts: Vec<core::Attempt> = reports.iter().map(core::Attempt::from).collect();
-        let merged = REGISTRY.with_borrow(|registry| registry.merge(&agent, &attempts, lists_back(lists)));
+        let merged = REGISTRY
+            .with_borrow(|registry| registry.merge(&agent, &attempts, lists_back(lists), evidence_back(evidence)));
         match merged.map_err(convert::fault)? {
             core::Merged::Same(index) => Ok(convert::report(reports.swap_remove(index))),
             core::Merged::New(report) => Ok(convert::report(*report)),
@@ -118,6 +123,10 @@ fn lists_back(lists: Vec<types::NamedList>) -> Vec<core::NamedList> {
     lists.into_iter().map(convert::named_list_back).collect()
 }
 
+fn evidence_back(evidence: Option<Vec<types::Observation>>) -> Option<Vec<core::Observation>> {
+    evidence.map(|all| all.into_iter().map(convert::observation_back).collect())
+}
+
 /// An output that is still coming. It outlasts the calls that it is made of.
 struct Session(RefCell<core::Session>);
 
@@ -126,8 +135,15 @@ impl stream::Guest for Validator {
 }
 
 impl stream::GuestSession for Session {
-    fn open(agent: String, lists: Vec<types::NamedList>) -> Result<stream::Session, types::Fault> {
-        let session = lasting(|| REGISTRY.with_borrow(|registry| registry.session(&agent, lists_back(lists))));
+    fn open(
+        agent: String,
+        lists: Vec<types::NamedList>,
+        evidence: Option<Vec<types::Observation>>,
+    ) -> Result<stream::Session, types::Fault> {
+        let session = lasting(|| {
+            let (lists, evidence) = (lists_back(lists), evidence_back(evidence));
+            REGISTRY.with_borrow(|registry| registry.session(&agent, lists, evidence))
+        });
         session.map(|session| stream::Session::new(Session(RefCell::new(session)))).map_err(convert::fault)
     }
 
@@ -149,8 +165,9 @@ impl stream::GuestSession for Session {
 
 impl wire::Guest for Validator {
     fn call(request: String) -> String {
-        REGISTRY
-            .with_borrow_mut(|registry| PROFILES.with_borrow_mut(|profiles| core::call(registry, profiles, &request)))
+        REGISTRY.with_borrow_mut(|registry| {
+            PROFILES.with_borrow_mut(|profiles| core::call_with(registry, profiles, &request))
+        })
     }
 }
 
@@ -183,6 +200,10 @@ impl profiles::Guest for Validator {
 }
 
 impl kernel::Guest for Validator {
+    fn surface(agent: String, facts: String, listed: Option<String>) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.surface(&agent, &facts, listed.as_deref())).map_err(convert::fault)
+    }
+
     fn permit(agent: String, facts: String, call: String) -> Result<String, types::Fault> {
         PROFILES.with_borrow(|profiles| profiles.permit(&agent, &facts, &call)).map_err(convert::fault)
     }

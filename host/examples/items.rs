@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("\n{}\n", first.feedback);
 
     let second = judge(r#"[{"issue": "K-2", "severity": "high"}]"#)?;
-    let merged = gate.merge(&[first, second], &[])?.report;
+    let merged = gate.merge(&[first, second], &Request::new("triage", ""))?.report;
     println!("{}: {}", merged.disposition.as_str(), merged.output.unwrap_or_default());
     Ok(())
 }

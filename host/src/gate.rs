@@ -14,7 +14,7 @@ use crate::{
     request::{Request, to_wit},
     sandbox::{Sandbox, answered},
     session::Session,
-    types::{ContractInfo, NamedList, Report, Warning},
+    types::{ContractInfo, Report, Warning},
     verdict::{Answer, Verdict},
 };
 
@@ -136,7 +136,7 @@ impl Gate {
     ///
     /// [`Fault::BadContract`], and the faults of [`validate`](Gate::validate).
     pub fn validate_with(&self, contract: &str, request: &Request) -> Result<Verdict, Fault> {
-        let bytes = request.output().len();
+        let bytes = request.output().len() + request.evidence_bytes();
         let mut instance = self.instance();
         let judged = instance.small_enough(bytes).and_then(|()| {
             let request = request.to_wit();
@@ -161,7 +161,7 @@ impl Gate {
 
     /// Put together the reports of several attempts, in their order, and judge the result as a whole. If the feedback
     /// asked for some items alone ([`Report::feedback`]), the items that the producer sent then take their places. All
-    /// reports are of one agent.
+    /// reports are of one agent. `request` has the lists and the evidence; its output is ignored.
     ///
     /// ```
     /// use seamgate::{Disposition, Gate, Request};
@@ -170,26 +170,28 @@ impl Gate {
     /// gate.register(r#"{"agent": "list", "schema": {"type": "array", "items": {"type": "integer"}}, "items": {"path": "$[*]"}}"#)?;
     /// let first = gate.validate(&Request::new("list", r#"[1, "two", 3]"#))?.report;
     /// let second = gate.validate(&Request::new("list", "[2]"))?.report;
-    /// let merged = gate.merge(&[first, second], &[])?.report;
+    /// let merged = gate.merge(&[first, second], &Request::new("list", ""))?.report;
     /// assert_eq!(merged.output.as_deref(), Some("[1,2,3]"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// [`Fault::BadRequest`] if there is no report, one is of another contract, or a list is missing; and the faults of
-    /// [`validate`](Gate::validate).
-    pub fn merge(&self, reports: &[Report], lists: &[NamedList]) -> Result<Verdict, Fault> {
+    /// [`Fault::BadRequest`] if there is no report, one is of another contract, or a list or the evidence is missing; and the
+    /// faults of [`validate`](Gate::validate).
+    pub fn merge(&self, reports: &[Report], request: &Request) -> Result<Verdict, Fault> {
         let agent = reports.first().map_or("", |report| report.agent.as_str());
         let size = |report: &Report| {
             let items: usize = report.items.iter().map(|item| item.value.len()).sum();
             report.output.as_ref().map_or(items, |output| output.len() + items)
         };
-        let bytes = reports.iter().map(size).sum();
+        let bytes = reports.iter().map(size).sum::<usize>() + request.evidence_bytes();
         let mut instance = self.instance();
-        let (to_merge, to_hold) = (reports.iter().cloned().map(Into::into).collect::<Vec<_>>(), to_wit(lists));
+        let to_merge: Vec<_> = reports.iter().cloned().map(Into::into).collect();
+        let (lists, evidence) = (to_wit(request.lists()), request.evidence_to_wit());
         let merged = instance.with_contracts(&[agent], bytes, |validator, store, clock| {
-            let report = clock.run(validator.merge(&mut *store)?.call_merge(store, &to_merge, &to_hold))?;
+            let report =
+                clock.run(validator.merge(&mut *store)?.call_merge(store, &to_merge, &lists, evidence.as_deref()))?;
             Ok(answered(report))
         });
         instance.verdict(agent, merged)
@@ -289,6 +291,27 @@ impl Gate {
     /// The profiles that were registered here, by ascending agent.
     pub fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
         self.registry.profiles()
+    }
+
+    /// The tools that the model may see now. `listed` is what servers list (`schemas/lock.schema.json`); without it, the
+    /// definitions in the profile are looked at. A tool whose definition changed is hidden, and calls of it are denied.
+    ///
+    /// ```
+    /// let mut gate = seamgate::Gate::new()?;
+    /// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
+    /// let facts = r#"{"run": "r1", "at": 1790000000000, "principal": "anna"}"#;
+    /// let listed = r#"{"servers": {"": {"tools": [{"name": "search"}, {"name": "delete"}]}}}"#;
+    /// let surface = gate.surface("reader", facts, Some(listed))?;
+    /// assert!(surface.json.contains(r#""hidden":[{"tool":"delete","code":"unknown"}]"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a document is invalid, or the facts lack the mode; or a fault for a
+    /// limit.
+    pub fn surface(&self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
+        self.instance().surface(agent, facts, listed)
     }
 
     /// Decide whether a call may run, in a fresh instance. `facts` and `call` are JSON texts (`schemas/facts.schema.json`,

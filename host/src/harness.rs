@@ -1,13 +1,13 @@
 //! The harness step: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
 
-use std::{fmt, str::FromStr};
+use std::{error::Error, fmt, str::FromStr};
 
 use crate::{
     fault::Fault,
     gate::Gate,
     limits::Usage,
     request::Request,
-    types::{ContractInfo, Disposition, Finish, NamedList, QuarantineReason, Report, Violation, Wanted},
+    types::{ContractInfo, Disposition, Finish, NamedList, Observation, QuarantineReason, Report, Violation, Wanted},
     verdict::Verdict,
 };
 
@@ -132,18 +132,18 @@ impl Outcome {
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError<E> {
+pub enum RunError {
     /// There is no verdict on an output.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The producer failed. This is its error, of any type that can be displayed.
-    #[error("the producer failed: {0}")]
-    Producer(E),
+    /// The producer failed. This is its error; `downcast_ref` gives its type back.
+    #[error("the producer failed")]
+    Producer(#[source] Box<dyn Error + Send + Sync>),
 }
 
 impl Gate {
     /// Ask a producer until its output is accepted, or there is a reason to stop. The contract's `retry.limit` says how
-    /// often to ask again. `request` names the agent and the lists; its output is ignored.
+    /// often to ask again. `request` names the agent, the lists and the evidence; its output is ignored.
     ///
     /// `produce` gets the feedback on its last output, and returns the next one. If some items of an output were valid,
     /// the feedback may ask for the others alone. The run then puts the new items together with the valid ones.
@@ -170,14 +170,17 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A fault, or the error that `produce` returned. If a list is missing or the agent is unknown, the fault comes before
+    /// A fault, or the error that `produce` returned: an error, or a text. If a list is missing or the agent is unknown, the fault comes before
     /// the first call of `produce`. No error carries output that was not validated.
     pub fn run<E>(
         &self,
         request: &Request,
         mut produce: impl FnMut(Option<&str>) -> Result<Produced, E>,
-    ) -> Result<Outcome, RunError<E>> {
-        let mut attempts = self.attempts(request).map_err(RunError::Fault)?;
+    ) -> Result<Outcome, RunError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let mut attempts = self.attempts(request)?;
         loop {
             let feedback = match (attempts.next(), attempts.report()) {
                 (Next::Stop(stop), Some(report)) => {
@@ -186,8 +189,8 @@ impl Gate {
                 (Next::Ask(feedback), _) => feedback,
                 (Next::Stop(_), None) => None,
             };
-            let produced = produce(feedback.as_deref()).map_err(RunError::Producer)?;
-            attempts.judge(&produced).map_err(RunError::Fault)?;
+            let produced = produce(feedback.as_deref()).map_err(|error| RunError::Producer(error.into()))?;
+            attempts.judge(&produced)?;
         }
     }
 
@@ -218,7 +221,7 @@ impl Gate {
         Ok(Attempts {
             gate: self,
             contract,
-            lists: request.lists().to_vec(),
+            sent: request.without_output(),
             allow_partial: false,
             reports: Vec::new(),
             merged: None,
@@ -231,7 +234,8 @@ impl Gate {
 pub struct Attempts<'g> {
     gate: &'g Gate,
     contract: ContractInfo,
-    lists: Vec<NamedList>,
+    /// The lists and the evidence.
+    sent: Request<'static>,
     allow_partial: bool,
     reports: Vec<Report>,
     merged: Option<Report>,
@@ -263,7 +267,12 @@ impl Attempts<'_> {
 
     /// The lists that allowed values come from.
     pub fn lists(&self) -> &[NamedList] {
-        &self.lists
+        self.sent.lists()
+    }
+
+    /// What the producer saw, if the request has it.
+    pub fn evidence(&self) -> Option<&[Observation]> {
+        self.sent.observations()
     }
 
     /// The number of attempts so far.
@@ -287,10 +296,7 @@ impl Attempts<'_> {
     ///
     /// The faults of [`Gate::validate`]. After a fault the output does not count as an attempt.
     pub fn judge(&mut self, produced: &Produced) -> Result<Verdict, Fault> {
-        let mut request = Request::from_bytes(&self.contract.agent, &produced.output).finish(produced.finish);
-        for list in &self.lists {
-            request = request.list(&list.name, &list.values);
-        }
+        let request = self.sent.for_output(&produced.output).finish(produced.finish);
         let verdict = self.gate.validate(&request)?;
         let usage = self.take(verdict.report.clone())?;
         let usage = match usage {
@@ -308,7 +314,7 @@ impl Attempts<'_> {
     pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
         if report.output.is_some() {
             // A merge with itself judges the output again, and changes nothing: do not trust a record.
-            let again = self.gate.merge(&[report.clone(), report.clone()], &self.lists)?;
+            let again = self.gate.merge(&[report.clone(), report.clone()], &self.sent)?;
             if again.report.output != report.output {
                 return Err(Fault::BadRequest {
                     message: "the record of an earlier attempt has an invalid output".to_owned(),
@@ -323,7 +329,7 @@ impl Attempts<'_> {
         self.reports.push(report.clone());
         let merged = match self.reports.as_slice() {
             [_] => Ok((report, None)),
-            several => self.gate.merge(several, &self.lists).map(|verdict| (verdict.report, Some(verdict.usage))),
+            several => self.gate.merge(several, &self.sent).map(|verdict| (verdict.report, Some(verdict.usage))),
         };
         match merged {
             Ok((merged, usage)) => {

@@ -54,7 +54,7 @@ impl<'g> Instance<'g> {
     /// See [`Gate::validate`](crate::Gate::validate).
     pub fn validate(&mut self, request: &Request) -> Result<Verdict, Fault> {
         let agent = request.agent();
-        let bytes = request.output().len();
+        let bytes = request.output().len() + request.evidence_bytes();
         let judged = self.small_enough(bytes).and_then(|()| {
             let request = request.to_wit();
             self.with_contracts(&[agent], bytes, |validator, store, clock| {
@@ -85,10 +85,12 @@ impl<'g> Instance<'g> {
 
     /// Open a session in the component.
     pub(crate) fn open(&mut self, request: &Request) -> Result<(ResourceAny, Usage), Fault> {
-        let (agent, lists) = (request.agent(), to_wit(request.lists()));
-        self.with_contracts(&[agent], 0, |validator, store, clock| {
+        let (agent, lists, evidence) = (request.agent(), to_wit(request.lists()), request.evidence_to_wit());
+        let bytes = request.evidence_bytes();
+        self.small_enough(bytes)?;
+        self.with_contracts(&[agent], bytes, |validator, store, clock| {
             let session = validator.stream(&mut *store)?.session();
-            Ok(answered(clock.run(session.call_open(store, agent, &lists))?))
+            Ok(answered(clock.run(session.call_open(store, agent, &lists, evidence.as_deref()))?))
         })
     }
 
@@ -128,6 +130,20 @@ impl<'g> Instance<'g> {
             Ok(warnings.map(|found| found.into_iter().map(Into::into).collect()).map_err(Fault::from))
         })?;
         Ok(warnings)
+    }
+
+    /// The tools that the model may see.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::surface`](crate::Gate::surface).
+    pub fn surface(&mut self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
+        let bytes = facts.len() + listed.map_or(0, str::len);
+        self.small_enough(bytes)?;
+        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
+            Ok(answered(clock.run(validator.kernel(&mut *store)?.call_surface(store, agent, facts, listed))?))
+        })?;
+        Answer::of(self.is_trusted(), json, usage)
     }
 
     /// Decide whether a call may run.

@@ -76,8 +76,8 @@ pub use profile::{ProfileInfo, read_profile, read_profiles};
 pub use request::Request;
 pub use session::Session;
 pub use types::{
-    Candidate, Change, ChangeKind, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Finish,
-    Item, MergeOutcome, MergeStep, NamedList, OutputError, Progress, QuarantineReason, Quarantined, Report, Source,
-    Span, Violation, Wanted, Warning,
+    Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,
+    Finish, Item, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
+    Quarantined, Report, Source, Span, Violation, Wanted, Warning,
 };
 pub use verdict::{Answer, Verdict};

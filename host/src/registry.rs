@@ -129,4 +129,4 @@ impl Registry {
 }
 
 /// The operations on the wire that decide by one profile.
-const DECISIONS: [&str; 2] = ["permit", "observe"];
+const DECISIONS: [&str; 3] = ["surface", "permit", "observe"];

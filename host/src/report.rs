@@ -22,17 +22,17 @@ impl Report {
         serde_json::from_str(text)
     }
 
-    /// What is wrong with a report that a component gave, where its type does not tell: a component need not be a good
-    /// one, and who writes a report beside others counts on its lines.
-    pub(crate) fn unsound(&self) -> Option<&'static str> {
+    /// Why a report contradicts itself, if it does. Its type does not rule that out, and the component that gave it may be
+    /// anybody's. A caller that writes one report a line depends on documents without line ends.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
         if self.output.is_some() != self.disposition.emits() {
-            return Some("`output` is there where nothing is emitted, or not where something is");
+            return Some("expected `output` exactly where `disposition` is accepted or partial");
         }
         if self.error.is_some() != (self.disposition == Disposition::Rejected) {
-            return Some("`error` is there where nothing is rejected, or not where something is");
+            return Some("expected `error` exactly where `disposition` is rejected");
         }
         if !self.output.iter().chain(self.items.iter().map(|item| &item.value)).all(|text| is_json(text)) {
-            return Some("a document in it is not JSON on one line");
+            return Some("expected each document as one line of JSON");
         }
         None
     }

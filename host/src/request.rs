@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     bindings::exports::seamgate::validator::types,
-    types::{Finish, NamedList},
+    types::{Confidence, Finish, NamedList, Observation},
 };
 
 /// One output to judge, with the lists that its contract needs.
@@ -20,6 +20,7 @@ pub struct Request<'t> {
     output: Cow<'t, str>,
     finish: Finish,
     lists: Vec<NamedList>,
+    evidence: Option<Vec<Observation>>,
     invalid_utf8: Option<u32>,
 }
 
@@ -31,6 +32,7 @@ impl<'t> Request<'t> {
             output: Cow::Borrowed(output),
             finish: Finish::Unknown,
             lists: Vec::new(),
+            evidence: None,
             invalid_utf8: None,
         }
     }
@@ -43,6 +45,7 @@ impl<'t> Request<'t> {
             output: String::from_utf8_lossy(output),
             finish: Finish::Unknown,
             lists: Vec::new(),
+            evidence: None,
             // The gate refuses an output whose offsets do not fit.
             invalid_utf8: invalid.map(|error| u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX)),
         }
@@ -64,6 +67,26 @@ impl<'t> Request<'t> {
         self
     }
 
+    /// What the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has `evidence`,
+    /// there is no verdict without this ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default: none.
+    ///
+    /// ```
+    /// use seamgate::{Confidence, Disposition, Gate, Observation, Request};
+    ///
+    /// let mut gate = Gate::new()?;
+    /// gate.register(r#"{"agent": "a", "schema": {"type": "object"}, "evidence": {"claims": "$.claims[*]"}}"#)?;
+    /// let seen = Observation::new("log#1", "matches: 128").confidence(Confidence::High).complete(true);
+    /// let output = r#"{"claims": [{"text": "128 errors", "evidence": [{"id": "log#1", "quote": "matches: 128"}]}]}"#;
+    /// let request = Request::new("a", output).evidence([seen]);
+    /// assert_eq!(gate.validate(&request)?.report.disposition, Disposition::Accepted);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn evidence(mut self, observations: impl IntoIterator<Item = Observation>) -> Self {
+        self.evidence = Some(observations.into_iter().collect());
+        self
+    }
+
     pub(crate) fn agent(&self) -> &str {
         &self.agent
     }
@@ -72,8 +95,44 @@ impl<'t> Request<'t> {
         &self.output
     }
 
+    /// The same for whatever output comes.
+    pub(crate) fn without_output(&self) -> Request<'static> {
+        Request {
+            agent: Cow::Owned(self.agent.clone().into_owned()),
+            output: Cow::Borrowed(""),
+            finish: Finish::Unknown,
+            lists: self.lists.clone(),
+            evidence: self.evidence.clone(),
+            invalid_utf8: None,
+        }
+    }
+
+    /// The same with another output.
+    pub(crate) fn for_output<'o>(&'o self, output: &'o [u8]) -> Request<'o> {
+        let (lists, evidence) = (self.lists.clone(), self.evidence.clone());
+        Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
+    }
+
     pub(crate) fn lists(&self) -> &[NamedList] {
         &self.lists
+    }
+
+    pub(crate) fn observations(&self) -> Option<&[Observation]> {
+        self.evidence.as_deref()
+    }
+
+    /// The bytes of the evidence.
+    pub(crate) fn evidence_bytes(&self) -> usize {
+        let words = |words: &[String]| words.iter().map(String::len).sum::<usize>();
+        let bytes = |observation: &Observation| {
+            let Observation { id, kinds, text, labels, limitations, .. } = observation;
+            id.len() + text.len() + words(kinds) + words(labels) + words(limitations)
+        };
+        self.observations().unwrap_or_default().iter().map(bytes).sum()
+    }
+
+    pub(crate) fn evidence_to_wit(&self) -> Option<Vec<types::Observation>> {
+        self.evidence.as_ref().map(|evidence| evidence.iter().cloned().map(Into::into).collect())
     }
 
     pub(crate) fn to_wit(&self) -> types::Request {
@@ -82,6 +141,7 @@ impl<'t> Request<'t> {
             output: self.output.clone().into_owned(),
             finish: self.finish.into(),
             lists: to_wit(&self.lists),
+            evidence: self.evidence_to_wit(),
             invalid_utf8: self.invalid_utf8,
         }
     }
@@ -90,4 +150,57 @@ impl<'t> Request<'t> {
 /// Lists as the component takes them.
 pub(crate) fn to_wit(lists: &[NamedList]) -> Vec<types::NamedList> {
     lists.iter().cloned().map(Into::into).collect()
+}
+
+impl Observation {
+    /// What the producer saw of a result, byte for byte. `id` is what claims cite it by: 1 to 256 bytes, and no other has it.
+    ///
+    /// It allows least: low confidence, and no claim of absence.
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Observation {
+            id: id.into(),
+            kinds: Vec::new(),
+            text: text.into(),
+            labels: Vec::new(),
+            confidence: Confidence::Low,
+            complete: false,
+            limitations: Vec::new(),
+        }
+    }
+
+    /// Add a kind of evidence that it is.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kinds.push(kind.into());
+        self
+    }
+
+    /// Add what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
+    /// [`labels`](Observation::labels).
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.labels.push(label.into());
+        self
+    }
+
+    /// The most that its source allows a claim to state. Default: low.
+    #[must_use]
+    pub fn confidence(mut self, confidence: Confidence) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Whether all of the result was seen. Default: no.
+    #[must_use]
+    pub fn complete(mut self, complete: bool) -> Self {
+        self.complete = complete;
+        self
+    }
+
+    /// Add the code of a limitation, which each claim that cites this must repeat.
+    #[must_use]
+    pub fn limitation(mut self, code: impl Into<String>) -> Self {
+        self.limitations.push(code.into());
+        self
+    }
 }

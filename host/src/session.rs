@@ -31,6 +31,8 @@ pub struct Session<'g> {
     agent: String,
     /// The bytes so far.
     bytes: usize,
+    /// The bytes of the evidence.
+    evidence: usize,
     /// The first bytes of a character that is not complete yet.
     pending: Vec<u8>,
     invalid_utf8: Option<u32>,
@@ -41,8 +43,9 @@ impl<'g> Session<'g> {
     pub(crate) fn open(mut instance: Instance<'g>, request: &Request) -> Result<Self, Fault> {
         let (session, usage) = instance.open(request)?;
         let agent = request.agent().to_owned();
+        let evidence = request.evidence_bytes();
         let mut session =
-            Session { instance, session, agent, bytes: 0, pending: Vec::new(), invalid_utf8: None, usage };
+            Session { instance, session, agent, bytes: 0, evidence, pending: Vec::new(), invalid_utf8: None, usage };
         session.push(request.output().as_bytes())?;
         Ok(session)
     }
@@ -69,7 +72,7 @@ impl<'g> Session<'g> {
             self.invalid_utf8.get_or_insert(offset(self.bytes - self.pending.len()));
             self.pass("\u{fffd}")?;
         }
-        let judged = self.instance.finish(self.session, self.bytes, (finish, self.invalid_utf8));
+        let judged = self.instance.finish(self.session, self.bytes + self.evidence, (finish, self.invalid_utf8));
         let judged = judged.map(|(report, usage)| (report, self.usage.clone().and(usage)));
         self.instance.verdict(&self.agent, judged)
     }
@@ -84,7 +87,7 @@ impl<'g> Session<'g> {
     fn text(&mut self, chunk: &[u8]) -> Result<String, Fault> {
         let before = self.bytes - self.pending.len();
         self.bytes = self.bytes.saturating_add(chunk.len());
-        self.instance.small_enough(self.bytes).map_err(Fault::so_far)?;
+        self.instance.small_enough(self.bytes + self.evidence).map_err(Fault::so_far)?;
         let mut bytes = std::mem::take(&mut self.pending);
         bytes.extend_from_slice(chunk);
         let mut text = String::with_capacity(bytes.len());

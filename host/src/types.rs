@@ -173,6 +173,104 @@ impl From<types::NamedList> for NamedList {
     }
 }
 
+/// How sure one may be of what was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Confidence {
+    /// Little: it is stale, or nobody says more.
+    Low,
+    /// Something: a part of it was seen.
+    Medium,
+    /// As sure as its source is.
+    High,
+}
+
+impl Confidence {
+    /// All of them, in their order.
+    pub const ALL: [Confidence; 3] = [Confidence::Low, Confidence::Medium, Confidence::High];
+
+    /// The word for it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
+impl FromStr for Confidence {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let known = Confidence::ALL.into_iter().find(|known| known.as_str() == word);
+        known.ok_or_else(|| UnknownWord::new("confidence", Confidence::ALL.map(Confidence::as_str)))
+    }
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl Serialize for Confidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Confidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl From<types::Confidence> for Confidence {
+    fn from(given: types::Confidence) -> Self {
+        match given {
+            types::Confidence::Low => Confidence::Low,
+            types::Confidence::Medium => Confidence::Medium,
+            types::Confidence::High => Confidence::High,
+        }
+    }
+}
+
+/// What the producer saw of one result, for claims to cite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Observation {
+    /// What claims cite it by: 1 to 256 bytes, and no other has it.
+    pub id: String,
+    /// The kinds of evidence that it is.
+    pub kinds: Vec<String>,
+    /// What the producer saw of it, byte for byte: at most 1 MiB.
+    pub text: String,
+    /// What is known of it. `stale`: claims on it may state low confidence, and none of absence. `sampled`, `partial`,
+    /// `truncated`: medium, and none of absence. `empty`: the result held nothing. Others mean nothing here.
+    pub labels: Vec<String>,
+    /// The most that its source allows a claim to state.
+    pub confidence: Confidence,
+    /// Whether all of the result was seen, so that what is not in it is not there.
+    pub complete: bool,
+    /// Codes of what limits it. Each claim that cites it must repeat them.
+    pub limitations: Vec<String>,
+}
+
+impl From<types::Observation> for Observation {
+    fn from(given: types::Observation) -> Self {
+        Observation {
+            id: given.id,
+            kinds: given.kinds,
+            text: given.text,
+            labels: given.labels,
+            confidence: given.confidence.into(),
+            complete: given.complete,
+            limitations: given.limitations,
+        }
+    }
+}
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -182,7 +280,9 @@ pub struct Violation {
     /// The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is not: `json`,
     /// `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
     /// `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them is valid),
-    /// `items.max`.
+    /// `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
+    /// `evidence.value` (what stands at a pointer), `evidence.number` (a figure of the claim), `evidence.confidence`,
+    /// `evidence.limitations`, `evidence.absence`, `evidence.kind`.
     pub keyword: String,
     /// What would be right, short.
     pub expected: String,
@@ -323,17 +423,20 @@ pub enum QuarantineReason {
     Guardrail,
     /// A value is not in its list.
     AllowList,
+    /// What it claims is not supported by what it cites.
+    Evidence,
     /// It is valid, and `items.max` others are kept.
     OverLimit,
 }
 
 impl QuarantineReason {
     /// All of them, in their order.
-    pub const ALL: [QuarantineReason; 5] = [
+    pub const ALL: [QuarantineReason; 6] = [
         QuarantineReason::Malformed,
         QuarantineReason::Schema,
         QuarantineReason::Guardrail,
         QuarantineReason::AllowList,
+        QuarantineReason::Evidence,
         QuarantineReason::OverLimit,
     ];
 
@@ -344,6 +447,7 @@ impl QuarantineReason {
             QuarantineReason::Schema => "schema",
             QuarantineReason::Guardrail => "guardrail",
             QuarantineReason::AllowList => "allow_list",
+            QuarantineReason::Evidence => "evidence",
             QuarantineReason::OverLimit => "over_limit",
         }
     }
@@ -383,6 +487,7 @@ impl From<types::QuarantineReason> for QuarantineReason {
             types::QuarantineReason::Schema => QuarantineReason::Schema,
             types::QuarantineReason::Guardrail => QuarantineReason::Guardrail,
             types::QuarantineReason::AllowList => QuarantineReason::AllowList,
+            types::QuarantineReason::Evidence => QuarantineReason::Evidence,
             types::QuarantineReason::OverLimit => QuarantineReason::OverLimit,
         }
     }
@@ -1206,6 +1311,30 @@ impl From<NamedList> for types::NamedList {
     }
 }
 
+impl From<Confidence> for types::Confidence {
+    fn from(given: Confidence) -> Self {
+        match given {
+            Confidence::Low => types::Confidence::Low,
+            Confidence::Medium => types::Confidence::Medium,
+            Confidence::High => types::Confidence::High,
+        }
+    }
+}
+
+impl From<Observation> for types::Observation {
+    fn from(given: Observation) -> Self {
+        types::Observation {
+            id: given.id,
+            kinds: given.kinds,
+            text: given.text,
+            labels: given.labels,
+            confidence: given.confidence.into(),
+            complete: given.complete,
+            limitations: given.limitations,
+        }
+    }
+}
+
 impl From<Violation> for types::Violation {
     fn from(given: Violation) -> Self {
         types::Violation {
@@ -1251,6 +1380,7 @@ impl From<QuarantineReason> for types::QuarantineReason {
             QuarantineReason::Schema => types::QuarantineReason::Schema,
             QuarantineReason::Guardrail => types::QuarantineReason::Guardrail,
             QuarantineReason::AllowList => types::QuarantineReason::AllowList,
+            QuarantineReason::Evidence => types::QuarantineReason::Evidence,
             QuarantineReason::OverLimit => types::QuarantineReason::OverLimit,
         }
     }

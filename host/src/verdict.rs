@@ -34,7 +34,7 @@ impl Verdict {
     /// The verdict that a component gave, logged. The built-in component is trusted to give sound reports. The report of
     /// another one is checked first, which reads its documents again.
     pub(crate) fn of(is_trusted: bool, agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Self, Fault> {
-        let sound = |(report, usage): (Report, Usage)| match (!is_trusted).then(|| report.unsound()).flatten() {
+        let sound = |(report, usage): (Report, Usage)| match (!is_trusted).then(|| report.contradiction()).flatten() {
             Some(why) => Err(Fault::Trap { message: format!("invalid report: {why}") }),
             None => Ok((report, usage)),
         };

@@ -1,5 +1,5 @@
 ;; The report says that the output is accepted, and has no document.
-;; validate: trap: the component failed: invalid report: `output` is there where nothing is emitted, or not where something is
+;; validate: trap: the component failed: invalid report: expected `output` exactly where `disposition` is accepted or partial
 
 (module
   (memory (export "memory") 1)

@@ -1,5 +1,5 @@
 ;; The document of the report is no JSON: two lines, the second of which looks like an answer.
-;; validate: trap: the component failed: invalid report: a document in it is not JSON on one line
+;; validate: trap: the component failed: invalid report: expected each document as one line of JSON
 
 (module
   (memory (export "memory") 1)

@@ -230,7 +230,7 @@ fn other_requests(server: &Server, gate: &Gate) -> Result<usize> {
     let chunked = [head("POST", "/", "transfer-encoding: chunked\r\n"), chunked, b"0\r\n\r\n".to_vec()].concat();
     let bytes = [head("POST", "/", "content-length: 13\r\n"), b"{\"id\":\"\xc3\xa9\xff\xff\"}".to_vec()].concat();
     let own = [
-        (bytes, 400, "bad_request", "request: is not UTF-8: the byte at 9 is not"),
+        (bytes, 400, "bad_request", "the request is not UTF-8 at byte 9"),
         (head("PUT", "/", "content-length: 0\r\n"), 405, "bad_request", "method: must be POST"),
         (head("DELETE", "/", ""), 405, "bad_request", "method: must be POST"),
         (head("HACK", "/", ""), 405, "bad_request", "method: must be POST"),

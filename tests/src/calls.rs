@@ -1,8 +1,10 @@
 //! Calls: a test is a folder with what a model asked for, and what is decided about it.
 //!
-//! `tests/calls/GROUP/NAME/` holds `call.json`; `result.json` where an observation is made of a result; `facts.json`, of which
-//! the members take the places of the group's; `profile.json`, else the group's; and `decision.json`, `observation.json` or
-//! `fault.json`, which `cargo xtask bless` writes.
+//! `tests/calls/GROUP/NAME/` holds `call.json`, or `listed.json` where the tools that the model may see are asked for;
+//! `result.json` where an observation is made of a result; `facts.json`, of which
+//! the members take the places of the group's; `profile.json`, else the group's; `must.txt`, the word that a person expects:
+//! `permit` of the decision, `status` of the observation, or the fault; and `decision.json`, `observation.json` or `fault.json`,
+//! which `cargo xtask bless` writes.
 
 use std::{
     fs,
@@ -23,8 +25,12 @@ pub struct CallCase {
     pub profile: String,
     /// The group's facts, with those of the case.
     pub facts: String,
-    /// `call.json`.
+    /// `call.json`; empty where the surface is asked for.
     pub call: String,
+    /// `listed.json`.
+    pub listed: Option<String>,
+    /// `must.txt`.
+    pub must: String,
     /// What the tool returned, where an observation is asked for.
     pub result: Option<String>,
 }
@@ -33,11 +39,14 @@ impl CallCase {
     /// The same question on the wire, the profile with it.
     pub fn wire_request(&self) -> String {
         let (profile, facts, call) = (&self.profile, &self.facts, &self.call);
-        match &self.result {
-            None => format!(
+        match (&self.listed, &self.result) {
+            (Some(listed), _) => format!(
+                "{{\"id\":[1.50],\"op\":\"surface\",\"profile\":{profile},\"facts\":{facts},\"listed\":{listed}}}"
+            ),
+            (None, None) => format!(
                 "{{\"id\":[1.50],\"op\":\"permit\",\"profile\":{profile},\"facts\":{facts},\"call\":{call}}}"
             ),
-            Some(result) => format!(
+            (None, Some(result)) => format!(
                 "{{\"id\":[1.50],\"op\":\"observe\",\"profile\":{profile},\"facts\":{facts},\"call\":{call},\"result\":{result}}}"
             ),
         }
@@ -90,7 +99,9 @@ fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {
         Ok(CallCase {
             profile: shared("profile.json")?,
             facts: facts(group, own("facts.json"))?,
-            call: own("call.json").context("call.json")?,
+            call: own("call.json").or(own("listed.json").map(|_| String::new())).context("call.json")?,
+            listed: own("listed.json"),
+            must: own("must.txt").context("must.txt")?.trim().to_owned(),
             result: own("result.json"),
             name: name.clone(),
             folder: folder.clone(),

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 pub mod calls;
 mod changes;
+pub mod decisions;
 pub mod fixture;
 pub mod hostile;
 mod items;
@@ -136,14 +137,38 @@ impl Case {
     pub fn request<'c>(&'c self, agent: &'c str) -> seamgate::Request<'c> {
         let finish = self.finish().parse().unwrap_or(seamgate::Finish::Unknown);
         let request = seamgate::Request::from_bytes(agent, &self.output).finish(finish);
-        self.lists().into_iter().fold(request, |request, (name, values)| request.list(name, values))
+        self.sent(request)
+    }
+
+    /// A request with the lists and the evidence of this case.
+    pub fn sent<'r>(&self, request: seamgate::Request<'r>) -> seamgate::Request<'r> {
+        let request = self.lists().into_iter().fold(request, |request, (name, values)| request.list(name, values));
+        match self.evidence() {
+            Some(evidence) => request.evidence(evidence),
+            None => request,
+        }
+    }
+
+    /// What the producer saw, where the request says it.
+    pub fn evidence(&self) -> Option<Vec<seamgate::Observation>> {
+        let evidence = self.members.get("evidence")?.as_array()?;
+        // What is left out allows least.
+        let whole = |observation: &Value| {
+            let mut whole = serde_json::json!({
+                "kinds": [], "labels": [], "confidence": "low", "complete": false, "limitations": []
+            });
+            let members = observation.as_object().expect("an observation").clone();
+            whole.as_object_mut().expect("an object").extend(members);
+            serde_json::from_value(whole).expect("an observation")
+        };
+        Some(evidence.iter().map(whole).collect())
     }
 
     /// The case as one line of JSON text, with its contract. A contract that is not JSON makes a line that is none either.
     pub fn wire_request(&self) -> String {
         let (output, invalid_utf8) = self.text();
         let mut rest = String::new();
-        for name in ["agent", "finish", "lists"] {
+        for name in ["agent", "finish", "lists", "evidence"] {
             if !self.members[name].is_null() {
                 rest.push_str(&format!(",\"{name}\":{}", self.members[name]));
             }
@@ -167,6 +192,21 @@ impl Case {
                 (name, values)
             })
             .collect()
+    }
+}
+
+/// An observation as the core takes it.
+pub fn natively(observation: seamgate::Observation) -> seamgate_core::Observation {
+    let confidence = observation.confidence.as_str();
+    let confidence = seamgate_core::Confidence::ALL.into_iter().find(|word| word.as_str() == confidence);
+    seamgate_core::Observation {
+        id: observation.id,
+        kinds: observation.kinds,
+        text: observation.text,
+        labels: observation.labels,
+        confidence: confidence.expect("the same words"),
+        complete: observation.complete,
+        limitations: observation.limitations,
     }
 }
 

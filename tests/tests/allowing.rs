@@ -114,16 +114,15 @@ fn inert(report: &Report, contract: &Generated, lists: &[NamedList], output: &st
 /// What is the same wherever it is asked: a report, or the fault, as JSON text.
 fn ways(registry: &mut Registry, contract: &Generated, lists: &[NamedList], output: &str) -> Result<Report, Fault> {
     let compiled = Contract::compile(&contract.text).expect("a contract");
-    let request =
-        Request { agent: "a".to_owned(), output, lists: lists.to_vec(), finish: Finish::Unknown, invalid_utf8: None };
+    let request = Request { agent: "a".to_owned(), output, lists: lists.to_vec(), ..Request::default() };
     let judged = validate(&compiled, &request);
     assert_eq!(registry.validate(&request), judged);
-    let streamed = Session::open(&compiled, lists.to_vec()).and_then(|mut session| {
+    let streamed = Session::open(&compiled, lists.to_vec(), None).and_then(|mut session| {
         session.push(&compiled, output)?;
         session.finish(&compiled, Finish::Unknown, None)
     });
     assert_eq!(streamed, judged);
-    let opened = registry.session("a", lists.to_vec());
+    let opened = registry.session("a", lists.to_vec(), None);
     assert_eq!(opened.map(drop).map_err(|fault| fault.to_json()), judged.clone().map(drop).map_err(|f| f.to_json()));
 
     let expected = |judged: &Result<Report, Fault>| match judged {
@@ -141,7 +140,7 @@ fn ways(registry: &mut Registry, contract: &Generated, lists: &[NamedList], outp
     let complete = validate(&compiled, &Request { lists: all(), ..request }).expect("a report");
     for times in [1, 2] {
         let attempts: Vec<Attempt> = (0..times).map(|_| Attempt::from(&complete)).collect();
-        let merged = merge(&compiled, &attempts, lists.to_vec());
+        let merged = merge(&compiled, &attempts, lists.to_vec(), None);
         assert_eq!(merged.is_err(), judged.is_err());
         let reports: Vec<Value> =
             (0..times).map(|_| serde_json::from_str(&complete.to_json()).expect("JSON")).collect();

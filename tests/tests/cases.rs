@@ -35,7 +35,7 @@ fn natively(case: &Case) -> Verdict {
         let reports: Vec<_> =
             case.attempts().map(|attempt| report_natively(&contract, &attempt)).collect::<Result<_, _>>()?;
         let attempts: Vec<_> = reports.iter().map(seamgate_core::Attempt::from).collect();
-        Ok(match seamgate_core::merge(&contract, &attempts, lists(case))? {
+        Ok(match seamgate_core::merge(&contract, &attempts, lists(case), evidence(case))? {
             seamgate_core::Merged::Same(index) => reports[index].to_json(),
             seamgate_core::Merged::New(report) => report.to_json(),
         })
@@ -53,9 +53,14 @@ fn report_natively(
         output: &output,
         finish: case.finish().parse().expect("a finish of the format"),
         lists: lists(case),
+        evidence: evidence(case).map(Into::into),
         invalid_utf8,
     };
     seamgate_core::validate(contract, &request)
+}
+
+fn evidence(case: &Case) -> Option<Vec<seamgate_core::Observation>> {
+    case.evidence().map(|evidence| evidence.into_iter().map(seamgate_tests::natively).collect())
 }
 
 fn lists(case: &Case) -> Vec<seamgate_core::NamedList> {
@@ -89,14 +94,18 @@ fn merged_through_component(case: &Case) -> Verdict {
         case.attempts().map(judged).collect::<Result<_, _>>().map_err(|fault| fault.to_json())?;
     let read = |report: &Report| Report::from_json(&report.to_json()).expect("what to_json wrote");
     let read: Vec<Report> = reports.iter().map(read).collect();
-    let lists: Vec<_> = case.lists().into_iter().map(|(name, values)| seamgate::NamedList { name, values }).collect();
-    let merged = gate.merge(&read, &lists).map_err(|fault| fault.to_json())?.report.to_json();
+    let merged = gate
+        .merge(&read, &case.sent(seamgate::Request::new(&agent, "")))
+        .map_err(|fault| fault.to_json())?
+        .report
+        .to_json();
 
     let reports: Vec<String> = reports.iter().map(Report::to_json).collect();
     let request = format!(
-        "{{\"op\":\"merge\",\"agent\":{},\"lists\":{},\"reports\":[{}]}}",
+        "{{\"op\":\"merge\",\"agent\":{},\"lists\":{},\"evidence\":{},\"reports\":[{}]}}",
         Value::from(agent.as_str()),
         case.members.get("lists").unwrap_or(&serde_json::json!({})),
+        case.members.get("evidence").unwrap_or(&Value::Null),
         reports.join(",")
     );
     let answer = gate.call(&request).expect("an answer within the limits").json;

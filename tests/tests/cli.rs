@@ -226,6 +226,38 @@ fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_u
     fs::remove_dir_all(folder).expect("removed");
 }
 
+#[test]
+fn evidence_comes_from_a_file() {
+    let folder = temporary("evidence");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let contract = r#"{"agent":"a","schema":true,"evidence":{"claims":"$.claims[*]"}}"#;
+    fs::write(path("a.contract.json"), contract).expect("a contract");
+    fs::write(path("seen.json"), r#"[{"id":"log","text":"matches: 128","confidence":"high"}]"#).expect("evidence");
+    fs::write(path("other.json"), r#"[{"id":"log","txt":"matches: 128"}]"#).expect("evidence");
+    let claim = |number: u32| {
+        format!(r#"{{"claims":[{{"text":"{number} errors","evidence":[{{"id":"log","quote":"matches: 128"}}]}}]}}"#)
+    };
+    let check = |more: &[&str], output: &str| {
+        run(&[&["check", "-c", &path("a.contract.json")], more].concat(), output.as_bytes())
+    };
+    let (seen, other) = (path("seen.json"), path("other.json"));
+    for more in [&["--evidence", &seen][..], &["--stream", "--json", "--evidence", &seen]] {
+        assert_eq!(check(more, &claim(128)).status.code(), Some(0), "{more:?}");
+        let rejected = check(more, &claim(182));
+        assert_eq!(rejected.status.code(), Some(1), "{more:?}");
+        assert!(out(&rejected).contains("\"keyword\":\"evidence.number\""), "{}", out(&rejected));
+    }
+    let missing = check(&[], &claim(128));
+    assert_eq!(missing.status.code(), Some(5), "{}", err(&missing));
+    assert!(err(&missing).contains("--evidence FILE"), "{}", err(&missing));
+    for file in [other, path("nothing.json"), path("a.contract.json")] {
+        let unusable = check(&["--evidence", &file], &claim(128));
+        assert_eq!(unusable.status.code(), Some(2), "{file}: {}", err(&unusable));
+        assert!(err(&unusable).contains("--evidence"), "{}", err(&unusable));
+    }
+    fs::remove_dir_all(folder).expect("removed");
+}
+
 /// Nothing is read of an output that nobody can judge.
 #[test]
 fn a_stream_without_its_lists_is_not_read() {

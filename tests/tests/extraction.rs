@@ -358,7 +358,7 @@ fn nothing_is_told_of_reasoning() {
     for _ in 0..OUTPUTS {
         let output = Output { closed_before: 0, ..output(&mut random) };
         let text = output.text();
-        let mut session = Session::open(&contract, Vec::new()).expect("no list is asked for");
+        let mut session = Session::open(&contract, Vec::new(), None).expect("no list is asked for");
         let items = session.push(&contract, &text).expect("taken").items;
         told += items.len();
         let mut from = 0;

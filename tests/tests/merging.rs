@@ -224,7 +224,8 @@ fn seen(
     }
     let texts: Vec<String> = sent.iter().map(|(_, item)| written(item, false)).collect();
     let second = judge(contract, &format!("{{\"list\":[{}]}}", texts.join(",")));
-    let Ok(Merged::New(merged)) = merge(contract, &[Attempt::from(first), Attempt::from(&second)], Vec::new()) else {
+    let Ok(Merged::New(merged)) = merge(contract, &[Attempt::from(first), Attempt::from(&second)], Vec::new(), None)
+    else {
         panic!("two reports make a new one");
     };
     let mut seen = Seen::default();

@@ -2,8 +2,10 @@
 #![cfg(unix)]
 
 use std::{
+    convert::Infallible,
+    error::Error,
     fs,
-    io::{Write, pipe},
+    io::{self, Write, pipe},
     os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
@@ -863,6 +865,24 @@ fn a_journal_that_is_no_file_is_refused() {
     place.run("--journal journal", "hello").is(2, "", &[]);
 }
 
+/// The same for evidence; and a run goes on only with the evidence that it began with.
+#[test]
+fn an_agent_is_held_to_the_evidence_and_told_what_is_not_supported() {
+    let place = Place::new("evidence");
+    place.write("a.contract.json", r#"{"agent": "a", "schema": true, "evidence": {"claims": "$.claims[*]"}}"#);
+    place.write("seen.json", r#"[{"id": "log", "text": "matches: 128"}]"#);
+    place.write("others.json", "[]");
+    let agent = r#"n=182; test -n "$SEAMGATE_FEEDBACK" && n=128
+        echo '{"claims":[{"text":"'$n' errors","evidence":[{"id":"log","quote":"matches: 128"}]}]}'"#;
+    let run = |arguments: &str| place.run(&format!("-c a.contract.json --journal journal {arguments}"), agent);
+    run("").is(5, "", &[]).says("$.evidence must be there");
+    assert!(!place.path("journal").exists());
+    let printed =
+        "{\"claims\":[{\"text\":\"128 errors\",\"evidence\":[{\"id\":\"log\",\"quote\":\"matches: 128\"}]}]}\n";
+    run("--evidence seen.json").is(0, printed, &[1, 2]).says("must not say \"182\"");
+    run("--evidence others.json --resume").is(2, "", &[]).says("another evidence");
+}
+
 /// Nobody is asked in vain: a list that is lacking is told before the agent is started, and before there is a journal.
 #[test]
 fn an_agent_is_not_asked_where_a_list_is_lacking() {
@@ -886,11 +906,11 @@ fn an_agent_is_not_asked_where_a_list_is_lacking() {
     assert_eq!(gate.contract("a").expect("a contract").lists, ["teams"]);
     let lacking = gate.attempts(&Request::new("a", "{}").list("others", ["core"]));
     assert!(matches!(lacking.map(drop), Err(seamgate::Fault::BadRequest { .. })));
-    let asked = gate.run(&Request::new("a", ""), |_| -> Result<Produced, ()> { panic!("nobody is asked") });
+    let asked = gate.run(&Request::new("a", ""), |_| -> Result<Produced, String> { panic!("nobody is asked") });
     assert!(matches!(asked, Err(RunError::Fault(seamgate::Fault::BadRequest { .. }))));
     assert!(gate.session(&Request::new("a", "")).is_err());
     let report = gate.validate(&Request::new("a", "1").list("teams", ["core"])).expect("a verdict").report;
-    assert!(matches!(gate.merge(&[report], &[]).map(drop), Err(seamgate::Fault::BadRequest { .. })));
+    assert!(matches!(gate.merge(&[report], &Request::new("a", "")).map(drop), Err(seamgate::Fault::BadRequest { .. })));
 }
 
 #[test]
@@ -916,7 +936,9 @@ fn what_is_printed_of_a_journal_is_valid_now() {
 }
 
 /// Ask by the contract of the triage, with an answer for each attempt.
-fn run<E>(mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>) -> Result<Outcome, RunError<E>> {
+fn run<E: Into<Box<dyn Error + Send + Sync>>>(
+    mut produce: impl FnMut(usize, Option<&str>) -> Result<Produced, E>,
+) -> Result<Outcome, RunError> {
     let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas/examples"));
     let mut gate = Gate::new().expect("a gate");
     gate.register(&seamgate::read_contract(&examples.join("triage.contract.json")).expect("read")).expect("registered");
@@ -952,7 +974,7 @@ fn the_library_asks_as_the_command_does() {
         ("I had rather not.", Finish::Refusal, Stop::Refused, 1),
     ] {
         let answer = |attempt: usize, _: Option<&str>| {
-            Ok::<_, ()>(Produced::from(output.replace('#', &attempt.to_string())).finish(finish))
+            Ok::<_, Infallible>(Produced::from(output.replace('#', &attempt.to_string())).finish(finish))
         };
         let outcome = run(answer).expect("an outcome");
         assert_eq!((outcome.stop, outcome.attempts, outcome.output()), (stop, attempts, None), "{output}");
@@ -964,11 +986,13 @@ fn the_library_tells_an_error_of_the_producer_from_a_fault() {
     let mut asked = 0;
     let error = run(|attempt, _| {
         asked = attempt;
-        if attempt == 1 { Ok(Produced::from("{}")) } else { Err("out of credit") }
+        if attempt == 1 { Ok(Produced::from("{}")) } else { Err(io::Error::other("out of credit")) }
     });
-    assert!(matches!(error, Err(RunError::Producer("out of credit"))) && asked == 2, "{error:?}");
+    let error = error.expect_err("the producer failed");
+    assert!(matches!(&error, RunError::Producer(error) if error.is::<io::Error>()) && asked == 2, "{error:?}");
+    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("out of credit"));
     let limit = Limits::default().output_bytes;
-    let fault = run(|_, _| Ok::<_, ()>(Produced::from(vec![b' '; limit + 1])));
+    let fault = run(|_, _| Ok::<_, Infallible>(Produced::from(vec![b' '; limit + 1])));
     let too_large = |fault: &Fault| matches!(fault, Fault::InputTooLarge { bytes, .. } if *bytes == limit + 1);
     assert!(matches!(&fault, Err(RunError::Fault(fault)) if too_large(fault)), "{fault:?}");
 }

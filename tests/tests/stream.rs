@@ -7,7 +7,7 @@ use std::{
 
 use seamgate::{Finish, Gate, Request};
 use seamgate_core as core;
-use seamgate_tests::{Case, Random, cases};
+use seamgate_tests::{Case, Random, cases, natively};
 use serde_json::Value;
 
 /// How many cases are cut into pieces at random, natively …
@@ -42,6 +42,10 @@ fn registered() -> Vec<(Case, Gate, core::Contract, String)> {
     cases.into_iter().filter(|case| case.more.is_empty() && case.output.len() < 20_000).filter_map(of).collect()
 }
 
+fn evidence(case: &Case) -> Option<Vec<core::Observation>> {
+    case.evidence().map(|evidence| evidence.into_iter().map(natively).collect())
+}
+
 fn lists(case: &Case) -> Vec<core::NamedList> {
     case.lists().into_iter().map(|(name, values)| core::NamedList { name, values }).collect()
 }
@@ -60,7 +64,7 @@ fn the_report_does_not_depend_on_the_pieces() {
     let natively = |index: usize, random: &mut Random| {
         let (case, _, contract, _) = &cases[index];
         let (text, invalid) = case.text();
-        let mut session = match core::Session::open(contract, lists(case)) {
+        let mut session = match core::Session::open(contract, lists(case), evidence(case)) {
             Ok(session) => session,
             Err(fault) => return fault.to_json(),
         };
@@ -81,10 +85,7 @@ fn the_report_does_not_depend_on_the_pieces() {
     };
     let sandboxed = |index: usize, random: &mut Random| {
         let (case, gate, _, agent) = &cases[index];
-        let request = case
-            .lists()
-            .into_iter()
-            .fold(Request::new(agent, ""), |request, (name, values)| request.list(name, values));
+        let request = case.sent(Request::new(agent, ""));
         let mut session = match gate.session(&request) {
             Ok(session) => session,
             Err(fault) => return fault.to_json(),
@@ -146,7 +147,7 @@ fn items_are_told_as_the_report_has_them() {
         if is_odd("duplicate_member") || is_odd("caps.depth") {
             continue;
         }
-        let mut session = core::Session::open(&contract, lists(&case)).expect("its lists were sent");
+        let mut session = core::Session::open(&contract, lists(&case), evidence(&case)).expect("its lists were sent");
         let mut told = Vec::new();
         for character in text.chars() {
             told.extend(session.push(&contract, character.encode_utf8(&mut [0; 4])).expect("taken").items);

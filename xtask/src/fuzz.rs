@@ -15,17 +15,21 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 11] = [
+const TARGETS: [(&str, &str); 15] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
     ("items", "text"),
     ("stream", "text"),
     ("merge", "text"),
+    ("claims", "text"),
     ("wire", "wire"),
     ("contract", "contract"),
     ("pattern", "pattern"),
     ("judge", "text"),
+    ("clean", "clean"),
+    ("profile", "profile"),
+    ("decide", "profile"),
     ("sandbox", "text"),
 ];
 
@@ -122,6 +126,7 @@ fn seeds() -> Result<()> {
                 seed(target, &chosen(&outputs[0]))?;
             }
             seed("parse", &outputs[0])?;
+            seed("claims", &outputs.join(&0))?;
             // Any bytes are choices.
             seed("judge", &outputs[0])?;
             seed("merge", &chosen(&outputs.join(&0)))?;
@@ -134,7 +139,53 @@ fn seeds() -> Result<()> {
             }
         }
     }
-    pattern_seeds()
+    clean_seeds()?;
+    pattern_seeds()?;
+    call_seeds()
+}
+
+/// The calls of `tests/calls`, each with its profile.
+fn call_seeds() -> Result<()> {
+    for group in folders(Path::new("tests/calls"))? {
+        for case in folders(&group)? {
+            let name = format!("{}-{}", file_name(&group), file_name(&case));
+            // Without line ends, as the target wants them.
+            let read = |file: &str| -> Option<String> {
+                let text =
+                    fs::read_to_string(case.join(file)).or_else(|_| fs::read_to_string(group.join(file))).ok()?;
+                serde_json::from_str::<Value>(&text).ok().map(|value| value.to_string())
+            };
+            let seed = |target: &str, input: &str| {
+                let folder = Path::new(FOLDER).join("seeds").join(target);
+                fs::create_dir_all(&folder)?;
+                fs::write(folder.join(&name), input).context("a seed")
+            };
+            if let Some(profile) = read("profile.json") {
+                seed("profile", &profile)?;
+            }
+            if let (Some(facts), Some(call)) = (read("facts.json"), read("call.json")) {
+                seed("decide", &[facts, call, read("result.json").unwrap_or_default()].join("\n"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What PyRIT's converters made, and ordinary texts.
+fn clean_seeds() -> Result<()> {
+    let folder = Path::new(FOLDER).join("seeds/clean");
+    fs::create_dir_all(&folder)?;
+    for (number, line) in fs::read_to_string("tests/clean/pyrit.jsonl")?.lines().enumerate() {
+        let made: Value = serde_json::from_str(line)?;
+        fs::write(folder.join(number.to_string()), format!(" {}", made["text"].as_str().unwrap_or_default()))?;
+    }
+    for group in folders(Path::new("tests/clean/ordinary"))? {
+        for file in fs::read_dir(&group)? {
+            let file = file?.path();
+            fs::copy(&file, folder.join(format!("{}-{}", file_name(&group), file_name(&file))))?;
+        }
+    }
+    Ok(())
 }
 
 /// The patterns of the comparison with V8, each with its first text.

@@ -10,14 +10,14 @@ use wit_component::ComponentEncoder;
 
 use crate::{
     meter,
-    run::{cargo, command, output, run, say},
+    run::{cargo, command, finish, output, run, say, start},
     toolchain::{TARGET, Toolchain},
 };
 
 /// The component as the guest's build makes it. Contracts are baked into this one.
 const BUILT: &str = "host/component/built.wasm";
 
-/// The component that runs without contracts. `host/examples/precompile.rs` makes it of the one above.
+/// The component that runs without contracts. `host/cli/examples/precompile.rs` makes it of the one above.
 pub(crate) const EMBEDDED: &str = "host/component/validator.wasm";
 
 /// The same for hosts without fuel. It counts for itself (`meter.rs`).
@@ -29,20 +29,25 @@ pub(crate) const MODULE: &str = "host/component/module.wasm";
 /// Apart from the host's: another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
 
-/// Build the component, and what runs on the host.
+/// Build the component, and everything that runs on the host, with the component and its machine code inside.
+///
+/// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
+/// same reason no package is named: each on its own would want other features of Wasmtime.
 pub(crate) fn build() -> Result<()> {
-    build_component()?;
-    build_host()
-}
-
-fn build_component() -> Result<()> {
-    let component = component("seamgate-guest")?;
-    write(BUILT, &component)?;
-    // The library that makes the component to embed also embeds one. Any will do, and without one its build would warn.
-    if !Path::new(EMBEDDED).exists() {
-        fs::copy(BUILT, EMBEDDED).with_context(|| format!("cannot write {EMBEDDED}"))?;
-    }
-    Ok(())
+    // At the same time: the last step of the guest's build uses one processor. The library need not embed a component yet, and
+    // `--quiet` keeps its warning about that away.
+    say("building the host's library at the same time");
+    let library = ["build", "--release", "--locked", "--quiet", "--example", "precompile"];
+    let library = start(command("cargo").args(library))?;
+    let component = component("seamgate-guest");
+    finish(library)?;
+    // Not before: the build above reads this folder.
+    write(BUILT, &component?)?;
+    run(command("target/release/examples/precompile").arg(BUILT))?;
+    cargo(["build", "--release", "--locked", "--bins"])?;
+    let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;
+    write(METERED, &meter::component(&component)?)?;
+    write(MODULE, &meter::module(&component)?)
 }
 
 /// Build a package of this workspace for WebAssembly, and make it a component.
@@ -80,19 +85,6 @@ fn without_paths() -> Result<[String; 2]> {
     let map = |folder: &Path, name: &str| format!("--remap-path-prefix={}={name}", folder.display());
     let flags = [map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
     Ok(["--config".to_owned(), format!("target.{TARGET}.rustflags={flags:?}")])
-}
-
-/// Build everything that runs on the host, with the component and its machine code inside.
-///
-/// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
-/// same reason no package is named: each on its own would want other features of Wasmtime.
-fn build_host() -> Result<()> {
-    cargo(["build", "--release", "--locked", "--example", "precompile"])?;
-    run(command("target/release/examples/precompile").arg(BUILT))?;
-    cargo(["build", "--release", "--locked", "--bins"])?;
-    let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;
-    write(METERED, &meter::component(&component)?)?;
-    write(MODULE, &meter::module(&component)?)
 }
 
 /// The last release of `cargo component`. The guest must stay buildable with it.

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command},
 };
 
 use anyhow::{Context, Result, bail};
@@ -35,9 +35,26 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 
 /// Run a command to its end. The error of a failure names it.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
+    finish(start(command)?)
+}
+
+/// A command that runs.
+pub(crate) struct Started {
+    line: String,
+    child: Child,
+}
+
+/// Start a command, and go on.
+pub(crate) fn start(command: &mut Command) -> Result<Started> {
     let line = line(command);
     say(&line);
-    let status = command.status().with_context(|| format!("cannot run {line}"))?;
+    let child = command.spawn().with_context(|| format!("cannot run {line}"))?;
+    Ok(Started { line, child })
+}
+
+/// Wait for the end of a command. The error of a failure names it.
+pub(crate) fn finish(Started { line, mut child }: Started) -> Result<()> {
+    let status = child.wait().with_context(|| format!("cannot run {line}"))?;
     if !status.success() {
         bail!("{line}: {status}");
     }

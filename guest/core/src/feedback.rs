@@ -149,6 +149,7 @@ impl<'r> Wrong<'r> {
             "extract" | "utf8" | "json" => Class::Malformed,
             "items" => Class::NothingKept,
             "allow" => Class::AllowList,
+            keyword if keyword.starts_with("evidence.") => Class::AllowList,
             "items.max" => Class::OverLimit,
             _ => Class::Schema,
         };
@@ -166,6 +167,7 @@ impl<'r> Wrong<'r> {
             Reason::Schema => (Class::Schema, "must match the schema"),
             Reason::Guardrail => (Class::Schema, "must not be too large, nor say things twice"),
             Reason::AllowList => (Class::AllowList, "must have values of their lists only"),
+            Reason::Evidence => (Class::AllowList, "must rest on the evidence that it cites"),
             Reason::OverLimit => (Class::OverLimit, "must not be there: there are more items than are kept"),
         };
         let rank = Rank { class, owner, depth: 0, is_there: true, number: 0 };

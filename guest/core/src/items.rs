@@ -4,6 +4,7 @@ use crate::{
     allow::Allow,
     caps::Caps,
     contract::{Contract, Items},
+    evidence::OfItems,
     parse::{Document, Finding, FindingKind, NodeId, Span},
     place::Place,
     recover::Malformed,
@@ -49,7 +50,7 @@ pub(crate) fn sort<'c>(
     output: &str,
     screening: &Screening,
     malformed: Vec<Malformed>,
-    allow: &Allow,
+    (allow, unsupported): (&Allow, &OfItems),
     valid: bool,
 ) -> Sorted<'c> {
     let document = &screening.document;
@@ -96,10 +97,14 @@ pub(crate) fn sort<'c>(
         } else if !found.is_empty() {
             Some((Reason::Guardrail, guardrail(document, found, at, &place(), contract.caps(), words)))
         } else {
-            let violations = allow.item(document, at, place, words);
+            let mut reason = Reason::AllowList;
+            let mut violations = allow.item(document, at, place, words);
+            if violations.total == 0 {
+                (reason, violations) = (Reason::Evidence, unsupported.item(document, at, place, words));
+            }
             let over = items.max.filter(|max| sorter.sorted.kept.len() >= *max);
             match over {
-                _ if violations.total > 0 => Some((Reason::AllowList, violations)),
+                _ if violations.total > 0 => Some((reason, violations)),
                 Some(max) if listed => {
                     Some((Reason::OverLimit, over_limit(max, &place()).spanning(document.span(at)).into()))
                 }

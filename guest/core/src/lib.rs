@@ -12,6 +12,7 @@ mod caps;
 mod change;
 mod check;
 mod contract;
+mod evidence;
 mod extract;
 mod fault;
 mod feedback;
@@ -48,11 +49,11 @@ pub use hidden::is_hidden;
 pub use merge::{Attempt, Merged, merge};
 pub use pipeline::validate;
 pub use registry::{Keep, Registry};
-pub use request::{Finish, NamedList, Request};
+pub use request::{Confidence, Finish, NamedList, Observation, Request};
 pub use stream::Session;
 pub use types::{
     Change, ChangeKind, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Item, JudgedCandidate,
     MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation, Wanted,
     Warning,
 };
-pub use wire::{Members, Operations, call, call_bytes, operations};
+pub use wire::{Members, Operations, call, call_bytes_with, call_with, operations};

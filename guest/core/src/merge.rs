@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use crate::{
     allow,
     contract::{Contract, Items},
+    evidence::check_evidence,
     extract::Candidate,
     fault::Fault,
     feedback,
@@ -16,7 +17,7 @@ use crate::{
     pipeline::judge,
     place::{Place, Step},
     report::Found,
-    request::{NamedList, Request},
+    request::{NamedList, Observation, Request},
     types::{
         Change, ChangeKind, Disposition, MergeOutcome, MergeStep, Quarantined, Reason, Report, Source, Violation,
         Wanted,
@@ -94,7 +95,12 @@ pub enum Merged {
 ///
 /// `bad_request` where there is no report, one is not of this contract, or the lists are not those that the contract asks
 /// for.
-pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) -> Result<Merged, Fault> {
+pub fn merge(
+    contract: &Contract,
+    reports: &[Attempt],
+    lists: Vec<NamedList>,
+    evidence: Option<Vec<Observation>>,
+) -> Result<Merged, Fault> {
     for (index, report) in reports.iter().enumerate() {
         if report.agent != contract.agent() || report.contract != contract.digest() {
             return Err(wrong(index, contract.digest(), &report.contract, "must be of the contract that applies"));
@@ -104,14 +110,22 @@ pub fn merge(contract: &Contract, reports: &[Attempt], lists: Vec<NamedList>) ->
         return Err(bad(&Place::root().name("reports"), "a report", "none", "must hold at least one report"));
     };
     allow::check_lists(contract.allow(), &lists)?;
+    check_evidence(contract.evidence(), evidence.as_deref())?;
+    let sent = Sent { lists, evidence };
     let Some(first) = reports.iter().position(|report| report.output.is_some()).filter(|_| last > 0) else {
         return Ok(Merged::Same(last));
     };
     let mut merged = Whole::of(contract, first, &reports[first])?;
     for (index, report) in reports.iter().enumerate().skip(first + 1) {
-        merged.add(contract, index, report, &lists)?;
+        merged.add(contract, index, report, &sent)?;
     }
-    Ok(Merged::New(Box::new(merged.judged(contract, lists))))
+    Ok(Merged::New(Box::new(merged.judged(contract, &sent))))
+}
+
+/// What comes with the reports.
+struct Sent {
+    lists: Vec<NamedList>,
+    evidence: Option<Vec<Observation>>,
 }
 
 fn bad(place: &Place, expected: &str, received: &str, message: &str) -> Fault {
@@ -292,13 +306,7 @@ impl<'r> Whole<'r> {
     }
 
     /// Take what the next attempt brought, and note what was done.
-    fn add(
-        &mut self,
-        contract: &Contract,
-        index: usize,
-        report: &'r Attempt,
-        lists: &[NamedList],
-    ) -> Result<(), Fault> {
+    fn add(&mut self, contract: &Contract, index: usize, report: &'r Attempt, sent: &Sent) -> Result<(), Fault> {
         let number = index + 1;
         let wanted = self.wanted(contract);
         self.unusable = None;
@@ -321,7 +329,7 @@ impl<'r> Whole<'r> {
         let places: Vec<Option<u32>> = fates.iter().map(place).collect();
         let unknown = came.iter().zip(&fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item.number);
         let unknown: Vec<u32> = unknown.collect();
-        let (outcome, given, words) = match self.fill(contract, brought, &places, lists) {
+        let (outcome, given, words) = match self.fill(contract, brought, &places, sent) {
             Ok(given) if given.is_empty() => (MergeOutcome::GaveNone, given, "gave no item".to_owned()),
             Ok(given) => {
                 self.changes.extend(&report.changes);
@@ -386,7 +394,7 @@ impl<'r> Whole<'r> {
         contract: &Contract,
         brought: Entries<'r>,
         places: &[Option<u32>],
-        lists: &[NamedList],
+        sent: &Sent,
     ) -> Result<Vec<u32>, (Wanted, String)> {
         let (mut given, mut before) = (Vec::new(), Vec::new());
         let max = contract.items().and_then(|items| items.max).unwrap_or(usize::MAX);
@@ -411,10 +419,10 @@ impl<'r> Whole<'r> {
             return Ok(given);
         }
         let text = self.text(contract);
-        let judgement = judged(contract, &text, lists);
+        let judgement = judged(contract, &text, sent);
         if !matches!(judgement.outcome, Outcome::Document(_)) {
             self.entries.extend(before);
-            let report = Report::of(contract, &request(contract, &text, lists), judgement, Found::default());
+            let report = Report::of(contract, &request(contract, &text, sent), judgement, Found::default());
             return Err((report.wanted, report.feedback));
         }
         given.sort_unstable();
@@ -436,9 +444,9 @@ impl<'r> Whole<'r> {
         }
     }
 
-    fn judged(self, contract: &Contract, lists: Vec<NamedList>) -> Report {
+    fn judged(self, contract: &Contract, sent: &Sent) -> Report {
         let text = self.text(contract);
-        let mut judgement = judged(contract, &text, &lists);
+        let mut judgement = judged(contract, &text, sent);
 
         // In the numbers of the attempt that it is built on.
         judgement.wanting |= !self.wanted(contract).is_empty();
@@ -468,7 +476,7 @@ impl<'r> Whole<'r> {
         // Brackets that are missing may be those of a text that was cut off.
         let whole = !repairs().any(loses);
 
-        let mut report = Report::of(contract, &request(contract, &text, &lists), judgement, Found::default());
+        let mut report = Report::of(contract, &request(contract, &text, sent), judgement, Found::default());
         if repaired && report.disposition == Disposition::Accepted {
             report.disposition = Disposition::Partial;
             report.review_required = true;
@@ -482,14 +490,16 @@ impl<'r> Whole<'r> {
     }
 }
 
-fn request<'t>(contract: &Contract, text: &'t str, lists: &[NamedList]) -> Request<'t> {
-    Request { agent: contract.agent().to_owned(), output: text, lists: lists.to_vec(), ..Request::default() }
+fn request<'t>(contract: &Contract, text: &'t str, sent: &'t Sent) -> Request<'t> {
+    let evidence = sent.evidence.as_deref().map(Cow::Borrowed);
+    let lists = sent.lists.clone();
+    Request { agent: contract.agent().to_owned(), output: text, lists, evidence, ..Request::default() }
 }
 
 /// The verdict on a text that is all JSON.
-fn judged(contract: &Contract, text: &str, lists: &[NamedList]) -> Judgement {
+fn judged(contract: &Contract, text: &str, sent: &Sent) -> Judgement {
     let candidate = Candidate { source: Source::Raw, marker: None, span: Span::new(0, text.len()) };
-    judge(contract, &request(contract, text, lists), &candidate)
+    judge(contract, &request(contract, text, sent), &candidate)
 }
 
 /// An item under another number.

@@ -5,6 +5,7 @@ use crate::{
     caps::MAX_TEXT,
     change::changes,
     contract::{Contract, Embedded, Select},
+    evidence::{self, OfItems, Support},
     extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
     fault::Fault,
     items,
@@ -37,7 +38,7 @@ const MAX_PLACES: usize = 200;
 /// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
     request.check(contract)?;
-    let (found, mut read, choice) = match request.invalid_utf8 {
+    let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
@@ -50,6 +51,9 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
             (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
         }
     };
+    if request.evidence.is_some() && contract.evidence().is_none() {
+        found.notes.push("evidence: no claim was held to it: the contract has no 'evidence'".to_owned());
+    }
     if request.finish == Finish::Refusal {
         return Ok(Report::refused(contract, found));
     }
@@ -225,7 +229,8 @@ fn judge_document(
     }
     let mut valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
     // Of most documents nothing more is asked.
-    if valid && edits.is_empty() && contract.items().is_none() && contract.allow().is_empty() {
+    let simple = contract.items().is_none() && contract.allow().is_empty() && contract.evidence().is_none();
+    if valid && edits.is_empty() && simple {
         return Outcome::Document(document.minified()).into();
     }
     // A valid document has no member that is forbidden. Member names stand right before their values.
@@ -244,14 +249,21 @@ fn judge_document(
         valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
     }
     let allow = Allow::of(contract.allow(), contract.items(), request);
-    let sorted = items::sort(contract, output, &screening, malformed, &allow, valid);
+    let support = Support::of(contract.evidence(), request.evidence.as_deref());
+    let unsupported =
+        support.as_ref().map_or_else(OfItems::none, |support| support.items(&screening.document, contract.items()));
+    let sorted = items::sort(contract, output, &screening, malformed, (&allow, &unsupported), valid);
 
     // What is left without the items in quarantine is judged as a whole, if anything was taken out.
     let screening = screening.without(&sorted.removed);
     let mut violations = match screening.passed() {
         None => screening.violations(contract.caps()),
         Some(screened) if (valid && sorted.removed.is_empty()) || checker.is_valid(screened) => {
-            allow.document(screened.document())
+            let mut violations = allow.document(screened.document());
+            if let Some(support) = &support {
+                violations.append(support.document(screened.document(), contract.items()));
+            }
+            violations
         }
         Some(screened) => checker.violations(screened),
     };
@@ -359,6 +371,7 @@ impl Request<'_> {
                 &format!("must be at most {limit}"),
             );
         }
-        allow::check_lists(contract.allow(), &self.lists)
+        allow::check_lists(contract.allow(), &self.lists)?;
+        evidence::check_evidence(contract.evidence(), self.evidence.as_deref())
     }
 }

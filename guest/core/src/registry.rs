@@ -7,7 +7,7 @@ use crate::{
     fault::{Fault, FaultCode},
     merge::{Attempt, Merged, merge},
     pipeline::validate,
-    request::{Finish, NamedList, Request},
+    request::{Finish, NamedList, Observation, Request},
     stream::{Scan, Session},
     text,
     types::{ContractInfo, Progress, Report, Warning},
@@ -121,8 +121,13 @@ impl Registry {
     }
 
     /// Begin an output of an agent that is still coming.
-    pub fn session(&self, agent: &str, lists: Vec<NamedList>) -> Result<Session, Fault> {
-        self.find(agent).and_then(|contract| Session::open(contract, lists))
+    pub fn session(
+        &self,
+        agent: &str,
+        lists: Vec<NamedList>,
+        evidence: Option<Vec<Observation>>,
+    ) -> Result<Session, Fault> {
+        self.find(agent).and_then(|contract| Session::open(contract, lists, evidence))
     }
 
     /// Take what came next of it.
@@ -138,8 +143,14 @@ impl Registry {
     }
 
     /// Put the reports of several attempts together.
-    pub fn merge(&self, agent: &str, reports: &[Attempt], lists: Vec<NamedList>) -> Result<Merged, Fault> {
-        merge(self.find(agent)?, reports, lists)
+    pub fn merge(
+        &self,
+        agent: &str,
+        reports: &[Attempt],
+        lists: Vec<NamedList>,
+        evidence: Option<Vec<Observation>>,
+    ) -> Result<Merged, Fault> {
+        merge(self.find(agent)?, reports, lists, evidence)
     }
 
     /// Take what came next of an output of which the caller keeps what is known of it.

@@ -102,13 +102,14 @@ pub enum Reason {
     Schema,
     Guardrail,
     AllowList,
+    Evidence,
     OverLimit,
 }
 
 impl Reason {
     /// All of them, in their order.
-    pub const ALL: [Reason; 5] =
-        [Reason::Malformed, Reason::Schema, Reason::Guardrail, Reason::AllowList, Reason::OverLimit];
+    pub const ALL: [Reason; 6] =
+        [Reason::Malformed, Reason::Schema, Reason::Guardrail, Reason::AllowList, Reason::Evidence, Reason::OverLimit];
 
     /// The word for it on the wire.
     pub fn as_str(self) -> &'static str {
@@ -117,6 +118,7 @@ impl Reason {
             Reason::Schema => "schema",
             Reason::Guardrail => "guardrail",
             Reason::AllowList => "allow_list",
+            Reason::Evidence => "evidence",
             Reason::OverLimit => "over_limit",
         }
     }

@@ -83,6 +83,14 @@ impl Violations {
         self.total += 1;
     }
 
+    /// Put others after all.
+    pub(crate) fn append(&mut self, mut others: Violations) {
+        others.listed.truncate(MAX_VIOLATIONS - self.listed.len());
+        self.listed.append(&mut others.listed);
+        self.total += others.total;
+        self.incomplete |= others.incomplete;
+    }
+
     /// What the reader of a list that is not whole is told.
     pub(crate) fn note(&self) -> Option<String> {
         let more = self.total - self.listed.len();

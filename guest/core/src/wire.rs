@@ -10,7 +10,7 @@ use crate::{
     parse::{self, Document, Kind, NodeId, Number, Span},
     pipeline,
     registry::Registry,
-    request::{Finish, NamedList, Request},
+    request::{Confidence, Finish, NamedList, Observation, Request},
     screen,
     stream::Scan,
     text::quote,
@@ -45,8 +45,8 @@ enum Operation {
 
 /// Each operation: its name, and its members beside `id` and `op`. `schemas/request.schema.json` describes them.
 const OPERATIONS: [(&str, Operation, &[&str]); 11] = [
-    ("validate", Operation::Validate, &["agent", "contract", "output", "finish", "lists", "invalid_utf8"]),
-    ("merge", Operation::Merge, &["agent", "lists", "reports"]),
+    ("validate", Operation::Validate, &["agent", "contract", "output", "finish", "lists", "evidence", "invalid_utf8"]),
+    ("merge", Operation::Merge, &["agent", "lists", "evidence", "reports"]),
     ("push", Operation::Push, &["agent", "chunk", "state"]),
     ("register", Operation::Register, &["contract"]),
     ("has", Operation::Has, &["agent"]),
@@ -113,7 +113,12 @@ pub fn operations() -> impl Iterator<Item = &'static str> {
 }
 
 /// Answer one request. See `call` in `wit/wire.wit`.
-pub fn call(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
+pub fn call(registry: &mut Registry, request: &str) -> String {
+    call_with(registry, &mut (), request)
+}
+
+/// The same with further operations.
+pub fn call_with(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
     let mut id = "null".to_owned();
     let answer = read(request).and_then(|document| {
         let call = Call { document: &document };
@@ -129,10 +134,10 @@ pub fn call(registry: &mut Registry, more: &mut dyn Operations, request: &str) -
     }
 }
 
-/// Answer one request that came as bytes. See `call` in `wit/wire.wit`.
-pub fn call_bytes(registry: &mut Registry, more: &mut dyn Operations, request: &[u8]) -> String {
+/// The same for a request that came as bytes.
+pub fn call_bytes_with(registry: &mut Registry, more: &mut dyn Operations, request: &[u8]) -> String {
     match std::str::from_utf8(request) {
-        Ok(request) => call(registry, more, request),
+        Ok(request) => call_with(registry, more, request),
         Err(_) => {
             let before = request.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             let at = u32::try_from(before.len()).unwrap_or(u32::MAX);
@@ -183,7 +188,8 @@ impl Call<'_, '_> {
         match operation {
             Operation::Validate => Ok(format!("\"report\":{}", self.validate(registry)?.to_json())),
             Operation::Merge => {
-                let report = match registry.merge(self.agent()?, &self.reports()?, self.named_lists()?)? {
+                let (reports, lists, evidence) = (self.reports()?, self.named_lists()?, self.evidence()?);
+                let report = match registry.merge(self.agent()?, &reports, lists, evidence)? {
                     Merged::Same(index) => {
                         let at = self.list(self.required("reports")?)?.nth(index).unwrap_or(Document::ROOT);
                         let mut report = String::new();
@@ -241,6 +247,7 @@ impl Call<'_, '_> {
             request.finish = self.finish(at)?;
         }
         request.lists = self.named_lists()?;
+        request.evidence = self.evidence()?.map(Into::into);
         if let Some(at) = member("invalid_utf8").filter(|&at| document.kind(at) != Kind::Null) {
             let expected = "a byte offset";
             request.invalid_utf8 = Some(
@@ -445,6 +452,53 @@ impl Call<'_, '_> {
             lists.push(NamedList { name: document.string(name).to_owned(), values: values.collect::<Result<_, _>>()? });
         }
         Ok(lists)
+    }
+}
+
+impl Call<'_, '_> {
+    /// What the producer saw, where it comes with the request.
+    fn evidence(&self) -> Result<Option<Vec<Observation>>, Fault> {
+        let at = self.document.member(Document::ROOT, "evidence").filter(|&at| self.document.kind(at) != Kind::Null);
+        at.map(|at| self.list(at)?.map(|at| self.observation(at)).collect()).transpose()
+    }
+
+    /// What is left out of an observation is what allows least.
+    fn observation(&self, at: NodeId) -> Result<Observation, Fault> {
+        const MEMBERS: [&str; 7] = ["id", "kinds", "text", "labels", "confidence", "complete", "limitations"];
+        let document = self.document;
+        if document.kind(at) != Kind::Object {
+            return Err(self.wrong(at, "an observation", "must be an observation, an object"));
+        }
+        if let Some(name) = document.unknown_member(at, &MEMBERS) {
+            let known = MEMBERS.join(", ");
+            return Err(self.wrong(
+                name,
+                &known,
+                &format!("must not be there: an observation has the members {known}"),
+            ));
+        }
+        let words = |name: &str| match document.member(at, name) {
+            Some(words) => self.list(words)?.map(|word| self.string(word).map(str::to_owned)).collect(),
+            None => Ok(Vec::new()),
+        };
+        let complete = match document.member(at, "complete").map(|at| (at, document.kind(at))) {
+            Some((_, Kind::True)) => true,
+            None | Some((_, Kind::False)) => false,
+            Some((at, _)) => return Err(self.wrong(at, "boolean", "must be true or false")),
+        };
+        let confidence = match document.member(at, "confidence") {
+            Some(_) => self.word(at, "confidence", &Confidence::ALL, Confidence::as_str)?,
+            None => Confidence::Low,
+        };
+        Ok(Observation {
+            id: self.text(at, "id")?,
+            kinds: words("kinds")?,
+            text: self.text(at, "text")?,
+            labels: words("labels")?,
+            confidence,
+            complete,
+            limitations: words("limitations")?,
+        })
     }
 }
 

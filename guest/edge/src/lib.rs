@@ -111,7 +111,7 @@ fn body(request: &IncomingRequest) -> Result<String, Answer> {
     }
     String::from_utf8(body).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        let message = format!("request: is not UTF-8: the byte at {at} is not");
+        let message = format!("the request is not UTF-8 at byte {at}");
         fault(Status::BadRequest, "bad_request", &message, "")
     })
 }

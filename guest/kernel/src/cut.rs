@@ -23,7 +23,7 @@ pub(crate) fn choose(total: usize, room: Room, write: impl Fn(usize) -> String) 
     let (mut more_head, mut more_tail) = (true, true);
     while (more_head || more_tail) && head.len() + tail.len() < total {
         if more_head {
-            more_head = take(&mut head, room.head, &mut left, |taken| write(taken));
+            more_head = take(&mut head, room.head, &mut left, &write);
         }
         if head.len() + tail.len() == total {
             break;

@@ -2,7 +2,16 @@
 
 use seamgate_core::Fault;
 
-use crate::{call::Call, facts::Facts, profile::Profile, result::ToolResult};
+use crate::{call::Call, facts::Facts, listing, profile::Profile, result::ToolResult};
+
+/// The tools that the model may see: of those that servers list, in the format of lock files, else of the profile's own.
+///
+/// # Errors
+///
+/// `bad_request`: facts or list are none, or the facts lack the mode.
+pub fn surface(profile: &Profile, facts: &str, listed: Option<&str>) -> Result<String, Fault> {
+    listing::list(profile, &Facts::read(facts)?, listed).map(|listing| listing.to_json())
+}
 
 /// Decide about a call.
 ///

@@ -65,6 +65,8 @@ pub(crate) const REJECTED: &str = "rejected";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Changed {
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) surface: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) labels: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) used: Option<Used>,

@@ -18,6 +18,7 @@ mod examples;
 mod facts;
 mod findings;
 mod flow;
+mod listing;
 mod load;
 mod observation;
 mod observe;
@@ -32,6 +33,6 @@ mod time;
 mod tool;
 mod wire;
 
-pub use decide::{observe, permit};
+pub use decide::{observe, permit, surface};
 pub use profile::Profile;
 pub use registry::{ProfileInfo, Registry};

@@ -269,7 +269,11 @@ impl Read {
             remarks.push("The tool says that it failed.".to_owned());
         }
         if let Some(first) = self.violations.first() {
-            let (path, message) = (&first.path, &first.message);
+            // What is no JSON is told without a piece of it.
+            let (path, message) = match first.keyword.as_str() {
+                "json" => ("it", "is not JSON"),
+                _ => (first.path.as_str(), first.message.as_str()),
+            };
             remarks.push(match self.is_invalid {
                 true => format!("Tool result invalid: {path} {message}. None of it is shown."),
                 false => {

@@ -119,6 +119,11 @@ impl Registry {
         self.sealed = true;
     }
 
+    /// The tools that the model may see: facts and what servers list in, a surface out, each as JSON text.
+    pub fn surface(&self, agent: &str, facts: &str, listed: Option<&str>) -> Result<String, Fault> {
+        decide::surface(self.find(agent)?, facts, listed)
+    }
+
     /// Decide about a call: facts and call in, a decision out, each as JSON text.
     pub fn permit(&self, agent: &str, facts: &str, call: &str) -> Result<String, Fault> {
         decide::permit(self.find(agent)?, facts, call)

@@ -14,6 +14,19 @@ const LEFT_OUT: usize = 64;
 
 /// A text, and how much of it is shown where that is not all.
 pub(crate) fn text_shown(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
+    let mut bytes = room.bytes;
+    loop {
+        let (shown, part) = cut_text(text, Room { bytes, ..room }, mark);
+        // A cut can make of a long word what reads like a secret.
+        let again = clean(&shown);
+        if again.text.len() <= room.bytes || bytes == 0 {
+            return (again.text, part);
+        }
+        bytes = bytes / 4 * 3;
+    }
+}
+
+fn cut_text(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
     let inspected = inspect(text);
     let piece = |start: usize, end: usize| written(&inspected, start, end, mark);
     if text.len() <= 2 * room.bytes {
@@ -70,6 +83,16 @@ fn bytes_shown(text: &str, inspected: &Inspected, room: usize, mark: &str) -> (S
 
 /// A document, and how many of its items are shown where that is not all.
 pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
+    let (shown, part) = cut_json(rule, document, mark);
+    // What was hidden is visible now, and ends words: one of them can be a secret.
+    let again = clean(&shown).text;
+    if again.len() <= rule.max_bytes {
+        return (again, part);
+    }
+    text_shown(&again, Room { bytes: rule.max_bytes, head: 0, tail: 0 }, mark)
+}
+
+fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
     let room = rule.max_bytes;
     let source = document.source(Document::ROOT);
     if source.len() <= 2 * room {
@@ -88,6 +111,13 @@ pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> 
     }
     let minified = document.minified();
     text_shown(&minified, Room { bytes: room, head: 0, tail: 0 }, mark)
+}
+
+/// A value as JSON text, with each string cleaned.
+pub(crate) fn cleaned(document: &Document, at: NodeId) -> String {
+    let mut shell = Shell::default();
+    shell.write(document, at, None, "\0");
+    shell.text
 }
 
 fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str) -> Option<(String, Option<Part>)> {

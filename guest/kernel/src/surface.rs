@@ -44,6 +44,12 @@ fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     Some(Reason::new("mode", message))
 }
 
+/// Whether a tool belongs to a mode that is for this task.
+pub(crate) fn is_in(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> bool {
+    let is_named = |mode: &Mode| mode.tools.iter().any(|word| tool.is_named(word));
+    mode.is_none_or(|mode| is_named(mode) && not_for_task(mode, facts).is_none())
+}
+
 /// Why a tool is not on the surface.
 fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     let name = quote(&tool.full_name(), 128);

@@ -12,6 +12,7 @@ const OPERATIONS: &[(&str, &[&str])] = &[
     ("profile", &["agent"]),
     ("describe_profile", &["agent"]),
     ("lint_profile", &["profile"]),
+    ("surface", &["agent", "profile", "facts", "listed"]),
     ("permit", &["agent", "profile", "facts", "call"]),
     ("observe", &["agent", "profile", "facts", "call", "result"]),
 ];
@@ -29,6 +30,11 @@ impl Operations for Registry {
             "profile" => Ok(json(&self.profile(members.string("agent")?)?)),
             "describe_profile" => Ok(json(&self.describe(members.string("agent")?)?)),
             "lint_profile" => Ok(json(&self.lint(&members.json("profile")?)?)),
+            "surface" => {
+                let facts = members.json("facts")?;
+                let listed = members.has("listed").then(|| members.json("listed")).transpose()?;
+                self.with(members, |profile| decide::surface(profile, &facts, listed.as_deref()))
+            }
             "permit" => {
                 let (facts, call) = (members.json("facts")?, members.json("call")?);
                 self.with(members, |profile| decide::permit(profile, &facts, &call))

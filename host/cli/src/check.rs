@@ -8,7 +8,9 @@ use std::{
 use anyhow::Result;
 use seamgate::{Finish, Gate, Request, Verdict};
 
-use crate::{console::print, contracts, error::FaultError, input, lists, ndjson, picture, status::Status, stream};
+use crate::{
+    console::print, contracts, error::FaultError, evidence, input, lists, ndjson, picture, status::Status, stream,
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -32,6 +34,10 @@ pub(crate) struct Arguments {
     /// optional
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse, conflicts_with = "ndjson")]
     list: Vec<(String, PathBuf)>,
+    /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations. If the contract asks for
+    /// it and it is missing, there is no verdict
+    #[arg(long, value_name = "FILE", conflicts_with = "ndjson")]
+    evidence: Option<PathBuf>,
     /// Exit with 0 for a partial verdict
     #[arg(long)]
     allow_partial: bool,
@@ -100,7 +106,8 @@ fn judge(
     output: &mut Vec<u8>,
 ) -> Result<Verdict> {
     let judged = if arguments.stream {
-        let request = lists::add(gate, Request::new(agent, ""), &arguments.list)?;
+        let request = evidence::add(Request::new(agent, ""), arguments.evidence.as_deref())?;
+        let request = lists::add(gate, request, &arguments.list)?;
         let (input, length) = input::open(file)?;
         let mut session = gate.session(&request).map_err(FaultError)?;
         stream::follow(&mut session, (input, length), is_picture, output)?;
@@ -108,6 +115,7 @@ fn judge(
     } else {
         *output = input::read(file)?;
         let request = Request::from_bytes(agent, output).finish(arguments.finish);
+        let request = evidence::add(request, arguments.evidence.as_deref())?;
         gate.validate(&lists::add(gate, request, &arguments.list)?)
     };
     Ok(judged.map_err(FaultError)?)

@@ -38,6 +38,9 @@ pub(crate) struct About {
     pub(crate) prompt: String,
     /// The digest of the lists of allowed values.
     pub(crate) lists: String,
+    /// The digest of the evidence, if there is any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) evidence: Option<String>,
 }
 
 /// The members that all lines have.
@@ -153,6 +156,7 @@ impl Journal {
                     ("command", was.command != about.command),
                     ("standard input", was.prompt != about.prompt),
                     ("lists", was.lists != about.lists),
+                    ("evidence", was.evidence != about.evidence),
                 ];
                 if let Some((what, _)) = differs.iter().find(|(_, differs)| *differs) {
                     bail!("{}: its last run had another {what}; start a new run without --resume", name());

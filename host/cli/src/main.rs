@@ -7,6 +7,7 @@ mod console;
 mod contracts;
 mod describe;
 mod error;
+mod evidence;
 mod folder;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;

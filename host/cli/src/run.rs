@@ -21,6 +21,7 @@ use crate::{
     console::{count, print, say},
     contracts,
     error::{FaultError, NoVerdict},
+    evidence,
     folder::{self, Folder},
     journal::{About, Decision, Journal},
     lists,
@@ -65,6 +66,10 @@ pub(crate) struct Arguments {
     /// unless the rule is optional
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse)]
     list: Vec<(String, PathBuf)>,
+    /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations. If the contract asks for
+    /// it and it is missing, the agent does not run
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
     /// A file to append a JSON line to for each attempt and each decision
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -88,7 +93,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let gate = contracts::open(&arguments.contract)?;
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
-    let request = lists::add(&gate, Request::new(&agent, ""), &arguments.list)?;
+    let request = evidence::add(Request::new(&agent, ""), arguments.evidence.as_deref())?;
+    let request = lists::add(&gate, request, &arguments.list)?;
     let mut attempts = gate.attempts(&request).map_err(FaultError)?.allow_partial(arguments.allow_partial);
     let prompt = prompt()?;
     let mut journal = match &arguments.journal {
@@ -100,6 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
                 command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
                 prompt: digest(&prompt),
                 lists: digest(&serde_json::to_vec(attempts.lists())?),
+                evidence: attempts.evidence().map(serde_json::to_vec).transpose()?.map(|evidence| digest(&evidence)),
             };
             let (journal, reports) = Journal::open(path, about, arguments.resume, arguments.keep_outputs)?;
             if !reports.is_empty() {
@@ -302,12 +309,12 @@ fn show(report: &Report, attempts: &Attempts) {
 /// Why an attempt added nothing, or not all of its items, to those before.
 fn unused(step: &MergeStep) -> Option<String> {
     match step.outcome {
-        MergeOutcome::Unused => Some("is not used".to_owned()),
-        MergeOutcome::Invalid => Some("is not used: with it the whole is not valid".to_owned()),
+        MergeOutcome::Unused => Some("adds nothing: it has no items, or none was missing".to_owned()),
+        MergeOutcome::Invalid => Some("adds nothing: its items would make the whole document invalid".to_owned()),
         _ if step.unknown.is_empty() => None,
         _ => {
             let items = count(step.unknown.len(), "item");
-            Some(format!("has {items} that nobody asked for, which are not used"))
+            Some(format!("has {items} that nobody asked for; they are left out"))
         }
     }
 }

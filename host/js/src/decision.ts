@@ -202,7 +202,36 @@ export interface Observation {
   readonly json: string;
 }
 
-/** @internal A decision or an observation of its JSON text. */
+/** A tool that the model may see. */
+export interface SurfaceTool {
+  /** Where the tool runs. None for the host's own. */
+  readonly server?: string;
+  readonly tool: string;
+  readonly effect: "read" | "idempotent" | "effectful";
+  /** `approval`: a person decides about each call. */
+  readonly permit: "allow" | "approval";
+  /** What the model may read of the definition: each text is cleaned. */
+  readonly definition?: Readonly<Record<string, unknown>>;
+}
+
+/** A tool that the model may not see, and by what code of `schemas/surface.schema.json`. */
+export interface HiddenTool {
+  readonly server?: string;
+  readonly tool: string;
+  readonly code: "absent" | "changed" | "unknown" | "mode" | "permit";
+}
+
+/** The tools that the model may see now, and those that it may not. */
+export interface Surface {
+  readonly tools: readonly SurfaceTool[];
+  readonly hidden: readonly HiddenTool[];
+  /** The members of the facts that changed: `surface`. A {@link Loop} puts it in its place. */
+  readonly facts: Partial<Facts>;
+  /** The surface as JSON text, the same bytes as in every other runtime. Not enumerable. */
+  readonly json: string;
+}
+
+/** @internal A decision, an observation or a surface of its JSON text. */
 export function ofText<T>(json: string): T {
   return Object.defineProperty(JSON.parse(json), "json", { value: json });
 }

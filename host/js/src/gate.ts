@@ -8,6 +8,7 @@ import {
   type Observation,
   ofText,
   type ProfileInfo,
+  type Surface,
   type ToolResult,
 } from "./decision.js";
 import { SeamgateFault } from "./fault.js";
@@ -17,7 +18,7 @@ import { platform } from "./platform.js";
 import { Contracts, Profiles, type Registered } from "./registered.js";
 import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
-import type { ContractInfo, Finish, Warning } from "./types.js";
+import type { Confidence, ContractInfo, Finish, Warning } from "./types.js";
 
 /** How a gate is set up; every setting has a default. */
 export interface GateOptions {
@@ -30,6 +31,24 @@ export interface GateOptions {
   readonly limits?: Limits;
 }
 
+/** What an agent saw of one result, for claims to cite; an {@link Observation} is one. What is left out allows least. */
+export interface Seen {
+  /** What claims cite it by: 1 to 256 bytes, and no other has it. */
+  readonly id: string;
+  /** What the agent saw of it, character for character: at most 1 MiB. */
+  readonly text: string;
+  /** The kinds of evidence that it is. */
+  readonly kinds?: readonly string[];
+  /** What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning. */
+  readonly labels?: readonly string[];
+  /** The most that its source allows a claim to state. Default: `low`. */
+  readonly confidence?: Confidence;
+  /** Whether all of the result was seen, so that what is not in it is not there. Default: false. */
+  readonly complete?: boolean;
+  /** Codes of what limits it. Each claim that cites it must repeat them. */
+  readonly limitations?: readonly string[];
+}
+
 /** What comes with an output. */
 export interface OutputOptions {
   /**
@@ -39,6 +58,11 @@ export interface OutputOptions {
   readonly finish?: Finish | (string & Record<never, never>);
   /** The lists that the contract's `allow` names: all but those of optional rules. Default: none. */
   readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What the agent saw: at most 1,000 observations of 4 MiB in all. Where the contract has `evidence`, none is the fault
+   * `bad_request`, and an empty list is not. Default: none.
+   */
+  readonly evidence?: readonly Seen[];
 }
 
 /** So many instances a gate keeps for the next outputs; each takes two times its memory, some 6 MB. */
@@ -197,6 +221,18 @@ export class Gate {
   }
 
   /**
+   * Say which tools the model may see, in a fresh instance.
+   *
+   * @param listed - What servers list now, as a lock file has it (`schemas/lock.schema.json`): a tool that is not there, or
+   *   whose definition changed, is hidden. Default: the profile's own definitions are looked at.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where a document is invalid, or the facts lack the mode; or a limit
+   *   was passed.
+   */
+  surface(agent: string, facts: Facts | string, listed?: object | string): Surface {
+    return new Instance(this, true).surface(agent, facts, listed);
+  }
+
+  /**
    * Decide whether a call may run, in a fresh instance. Facts and call are objects or JSON text. {@link Gate.loop} keeps the
    * facts.
    *
@@ -272,7 +308,7 @@ export class Gate {
     if (op === undefined) {
       return this.#contracts.has(agent) ? [this.#contracts.of(agent)] : [];
     }
-    if (op === "permit" || op === "observe") {
+    if (op === "surface" || op === "permit" || op === "observe") {
       return this.#profiles.has(agent) ? [this.#profiles.of(agent)] : [];
     }
     return String(op).includes("profile") ? this.#profiles.all() : this.#contracts.all();
@@ -302,11 +338,14 @@ export class Instance {
     const contract = isContract(agentOrContract) ? asContract(agentOrContract) : undefined;
     const subject = contract === undefined ? { agent: agentOrContract } : {};
     const { finish, lists } = options;
+    const evidence = options.evidence?.map(seen);
+    const further = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
+    smallEnough(this.#gate.limits, given.bytes + further);
     // Members that are undefined are left out.
-    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, invalid_utf8: given.invalid });
+    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, evidence, invalid_utf8: given.invalid });
     const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
     const needed = contract === undefined ? [this.#gate.registered(agentOrContract as string)] : [];
-    const bytes = given.bytes + (contract === undefined ? 0 : measure(contract).bytes);
+    const bytes = given.bytes + further + (contract === undefined ? 0 : measure(contract).bytes);
     const { json, usage } = this.#ask(needed, bytes, request, "report");
     return { report: new Report<T>(json, given.text), usage };
   }
@@ -320,6 +359,11 @@ export class Instance {
     }
     const { value, usage } = this.#within(this.#neededFor(request), bytes, (live) => live.call(request));
     return { json: value, usage };
+  }
+
+  /** Say which tools the model may see: see {@link Gate.surface}. */
+  surface(agent: string, facts: Facts | string, listed?: object | string): Surface {
+    return this.#decide("surface", agent, listed === undefined ? { facts } : { facts, listed });
   }
 
   /** Decide whether a call may run: see {@link Gate.permit}. */
@@ -364,7 +408,7 @@ export class Instance {
     return JSON.parse(this.#ask(needed, 0, JSON.stringify({ op: "describe_profile", agent }), "result").json);
   }
 
-  #decide<T>(op: "permit" | "observe", agent: string, documents: Readonly<Record<string, object | string>>): T {
+  #decide<T>(op: "surface" | "permit" | "observe", agent: string, documents: Readonly<Record<string, object | string>>): T {
     const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
     const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
     smallEnough(this.#gate.limits, bytes);
@@ -464,6 +508,11 @@ export class Instance {
     }
     return { value, usage };
   }
+}
+
+/** Of an observation, what claims are held to. */
+function seen({ id, text, kinds, labels, confidence, complete, limitations }: Seen): Record<string, unknown> {
+  return { id, text, kinds, labels, confidence, complete, limitations };
 }
 
 /** What an answer to a request without an `id` holds. */

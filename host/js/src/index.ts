@@ -8,14 +8,17 @@ export type {
   Decision,
   Facts,
   Found,
+  HiddenTool,
   Observation,
   ProfileInfo,
   Reason,
+  Surface,
+  SurfaceTool,
   ToolResult,
   Used,
 } from "./decision.js";
 export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
-export { Gate, type GateOptions, type Instance, type OutputOptions } from "./gate.js";
+export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } from "./gate.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
 export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
@@ -25,6 +28,7 @@ export type {
   Candidate,
   Change,
   ChangeKind,
+  Confidence,
   ContractInfo,
   Disposition,
   ErrorKind,

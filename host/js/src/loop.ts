@@ -1,4 +1,4 @@
-import type { Ask, Call, Decision, Facts, Observation, ToolResult } from "./decision.js";
+import type { Ask, Call, Decision, Facts, Observation, Surface, ToolResult } from "./decision.js";
 import type { Gate } from "./gate.js";
 
 /** What is known of a run at its beginning. Where there is no `nonce`, a random one is made. */
@@ -34,6 +34,15 @@ export class Loop {
   /** The facts as they are now, to be kept: `gate.loop(agent, facts)` goes on with them. The nonce is a secret. */
   get facts(): Facts {
     return structuredClone(this.#facts);
+  }
+
+  /**
+   * Say which tools the model may see. From now on calls of others are denied.
+   *
+   * @throws {SeamgateFault} As {@link Gate.surface}.
+   */
+  surface(listed?: object): Surface {
+    return this.#kept(this.#gate.surface(this.agent, this.#current(), listed));
   }
 
   /**
@@ -99,7 +108,7 @@ export class Loop {
     return this.#facts;
   }
 
-  #kept<T extends Decision | Observation>(made: T): T {
+  #kept<T extends Decision | Observation | Surface>(made: T): T {
     this.update(made.facts);
     return made;
   }

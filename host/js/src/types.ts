@@ -12,6 +12,9 @@ export type Disposition = "accepted" | "partial" | "rejected" | "refused";
  */
 export type Finish = "stop" | "length" | "refusal" | "content_filter" | "tool_call" | "unknown";
 
+/** How sure one may be of what was seen. */
+export type Confidence = "low" | "medium" | "high";
+
 /** One thing that is wrong. */
 export interface Violation {
   /** Where in the document, as a JSONPath (RFC 9535) of names and indices: `$.citations[0].url`. */
@@ -20,7 +23,9 @@ export interface Violation {
    * The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is not: `json`,
    * `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`, `caps.bytes`,
    * `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them is valid),
-   * `items.max`.
+   * `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`, `evidence.quote`,
+   * `evidence.value` (what stands at a pointer), `evidence.number` (a figure of the claim), `evidence.confidence`,
+   * `evidence.limitations`, `evidence.absence`, `evidence.kind`.
    */
   readonly keyword: string;
   /** What would be right, short. */
@@ -60,7 +65,7 @@ export interface OutputError {
 }
 
 /** Why an item is in quarantine: the first check that it failed, in this order. */
-export type QuarantineReason = "malformed" | "schema" | "guardrail" | "allow_list" | "over_limit";
+export type QuarantineReason = "malformed" | "schema" | "guardrail" | "allow_list" | "evidence" | "over_limit";
 
 /** One item that was kept out of `output`. */
 export interface Quarantined {

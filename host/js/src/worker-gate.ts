@@ -168,8 +168,8 @@ export class WorkerGate {
     if (subject === agentOrContract && !isContract(subject)) {
       this.#registered(subject);
     }
-    const { finish, lists } = options;
-    const done = await this.#ask([subject], ["validate", subject, output, { finish, lists } as OutputOptions]);
+    const { finish, lists, evidence } = options;
+    const done = await this.#ask([subject], ["validate", subject, output, { finish, lists, evidence } as OutputOptions]);
     if (!("verdict" in done)) {
       throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
     }

@@ -140,6 +140,19 @@ test("lists come with the request", async () => {
   assert.equal(gate.validate(optional, '{"team":"red"}', { lists: { teams: [] } }).report.success, false);
 });
 
+test("evidence comes with the request", async () => {
+  const gate = await Gate.load();
+  const contract = { agent: "any", schema: true, evidence: { claims: "$.claims[*]" } };
+  const cite = { id: "log", quote: "matches: 128" };
+  const output = JSON.stringify({ claims: [{ text: "128 errors", evidence: [cite], confidence: "high" }] });
+  const judge = (evidence) => gate.validate(contract, output, { evidence }).report;
+  const seen = { id: "log", text: "matches: 128" };
+  assert.equal(judge([{ ...seen, confidence: "high" }]).success, true);
+  assert.equal(judge([seen]).validationErrors[0].keyword, "evidence.confidence");
+  assert.equal(judge([]).validationErrors[0].keyword, "evidence.id");
+  assert.match(fault(() => judge(undefined)).message, /\$\.evidence must be there/);
+});
+
 test("why a producer stopped is told in the words of its API", async () => {
   const gate = await Gate.load();
   const judge = (finish) => gate.validate(anything, '{"a":', { finish }).report.json;

@@ -210,3 +210,35 @@ test("what is wrong with a document is a fault that names it", async () => {
   fault("bad_request", "nonce", () => gate.observe("ops", facts, call, { text: "" }));
   fault("input_too_large", "the limit is", () => gate.observe("ops", facts, call, { text: "x".repeat(9_000_000) }));
 });
+
+test("a surface hides what changed", async () => {
+  const kept = await loop();
+  const surface = kept.surface({ servers: { "": { tools: [{ name: "logs" }, { name: "more" }] } } });
+  assert.deepEqual(
+    surface.tools.map(({ tool, permit }) => [tool, permit]),
+    [["logs", "allow"]],
+  );
+  assert.deepEqual(
+    surface.hidden.map(({ tool, code }) => [tool, code]),
+    [
+      ["restart", "absent"],
+      ["more", "unknown"],
+    ],
+  );
+  assert.equal(kept.permit({ key: "1", tool: "restart", arguments: {} }).reasons[0].code, "surface");
+  const gate = await Gate.load();
+  gate.registerProfile(profile);
+  const facts = { ...begin, at: 0 };
+  const request = JSON.stringify({ op: "surface", agent: "ops", facts });
+  assert.equal(gate.call(request).json, `{"id":null,"result":${gate.surface("ops", facts).json}}`);
+});
+
+test("claims cite observations as they are", async () => {
+  const gate = await Gate.load();
+  const seen = (await loop()).observe({ key: "1", tool: "logs", arguments: {} }, { text: "42 matches" });
+  const evidence = { claims: "$.claims[*]", text: "text", cites: "cites" };
+  const contract = { agent: "a", schema: true, evidence };
+  const claims = (id) => JSON.stringify({ claims: [{ text: "There are 42 matches.", cites: [id] }] });
+  assert.equal(gate.validate(contract, claims(seen.id), { evidence: [seen] }).report.success, true);
+  assert.equal(gate.validate(contract, claims("logs#9"), { evidence: [seen] }).report.success, false);
+});

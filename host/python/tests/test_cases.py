@@ -37,7 +37,7 @@ def test_all_reports_of_cases_are_the_same_bytes(gate: Gate) -> None:
             continue
         request = case / "request.json"
         members = json.loads(request.read_text()) if request.exists() else {}
-        asked = {name: members[name] for name in ("finish", "lists") if name in members}
+        asked = {name: members[name] for name in ("finish", "lists", "evidence") if name in members}
         verdict = gate.validate(_contract(case), (case / "output.txt").read_bytes(), **asked)
         assert verdict.report.json == _compact(expected.read_text()), case
         compared += 1
@@ -69,7 +69,7 @@ def test_attempts_are_put_together_through_a_raw_call(gate: Gate) -> None:
             continue
         request = case / "request.json"
         members = json.loads(request.read_text()) if request.exists() else {}
-        lists = {"lists": members["lists"]} if "lists" in members else {}
+        lists = {name: members[name] for name in ("lists", "evidence") if name in members}
         own = Gate()
         agent = own.register(_contract(case)).agent
         outputs = sorted(case.glob("output*.txt"), key=lambda path: (len(path.name), path.name))

@@ -39,7 +39,7 @@ def test_schemas_are_put_in_as_they_are_written(tmp_path: Path) -> None:
         ("link.json", "leads out of the folder of the file that names it"),
         ("deeper/secret.json", "leads out of the folder of the file that names it"),
         ("loop.json", "cannot be read: "),
-        ("bytes.json", "cannot be read: is not UTF-8: the byte at 1 is not"),
+        ("bytes.json", "cannot be read: is not UTF-8 at byte 1"),
         ("broken.json", "is not JSON"),
     ],
 )
@@ -76,7 +76,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"none\.contract\.json: No such file or directory"):
         read_contract(tmp_path / "none.contract.json")
     (tmp_path / "bytes.contract.json").write_bytes(b"{\xff}")
-    with pytest.raises(FileError, match="is not UTF-8: the byte at 1 is not"):
+    with pytest.raises(FileError, match="is not UTF-8 at byte 1"):
         read_contract(tmp_path / "bytes.contract.json")
 
 

@@ -196,6 +196,24 @@ def test_finish_and_lists_are_passed_on(gate: Gate) -> None:
     assert "pass unknown" in bad.message
 
 
+def test_evidence_is_passed_on(gate: Gate) -> None:
+    contract = {"agent": "a", "schema": True, "evidence": {"claims": "$.claims[*]"}}
+    claim = {"text": "128 errors", "evidence": [{"id": "log", "quote": "matches: 128"}], "confidence": "high"}
+    output = json.dumps({"claims": [claim]})
+    seen = seamgate.Seen("log", "matches: 128", confidence=seamgate.Confidence.HIGH)
+    alike = {"id": "log", "text": "matches: 128", "confidence": "high"}
+    assert gate.validate(contract, output, evidence=[seen]).report.success
+    (answer,) = gate.validate_all([seamgate.Request(contract, output, evidence=[alike])])
+    assert isinstance(answer, seamgate.Verdict)
+    assert answer.report.success
+    low = gate.validate(contract, output, evidence=[seamgate.Seen("log", "matches: 128")]).report
+    assert low.error is not None
+    assert low.error.violations[0].keyword == "evidence.confidence"
+    assert "evidence" in fault("bad_request", lambda: gate.validate(contract, output)).message
+    assert not gate.validate(contract, output, evidence=[]).report.success
+    fault("bad_request", lambda: gate.validate(contract, output, evidence=[{"id": "log"}]))
+
+
 def test_finish_takes_the_words_of_apis(gate: Gate) -> None:
     def judged(finish: Finish | str) -> str:
         return gate.validate(ANY, '{"a":', finish=finish).report.json

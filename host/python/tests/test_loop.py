@@ -87,7 +87,7 @@ def test_records_have_the_members_of_their_schemas() -> None:
         assert getattr(seamgate, cls).__annotations__.keys() == schemas[name]["properties"].keys(), cls
 
 
-SCHEMAS = ("decision", "observation", "facts", "call", "result")
+SCHEMAS = ("decision", "observation", "surface", "facts", "call", "result")
 RECORDS = {
     "Decision": ("decision",),
     "Reason": ("decision", "properties", "reasons", "items"),
@@ -97,6 +97,9 @@ RECORDS = {
     "Shown": ("observation", "properties", "shown"),
     "Provenance": ("observation", "properties", "provenance"),
     "Freshness": ("observation", "properties", "freshness"),
+    "Surface": ("surface",),
+    "SurfaceTool": ("surface", "properties", "tools", "items"),
+    "HiddenTool": ("surface", "properties", "hidden", "items"),
 }
 
 
@@ -294,3 +297,24 @@ def test_paths_of_a_profile_stay_in_its_folder(tmp_path: Path) -> None:
         profile.write_text(text)
         with pytest.raises(FileError, match=rf"`{member}` names \"../secret.json\", which is not a path"):
             read_profile(profile)
+
+
+def test_a_surface_hides_what_changed(ops: Gate) -> None:
+    kept = loop(ops)
+    surface = kept.surface({"servers": {"": {"tools": [{"name": "logs"}, {"name": "more"}]}}})
+    assert [(tool.tool, tool.permit) for tool in surface.tools] == [("logs", "allow")]
+    assert [(tool.tool, tool.code) for tool in surface.hidden] == [("restart", "absent"), ("more", "unknown")]
+    assert kept.permit(restart("1")).reasons[0].code == "surface"
+    assert [tool.tool for tool in ops.surface("ops", FACTS).tools] == ["logs", "restart"]
+    answer = ops.call(json.dumps({"op": "surface", "agent": "ops", "facts": FACTS})).json
+    assert answer == f'{{"id":null,"result":{ops.surface("ops", FACTS).json}}}'
+
+
+def test_claims_cite_observations_as_they_are(ops: Gate) -> None:
+    kept = loop(ops)
+    seen = kept.observe(logs("1"), {"text": "42 matches"})
+    contract = {"agent": "a", "schema": True, "evidence": {"claims": "$.claims[*]", "text": "text", "cites": "cites"}}
+    claims = {"claims": [{"text": "There are 42 matches.", "cites": [seen.id]}]}
+    assert ops.validate(contract, json.dumps(claims), evidence=[seen]).report.success
+    claims["claims"][0]["cites"] = ["logs#9"]
+    assert not ops.validate(contract, json.dumps(claims), evidence=[seen]).report.success

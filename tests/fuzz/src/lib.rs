@@ -3,6 +3,9 @@
 //! An input is one byte that chooses a contract, and then a text. A target panics where something does not hold.
 
 pub mod contracts;
+/// What the tests hold of decisions.
+#[path = "../../src/decisions.rs"]
+pub mod decisions;
 pub mod report;
 /// The generator of the tests, which need far more than this does.
 #[path = "../../src/schemas.rs"]

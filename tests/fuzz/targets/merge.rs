@@ -27,7 +27,7 @@ fuzz_target!(|input: &[u8]| {
     let pair = &pairs[choice];
     let reports: Vec<Report> = text.split('\0').take(5).map(|output| judge(&pair.contract, output)).collect();
     let attempts: Vec<Attempt> = reports.iter().map(Attempt::from).collect();
-    let merged = match merge(&pair.contract, &attempts, Vec::new()) {
+    let merged = match merge(&pair.contract, &attempts, Vec::new(), None) {
         Ok(Merged::Same(index)) => reports[index].clone(),
         Ok(Merged::New(report)) => *report,
         Err(fault) => panic!("{}", fault.to_json()),

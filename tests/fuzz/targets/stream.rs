@@ -9,7 +9,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((choice, text)) = split(input) else { return };
     let pairs = contracts::all();
     let contract = &pairs[choice % pairs.len()].contract;
-    let session = || Session::open(contract, Vec::new()).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+    let session = || Session::open(contract, Vec::new(), None).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
     let push = |session: &mut Session, piece: &str| {
         session.push(contract, piece).unwrap_or_else(|fault| panic!("{}", fault.to_json()))
     };

@@ -33,10 +33,10 @@ Ok(Span { start, end })
 const ANSWERS: [&str; 5] = ["report", "fault", "contract-info", "warning", "progress"];
 
 /// What it takes besides requests, which borrow.
-const TAKEN: [&str; 3] = ["report", "finish", "named-list"];
+const TAKEN: [&str; 4] = ["report", "finish", "named-list", "observation"];
 
 /// What the host has types for.
-const HOST: [&str; 6] = ["report", "contract-info", "warning", "progress", "finish", "named-list"];
+const HOST: [&str; 7] = ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation"];
 
 /// The types of the core.
 pub(super) fn core(model: &Model) -> Result<String> {
@@ -287,6 +287,10 @@ pub(super) fn guest(model: &Model) -> Result<String> {
             (Type::Named(of), _) if model.is_enum(of) => {
                 format!("{}(request.{field})", function(of, Direction::Back))
             }
+            (Type::Option(list), _) if matches!(&**list, Type::List(of) if of.named().is_some()) => format!(
+                "request.{field}.as_ref().map(|all| all.iter().cloned().map({}).collect())",
+                function(list.named().unwrap_or_default(), Direction::Back)
+            ),
             (Type::List(of), _) if of.named().is_some() => format!(
                 "request.{field}.iter().cloned().map({}).collect()",
                 function(of.named().unwrap_or_default(), Direction::Back)

@@ -37,7 +37,8 @@ pub(super) const REPORT_RULES: &str = include_str!("report-rules.json");
 pub(super) const CORE_NAMES: [(&str, &str); 2] = [("candidate", "JudgedCandidate"), ("quarantine-reason", "Reason")];
 
 /// Types that the core writes by hand, for it computes with them.
-pub(super) const CORE_BY_HAND: [&str; 5] = ["finish", "named-list", "request", "fault-code", "fault"];
+pub(super) const CORE_BY_HAND: [&str; 7] =
+    ["finish", "named-list", "observation", "confidence", "request", "fault-code", "fault"];
 
 /// Members that are a `&'static str` in the core.
 pub(super) const CORE_STATIC: [&str; 1] = ["dead-end.keyword"];

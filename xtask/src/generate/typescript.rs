@@ -10,7 +10,7 @@ use super::{
 };
 
 /// What the package has types for.
-const TYPES: [&str; 4] = ["report", "contract-info", "warning", "finish"];
+const TYPES: [&str; 5] = ["report", "contract-info", "warning", "finish", "confidence"];
 
 pub(super) fn types(model: &Model) -> Result<String> {
     let mut out = format!("// {}\n", super::HEAD);

@@ -28,22 +28,6 @@ use crate::{
 /// Values of the schema are shown in messages up to this length.
 pub(super) const MAX_VALUE: usize = 160;
 
-/// Keywords that nothing breaks by itself, of those that are many.
-const SILENT: [&str; 12] = [
-    "$comment",
-    "$defs",
-    "$id",
-    "$ref",
-    "default",
-    "definitions",
-    "description",
-    "examples",
-    "items",
-    "properties",
-    "then",
-    "title",
-];
-
 /// Why a schema cannot be used.
 pub(super) enum Unusable<'s> {
     /// A reference that leads nowhere.
@@ -180,9 +164,8 @@ impl<'s> Compiler<'s> {
             for id in by_address.get(&std::ptr::from_ref(value)).into_iter().flatten() {
                 let schema = &mut self.all[*id as usize];
                 schema.position = at;
-                let named = document.members(at).map(|(name, value)| (document.string(name), value));
-                schema.keywords =
-                    named.filter(|(name, _)| !SILENT.contains(name)).map(|(name, at)| (name.into(), at)).collect();
+                let known = |(name, at)| Some((keywords::named(document.string(name))?.name, at));
+                schema.keywords = document.members(at).filter_map(known).collect();
             }
             match value {
                 Value::Object(members) => open.extend(

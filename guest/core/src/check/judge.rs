@@ -156,7 +156,7 @@ impl Failure {
     pub(super) fn position(&self, schemas: &Schemas) -> NodeId {
         let (schema, keyword) = self.rule(schemas);
         let schema = schemas.get(schema);
-        let named = |keyword: &str| schema.keywords.iter().find(|(name, _)| **name == *keyword).map(|(_, at)| *at);
+        let named = |keyword: &str| schema.keywords.iter().find(|(name, _)| *name == keyword).map(|(_, at)| *at);
         match schema.location.resource {
             0 => keyword.and_then(named).unwrap_or(schema.position),
             _ => NodeId::MAX,

@@ -31,6 +31,7 @@ pub(crate) use pattern::{Patterns, remarks};
 use schema::{ItemSchemas, SchemaId, Schemas};
 pub(crate) use source::{Resource, SchemaSource};
 pub use value::canonical;
+pub(crate) use value::equals;
 
 /// How a JSON Schema is to be read.
 #[derive(Debug, Clone, Copy)]

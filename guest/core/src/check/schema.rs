@@ -198,10 +198,9 @@ pub(super) struct Schema {
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: Location,
-    /// Where it stands in the text of the contract's schema, and its keywords that may be broken; in the order of all
-    /// values there.
+    /// Where it stands in the text of the contract's schema, and its known keywords; in the order of all values there.
     pub(super) position: NodeId,
-    pub(super) keywords: Vec<(Box<str>, NodeId)>,
+    pub(super) keywords: Vec<(&'static str, NodeId)>,
 }
 
 /// The keyword `type`, as a set of bits.

@@ -260,7 +260,7 @@ fn is_at_least(a: &[u64], b: &[u64]) -> bool {
 }
 
 /// JSON Schema's equality (2020-12 core, section 4.2.2) of a value and one of the schema's.
-pub(super) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool {
+pub(crate) fn equals(document: &Document, id: NodeId, expected: &Value) -> bool {
     match (document.kind(id), expected) {
         (Kind::Null, Value::Null) => true,
         (Kind::True, Value::Bool(expected)) => *expected,

@@ -4,7 +4,7 @@
 use super::Extract;
 use crate::{
     parse::{Document, Kind, NodeId},
-    text::{count, cut},
+    text::{count, cut, quote},
 };
 
 /// The text is at most this long.
@@ -55,6 +55,9 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
             out.push_str(&format!("\nValues at {path} must be one of {}{more}.\n", shown.join(", ")));
         }
     }
+    if let Some(evidence) = root.get("evidence") {
+        claims(&mut out, evidence);
+    }
     if let Some(path) = root.text("refusal") {
         let names: Vec<&str> = path.trim_start_matches("$.").split('.').collect();
         let opening: String = names.iter().map(|name| format!("{{\"{name}\": ")).collect();
@@ -62,6 +65,46 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
         out.push_str(&format!("\nTo decline, answer with {opening}\"the reason\"{closing} instead.\n"));
     }
     cut(&out, MAX_TEXT)
+}
+
+/// How claims are held to evidence. The defaults are those of `schemas/contract.schema.json`.
+fn claims(out: &mut String, evidence: Schema) {
+    let member = |name: &str, default: &'static str| quote(evidence.text(name).unwrap_or(default), 64);
+    let (text, cites) = (member("text", "text"), member("cites", "evidence"));
+    let (confidence, limitations) = (member("confidence", "confidence"), member("limitations", "limitations"));
+    let path = evidence.text("claims").unwrap_or_default();
+    out.push_str(&format!(
+        "\nEach claim at {path} must rest on the observations that you were given:\n- {cites} is a list of what supports \
+         it: {{\"id\": the observation's id, \"quote\": words of it, copied exactly from one place}}, or {{\"id\": …, \
+         \"pointer\": a JSON Pointer into it, \"value\": what stands there}}.{}\n",
+        match evidence.text("quotes") {
+            Some("optional") => " The id alone cites all of it.",
+            _ => " Only of an empty observation the id alone is enough.",
+        }
+    ));
+    if evidence.text("numbers") != Some("ignore") {
+        out.push_str(&format!(
+            "- Each number, date, time and word with digits in {text} must stand in what the claim quotes or cites. Do not \
+             round, estimate or add up.\n"
+        ));
+    }
+    out.push_str(&format!(
+        "- {confidence}, where you state it, is \"low\", \"medium\" or \"high\": no more than the weakest of those \
+         observations allows.\n- {limitations} lists the codes of all their limitations.\n"
+    ));
+    if let Some(path) = evidence.text("absence") {
+        out.push_str(&format!(
+            "- A claim that something is absent is declared at {path}, and rests on complete observations only.\n"
+        ));
+    }
+    for rule in evidence.get("kinds").into_iter().flat_map(Schema::items) {
+        let kind = quote(rule.text("kind").unwrap_or_default(), 64);
+        let least = rule.get("min").map_or_else(|| "1".to_owned(), Schema::shown);
+        let noun = if least == "1" { "observation" } else { "observations" };
+        let or =
+            rule.text("or_explained").map_or(String::new(), |path| format!(", or say at {path} why there is none"));
+        out.push_str(&format!("- Together they cite at least {least} {noun} of the kind {kind}{or}.\n"));
+    }
 }
 
 fn line(out: &mut String, depth: usize, text: &str) {
@@ -340,6 +383,27 @@ mod tests {
               - each member: any value.\n  \
             - no other members.\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn claims_are_told_what_they_are_held_to() {
+        let text = described(
+            r#""schema":true,"evidence":{"claims":"$.c[*]","cites":"by","absence":"$.none","kinds":[{"kind":"log"},
+            {"kind":"deploy","min":2,"or_explained":"$.why"}]}"#,
+        );
+        for told in [
+            "Each claim at $.c[*] must rest on",
+            "- \"by\" is a list of what supports it: {\"id\": the observation's id, \"quote\":",
+            "Only of an empty observation the id alone is enough.",
+            "word with digits in \"text\" must stand",
+            "- \"confidence\", where you state it,",
+            "- \"limitations\" lists",
+            "declared at $.none,",
+            "- Together they cite at least 1 observation of the kind \"log\".",
+            "- Together they cite at least 2 observations of the kind \"deploy\", or say at $.why why there is none.",
+        ] {
+            assert!(text.contains(told), "{told}: {text}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::{
         keywords::{self, Inside},
         remarks,
     },
+    path::ItemsPath,
     place::{Place, Step},
     text::quote,
     types::Warning,
@@ -50,6 +51,9 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
             None => linter.schema(item, &place, draft),
         }
     }
+    if let Some(evidence) = contract.get("evidence") {
+        linter.claims(evidence, contract.get("schema"));
+    }
     if contract.get("description").is_none() {
         linter.warn(&root, "no_description", "has no 'description': say what the agent is for");
     }
@@ -80,6 +84,46 @@ impl Linter {
                 message: message.to_owned(),
                 pointer: place.pointer(),
             });
+        }
+    }
+
+    /// Whether a schema lets a claim have what it is held to, as far as the schema says what a claim is.
+    fn claims(&mut self, evidence: &Value, schema: Option<&Value>) {
+        let place = Place::root().name("evidence");
+        let text = |name: &str| evidence.get(name).and_then(Value::as_str);
+        if (text("quotes"), text("numbers")) == (Some("optional"), Some("ignore")) {
+            let message = "takes any id for support; say \"quotes\": \"required\" or \"numbers\": \"cited\"";
+            self.warn(&place, "loose_evidence", message);
+        }
+        let claims = text("claims").and_then(ItemsPath::read);
+        let Some((root, claims)) = schema.zip(claims) else {
+            return;
+        };
+        let resolved = |schema| resolved(root, schema);
+        let array = claims.steps.iter().try_fold(root, |schema, step| match step {
+            Step::Name(name) => resolved(schema)?.get("properties")?.get(name),
+            Step::Index(_) => None,
+        });
+        let claim = array.and_then(resolved).and_then(|array| array.get("items")).and_then(resolved);
+        let Some(claim) = claim else {
+            return;
+        };
+        let declared = |name: &str| claim.get("properties").is_some_and(|members| members.get(name).is_some());
+        let required = claim.get("required").and_then(Value::as_array);
+        for (name, default) in [("text", "text"), ("cites", "evidence")] {
+            let member = text(name).unwrap_or(default);
+            if !required.is_some_and(|required| required.iter().any(|name| name == member)) {
+                let message = format!("every claim must have {}; make it required in the schema", quote(member, 64));
+                self.warn(&place, "claim_not_required", &message);
+            }
+        }
+        let limitations = text("limitations").unwrap_or("limitations");
+        if claim.get("additionalProperties") == Some(&Value::Bool(false)) && !declared(limitations) {
+            let message = format!(
+                "the schema lets no claim have {}: none can cite an observation that has limitations",
+                quote(limitations, 64)
+            );
+            self.warn(&place, "no_limitations", &message);
         }
     }
 
@@ -239,6 +283,12 @@ impl Linter {
     }
 }
 
+/// What a reference into the same schema leads to.
+fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
+    let target = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+    target.map_or(Some(schema), |pointer| root.pointer(pointer))
+}
+
 fn is_vocabulary(name: &str) -> bool {
     VOCABULARIES.contains(&name.to_ascii_lowercase().as_str())
 }
@@ -280,6 +330,26 @@ mod tests {
         ];
         let expected = expected.map(|(path, code)| (path.to_owned(), code.to_owned()));
         assert_eq!(codes(contract), expected);
+    }
+
+    #[test]
+    fn claims_that_need_not_or_cannot_say_what_they_are_held_to_are_named() {
+        let contract = |evidence: &str, claim: &str| {
+            let claims = format!(r##"{{"$ref":"#/$defs/list"}},"x":{{}}}},"$defs":{{"list":{{"items":{claim}}}}}"##);
+            let schema = format!(r#"{{"properties":{{"claims":{claims}}}"#);
+            format!(r#"{{"agent":"a","schema":{schema},"evidence":{{"claims":"$.claims[*]"{evidence}}}}}"#)
+        };
+        let of = |evidence: &str, claim: &str| -> Vec<String> {
+            let all = codes(&contract(evidence, claim));
+            all.into_iter().filter(|(path, _)| path == "$.evidence").map(|(_, code)| code).collect()
+        };
+        let whole = r#"{"required":["text","evidence"]}"#;
+        assert_eq!(of("", whole), [""; 0]);
+        assert_eq!(of(r#","cites":"by""#, whole), ["claim_not_required"]);
+        assert_eq!(of(r#","quotes":"optional","numbers":"ignore""#, whole), ["loose_evidence"]);
+        let closed = whole.replace('}', r#","additionalProperties":false}"#);
+        assert_eq!(of("", &closed), ["no_limitations"]);
+        assert_eq!(of(r#","limitations":"but""#, &closed.replace('}', r#","properties":{"but":{}}}"#)), [""; 0]);
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub struct Contract {
     strips: bool,
     items: Option<Items>,
     allow: Vec<Rule>,
+    evidence: Option<Claims>,
     refusal: Option<Place>,
     retry_limit: u32,
     unsatisfiable: bool,
@@ -123,6 +124,32 @@ pub(crate) enum List {
     Named { name: String, optional: bool },
     /// In ascending order.
     Values(Vec<String>),
+}
+
+/// Claims that are held to the evidence of a request.
+pub(crate) struct Claims {
+    pub(crate) path: ItemsPath,
+    /// Members of a claim: its sentence, what it cites, and what it states of itself.
+    pub(crate) text: String,
+    pub(crate) cites: String,
+    pub(crate) confidence: String,
+    pub(crate) limitations: String,
+    /// Whether each citation quotes.
+    pub(crate) quotes: bool,
+    /// Whether the figures of a claim must stand in what it cites.
+    pub(crate) numbers: bool,
+    /// Where claims of absence are declared.
+    pub(crate) absence: Option<Path>,
+    pub(crate) kinds: Vec<RequiredKind>,
+}
+
+/// A kind of evidence that must be cited.
+pub(crate) struct RequiredKind {
+    pub(crate) kind: String,
+    /// How many observations of it.
+    pub(crate) min: usize,
+    /// Where it may be explained why there are fewer.
+    pub(crate) or_explained: Option<Path>,
 }
 
 impl Contract {
@@ -206,6 +233,10 @@ impl Contract {
 
     pub(crate) fn allow(&self) -> &[Rule] {
         &self.allow
+    }
+
+    pub(crate) fn evidence(&self) -> Option<&Claims> {
+        self.evidence.as_ref()
     }
 
     pub(crate) fn checker(&self) -> &Checker {
@@ -318,6 +349,7 @@ impl Reader<'_, '_> {
         let checker = self.compiled(&schema, &Place::root().name(name), draft, &resources)?;
         let items = self.items(&checker, &schema, draft, &mut resources)?;
         let allow = self.allow().map_err(|violation| vec![violation])?;
+        let evidence = self.evidence().map_err(|violation| vec![violation])?;
         let schema_id = match schema.id(draft) {
             "" => None,
             id => Some(id.to_owned()),
@@ -342,6 +374,7 @@ impl Reader<'_, '_> {
             strips: self.text("unknown_members") == Some("strip"),
             items,
             allow,
+            evidence,
             refusal,
             retry_limit: self.retry_limit(),
             unsatisfiable: schema.is_never(),
@@ -455,6 +488,53 @@ impl Reader<'_, '_> {
                 Ok(Rule { path, list })
             })
             .collect()
+    }
+
+    fn evidence(&self) -> Result<Option<Claims>, Violation> {
+        let document = self.document;
+        let Some(evidence) = self.member("evidence") else {
+            return Ok(None);
+        };
+        let text = |at: NodeId, name: &str| document.member(at, name).map(|at| document.string(at));
+        let name = |member: &str, default: &str| text(evidence, member).unwrap_or(default).to_owned();
+        let wrong = |at: NodeId, expected: &str, message: &str| {
+            let received = document.shown(at);
+            Violation::new(&document.place(at), "evidence", Details { expected, received: &received, message })
+                .spanning(document.span(at))
+        };
+        let path = |at: NodeId, member: &str| {
+            let path = |at: NodeId| {
+                let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.absence is";
+                Path::read(document.string(at)).ok_or_else(|| wrong(at, "a path of names, indices and '[*]'", message))
+            };
+            document.member(at, member).map(path).transpose()
+        };
+        let claims = document.member(evidence, "claims").unwrap_or(evidence);
+        let claims = ItemsPath::read(document.string(claims)).ok_or_else(|| {
+            let message = "must be a path (RFC 9535) of names and indices that ends with '[*]', as $.claims[*] does";
+            wrong(claims, "a path of names and indices, and '[*]'", message)
+        })?;
+        let kind = |at: NodeId| {
+            // The format bounds it.
+            let min = document.member(at, "min").and_then(|at| Number(document.source(at)).as_f64());
+            Ok(RequiredKind {
+                kind: text(at, "kind").unwrap_or_default().to_owned(),
+                min: min.map_or(1, |min| min as usize),
+                or_explained: path(at, "or_explained")?,
+            })
+        };
+        let kinds = document.member(evidence, "kinds").into_iter().flat_map(|at| document.items(at));
+        Ok(Some(Claims {
+            path: claims,
+            text: name("text", "text"),
+            cites: name("cites", "evidence"),
+            confidence: name("confidence", "confidence"),
+            limitations: name("limitations", "limitations"),
+            quotes: text(evidence, "quotes") != Some("optional"),
+            numbers: text(evidence, "numbers") != Some("ignore"),
+            absence: path(evidence, "absence")?,
+            kinds: kinds.map(kind).collect::<Result<_, Violation>>()?,
+        }))
     }
 
     fn draft(&self) -> Result<referencing::Draft, Violation> {

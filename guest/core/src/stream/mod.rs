@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use data_encoding::BASE64URL_NOPAD;
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +16,13 @@ use crate::{
     allow,
     caps::{Caps, MAX_TEXT},
     contract::{Contract, Embedded, Select},
+    evidence::check_evidence,
     extract::{Brackets, Run, begins_content, ends_word, is_likely, is_mark, marker},
     fault::Fault,
     parse::follow::{Cap, Event, Json, Rules},
     pipeline::validate,
     place::Place,
-    request::{Finish, NamedList, Request},
+    request::{Finish, NamedList, Observation, Request},
     scan::white_space,
     types::{Completed, Completeness, DeadEnd, Progress, Report, Violation},
     violation::Details,
@@ -30,6 +33,7 @@ use crate::{
 pub struct Session {
     agent: String,
     lists: Vec<NamedList>,
+    evidence: Option<Vec<Observation>>,
     output: String,
     scan: Scan,
     /// The producer has stopped.
@@ -42,10 +46,11 @@ impl Session {
     /// # Errors
     ///
     /// `bad_request` where they are not those that the contract asks for: it is told before anything is read.
-    pub fn open(contract: &Contract, lists: Vec<NamedList>) -> Result<Self, Fault> {
+    pub fn open(contract: &Contract, lists: Vec<NamedList>, evidence: Option<Vec<Observation>>) -> Result<Self, Fault> {
         allow::check_lists(contract.allow(), &lists)?;
+        check_evidence(contract.evidence(), evidence.as_deref())?;
         let agent = contract.agent().to_owned();
-        Ok(Session { agent, lists, output: String::new(), scan: Scan::default(), finished: false })
+        Ok(Session { agent, lists, evidence, output: String::new(), scan: Scan::default(), finished: false })
     }
 
     pub fn agent(&self) -> &str {
@@ -76,7 +81,8 @@ impl Session {
     pub fn finish(&mut self, contract: &Contract, finish: Finish, invalid_utf8: Option<u32>) -> Result<Report, Fault> {
         self.finished = true;
         let (agent, lists) = (self.agent.clone(), self.lists.clone());
-        validate(contract, &Request { agent, output: &self.output, finish, lists, invalid_utf8 })
+        let evidence = self.evidence.as_deref().map(Cow::Borrowed);
+        validate(contract, &Request { agent, output: &self.output, finish, lists, evidence, invalid_utf8 })
     }
 
     pub fn completeness(&self) -> Completeness {

@@ -109,7 +109,7 @@ fn what_can_no_longer_become_right_is_told_at_once() {
         assert_eq!((dead_end.keyword, dead_end.at), (keyword, at), "{output}: {}", dead_end.message);
         let session = || -> Report {
             let contract = contract(rest);
-            let mut session = Session::open(&contract, Vec::new()).unwrap_or_else(|fault| panic!("{fault:?}"));
+            let mut session = Session::open(&contract, Vec::new(), None).unwrap_or_else(|fault| panic!("{fault:?}"));
             session.push(&contract, output).unwrap_or_else(|fault| panic!("{fault:?}"));
             session.finish(&contract, Finish::Unknown, None).unwrap_or_else(|fault| panic!("{fault:?}"))
         };

@@ -50,13 +50,13 @@ static RULES: &[Rule] = &[
     rule(Reads::ApprovalClaim, &[(APPROVAL, 0), (GRANTED, 8)]),
     rule(Reads::ApprovalClaim, &[(NO, 0), (APPROVAL, 4), (NEEDED, 6)]),
     rule(Reads::ApprovalClaim, &[(WITHOUT, 0), (ASKING, 2), (APPROVAL | PERSON, 6)]),
-    rule(Reads::ToolDemand, &[(CALL, 0), (TOOL, 8)]),
+    rule(Reads::ToolDemand, &[(CALL, 0), (THE, 2), (TOOL, 8)]),
     rule(Reads::ToolDemand, &[(USE, 0), (YOUR, 4), (TOOL, 6)]),
     rule(Reads::Disclosure, &[(REVEAL, 0), (SYSTEM, 6), (PROMPT, 2)]),
     rule(Reads::Disclosure, &[(SEND, 0), (CONVERSATION, 8), (TO, 6)]),
     rule(Reads::Disclosure, &[(SEND, 0), (ALL | YOUR, 4), (SENSITIVE, 8), (TO, 6)]),
     rule(Reads::Concealment, &[(NOT, 0), (TELL, 2), (PERSON, 8)]),
-    rule(Reads::Concealment, &[(WITHOUT, 0), (TELLING, 2), (PERSON, 6)]),
+    rule(Reads::Concealment, &[(WITHOUT, 0), (TELL, 2), (PERSON, 6)]),
     rule(Reads::Address, &[(IF, 0), (YOU, 2), (ARE, 2), (MODEL, 8)]),
     rule(Reads::Address, &[(NOTE, 0), (TO, 3), (MODEL, 6)]),
 ];
@@ -81,8 +81,9 @@ static RULES_OF: [u64; 64] = {
     rules
 };
 
-/// Where the words of a rule up to one of them were last: the place of that one, and the first byte of all.
-#[derive(Clone, Copy)]
+/// Where the words of a rule up to one of them were last: the place of that one, which is none if it is 0, and the first byte
+/// of all.
+#[derive(Clone, Copy, Default)]
 struct Reached {
     place: u32,
     start: usize,
@@ -92,12 +93,12 @@ struct Reached {
 pub(super) struct Instructions {
     found: Vec<Instruction>,
     left_out: u32,
-    reached: [[Option<Reached>; MOST]; RULES.len()],
+    reached: [[Reached; MOST]; RULES.len()],
 }
 
 impl Instructions {
     pub(super) fn new() -> Self {
-        Instructions { found: Vec::new(), left_out: 0, reached: [[None; MOST]; RULES.len()] }
+        Instructions { found: Vec::new(), left_out: 0, reached: [[Reached::default(); MOST]; RULES.len()] }
     }
 
     /// The places, in order, and how many more there are.
@@ -148,16 +149,16 @@ impl Instructions {
             let start = match at.checked_sub(1) {
                 None => word.start,
                 Some(before) => match reached[before] {
-                    Some(before) if word.place - before.place <= *steps => before.start,
+                    before if before.place > 0 && word.place - before.place <= *steps => before.start,
                     _ => continue,
                 },
             };
             if at + 1 == rule.words.len() {
-                *reached = [None; MOST];
+                *reached = [Reached::default(); MOST];
                 self.add(rule.kind, start, word.end);
                 return;
             }
-            reached[at] = Some(Reached { place: word.place, start });
+            reached[at] = Reached { place: word.place, start };
         }
     }
 }

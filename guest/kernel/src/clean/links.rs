@@ -7,12 +7,10 @@ use std::ops::Range;
 
 use memchr::memchr3;
 
-/// How much of an address is looked at.
-const MAX_ADDRESS: usize = 2048;
-/// How far attributes are looked for after `<` and a letter.
-const MAX_TAG: usize = 1024;
+use super::types::Secret;
+
 /// A longer path can carry data.
-const MAX_PATH: usize = 64;
+const MAX_PATH: usize = 128;
 /// So can a longer host.
 const MAX_HOST: usize = 64;
 /// Labels that are looked at.
@@ -29,59 +27,75 @@ enum Use<'t> {
     Follow(&'t [u8]),
 }
 
-/// The characters of a view to put into brackets, in order.
-pub(super) fn find(text: &[u8]) -> Vec<usize> {
-    let mut found = Links { text, found: Vec::new() };
-    let mut open: Vec<usize> = Vec::new();
-    let mut attributes = 0;
-    let mut at = 0;
-    while let Some(next) = memchr3(b'[', b']', b'<', &text[at..]) {
-        let place = at + next;
+/// The characters of a view to put into brackets, in order. An address with a secret in it leads out.
+pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize> {
+    let mut links = Links { text, secrets, found: Vec::new(), address: 0..0, paragraph: 0, is_anchor: false };
+    let mut open = Open::default();
+    let mut secrets = secrets.iter().map(|(_, secret)| secret).peekable();
+    let (mut at, mut next) = (0, None);
+    loop {
+        // Not looked for again behind a secret before it.
+        if next.is_none_or(|next| next < at) {
+            next = Some(memchr3(b'[', b']', b'<', &text[at..]).map_or(text.len(), |next| at + next));
+        }
+        let place = next.unwrap_or(text.len());
+        if let Some(secret) = secrets.next_if(|secret| secret.start <= place) {
+            links.attributes(at, secret.start);
+            // What is written for it is in brackets.
+            let is_image = secret.start > 0 && text[secret.start - 1] == b'!';
+            links.labelled(secret.end, secret.start, if is_image { Use::Load } else { Use::Follow(b"") });
+            at = secret.end;
+            continue;
+        }
+        links.attributes(at, place);
+        if place == text.len() {
+            break;
+        }
         at = place + 1;
         match text[place] {
-            b'[' => {
-                if open.len() == MAX_OPEN {
-                    open.remove(0);
-                }
-                open.push(place);
-            }
+            b'[' => open.push(place),
             b']' => {
-                let Some(start) = open.pop() else {
-                    // Its bracket may be too far back, or be written otherwise.
-                    if text.get(at) == Some(&b'(') {
-                        found.address(at + 1, Use::Follow(b""));
-                    }
-                    continue;
+                let start = open.pop();
+                let how = match start {
+                    None => Use::Load,
+                    Some(start) if start > 0 && text[start - 1] == b'!' => Use::Load,
+                    Some(start) => Use::Follow(&text[start + 1..place]),
                 };
-                let label = &text[start + 1..place];
-                let is_image = start > 0 && text[start - 1] == b'!';
-                let how = if is_image { Use::Load } else { Use::Follow(label) };
-                match text.get(at) {
-                    Some(b'(') => found.address(at + 1, how),
-                    Some(b':') if is_line_start(&text[..start]) => found.address(at + 1, how),
-                    _ => {}
-                }
+                links.labelled(at, start.unwrap_or(place), how);
             }
-            _ => match text.get(at) {
-                Some(byte) if byte.is_ascii_alphabetic() => {
-                    let end = text.len().min(at + MAX_TAG);
-                    let name = text[at..end].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-                    let is_anchor =
-                        [&b"a"[..], b"area"].iter().any(|tag| text[at..at + name].eq_ignore_ascii_case(tag));
-                    if text.get(at + name) == Some(&b':') {
-                        found.address(at, Use::Follow(b""));
-                    } else {
-                        found.tag(at.max(attributes), end, is_anchor);
-                        attributes = attributes.max(end);
-                    }
-                }
-                _ => {}
-            },
+            _ if text.get(at).is_some_and(u8::is_ascii_alphabetic) => links.tag(at),
+            _ => {}
         }
     }
-    found.found.sort_unstable();
-    found.found.dedup();
-    found.found
+    links.found.sort_unstable();
+    links.found.dedup();
+    links.found
+}
+
+/// Brackets that are open. Beyond those that are kept, they are only counted.
+#[derive(Default)]
+struct Open {
+    kept: Vec<usize>,
+    more: usize,
+}
+
+impl Open {
+    fn push(&mut self, place: usize) {
+        if self.kept.len() < MAX_OPEN {
+            self.kept.push(place);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Where the bracket is that this one closes, if that is known.
+    fn pop(&mut self) -> Option<usize> {
+        if self.more > 0 {
+            self.more -= 1;
+            return None;
+        }
+        self.kept.pop()
+    }
 }
 
 fn is_line_start(before: &[u8]) -> bool {
@@ -91,32 +105,94 @@ fn is_line_start(before: &[u8]) -> bool {
 
 struct Links<'t> {
     text: &'t [u8],
+    secrets: &'t [(Secret, Range<usize>)],
     found: Vec<usize>,
+    /// The last address that was walked to its end, so that none is walked again.
+    address: Range<usize>,
+    /// Where the paragraph of the last tag ends: attributes are looked for up to there, because where a tag itself ends depends
+    /// on who reads it.
+    paragraph: usize,
+    /// Whether the last tag is one whose `href` is followed, not loaded.
+    is_anchor: bool,
 }
 
 impl Links<'_> {
-    /// Attributes of a tag that hold addresses, and `url(…)` in its style.
-    fn tag(&mut self, from: usize, end: usize, is_anchor: bool) {
+    /// Where the secret ends that a place is in.
+    fn secret(&self, place: usize) -> Option<usize> {
+        let next = self.secrets.partition_point(|(_, secret)| secret.end <= place);
+        self.secrets.get(next).filter(|(_, secret)| secret.start <= place).map(|(_, secret)| secret.end)
+    }
+
+    /// What may be the address of a label that ends at a place, and begins at another.
+    fn labelled(&mut self, end: usize, start: usize, how: Use) {
+        match self.text.get(end) {
+            Some(b'(') => self.address(end + 1, how),
+            Some(b':') if is_line_start(&self.text[..start]) => self.address(end + 1, how),
+            _ => {}
+        }
+    }
+
+    /// From `<` on, followed by a letter: a tag, or an address in angles.
+    fn tag(&mut self, at: usize) {
         let text = self.text;
+        let length = text[at..].iter().take(32).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let name = &text[at..at + length];
+        let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
+        if text.get(at + length) == Some(&b':') {
+            // Names of XML have colons too.
+            let leads =
+                text[at + length + 1..].starts_with(b"//") || is(&["javascript", "data", "vbscript", "mailto", "file"]);
+            if leads {
+                self.address(at, Use::Follow(b""));
+            }
+            return;
+        }
+        if text[at + length..].starts_with(b"[:]") {
+            return;
+        }
+        self.is_anchor = is(&["a", "area"]);
+        if at < self.paragraph {
+            return;
+        }
+        let mut end = at;
+        while let Some(line) = memchr::memchr(b'\n', &text[end..]) {
+            end += line + 1;
+            let is_blank = matches!(text[end..], [b'\n', ..] | [b'\r', b'\n', ..]);
+            match self.secret(end) {
+                Some(after) => end = after,
+                None if is_blank => {
+                    self.paragraph = end;
+                    return;
+                }
+                None => {}
+            }
+        }
+        self.paragraph = text.len();
+    }
+
+    /// Attributes between two places that hold addresses, and `url(…)` in a style, as long as the paragraph of a tag goes on.
+    fn attributes(&mut self, from: usize, end: usize) {
+        let text = self.text;
+        let end = end.min(self.paragraph);
         let mut at = from;
         while at < end
             && let Some(next) = memchr::memchr2(b'=', b'(', &text[at..end])
         {
             let place = at + next;
             at = place + 1;
-            let before = text[..place].trim_ascii_end();
+            let before = text[from..place].trim_ascii_end();
             let length = before.iter().rev().take(12).take_while(|byte| byte.is_ascii_alphabetic()).count();
             let name = &before[before.len() - length..];
             let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
             let how = match text[place] {
                 b'(' if is(&["url"]) => Use::Load,
                 b'(' => continue,
-                _ if is(&["href"]) && is_anchor => Use::Follow(b""),
+                _ if is(&["href"]) && self.is_anchor => Use::Follow(b""),
                 _ if is(&["href", "src", "srcset", "data", "action", "formaction", "poster", "background", "ping"]) => {
                     Use::Load
                 }
                 // `<meta http-equiv="refresh" content="0;url=…">`
-                _ if is(&["url"]) => Use::Load,
+                _ if is(&["url"]) && before[..before.len() - length].trim_ascii_end().ends_with(b";") => Use::Load,
                 _ => continue,
             };
             self.address(place + 1, how);
@@ -127,7 +203,7 @@ impl Links<'_> {
     fn address(&mut self, from: usize, how: Use) {
         let is_before = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'<' | b'"' | b'\'' | b'\\');
         let start = from + self.text[from..].iter().take(32).take_while(is_before).count();
-        let rest = &self.text[start..self.text.len().min(start + MAX_ADDRESS)];
+        let rest = &self.text[start..];
         let is_after =
             |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b')' | b'>' | b'"' | b'\'' | b'<' | b'`');
         // Only what begins like an address is walked to its end.
@@ -135,8 +211,14 @@ impl Links<'_> {
         if scheme.is_none() && !rest.starts_with(b"//") && !has_entity(rest) {
             return;
         }
-        let address = &rest[..rest.iter().position(is_after).unwrap_or(rest.len())];
-        self.found.extend(dangerous(address, scheme, how).map(|at| start + at));
+        if !self.address.contains(&start) {
+            let rest = &self.text[start..];
+            self.address = start..start + rest.iter().position(is_after).unwrap_or(rest.len());
+        }
+        let address = &self.text[start..self.address.end];
+        let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
+        let is_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start < self.address.end);
+        self.found.extend(dangerous(address, scheme, how, is_secret).map(|at| start + at));
     }
 }
 
@@ -162,14 +244,15 @@ fn has_entity(address: &[u8]) -> bool {
 }
 
 /// The character of an address to put into brackets, if it could carry data out or lead elsewhere.
-fn dangerous(address: &[u8], scheme: Option<usize>, how: Use) -> Option<usize> {
-    let Some(length) = scheme else {
+fn dangerous(address: &[u8], scheme: Option<usize>, how: Use, is_secret: bool) -> Option<usize> {
+    let Some(colon) = scheme else {
         if let Some(at) = entity(address) {
             return Some(at);
         }
-        return (address.len() > 2 && leads_out(&address[2..], how)).then_some(0);
+        return (address.starts_with(b"//") && address.len() > 2 && (is_secret || leads_out(&address[2..], how)))
+            .then_some(0);
     };
-    let (name, rest) = (&address[..length], &address[length + 1..]);
+    let (name, rest) = (&address[..colon], &address[colon + 1..]);
     let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
     let is_dangerous = if let Some(rest) = rest.strip_prefix(b"//") {
         !is(&["hxxp", "hxxps"]) && leads_out(rest, how)
@@ -178,14 +261,14 @@ fn dangerous(address: &[u8], scheme: Option<usize>, how: Use) -> Option<usize> {
         // Browsers read these as addresses too.
         !rest.is_empty() && !rest.starts_with(b":")
     } else if is(&["mailto"]) {
-        rest.contains(&b'?')
+        length(rest) > MAX_PATH || rest.contains(&b'?')
     } else if is(&["tel", "hxxp", "hxxps"]) {
         false
     } else {
         // `std::move` and `main.rs:12` are none.
         !name.contains(&b'.') && rest.first().is_some_and(|byte| byte.is_ascii_graphic() && *byte != b':')
     };
-    is_dangerous.then_some(length)
+    (is_secret || is_dangerous).then_some(colon)
 }
 
 /// Whether what follows the slashes of an address leads to where data could be carried, or not to where its label says.
@@ -194,20 +277,29 @@ fn leads_out(address: &[u8], how: Use) -> bool {
         Use::Load => return true,
         Use::Follow(label) => label,
     };
-    let host_end = address.iter().position(|byte| matches!(byte, b'/' | b'?' | b'#' | b'\\')).unwrap_or(address.len());
-    let (host, rest) = address.split_at(host_end);
+    let is_host_end = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b'\\');
+    // What is long is not looked through.
+    if address.len() > 4 * MAX_PATH {
+        return true;
+    }
+    let (host, rest) = address.split_at(address.iter().position(is_host_end).unwrap_or(address.len()));
     let (path, fragment) = match rest.iter().position(|byte| *byte == b'#') {
         Some(at) => rest.split_at(at),
         None => (rest, &rest[rest.len()..]),
     };
     host.contains(&b'@')
-        || host.contains(&b'[')
-        || host.len() > MAX_HOST
+        || host.starts_with(b"[")
+        || length(host) > MAX_HOST
         || path.contains(&b'?')
-        || path.len() > MAX_PATH
-        || fragment.len() > MAX_PATH
-        || address.windows(10).any(|part| part == b"[redacted:")
+        || length(path) > MAX_PATH
+        || length(fragment) > MAX_PATH
+        || rest.windows(10).any(|part| part == b"[redacted:")
         || named(label).is_some_and(|named| !is_same(named, host))
+}
+
+/// The length of a part, without the brackets that defanging puts into it.
+fn length(part: &[u8]) -> usize {
+    part.iter().filter(|byte| !matches!(byte, b'[' | b']')).count()
 }
 
 /// The host that a label names, if it names one.

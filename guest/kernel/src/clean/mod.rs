@@ -16,7 +16,7 @@ mod view;
 mod vocabulary;
 mod words;
 
-use std::{fmt::Write, ops::Range};
+use std::ops::Range;
 
 pub use instructions::MAX_INSTRUCTIONS;
 pub use types::{Counts, Escaped, Found, Hidden, Instruction, Kind, Reads, Redacted, Secret};
@@ -86,7 +86,7 @@ pub fn inspect(text: &str) -> Inspected<'_> {
     });
     let secrets = secrets.found();
     let mut edits: Vec<(Range<usize>, Edit)> = Vec::with_capacity(secrets.len());
-    let mut brackets = links::find(bytes).into_iter().peekable();
+    let mut brackets = links::find(bytes, &secrets).into_iter().peekable();
     for (kind, range) in secrets {
         found.redacted.add(kind);
         while let Some(at) = brackets.next_if(|at| *at < range.end) {
@@ -138,16 +138,24 @@ impl Inspected<'_> {
     /// Write a piece without edits.
     fn escape(&self, piece: Range<usize>, out: &mut String) {
         let mut from = piece.start;
-        for gap in Gaps::new(self.text, piece.start).take_while(|gap| gap.start < piece.end) {
+        for gap in Gaps::new(self.text, piece.clone()) {
             if let Is::Hidden(character) = gap.is {
                 out.push_str(&self.text[from..gap.start]);
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(character));
+                push_escape(out, character);
                 from = gap.start + character.len_utf8();
             }
         }
         out.push_str(self.text.get(from..piece.end).unwrap_or_default());
     }
+}
+
+/// Write what a character is, as in Rust: `\u{200b}`.
+fn push_escape(out: &mut String, character: char) {
+    let code = u32::from(character);
+    let digits = (u32::BITS - code.leading_zeros()).div_ceil(4).max(1);
+    out.push_str("\\u{");
+    out.extend((0..digits).rev().filter_map(|digit| char::from_digit(code >> (4 * digit) & 0xf, 16)));
+    out.push('}');
 }
 
 /// Hidden characters in a row.

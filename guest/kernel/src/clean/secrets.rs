@@ -58,8 +58,17 @@ const fn form(kind: Secret, begin: &'static str, of: Of, least: usize, most: usi
     Form { kind, begin, of, least, most }
 }
 
-/// By their first words, which are in the vocabulary.
+/// By their first words, which are in the vocabulary. In the order of their first letters.
 static FORMS: &[Form] = &[
+    form(Secret::ServiceToken, "AGE-SECRET-KEY-1", Of::Letters, 58, 58),
+    form(Secret::GcpKey, "GOCSPX-", Of::Url, 28, ANY),
+    form(Secret::ServiceToken, "PMAK-", Of::Url, 40, ANY),
+    form(Secret::ServiceToken, "SG.", Of::Dotted, 64, ANY),
+    form(Secret::ServiceToken, "dop_v1_", Of::Hex, 64, ANY),
+    form(Secret::ServiceToken, "doo_v1_", Of::Hex, 64, ANY),
+    form(Secret::ServiceToken, "dor_v1_", Of::Hex, 64, ANY),
+    form(Secret::ServiceToken, "dckr_pat_", Of::Url, 20, ANY),
+    form(Secret::ServiceToken, "figd_", Of::Url, 32, ANY),
     form(Secret::GithubToken, "ghp_", Of::Letters, 36, ANY),
     form(Secret::GithubToken, "gho_", Of::Letters, 36, ANY),
     form(Secret::GithubToken, "ghu_", Of::Letters, 36, ANY),
@@ -77,6 +86,35 @@ static FORMS: &[Form] = &[
     form(Secret::GitlabToken, "glft-", Of::Dotted, 20, ANY),
     form(Secret::GitlabToken, "glimt-", Of::Dotted, 20, ANY),
     form(Secret::GitlabToken, "glffct-", Of::Dotted, 20, ANY),
+    form(Secret::ServiceToken, "gsk_", Of::Letters, 40, ANY),
+    form(Secret::SlackToken, "hooks.slack.com/services/", Of::Base64, 20, ANY),
+    form(Secret::SlackToken, "hooks.slack.com/workflows/", Of::Base64, 20, ANY),
+    form(Secret::SlackToken, "hooks.slack.com/triggers/", Of::Base64, 20, ANY),
+    form(Secret::ServiceToken, "hf_", Of::Letters, 34, ANY),
+    form(Secret::ServiceToken, "hvs.", Of::Url, 24, ANY),
+    form(Secret::ServiceToken, "hvb.", Of::Url, 24, ANY),
+    form(Secret::ServiceToken, "lin_api_", Of::Letters, 32, ANY),
+    form(Secret::ServiceToken, "npm_", Of::Letters, 36, ANY),
+    form(Secret::ServiceToken, "pypi-AgE", Of::Url, 50, ANY),
+    form(Secret::ServiceToken, "pplx-", Of::Letters, 40, ANY),
+    form(Secret::StripeKey, "rk_live_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "rk_test_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "rk_prod_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "sk_live_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "sk_test_", Of::Letters, 16, ANY),
+    form(Secret::StripeKey, "sk_prod_", Of::Letters, 16, ANY),
+    form(Secret::AnthropicKey, "sk-ant-", Of::Url, 24, ANY),
+    form(Secret::OpenaiKey, "sk-proj-", Of::Url, 32, ANY),
+    form(Secret::OpenaiKey, "sk-svcacct-", Of::Url, 32, ANY),
+    form(Secret::OpenaiKey, "sk-admin-", Of::Url, 32, ANY),
+    form(Secret::OpenaiKey, "sk-or-v1-", Of::Hex, 32, ANY),
+    form(Secret::OpenaiKey, "sk-", Of::Letters, 32, ANY),
+    form(Secret::ServiceToken, "shpat_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "shpca_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "shppa_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "shpss_", Of::Hex, 32, ANY),
+    form(Secret::ServiceToken, "sntrys_", Of::Base64, 40, ANY),
+    form(Secret::StripeKey, "whsec_", Of::Letters, 24, ANY),
     form(Secret::SlackToken, "xoxb-", Of::Url, 16, ANY),
     form(Secret::SlackToken, "xoxp-", Of::Url, 16, ANY),
     form(Secret::SlackToken, "xoxa-", Of::Url, 16, ANY),
@@ -87,47 +125,25 @@ static FORMS: &[Form] = &[
     form(Secret::SlackToken, "xoxe.xoxb-", Of::Url, 16, ANY),
     form(Secret::SlackToken, "xoxe.xoxp-", Of::Url, 16, ANY),
     form(Secret::SlackToken, "xapp-", Of::Url, 16, ANY),
-    form(Secret::SlackToken, "hooks.slack.com/services/", Of::Base64, 20, ANY),
-    form(Secret::SlackToken, "hooks.slack.com/workflows/", Of::Base64, 20, ANY),
-    form(Secret::SlackToken, "hooks.slack.com/triggers/", Of::Base64, 20, ANY),
-    form(Secret::StripeKey, "sk_live_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "sk_test_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "sk_prod_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "rk_live_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "rk_test_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "rk_prod_", Of::Letters, 16, ANY),
-    form(Secret::StripeKey, "whsec_", Of::Letters, 24, ANY),
-    form(Secret::AnthropicKey, "sk-ant-", Of::Url, 24, ANY),
-    form(Secret::OpenaiKey, "sk-proj-", Of::Url, 32, ANY),
-    form(Secret::OpenaiKey, "sk-svcacct-", Of::Url, 32, ANY),
-    form(Secret::OpenaiKey, "sk-admin-", Of::Url, 32, ANY),
-    form(Secret::OpenaiKey, "sk-or-v1-", Of::Hex, 32, ANY),
-    form(Secret::OpenaiKey, "sk-", Of::Letters, 32, ANY),
-    form(Secret::GcpKey, "ya29.", Of::Url, 20, ANY),
-    form(Secret::GcpKey, "GOCSPX-", Of::Url, 28, ANY),
-    form(Secret::ServiceToken, "npm_", Of::Letters, 36, ANY),
-    form(Secret::ServiceToken, "pypi-AgE", Of::Url, 50, ANY),
-    form(Secret::ServiceToken, "hf_", Of::Letters, 34, ANY),
-    form(Secret::ServiceToken, "SG.", Of::Dotted, 64, ANY),
-    form(Secret::ServiceToken, "shpat_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "shpca_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "shppa_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "shpss_", Of::Hex, 32, ANY),
-    form(Secret::ServiceToken, "dop_v1_", Of::Hex, 64, ANY),
-    form(Secret::ServiceToken, "doo_v1_", Of::Hex, 64, ANY),
-    form(Secret::ServiceToken, "dor_v1_", Of::Hex, 64, ANY),
-    form(Secret::ServiceToken, "hvs.", Of::Url, 24, ANY),
-    form(Secret::ServiceToken, "hvb.", Of::Url, 24, ANY),
-    form(Secret::ServiceToken, "dckr_pat_", Of::Url, 20, ANY),
-    form(Secret::ServiceToken, "lin_api_", Of::Letters, 32, ANY),
-    form(Secret::ServiceToken, "gsk_", Of::Letters, 40, ANY),
     form(Secret::ServiceToken, "xai-", Of::Letters, 40, ANY),
-    form(Secret::ServiceToken, "pplx-", Of::Letters, 40, ANY),
-    form(Secret::ServiceToken, "sntrys_", Of::Base64, 40, ANY),
-    form(Secret::ServiceToken, "PMAK-", Of::Url, 40, ANY),
-    form(Secret::ServiceToken, "figd_", Of::Url, 32, ANY),
-    form(Secret::ServiceToken, "AGE-SECRET-KEY-1", Of::Letters, 58, 58),
+    form(Secret::GcpKey, "ya29.", Of::Url, 20, ANY),
 ];
+
+/// Where the forms are that begin with a letter.
+static FORMS_OF: [(u8, u8); 128] = {
+    let mut of = [(0, 0); 128];
+    let mut index = 0;
+    while index < FORMS.len() {
+        let first = FORMS[index].begin.as_bytes()[0] as usize;
+        assert!(index == 0 || FORMS[index - 1].begin.as_bytes()[0] as usize <= first);
+        if of[first].1 == 0 {
+            of[first].0 = index as u8;
+        }
+        of[first].1 = index as u8 + 1;
+        index += 1;
+    }
+    of
+};
 
 /// By their first letters: the rest of the token is of the same word, or of the next.
 static BEGINNINGS: &[Form] = &[
@@ -160,15 +176,26 @@ pub(super) struct Secrets {
     next_end: Option<(usize, usize)>,
     /// How far the last two runs of token characters reach, so that none is walked again.
     runs: [Range<usize>; 2],
+    /// That of an address whose user is being looked at.
+    password: Option<Range<usize>>,
+    /// Where the last value ends that is no secret, and how many in it were looked at.
+    value: (usize, u32),
 }
+
+/// How long a value after a name may be.
+const MAX_VALUE: usize = 512;
 
 impl Secrets {
     /// In order, not overlapping.
-    pub(super) fn found(self) -> Vec<(Secret, Range<usize>)> {
+    pub(super) fn found(mut self) -> Vec<(Secret, Range<usize>)> {
+        self.add_password();
         self.found
     }
 
     pub(super) fn word(&mut self, text: &[u8], word: Word) {
+        if self.password.as_ref().is_some_and(|password| password.start <= word.start) {
+            self.add_password();
+        }
         if self.found.last().is_some_and(|(_, last)| word.start < last.end) {
             return;
         }
@@ -176,11 +203,22 @@ impl Secrets {
         let found = found.or_else(|| self.begun(text, word));
         let found = found.or_else(|| (word.roles & BEARER != 0).then(|| bearer(text, word)).flatten());
         let found = found.or_else(|| (word.roles & KEY != 0).then(|| self.assigned(text, word)).flatten());
-        let found = found.or_else(|| address(text, word.end));
-        if let Some((kind, range)) = found
-            && self.found.last().is_none_or(|(_, last)| last.end <= range.start)
-        {
-            self.found.push((kind, range));
+        if let Some((kind, range)) = found {
+            if self.found.last().is_none_or(|(_, last)| last.end <= range.start) {
+                self.found.push((kind, range));
+            }
+        } else if self.password.is_none() {
+            self.password = address(text, word.end);
+        }
+    }
+
+    /// The password of an address comes after its user, whose name may be a secret, too.
+    fn add_password(&mut self) {
+        if let Some(password) = self.password.take() {
+            match self.found.last_mut() {
+                Some((_, last)) if password.start < last.end => last.end = last.end.max(password.end),
+                _ => self.found.push((Secret::Password, password)),
+            }
         }
     }
 
@@ -189,7 +227,7 @@ impl Secrets {
         if text[start..].starts_with(b"BEGIN ") {
             return self.private_key(text, start);
         }
-        FORMS.iter().find_map(|form| token(text, start, form))
+        form_at(text, start)
     }
 
     /// A token that begins with letters of its own, or an address.
@@ -226,9 +264,11 @@ impl Secrets {
         };
         let is_near = end < text.len() && end - body <= 16 * 1024;
         if is_near && memchr::memmem::find(&text[body..end], b"-----BEGIN").is_none() {
-            let label = text[end + 9..].iter().take(100).take_while(|byte| **byte != b'-' && **byte != b'\n').count();
-            let dashes = text[end + 9 + label..].iter().take(5).take_while(|byte| **byte == b'-').count();
-            return Some((Secret::PrivateKey, start..end + 9 + label + dashes));
+            let rest = &text[end + 9..];
+            let label = rest.iter().take(100).take_while(|byte| Of::Capitals.has(**byte) || **byte == b' ').count();
+            let dashes = rest[label..].iter().take(5).take_while(|byte| **byte == b'-').count();
+            let is_whole = dashes > 0 || rest.len() == label;
+            return Some((Secret::PrivateKey, start..end + 9 + if is_whole { label + dashes } else { 0 }));
         }
         Some((Secret::PrivateKey, start..body + key_lines(&text[body..])))
     }
@@ -271,7 +311,8 @@ impl Secrets {
         let is = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
         let is_password = is(&["password", "passwd", "passphrase", "pwd"]) || name.len() > 8 && ends(name, b"password");
         let (value, quote) = value_of(text, word.end)?;
-        if is(&["authorization"]) {
+        // A value may begin with names of others: `password=password=…`.
+        if is(&["authorization"]) || value < self.value.0 && self.value.1 > 1 {
             return None;
         }
         if is(&["sig"]) {
@@ -283,7 +324,8 @@ impl Secrets {
         }
         if is(&["key", "token", "secret"]) {
             let part = &text[..word.start];
-            let is_joined = part.last().is_some_and(|byte| matches!(byte, b'_' | b'-'));
+            let is_after_secret = self.found.last().is_some_and(|(_, last)| last.end == word.start);
+            let is_joined = !is_after_secret && part.last().is_some_and(|byte| matches!(byte, b'_' | b'-'));
             let letters = &part[..part.len() - usize::from(is_joined)];
             let length = letters.iter().rev().take(16).take_while(|byte| byte.is_ascii_alphanumeric()).count();
             let is_part = is_joined && roles_of(&letters[letters.len() - length..]) & KEY_PART != 0;
@@ -293,7 +335,7 @@ impl Secrets {
         }
         let range = match quote {
             Some(quote) => {
-                let end = text[value..].iter().take(512).position(|&byte| byte == quote || byte == b'\n')?;
+                let end = text[value..].iter().take(MAX_VALUE).position(|&byte| byte == quote || byte == b'\n')?;
                 // A quote inside a string of JSON is escaped.
                 let end = value + end;
                 value..end - usize::from(end > value && text[end - 1] == b'\\')
@@ -303,15 +345,15 @@ impl Secrets {
                     !byte.is_ascii_graphic() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'<' | b'>' | b'\\')
                 };
                 let is_end = |byte: &u8| is_end(*byte) || matches!(byte, b'&' | b')' | b']' | b'}' | b'|');
-                value..value + text[value..].iter().take(512).position(is_end).unwrap_or((text.len() - value).min(512))
+                value
+                    ..value
+                        + text[value..]
+                            .iter()
+                            .take(MAX_VALUE)
+                            .position(is_end)
+                            .unwrap_or((text.len() - value).min(MAX_VALUE))
             }
         };
-        let known = FORMS.iter().chain(BEGINNINGS).find_map(|form| token(text, range.start, form));
-        if let Some((kind, known)) = known
-            && known.end >= range.end
-        {
-            return Some((kind, known));
-        }
         let value = &text[range.clone()];
         let is_secret = if is_password { is_password_like(value, quote.is_some()) } else { is_secret_like(value) };
         let kind = if is_password {
@@ -323,25 +365,48 @@ impl Secrets {
         } else {
             Secret::Secret
         };
-        is_secret.then_some((kind, range))
+        if !is_secret {
+            self.value = (range.end, if range.start < self.value.0 { self.value.1 + 1 } else { 0 });
+            return None;
+        }
+        let known =
+            form_at(text, range.start).or_else(|| BEGINNINGS.iter().find_map(|form| token(text, range.start, form)));
+        Some(known.filter(|(_, known)| known.end >= range.end).unwrap_or((kind, range)))
     }
+}
+
+/// A token of the forms at a place.
+fn form_at(text: &[u8], start: usize) -> Option<(Secret, Range<usize>)> {
+    let (first, end) = *FORMS_OF.get(usize::from(*text.get(start)?))?;
+    FORMS[usize::from(first)..usize::from(end)].iter().find_map(|form| token(text, start, form))
 }
 
 /// Whether a form is at a place, up to where a word may end.
 fn token(text: &[u8], start: usize, form: &Form) -> Option<(Secret, Range<usize>)> {
     let rest = text.get(start..)?.strip_prefix(form.begin.as_bytes())?;
     let from = text.len() - rest.len();
+    // What fails costs little, because it may be tried again right after. Names have such beginnings too, but a digit among
+    // so many letters is none of a name.
+    let begin = rest.get(..form.least)?;
+    let is_random = || {
+        let mut run = rest.iter().take(MAX_NAME).take_while(|byte| form.of.has(**byte));
+        form.begin == "hf_" || run.any(u8::is_ascii_digit)
+    };
+    if !begin.iter().all(|byte| form.of.has(*byte)) || !is_random() {
+        return None;
+    }
     let limit = if form.most == ANY { ANY } else { form.most + 1 };
     let length = rest.iter().take(limit).take_while(|byte| form.of.has(**byte)).count();
     let is_whole = length <= form.most && !rest.get(length).is_some_and(u8::is_ascii_alphanumeric);
-    // Names have such beginnings too, but a digit among so many letters is none of a name.
-    let is_random = rest[..length].iter().any(u8::is_ascii_digit) || form.begin == "hf_";
-    (length >= form.least && is_whole && is_random).then_some((form.kind, start..from + length))
+    is_whole.then_some((form.kind, start..from + length))
 }
+
+/// How far a digit is looked for.
+const MAX_NAME: usize = 64;
 
 /// A run of characters from a place on, if it is long enough.
 fn run_of(text: &[u8], start: usize, of: Of, least: usize) -> Option<Range<usize>> {
-    let length = text[start..].iter().take(4096).take_while(|byte| of.has(**byte)).count();
+    let length = text[start..].iter().take_while(|byte| of.has(**byte)).count();
     (length >= least).then_some(start..start + length)
 }
 
@@ -375,19 +440,25 @@ fn bearer(text: &[u8], word: Word) -> Option<(Secret, Range<usize>)> {
 }
 
 /// The password of `scheme://user:password@host`, from the end of the scheme.
-fn address(text: &[u8], scheme: usize) -> Option<(Secret, Range<usize>)> {
+fn address(text: &[u8], scheme: usize) -> Option<Range<usize>> {
     let authority = text[scheme..].strip_prefix(b"://")?;
     let start = scheme + 3;
-    let is_end =
-        |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>');
-    let authority = &authority[..authority.iter().take(512).position(is_end).unwrap_or(authority.len().min(512))];
+    // What was redacted may have had an end in it, and what is defanged belongs to another address.
+    let marks = [&b"[redacted:"[..], b"[:]", b"[/]", b"[&]"];
+    let is_end = |(at, byte): (usize, &u8)| {
+        !byte.is_ascii_graphic()
+            || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>')
+            || *byte == b'[' && marks.iter().any(|mark| authority[at..].starts_with(mark))
+    };
+    let length = authority.iter().take(MAX_VALUE).enumerate().position(is_end);
+    let authority = &authority[..length.or((authority.len() < MAX_VALUE).then_some(authority.len()))?];
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
     let colon = authority[..at].iter().position(|byte| *byte == b':')?;
     let password = &authority[colon + 1..at];
-    let is_example =
-        [&b"password"[..], b"passwd", b"pass", b"pw", b"pwd"].iter().any(|other| password.eq_ignore_ascii_case(other));
+    let examples = [&b"password"[..], b"mypassword", b"passwd", b"passphrase", b"pass", b"pw", b"pwd", b"token"];
+    let is_example = examples.iter().any(|other| password.eq_ignore_ascii_case(other));
     let is_secret = !password.is_empty() && !is_example && !is_placeholder(password);
-    is_secret.then_some((Secret::Password, start + colon + 1..start + at))
+    is_secret.then_some(start + colon + 1..start + at)
 }
 
 /// How many bytes of lines of Base64, of headers such as `Proc-Type: …`, and of what separates them come first.
@@ -407,10 +478,13 @@ fn key_lines(text: &[u8]) -> usize {
         let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
         let length = line.iter().take_while(is_base64).count();
         let header = line.iter().take(24).take_while(|byte| Of::Url.has(**byte)).count();
+        // A header is one line of ASCII, so that nothing else is cut through.
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\\') || !byte.is_ascii();
+        let header_end = line.iter().take(200).position(is_end).or((line.len() < 200).then_some(line.len()));
         end = if length >= 16 || length > 0 && end > 0 && is_line_end(&line[length..]) {
             at + length
-        } else if line[header..].starts_with(b": ") && header > 0 {
-            at + line.iter().take(200).position(|byte| matches!(byte, b'\n' | b'\\')).unwrap_or(line.len().min(200))
+        } else if let Some(length) = header_end.filter(|_| header > 0 && line[header..].starts_with(b": ")) {
+            at + length
         } else {
             return end;
         };
@@ -468,11 +542,14 @@ fn is_password_like(value: &[u8], is_quoted: bool) -> bool {
         && !value.contains(&b':')
 }
 
-/// Whether a value looks like a key or token: among its characters, so many letters and digits mixed.
+/// Whether a value looks like a key or token: among its characters, so many letters and digits mixed. The name of a type has
+/// digits too, but in one place.
 fn is_secret_like(value: &[u8]) -> bool {
     let is_mixed =
         |run: &[u8]| run.len() >= 8 && run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic);
+    let changes = value.windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit()).count();
     value.len() >= 16
+        && (changes > 2 || value.len() >= 32)
         && !is_placeholder(value)
         && value.iter().all(|byte| Of::Encoded.has(*byte))
         && value.split(|byte| !byte.is_ascii_alphanumeric()).any(is_mixed)

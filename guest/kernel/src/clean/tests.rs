@@ -121,6 +121,7 @@ fn what_only_looks_like_a_secret_stays() {
         "the key: value pairs of a token: these are words",
         "commit 3f2b9c0d1e4a5b6c7d8e9f0a1b2c3d4e5f6a7b8c",
         "pwd=/home/user1/work2",
+        "private_key: Ed25519PrivateKey, gist://user:TOKEN@host",
         "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7 user@host",
     ] {
         assert_eq!(cleaned(text), text);
@@ -219,4 +220,84 @@ fn a_piece_never_shows_part_of_a_secret() {
             assert!(!out.contains(is_hidden), "{out}");
         }
     }
+}
+
+/// `cargo test --release -p seamgate-kernel throughput -- --ignored --nocapture`
+#[test]
+#[ignore = "measures"]
+fn throughput() {
+    use std::hint::black_box;
+    // Of this thread on a processor, because others use it too.
+    let nanoseconds = || {
+        let times = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+        times.split(' ').next().and_then(|time| time.parse::<u64>().ok()).expect("a number")
+    };
+    let logs = "2026-11-23T10:03:12.481Z ERROR payment-api [http-nio-8080-exec-7] c.e.p.Client: request 7f3a91 to \
+                http://db-3.internal:5432/pay?retry=2 failed after 30012 ms: connection timed out (attempt 3 of 5)\n\
+                10.2.3.4 - - [23/Nov/2026:10:03:13 +0000] \"GET /api/v1/orders/88231 HTTP/1.1\" 502 157 \"-\" \"curl/8.5.0\"\n\
+                {\"level\":\"warn\",\"ts\":1795428193.2,\"msg\":\"slow query\",\"ms\":1840,\"sql\":\"SELECT * FROM t WHERE id = 7\"}\n";
+    let prose = "The user of this service should read the previous section before they run a tool, because you are now on a \
+                 page which all the rules of the system refer to, and each of them is explained. ";
+    let secrets = format!("ghp_{} password=hunter22 ", "a1".repeat(18));
+    let mut slowest = f64::MAX;
+    for (name, piece) in [
+        ("logs", logs),
+        ("prose", prose),
+        ("Chinese", "服务在三十秒后超时，用户需要重试三次。系统管理员检查了数据库的连接。"),
+        ("Russian", "Сервис не ответил за тридцать секунд, пользователь повторил запрос три раза. "),
+        ("zero width", "\u{200b}"),
+        ("letter and zero width", "a\u{200b}"),
+        ("controls", "\u{1}a"),
+        ("escapes", "\\u0041"),
+        ("surrogates", "\\ud83d\\ude00"),
+        ("broken escapes", "\\u\\u{\\u{12345"),
+        ("sequences", "\u{1b}[1;2"),
+        ("joiners", "👩\u{200d}"),
+        ("words of rules", "ignore all previous your system no user already approved by user "),
+        ("you", "you "),
+        ("be", "be be"),
+        ("all", "all,"),
+        ("begin", "-----BEGIN PRIVATE KEY-----\n"),
+        ("begin and end", "-----BEGIN PRIVATE KEY-----\nx-----END "),
+        ("jwt", "eyJa-eyJ"),
+        ("jwt parts", "eyJ."),
+        ("jwt long parts", "eyJaaaaaaaaaaaaaaaaaaaa."),
+        ("tokens", "sk-"),
+        ("names of tokens", "sk-ant-"),
+        ("token beginnings", "AKIA"),
+        ("keys", "password="),
+        ("quoted keys", "password=\"a b"),
+        ("keys and names", "key=key:"),
+        ("authorities", "http://a:"),
+        ("schemes", "a://"),
+        ("bearer", "bearer a"),
+        ("brackets", "["),
+        ("closed brackets", "]("),
+        ("links", "[a](http://a.b"),
+        ("images", "![](//x"),
+        ("tags", "<a"),
+        ("attributes", "<a src="),
+        ("urls", "<a url("),
+        ("marks", "<|a"),
+        ("roles", "\nsystem:"),
+        ("line starts", "\n####      system"),
+        ("accents", "a\u{301}"),
+        ("secrets", &secrets),
+    ] {
+        print!("{name:>24}");
+        for size in [1_000, 100_000, 5_000_000] {
+            std::io::Write::flush(&mut std::io::stdout()).expect("standard output");
+            let text = piece.repeat(size / piece.len() + 1);
+            let times = (20_000_000 / size).clamp(1, 1000);
+            let begin = nanoseconds();
+            for _ in 0..times {
+                black_box(clean(black_box(&text)));
+            }
+            let rate = (text.len() * times) as f64 * 1e3 / (nanoseconds() - begin).max(1) as f64;
+            print!(" {rate:8.0} MB/s");
+            slowest = slowest.min(rate);
+        }
+        println!();
+    }
+    println!("slowest {slowest:.0}");
 }

@@ -154,18 +154,60 @@ pub(super) enum Folded {
     Ideograph(u32),
 }
 
+/// The characters that most words consist of, folded, or one of the two below, or 0 for a gap.
+static FOLDED: [u16; 0x600] = {
+    let mut folded = [0; 0x600];
+    let mut code = 0;
+    while code < folded.len() {
+        folded[code] = match code {
+            0x300..=0x36f | 0x483..=0x489 => NOTHING,
+            0..=0xa9 | 0xab..=0xb4 | 0xb6..=0xb9 | 0xbb..=0xbf | 0xd7 | 0xf7 => 0,
+            _ => fold_letter(lower(code as u32)) as u16,
+        };
+        code += 1;
+    }
+    folded
+};
+const NOTHING: u16 = 1;
+
+/// A letter of these scripts in lower case.
+const fn lower(code: u32) -> u32 {
+    match code {
+        0xc0..=0xde | 0x391..=0x3a9 | 0x410..=0x42f => code + 0x20,
+        0x386 => 0x3ac,
+        0x388..=0x38a => code + 0x25,
+        0x38c => 0x3cc,
+        0x38e | 0x38f => code + 0x3f,
+        0x400..=0x40f => code + 0x50,
+        0x460..=0x481 | 0x48a..=0x4bf | 0x4d0..=0x52f => code | 1,
+        0x531..=0x556 => code + 0x30,
+        _ => code,
+    }
+}
+
 /// A character above U+007F, folded: case, width, accents, and letters that look like Latin ones.
-pub(super) fn fold(character: char) -> Folded {
-    let code = u32::from(character);
+#[inline]
+pub(super) fn fold(code: u32) -> Folded {
+    if let Some(folded) = FOLDED.get(code as usize) {
+        return match *folded {
+            0 => Folded::Gap(0),
+            NOTHING => Folded::Nothing,
+            letter => Folded::Letter(u32::from(letter)),
+        };
+    }
     match code {
         // What most texts consist of, first.
         0x3400..=0x4dbf | 0x4e00..=0x9fff | 0x3041..=0x30ff | 0x3005..=0x3007 | 0xf900..=0xfaff | 0x20000..=0x3fffd => {
             Folded::Ideograph(code)
         }
         0xac00..=0xd7a3 => Folded::Letter(code),
-        0x300..=0x36f
-        | 0x483..=0x489
-        | 0x640
+        _ => fold_rare(code),
+    }
+}
+
+fn fold_rare(code: u32) -> Folded {
+    match code {
+        0x640
         | 0x64b..=0x65f
         | 0x670
         | 0x1ab0..=0x1aff
@@ -193,14 +235,8 @@ pub(super) fn fold(character: char) -> Folded {
         0x1f150..=0x1f169 => latin(code - 0x1f150),
         0x1f170..=0x1f189 => latin(code - 0x1f170),
         0x1f1e6..=0x1f1ff => latin(code - 0x1f1e6),
-        0x2071 | 0x207f | 0x2090..=0x209c | 0x2100..=0x214f => Folded::Letter(fold_letter(code)),
-        0xa0..=0xa9
-        | 0xab..=0xb4
-        | 0xb6..=0xb9
-        | 0xbb..=0xbf
-        | 0xd7
-        | 0xf7
-        | 0x60c
+        0x2071 | 0x207f | 0x2090..=0x209c | 0x2100..=0x214f | 0x2c7c | 0x2c7d => Folded::Letter(fold_letter(code)),
+        0x60c
         | 0x61b
         | 0x965
         | 0x2000..=0x2fff
@@ -212,7 +248,7 @@ pub(super) fn fold(character: char) -> Folded {
         | 0xfff0..=0xffff
         | 0x1f000..=0x1fbff
         | 0xe0000.. => Folded::Gap(0),
-        _ => Folded::Letter(fold_letter(character.to_lowercase().next().map_or(code, u32::from))),
+        _ => Folded::Letter(fold_letter(code)),
     }
 }
 
@@ -280,28 +316,28 @@ pub(super) const fn fold_letter(code: u32) -> u32 {
         0x570 => b'h',
         0x578 => b'n',
         // Letters of phonetic alphabets, small capitals, raised and lowered ones.
-        0x251 | 0x1d00 | 0x1d43 | 0x2090 => b'a',
+        0x251 | 0x1d00 | 0x1d43 | 0x2090 | 0x1d2c => b'a',
         0x299 | 0x1d2e | 0x1d47 => b'b',
         0x1d04 | 0x1d9c => b'c',
-        0x1d05 | 0x1d48 => b'd',
+        0x1d05 | 0x1d48 | 0x1d30 => b'd',
         0x1d07 | 0x1d49 | 0x2091 | 0x1d31 => b'e',
         0xa730 | 0x1da0 => b'f',
-        0x261 | 0x262 | 0x1d4d => b'g',
+        0x261 | 0x262 | 0x1d4d | 0x1d33 => b'g',
         0x29c | 0x2b0 | 0x1d34 | 0x2095 => b'h',
-        0x269 | 0x26a | 0x2071 | 0x1d62 => b'i',
-        0x1d0a | 0x2b2 | 0x2c7c => b'j',
-        0x1d0b | 0x1d4f | 0x2096 => b'k',
-        0x29f | 0x2e1 | 0x2097 => b'l',
-        0x1d0d | 0x1d50 | 0x2098 => b'm',
-        0x274 | 0x207f | 0x2099 => b'n',
-        0x1d0f | 0x1d52 | 0x2092 => b'o',
-        0x1d18 | 0x1d56 | 0x209a => b'p',
-        0x280 | 0x2b3 | 0x1d63 => b'r',
+        0x269 | 0x26a | 0x2071 | 0x1d62 | 0x1d35 => b'i',
+        0x1d0a | 0x2b2 | 0x2c7c | 0x1d36 => b'j',
+        0x1d0b | 0x1d4f | 0x2096 | 0x1d37 => b'k',
+        0x29f | 0x2e1 | 0x2097 | 0x1d38 => b'l',
+        0x1d0d | 0x1d50 | 0x2098 | 0x1d39 => b'm',
+        0x274 | 0x207f | 0x2099 | 0x1d3a => b'n',
+        0x1d0f | 0x1d52 | 0x2092 | 0x1d3c => b'o',
+        0x1d18 | 0x1d56 | 0x209a | 0x1d3e => b'p',
+        0x280 | 0x2b3 | 0x1d63 | 0x1d3f => b'r',
         0xa731 | 0x2e2 | 0x209b => b's',
-        0x1d1b | 0x1d57 | 0x209c => b't',
-        0x1d1c | 0x1d58 | 0x1d64 => b'u',
-        0x1d20 | 0x1d5b | 0x1d65 => b'v',
-        0x1d21 | 0x2b7 => b'w',
+        0x1d1b | 0x1d57 | 0x209c | 0x1d40 => b't',
+        0x1d1c | 0x1d58 | 0x1d64 | 0x1d41 => b'u',
+        0x1d20 | 0x1d5b | 0x1d65 | 0x2c7d => b'v',
+        0x1d21 | 0x2b7 | 0x1d42 => b'w',
         0x2e3 | 0x2093 => b'x',
         0x28f | 0x2b8 => b'y',
         0x1d22 | 0x1dbb => b'z',

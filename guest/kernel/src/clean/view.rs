@@ -3,7 +3,7 @@
 //! What is found in it is told by places in the text as given. Nothing is kept for each hidden character, because a hostile
 //! text consists of them: both directions read the text again, which gives the same.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use seamgate_core::is_hidden;
 
@@ -30,6 +30,8 @@ impl Gap {
     fn shows(self) -> Option<char> {
         match self.is {
             Is::Escape(character) if !is_skipped(character) => Some(character),
+            // It ends a line for some readers.
+            Is::Hidden('\r') => Some('\r'),
             _ => None,
         }
     }
@@ -40,15 +42,16 @@ fn is_skipped(character: char) -> bool {
     is_hidden(character) && !matches!(character, '\n' | '\t' | '\r')
 }
 
-/// The gaps of a text from a place on, in order.
+/// The gaps of a piece of a text, in order.
 pub(super) struct Gaps<'t> {
     text: &'t str,
     at: usize,
+    end: usize,
 }
 
 impl<'t> Gaps<'t> {
-    pub(super) fn new(text: &'t str, at: usize) -> Self {
-        Gaps { text, at }
+    pub(super) fn new(text: &'t str, piece: Range<usize>) -> Self {
+        Gaps { text, at: piece.start, end: piece.end }
     }
 }
 
@@ -58,8 +61,9 @@ impl Iterator for Gaps<'_> {
     fn next(&mut self) -> Option<Gap> {
         let bytes = self.text.as_bytes();
         loop {
-            let start = self.at + plain(&bytes[self.at..]);
-            let first = *bytes.get(start)?;
+            // The last one may end after the piece.
+            let start = self.at + plain(bytes.get(self.at..self.end)?);
+            let first = *bytes[..self.end].get(start)?;
             if first == b'\\' {
                 self.at = start + 1;
                 if let Some((character, length)) = escape(&bytes[start..]) {
@@ -112,8 +116,13 @@ const SPECIAL: [bool; 256] = {
 /// How many bytes come before the first that may be special.
 #[inline]
 pub(super) fn plain(bytes: &[u8]) -> usize {
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    let mut at = 0;
+    // Where one is, the next is often near.
+    const NEAR: usize = 8;
+    if let Some(place) = bytes.iter().take(NEAR).position(|&byte| SPECIAL[usize::from(byte)]) {
+        return place;
+    }
+    let mut at = bytes.len().min(NEAR);
+    let (blocks, rest) = bytes[at..].as_chunks::<32>();
     for block in blocks {
         // Compiled to a few instructions on all at once.
         let mut special = false;
@@ -156,6 +165,8 @@ fn hex(digits: &[u8]) -> Option<u32> {
 /// character that opens or closes a string. What such a string says stays: it may hold anything.
 fn sequence(character: char, bytes: &[u8]) -> usize {
     let parameters = match (character, bytes.first()) {
+        // What was redacted is none.
+        _ if bytes.starts_with(b"[redacted:") => return 0,
         ('\u{9b}', _) => bytes,
         (_, Some(b'[')) => &bytes[1..],
         (_, Some(b'!'..=b'/' | b':'..=b'@' | b']'..=b'`' | b'{'..=b'~')) => return 1,
@@ -177,7 +188,7 @@ impl<'t> View<'t> {
     pub(super) fn new(given: &'t str, mut each: impl FnMut(Gap)) -> Self {
         let mut text = String::new();
         let mut from = 0;
-        for gap in Gaps::new(given, 0) {
+        for gap in Gaps::new(given, 0..given.len()) {
             each(gap);
             if from == 0 {
                 text.reserve(given.len());
@@ -200,7 +211,7 @@ impl<'t> View<'t> {
         }
         let mut places: Vec<(&mut usize, Edge)> = places.collect();
         places.sort_unstable_by_key(|(place, edge)| (**place, *edge));
-        let mut cursor = Cursor { gaps: Gaps::new(self.given, 0).peekable(), shown: 0, given: 0 };
+        let mut cursor = Cursor { gaps: Gaps::new(self.given, 0..self.given.len()).peekable(), shown: 0, given: 0 };
         for (place, edge) in places {
             *place = cursor.seek(*place, edge);
         }

@@ -16,7 +16,7 @@ roles! {
     PERSON APPROVED AGREED ALREADY BY APPROVAL GRANTED NEEDED WITHOUT ASKING
     CALL USE TOOL
     REVEAL SYSTEM PROMPT SEND SENSITIVE CONVERSATION TO
-    TELL TELLING
+    TELL THE
     IF MODEL NOTE
     MARK NEXT
     KEY KEY_PART PREFIX BEARER
@@ -132,7 +132,8 @@ pub(super) const VOCABULARY: &[(u64, &str)] = &[
     (CONVERSATION, "conversation transcript chat history"),
     (TO, "to"),
     (TELL, "tell inform mention notify alert warn reveal disclose"),
-    (TELLING, "telling informing notifying alerting"),
+    (TELL, "telling informing notifying alerting"),
+    (THE, "the this your"),
     (IF, "if"),
     (MODEL, "ai llm chatbot assistant agent gpt claude copilot gemini"),
     (NOTE, "note attention dear hey message instructions notice"),

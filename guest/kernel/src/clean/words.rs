@@ -91,22 +91,22 @@ pub(super) fn each(text: &str, is_wanted: impl Fn(&[u8], usize, usize) -> bool, 
             if bytes.get(at).is_none_or(u8::is_ascii) {
                 break;
             }
-            let Some(character) = text[at..].chars().next() else { break };
-            match fold(character) {
-                Folded::Nothing => at += character.len_utf8(),
+            let (code, length) = decode(bytes, at);
+            match fold(code) {
+                Folded::Nothing => at += length,
                 Folded::Letter(letter) => {
                     hash = step(hash, letter);
-                    at += character.len_utf8();
+                    at += length;
                     is_word = true;
                 }
                 Folded::Ideograph(_) | Folded::Gap(_) if is_word => break,
                 Folded::Gap(steps) => {
-                    at += character.len_utf8();
+                    at += length;
                     place = place.saturating_add(u32::from(steps));
                     break;
                 }
                 Folded::Ideograph(code) => {
-                    at += character.len_utf8();
+                    at += length;
                     place = place.saturating_add(1);
                     ideograph = Some((code, start));
                     if let Some((first, start)) = before {
@@ -233,6 +233,7 @@ pub(super) fn roles_of(word: &[u8]) -> u64 {
 }
 
 /// A character of UTF-8, and its length.
+#[inline]
 const fn decode(text: &[u8], at: usize) -> (u32, usize) {
     const fn more(text: &[u8], at: usize) -> u32 {
         (text[at] & 0x3f) as u32
@@ -240,8 +241,8 @@ const fn decode(text: &[u8], at: usize) -> (u32, usize) {
     let first = text[at] as u32;
     match first {
         0..0x80 => (first, 1),
-        0xc0..0xe0 => ((first & 0x1f) << 6 | more(text, at + 1), 2),
+        0x80..0xe0 => ((first & 0x1f) << 6 | more(text, at + 1), 2),
         0xe0..0xf0 => ((first & 0xf) << 12 | more(text, at + 1) << 6 | more(text, at + 2), 3),
-        _ => panic!("a word of the vocabulary is in the basic plane"),
+        _ => ((first & 7) << 18 | more(text, at + 1) << 12 | more(text, at + 2) << 6 | more(text, at + 3), 4),
     }
 }

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Warning,
-    parts::{Place, Step},
+    parts::{Document, Place, Step},
 };
 
 use super::{Profile, Then};
@@ -50,7 +50,7 @@ fn of_tool(profile: &Profile, tool: &Tool, place: &Place, warnings: &mut Vec<War
     let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
     let takes_text = tool.permit != Permit::Deny && tool.effect != Effect::Read && tool.scope.is_empty();
     let named = |word: &&str| profile_mentions(profile, tool, word);
-    if is_guarded && takes_text && FREE_TEXT.iter().any(|word| named(&word)) {
+    if is_guarded && takes_text && FREE_TEXT.iter().any(named) {
         let message =
             "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
         say(&place.clone().name("arguments"), "free_text_command", message);
@@ -59,10 +59,10 @@ fn of_tool(profile: &Profile, tool: &Tool, place: &Place, warnings: &mut Vec<War
 
 /// Whether the arguments of a tool have a member of this name.
 fn profile_mentions(profile: &Profile, tool: &Tool, word: &str) -> bool {
-    let Ok(document) = seamgate_core::parts::Json::read(&profile.source, &seamgate_core::parts::CONTRACT_CAPS) else {
+    let Some(document) = profile.document() else {
         return false;
     };
-    let tools = document.member(seamgate_core::parts::Document::ROOT, "tools");
+    let tools = document.member(Document::ROOT, "tools");
     let mut tools = tools.into_iter().flat_map(|at| document.items(at));
     let is_it = |at: &u32| {
         let text = |name: &str| document.member(*at, name).map_or("", |at| document.string(at));

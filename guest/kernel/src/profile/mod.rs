@@ -6,7 +6,7 @@ mod read;
 
 use seamgate_core::{
     Contract, Warning,
-    parts::{Path, Schema},
+    parts::{CONTRACT_CAPS, Json, Path, Schema},
 };
 
 pub(crate) use read::read;
@@ -124,6 +124,11 @@ impl Profile {
     /// Text for the agent's prompt: its tools, which of them need approval, and its final answer.
     pub fn describe(&self) -> String {
         describe::describe(self)
+    }
+
+    /// The profile as a document. It was read before, in as many words.
+    pub(crate) fn document(&self) -> Option<Json<'_>> {
+        Json::read(&self.source, &CONTRACT_CAPS).ok()
     }
 
     /// The principals of some groups, in ascending order.

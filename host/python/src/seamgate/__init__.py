@@ -18,16 +18,19 @@ from ._decisions import (
     Facts,
     Found,
     Freshness,
+    HiddenTool,
     Instruction,
     Observation,
     ProfileInfo,
     Provenance,
     Reason,
     Shown,
+    Surface,
+    SurfaceTool,
     ToolResult,
 )
 from ._faults import FileError, LoadError, SeamgateError, SeamgateFault
-from ._gate import Answer, Contract, Gate, Instance, Lists, Output, Profile, Request, Verdict
+from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
 from ._limits import Limits, Usage
 from ._loop import Loop
 from ._parser import ContractRegistry, ParseResult, ResultParser
@@ -37,6 +40,7 @@ from ._types import (
     Candidate,
     Change,
     ChangeKind,
+    Confidence,
     ContractInfo,
     Disposition,
     ErrorKind,
@@ -64,12 +68,14 @@ __all__ = [
     "Candidate",
     "Change",
     "ChangeKind",
+    "Confidence",
     "Contract",
     "ContractInfo",
     "ContractRegistry",
     "Decision",
     "Disposition",
     "ErrorKind",
+    "Evidence",
     "Facts",
     "FaultCode",
     "FileError",
@@ -77,6 +83,7 @@ __all__ = [
     "Found",
     "Freshness",
     "Gate",
+    "HiddenTool",
     "Instance",
     "Instruction",
     "Item",
@@ -103,9 +110,12 @@ __all__ = [
     "ResultParser",
     "SeamgateError",
     "SeamgateFault",
+    "Seen",
     "Shown",
     "Source",
     "Span",
+    "Surface",
+    "SurfaceTool",
     "ToolResult",
     "Usage",
     "Verdict",
@@ -123,7 +133,12 @@ def _gate() -> Gate:
 
 
 def validate(
-    contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+    contract: Contract,
+    output: Output,
+    *,
+    finish: Finish | str = Finish.UNKNOWN,
+    lists: Lists | None = None,
+    evidence: Evidence | None = None,
 ) -> Report:
     """Judge one output by a contract, with a gate that all calls of this function share.
 
@@ -132,4 +147,4 @@ def validate(
     Raises:
         LoadError: The gate cannot be made.
     """
-    return _gate().validate(contract, output, finish=finish, lists=lists).report
+    return _gate().validate(contract, output, finish=finish, lists=lists, evidence=evidence).report

@@ -294,3 +294,48 @@ class Observation:
     shown: Shown | None = None
     freshness: Freshness | None = None
     json: str = field(default="", repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class SurfaceTool:
+    """A tool that the model may see.
+
+    Attributes:
+        tool: The tool.
+        effect: `read`, `idempotent` or `effectful`.
+        permit: `approval`: a person decides about each call.
+        server: Where the tool runs. None for the host's own.
+        definition: What the model may read of the definition: each text is cleaned.
+    """
+
+    tool: str
+    effect: Literal["read", "idempotent", "effectful"]
+    permit: Literal["allow", "approval"]
+    server: str | None = None
+    definition: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class HiddenTool:
+    """A tool that the model may not see, and by what code of `schemas/surface.schema.json`."""
+
+    tool: str
+    code: Literal["absent", "changed", "unknown", "mode", "permit"]
+    server: str | None = None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The tools that the model may see now, and those that it may not.
+
+    Attributes:
+        tools: Those that it may see.
+        hidden: The others.
+        facts: The members of the facts that changed: `surface`. A `Loop` puts it in its place.
+        json: The surface as JSON text, the same bytes as in every other runtime.
+    """
+
+    tools: tuple[SurfaceTool, ...]
+    hidden: tuple[HiddenTool, ...]
+    facts: dict[str, Any]
+    json: str = field(default="", repr=False, compare=False)

@@ -32,7 +32,7 @@ def read(path: Path, *, regular: bool) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise _Unread(f"is not UTF-8: the byte at {error.start} is not") from None
+        raise _Unread(f"is not UTF-8 at byte {error.start}") from None
 
 
 def each_member(source: str, write: Callable[[str, str], str]) -> str:

@@ -13,20 +13,20 @@ from wasmtime.component import ExportIndex
 
 from . import _json
 from ._contracts import read_contract
-from ._decisions import Call, Decision, Facts, Observation, ProfileInfo, ToolResult
+from ._decisions import Call, Decision, Facts, Observation, ProfileInfo, Surface, ToolResult
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
 from ._loop import Loop
 from ._profiles import read_profile
 from ._report import Report, record
 from ._sandbox import KERNEL, PROFILES, Live, Sandbox, Stopped
-from ._types import ContractInfo, FaultCode, Finish, LintWarning
+from ._types import Confidence, ContractInfo, FaultCode, Finish, LintWarning
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 T = TypeVar("T")
-Made = TypeVar("Made", Decision, Observation)
+Made = TypeVar("Made", Decision, Observation, Surface)
 
 Contract = str | Mapping[str, Any] | os.PathLike[str]
 """A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""
@@ -40,6 +40,34 @@ UTF-8."""
 
 Lists = Mapping[str, Iterable[str]]
 """The lists that a contract's `allow` names. One that is missing is a fault, unless its rule is optional."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an agent saw of one result, for claims to cite. The defaults allow least.
+
+    Attributes:
+        id: What claims cite it by: 1 to 256 bytes, and no other has it.
+        text: What the agent saw of it, character for character: at most 1 MiB.
+        kinds: The kinds of evidence that it is.
+        labels: What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
+        confidence: The most that its source allows a claim to state.
+        complete: Whether all of the result was seen, so that what is not in it is not there.
+        limitations: Codes of what limits it. Each claim that cites it must repeat them.
+    """
+
+    id: str
+    text: str
+    kinds: Iterable[str] = ()
+    labels: Iterable[str] = ()
+    confidence: Confidence | str = Confidence.LOW
+    complete: bool = False
+    limitations: Iterable[str] = ()
+
+
+Evidence = Iterable[Seen | Observation | Mapping[str, Any]]
+"""What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
+all."""
 
 
 # The longest contract that the component takes, in bytes.
@@ -81,12 +109,14 @@ class Request:
         output: What the agent produced.
         finish: Why it stopped.
         lists: Lists that the contract's `allow` names.
+        evidence: What the agent saw, where the contract has `evidence`.
     """
 
     contract: Contract
     output: Output
     finish: Finish | str = Finish.UNKNOWN
     lists: Lists | None = None
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
@@ -208,7 +238,13 @@ class Gate:
         return tuple(_record(LintWarning, warning) for warning in warnings)
 
     def validate(
-        self, contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+        self,
+        contract: Contract,
+        output: Output,
+        *,
+        finish: Finish | str = Finish.UNKNOWN,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
     ) -> Verdict:
         """Judge one output in a fresh instance.
 
@@ -220,13 +256,14 @@ class Gate:
             finish: Why the producer stopped: `stop`, `length`, `refusal`, `content_filter`, `tool_call`, `unknown`, or
                 its API's own word for one of these (`end_turn`, `MAX_TOKENS` …).
             lists: Lists that the contract's `allow` names: all but those of optional rules.
+            evidence: What the agent saw. Where the contract has `evidence`, none is a fault, and `[]` is not.
 
         Raises:
             SeamgateFault: There is no verdict: for one, a list is missing (`bad_request`). A rejected output is none:
                 it is a report.
             FileError: A file cannot be read.
         """
-        return self.instance()._validate(contract, output, finish, lists, fresh=True)
+        return self.instance()._validate(contract, output, finish, lists, evidence, fresh=True)
 
     def validate_all(self, requests: Iterable[Request], *, threads: int | None = None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs, each in a fresh instance, several at once.
@@ -241,7 +278,13 @@ class Gate:
 
         def judge(request: Request) -> Verdict | SeamgateFault:
             try:
-                return self.validate(request.contract, request.output, finish=request.finish, lists=request.lists)
+                return self.validate(
+                    request.contract,
+                    request.output,
+                    finish=request.finish,
+                    lists=request.lists,
+                    evidence=request.evidence,
+                )
             except SeamgateFault as fault:
                 return fault
 
@@ -328,6 +371,21 @@ class Gate:
 
         warnings, _ = self.instance()._run(linted, 0)
         return tuple(_record(LintWarning, warning) for warning in warnings)
+
+    def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
+        """Say which tools the model may see, in a fresh instance.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            facts: What it depends on, as a dict or as JSON text.
+            listed: What servers list now, as a lock file has it (`schemas/lock.schema.json`): a tool that is not there,
+                or whose definition changed, is hidden. Default: the profile's own definitions are looked at.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; `bad_request` where a document is invalid, or the facts lack the mode; or a
+                limit was passed.
+        """
+        return self.instance().surface(agent, facts, listed)
 
     def permit(self, agent: str, facts: str | Facts, call: str | Call) -> Decision:
         """Decide whether a call may run, in a fresh instance.
@@ -428,7 +486,7 @@ class Gate:
         one = [agent] if isinstance(agent, str) else []
         if op is None:
             return one, []
-        if op in ("permit", "observe"):
+        if op in ("surface", "permit", "observe"):
             return [], one
         return ([], sorted(self._profiles)) if "profile" in str(op) else (sorted(self._contracts), [])
 
@@ -448,20 +506,34 @@ class Instance:
         self._live = None
 
     def validate(
-        self, contract: Contract, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+        self,
+        contract: Contract,
+        output: Output,
+        *,
+        finish: Finish | str = Finish.UNKNOWN,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
     ) -> Verdict:
         """Judge one output. A registered contract is compiled once.
 
         Args and errors are those of `Gate.validate`.
         """
-        return self._validate(contract, output, finish, lists, fresh=False)
+        return self._validate(contract, output, finish, lists, evidence, fresh=False)
 
     def _validate(
-        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, *, fresh: bool
+        self,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str,
+        lists: Lists | None,
+        evidence: Evidence | None,
+        *,
+        fresh: bool,
     ) -> Verdict:
         gate = self._gate
         text, invalid = self._text(output)
-        gate._small_enough(_size(text))
+        seen = None if evidence is None else _json.text([_observation(observation) for observation in evidence])
+        gate._small_enough(_size(text) + (0 if seen is None else _size(seen)))
         agents: list[str] = []
         whole = None
         if isinstance(contract, str) and not contract.lstrip().startswith("{"):
@@ -475,7 +547,7 @@ class Instance:
             whole = _contract_text(contract)
             if _size(whole) > _MOST_CONTRACT or not _json.is_json(whole):
                 self._refuse(whole)
-        request = _request(agents, whole, text, finish, lists, invalid)
+        request = _request(agents, whole, text, finish, lists, seen, invalid)
         # Output and contract count as they stand in the request, with what must be escaped in JSON.
         answer, usage = self._run(lambda live: live.call(gate._sandbox.call, request), _size(request), agents)
         parsed = _answer(answer, "report")
@@ -492,6 +564,13 @@ class Instance:
         except ValueError as error:
             raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
 
+    def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
+        """Say which tools the model may see. A registered profile is compiled once.
+
+        Args and errors are those of `Gate.surface`.
+        """
+        return self._made(Surface, "surface", agent, facts=facts, listed=listed)
+
     def permit(self, agent: str, facts: str | Facts, call: str | Call) -> Decision:
         """Decide whether a call may run. A registered profile is compiled once.
 
@@ -506,9 +585,9 @@ class Instance:
         """
         return self._made(Observation, "observe", agent, facts=facts, call=call, result=result)
 
-    def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any]) -> Made:
-        texts = [_text_of(what, document) for what, document in documents.items()]
-        size = self._gate._small_enough(sum(map(_size, texts)))
+    def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> Made:
+        texts = [None if document is None else _text_of(what, document) for what, document in documents.items()]
+        size = self._gate._small_enough(sum(0 if text is None else _size(text) for text in texts))
         function = self._gate._sandbox.harness(KERNEL, name)
         return _read(cls, self._by_profile(agent, size, lambda live: _typed(live, function, agent, *texts)))
 
@@ -594,6 +673,7 @@ def _request(
     output: str,
     finish: Finish | str,
     lists: Lists | None,
+    evidence: str | None,
     invalid_utf8: int | None,
 ) -> str:
     members = [f'"agent":{_json.text(agent)}' for agent in agents]
@@ -604,6 +684,8 @@ def _request(
         members.append(f'"finish":{_json.text(finish)}')
     if lists:
         members.append(f'"lists":{_json.text({name: _values(name, values) for name, values in lists.items()})}')
+    if evidence is not None:
+        members.append(f'"evidence":{evidence}')
     if invalid_utf8 is not None:
         members.append(f'"invalid_utf8":{invalid_utf8}')
     return "{" + ",".join(members) + "}"
@@ -613,6 +695,21 @@ def _values(name: str, values: Iterable[str]) -> list[str]:
     if isinstance(values, (str, bytes)):
         raise TypeError(f"the list {name!r} must be a list of str, not {type(values).__name__}")
     return list(values)
+
+
+def _observation(observation: Seen | Observation | Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(observation, (Seen, Observation)):
+        return dict(observation)
+    of_id = f"of the observation {observation.id!r}"
+    return {
+        "id": observation.id,
+        "text": observation.text,
+        "kinds": _values(f"kinds {of_id}", observation.kinds),
+        "labels": _values(f"labels {of_id}", observation.labels),
+        "confidence": observation.confidence,
+        "complete": observation.complete,
+        "limitations": _values(f"limitations {of_id}", observation.limitations),
+    }
 
 
 def _contract_text(contract: Contract) -> str:
@@ -669,7 +766,7 @@ def _read(cls: type[T], text: object) -> T:
     except ValueError as error:
         raise SeamgateFault("trap", f"the component failed: invalid answer: {error}") from None
     return _record(
-        cls, {**value, "json": text} if cls in (Decision, Observation) and isinstance(value, dict) else value
+        cls, {**value, "json": text} if cls in (Decision, Observation, Surface) and isinstance(value, dict) else value
     )
 
 
@@ -692,7 +789,7 @@ def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
         raise SeamgateFault("trap", message) from None
 
 
-def _typed(live: Live, function: ExportIndex, *texts: str) -> Any:
+def _typed(live: Live, function: ExportIndex, *texts: str | None) -> Any:
     """The result of a function that takes texts, which need not be JSON."""
     result = live.call(function, *texts)
     # Wasmtime for Python says which of the two a result is where both are records, and leaves it out where not.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ._decisions import Ask, Call, Decision, Facts, Observation, ToolResult
+from ._decisions import Ask, Call, Decision, Facts, Observation, Surface, ToolResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._gate import Gate
 
 
-Made = TypeVar("Made", Decision, Observation)
+Made = TypeVar("Made", Decision, Observation, Surface)
 
 
 class Loop:
@@ -40,6 +40,14 @@ class Loop:
         secret."""
         with self._lock:
             return cast(Facts, copy.deepcopy(self._facts))
+
+    def surface(self, listed: Mapping[str, Any] | None = None) -> Surface:
+        """Say which tools the model may see. From now on calls of others are denied.
+
+        Args and errors are those of `Gate.surface`.
+        """
+        with self._lock:
+            return self._kept(self._gate.surface(self.agent, self._now(), listed))
 
     def permit(self, call: Call) -> Decision:
         """Decide whether a call may run. Where it may, send `arguments` of the decision, and nothing else.

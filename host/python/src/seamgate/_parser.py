@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, overload
 
 from . import _json, _models
-from ._gate import Contract, Gate, Lists, Output
+from ._gate import Contract, Evidence, Gate, Lists, Output
 from ._report import Report
 from ._types import ContractInfo, Finish, Violation
 
@@ -81,13 +81,20 @@ class ResultParser:
         self.registry = registry or ContractRegistry()
 
     def parse(
-        self, agent: str, output: Output, *, finish: Finish | str = Finish.UNKNOWN, lists: Lists | None = None
+        self,
+        agent: str,
+        output: Output,
+        *,
+        finish: Finish | str = Finish.UNKNOWN,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
     ) -> ParseResult[Any]:
         """Judge an output by its agent's contract.
 
         Args and errors are those of `Gate.validate`.
         """
-        return _result(self.registry.gate.validate(agent, output, finish=finish, lists=lists).report)
+        gate = self.registry.gate
+        return _result(gate.validate(agent, output, finish=finish, lists=lists, evidence=evidence).report)
 
     @overload
     def parse_with_schema(

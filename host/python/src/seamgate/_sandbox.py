@@ -281,7 +281,7 @@ class Live:
         """The fuel that the call has used."""
         return self._before + self.limit - self.store.get_fuel()
 
-    def call(self, function: ExportIndex, *arguments: str) -> Any:
+    def call(self, function: ExportIndex, *arguments: str | None) -> Any:
         """Call one of its functions that take texts.
 
         What goes wrong there is told by `Sandbox.attempt`.

@@ -45,6 +45,17 @@ class Finish(str, enum.Enum):
     """Not known. The default where a caller has nothing to say."""
 
 
+class Confidence(str, enum.Enum):
+    """How sure one may be of what was seen."""
+
+    LOW = "low"
+    """Little: it is stale, or nobody says more."""
+    MEDIUM = "medium"
+    """Something: a part of it was seen."""
+    HIGH = "high"
+    """As sure as its source is."""
+
+
 @dataclass(frozen=True)
 class Violation:
     """One thing that is wrong.
@@ -54,7 +65,9 @@ class Violation:
         keyword: The keyword of the schema that is not met (`type`, `required`, …), or the check of the gate that is
             not: `json`, `utf8`, `extract`, `duplicate_member`, `lone_surrogate`, `number_range`, `caps.depth`,
             `caps.bytes`, `caps.string_bytes`, `caps.array_items`, `caps.object_members`, `allow`, `items` (none of them
-            is valid), `items.max`.
+            is valid), `items.max`; or `evidence.claim` (a claim has no text or cites nothing), `evidence.id`,
+            `evidence.quote`, `evidence.value` (what stands at a pointer), `evidence.number` (a figure of the claim),
+            `evidence.confidence`, `evidence.limitations`, `evidence.absence`, `evidence.kind`.
         expected: What would be right, short.
         received: What was there instead, cut to 256 bytes; what cannot be seen is escaped as JSON strings escape
             it.
@@ -122,6 +135,8 @@ class QuarantineReason(str, enum.Enum):
     """It passes a cap, has a member twice, or holds text that is not Unicode."""
     ALLOW_LIST = "allow_list"
     """A value is not in its list."""
+    EVIDENCE = "evidence"
+    """What it claims is not supported by what it cites."""
     OVER_LIMIT = "over_limit"
     """It is valid, and `items.max` others are kept."""
 

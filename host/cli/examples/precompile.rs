@@ -2,6 +2,8 @@
 //!
 //! `precompile COMPONENT` takes the component as the guest's build made it. What it writes is the same with everything
 //! made that any contract needs, so that no instance has to.
+//!
+//! It is in this package so that the dependencies of the command line are compiled at the same time.
 
 use std::{env, fs, path::Path};
 
@@ -10,7 +12,7 @@ use seamgate::Component;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let built = env::args().nth(1).ok_or("usage: precompile COMPONENT")?;
     let built = Component::from_bytes(fs::read(built)?);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("component");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("component");
     // What the files were made of: they are made anew for another component, compiler or machine.
     let key = format!("warmed {} {}", built.digest(), Component::compatibility()?);
     let [wasm, code, made_of] =

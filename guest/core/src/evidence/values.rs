@@ -1,0 +1,81 @@
+//! A value that a claim says stands at a pointer in an observation.
+
+use crate::{
+    caps::CONTRACT_CAPS,
+    check,
+    parse::{self, Document, Kind, NodeId, Span},
+};
+
+/// Pointers may pass so many members and items before the one that they lead to, and so many more for each byte.
+const MAX_PASSED: usize = 4 * 1024 * 1024;
+const MAX_PASSED_PER_BYTE: usize = 32;
+
+/// Why a value is not what stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Differs {
+    NotJson,
+    Nowhere,
+    /// What stands there, cut.
+    Is(String),
+    /// The search was ended at its limit.
+    NotSought,
+}
+
+/// The text of an observation as JSON, whose values are looked up by pointers.
+pub(super) struct Values<'t> {
+    document: Option<Document<'t>>,
+    /// What may still be passed.
+    left: usize,
+}
+
+impl<'t> Values<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        let parsed = parse::parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok();
+        let left = MAX_PASSED + MAX_PASSED_PER_BYTE * text.len();
+        Values { document: parsed.map(|parsed| parsed.document), left }
+    }
+
+    /// Whether the value at a pointer (RFC 6901) is this one, as JSON Schema has equality.
+    pub(super) fn is(&mut self, pointer: &str, value: &serde_json::Value) -> Result<(), Differs> {
+        const MAX_SHOWN: usize = 200;
+        let Some(document) = &self.document else {
+            return Err(Differs::NotJson);
+        };
+        let at = match pointer.strip_prefix('/') {
+            None if pointer.is_empty() => Document::ROOT,
+            None => return Err(Differs::Nowhere),
+            Some(steps) => {
+                steps.split('/').try_fold(Document::ROOT, |at, step| inside(document, at, step, &mut self.left))?
+            }
+        };
+        if check::equals(document, at, value) {
+            return Ok(());
+        }
+        let shown = match document.kind(at) {
+            Kind::Array | Kind::Object => document.kind(at).name().to_owned(),
+            _ => crate::text::cut(document.source(at), MAX_SHOWN),
+        };
+        Err(Differs::Is(shown))
+    }
+}
+
+/// One step of a pointer.
+fn inside(document: &Document, at: NodeId, step: &str, left: &mut usize) -> Result<NodeId, Differs> {
+    let mut passes = || {
+        *left = left.saturating_sub(1);
+        *left > 0
+    };
+    let found = match document.kind(at) {
+        Kind::Object => {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            let mut members = document.members(at).take_while(|_| passes());
+            members.find(|(other, _)| document.is_string(*other, &name)).map(|(_, value)| value)
+        }
+        _ => {
+            let is_index = step == "0" || (!step.starts_with(['0', '+']) && !step.is_empty());
+            let index = step.parse::<usize>().ok().filter(|_| is_index);
+            index.and_then(|index| document.items(at).take_while(|_| passes()).nth(index))
+        }
+    };
+    found.ok_or(if *left > 0 { Differs::Nowhere } else { Differs::NotSought })
+}

@@ -1,0 +1,150 @@
+//! What servers list -> the tools that the model sees: those of the profile that are there and unchanged.
+
+use seamgate_core::{
+    Fault,
+    parts::{Document, Json, Kind, NodeId, json},
+};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    digest::canonical_at,
+    document::{Format, text_in},
+    facts::{Changed, Facts},
+    profile::{Mode, Profile},
+    render::cleaned,
+    surface,
+    tool::{Permit, Tool},
+};
+
+pub(crate) static FORMAT: Format = Format::new("listed", include_str!("../../../schemas/lock.schema.json"));
+
+/// The tools that the model may see. See `schemas/surface.schema.json`.
+#[derive(Serialize)]
+pub(crate) struct Listing {
+    tools: Vec<Visible>,
+    hidden: Vec<Hidden>,
+    facts: Changed,
+}
+
+#[derive(Serialize)]
+struct Visible {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    server: String,
+    tool: String,
+    effect: &'static str,
+    permit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+struct Hidden {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    server: String,
+    tool: String,
+    code: &'static str,
+}
+
+impl Listing {
+    pub(crate) fn to_json(&self) -> String {
+        json(self)
+    }
+}
+
+/// Look at what servers list, in the format of lock files; without that, at the definitions of the profile.
+///
+/// # Errors
+///
+/// `bad_request`: the list is none, or the facts lack the mode.
+pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
+    let mode = surface::mode(profile, facts)?;
+    let own = profile.document();
+    let listed = listed.map(|listed| FORMAT.read(listed)).transpose()?;
+    let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
+    for (tool, at) in profile.tools.iter().zip(own.iter().flat_map(|own| definitions(own))) {
+        let pinned = own.as_ref().zip(at);
+        let offered = match &listed {
+            None => Ok(pinned.map(|(document, at)| (&**document, at))),
+            Some(listed) => offered(tool, listed, pinned.map(|(document, at)| canonical_at(document, at))),
+        };
+        let code = match &offered {
+            Err(code) => Some(*code),
+            Ok(_) => unseen(tool, mode, facts),
+        };
+        if offered.is_ok() {
+            there.push(tool.full_name());
+        }
+        match (code, offered) {
+            (None, Ok(definition)) => tools.push(Visible {
+                server: tool.server.clone(),
+                tool: tool.name.clone(),
+                effect: tool.effect.as_str(),
+                permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
+                definition: definition.and_then(|(document, at)| RawValue::from_string(cleaned(document, at)).ok()),
+            }),
+            (code, _) => hidden.push(Hidden {
+                server: tool.server.clone(),
+                tool: tool.name.clone(),
+                code: code.unwrap_or("absent"),
+            }),
+        }
+    }
+    hidden.extend(listed.iter().flat_map(|listed| unknown(profile, listed)));
+    let surface = listed.is_some().then_some(there);
+    Ok(Listing { tools, hidden, facts: Changed { surface, ..Changed::default() } })
+}
+
+/// The definition of each tool of a profile, in its order.
+fn definitions(profile: &Document) -> Vec<Option<NodeId>> {
+    let tools = profile.member(Document::ROOT, "tools").into_iter().flat_map(|at| profile.items(at));
+    tools.map(|tool| profile.member(tool, "definition")).collect()
+}
+
+/// The definition that a tool's server lists now, if it is the pinned one, or none is.
+fn offered<'l>(
+    tool: &Tool,
+    listed: &'l Json,
+    pinned: Option<String>,
+) -> Result<Option<(&'l Document<'l>, NodeId)>, &'static str> {
+    let at = of_server(listed, &tool.server)
+        .into_iter()
+        .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
+        .ok_or("absent")?;
+    match pinned {
+        Some(pinned) if pinned != canonical_at(listed, at) => Err("changed"),
+        _ => Ok(Some((listed, at))),
+    }
+}
+
+/// The definitions that a server lists.
+fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
+    let servers = listed.member(Document::ROOT, "servers");
+    let tools = servers.and_then(|at| listed.member(at, server)).and_then(|at| listed.member(at, "tools"));
+    tools.into_iter().flat_map(|at| listed.items(at)).collect()
+}
+
+/// Why a tool that is there is not shown.
+fn unseen(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<&'static str> {
+    if tool.permit == Permit::Deny {
+        return Some("permit");
+    }
+    (!surface::is_in(tool, mode, facts)).then_some("mode")
+}
+
+/// What servers list and the profile does not name.
+fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
+    let servers = listed.member(Document::ROOT, "servers").into_iter().flat_map(|at| listed.members(at));
+    let servers = servers.filter(|(_, at)| listed.kind(*at) == Kind::Object).map(|(name, _)| listed.string(name));
+    let mut unknown = Vec::new();
+    for server in servers {
+        for at in of_server(listed, server) {
+            let name = text_in(listed, at, "name").unwrap_or_default();
+            if !profile.tools.iter().any(|tool| tool.name == name && tool.server == server) {
+                let [server, tool] = [server, name].map(|name| seamgate_core::parts::short(name, 256));
+                unknown.push(Hidden { server, tool, code: "unknown" });
+            }
+        }
+    }
+    unknown
+}

@@ -1,0 +1,63 @@
+//! What must hold of every decision and every observation, whatever the documents are that they were made from.
+
+use seamgate_kernel::clean::inspect;
+use serde_json::Value;
+
+/// # Panics
+///
+/// The decision contradicts itself, or the call.
+pub fn assert_sound_decision(decision: &Value, call: &Value) {
+    let has = |member: &str| decision.get(member).is_some();
+    let no_reason = decision["reasons"].as_array().is_some_and(Vec::is_empty);
+    match decision["permit"].as_str() {
+        Some("allow") => {
+            assert!(no_reason && has("arguments") && has("digest") && !has("ask"), "{decision}");
+            assert!(decision["facts"]["used"].is_object(), "a permitted call is counted: {decision}");
+            if let Some(text) = call["arguments"].as_str() {
+                assert_eq!(decision["arguments"], text, "other bytes are sent than were decided about");
+            }
+        }
+        Some("deny") => {
+            assert!(!no_reason && has("allowed") && !has("arguments") && !has("ask"), "{decision}");
+            assert!(decision["facts"].as_object().is_some_and(serde_json::Map::is_empty), "{decision}");
+        }
+        Some("approval") => {
+            assert!(!no_reason && has("arguments"), "{decision}");
+            assert_eq!(decision["ask"]["digest"], decision["digest"]);
+            assert_eq!(decision["ask"]["key"], call["key"]);
+        }
+        other => panic!("{other:?} is no decision"),
+    }
+    assert_visible(&decision["message"]);
+    assert_visible(&decision["ask"]["view"]);
+}
+
+/// # Panics
+///
+/// The observation is longer than the profile says, shows what it must not, or can be left by its own text.
+pub fn assert_sound_observation(observation: &Value, max_bytes: usize) {
+    let text = observation["text"].as_str().expect("a text");
+    let message = observation["message"].as_str().expect("a message");
+    assert!(text.len() <= max_bytes, "{} bytes of {max_bytes}: {observation}", text.len());
+    for shown in [text, message] {
+        let found = &inspect(shown).found;
+        assert_eq!(found.escaped.total(), 0, "a hidden character is shown: {shown:?}");
+        assert_eq!(found.redacted.total(), 0, "a secret is shown: {shown:?}");
+    }
+    let is_invalid = observation["status"] == "invalid";
+    assert_eq!(is_invalid, message.matches("\n<data-").count() == 0, "{observation}");
+    if is_invalid {
+        assert_eq!(text, "");
+    } else {
+        let mark = message.rsplit("</").next().and_then(|rest| rest.strip_suffix('>')).expect("a mark at the end");
+        assert_eq!(message.matches(mark).count(), 3, "data has the mark of its own observation: {observation}");
+    }
+    let limited = observation["limitations"].as_array().is_some_and(|all| all.iter().any(|code| code != "stale"));
+    assert_eq!(observation["complete"], !limited, "{observation}");
+}
+
+fn assert_visible(text: &Value) {
+    if let Some(text) = text.as_str() {
+        assert!(!text.chars().any(|character| character != '\n' && seamgate_core::is_hidden(character)), "{text:?}");
+    }
+}
