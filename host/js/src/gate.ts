@@ -342,7 +342,14 @@ export class Instance {
     const further = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
     smallEnough(this.#gate.limits, given.bytes + further);
     // Members that are undefined are left out.
-    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, evidence, invalid_utf8: given.invalid });
+    const rest = JSON.stringify({
+      ...subject,
+      output: given.text,
+      finish,
+      lists,
+      evidence,
+      invalid_utf8: given.invalid,
+    });
     const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
     const needed = contract === undefined ? [this.#gate.registered(agentOrContract as string)] : [];
     const bytes = given.bytes + further + (contract === undefined ? 0 : measure(contract).bytes);
@@ -408,7 +415,11 @@ export class Instance {
     return JSON.parse(this.#ask(needed, 0, JSON.stringify({ op: "describe_profile", agent }), "result").json);
   }
 
-  #decide<T>(op: "surface" | "permit" | "observe", agent: string, documents: Readonly<Record<string, object | string>>): T {
+  #decide<T>(
+    op: "surface" | "permit" | "observe",
+    agent: string,
+    documents: Readonly<Record<string, object | string>>,
+  ): T {
     const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
     const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
     smallEnough(this.#gate.limits, bytes);

@@ -169,7 +169,10 @@ export class WorkerGate {
       this.#registered(subject);
     }
     const { finish, lists, evidence } = options;
-    const done = await this.#ask([subject], ["validate", subject, output, { finish, lists, evidence } as OutputOptions]);
+    const done = await this.#ask(
+      [subject],
+      ["validate", subject, output, { finish, lists, evidence } as OutputOptions],
+    );
     if (!("verdict" in done)) {
       throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
     }

@@ -30,8 +30,9 @@ function cases() {
         profile: shared("profile.json"),
         facts: facts(optional(`${group}/facts.json`) ?? "{}", own("facts.json")),
         call: own("call.json"),
+        listed: own("listed.json"),
         result: own("result.json"),
-        expected: own("decision.json") ?? own("observation.json"),
+        expected: own("decision.json") ?? own("observation.json") ?? own("surface.json"),
         fault: own("fault.json"),
       };
     });
@@ -55,20 +56,23 @@ function compact(indented) {
 
 test("all cases of calls have the same bytes, as the schemas say", async () => {
   const ajv = new Ajv({ strict: false });
-  const [decision, observation] = ["decision", "observation"].map((name) =>
+  const [decision, observation, surface] = ["decision", "observation", "surface"].map((name) =>
     ajv.compile(JSON.parse(read(`schemas/${name}.schema.json`))),
   );
   let compared = 0;
-  for (const { name, profile, facts, call, result, expected, fault } of cases()) {
+  for (const { name, profile, facts, call, listed, result, expected, fault } of cases()) {
     const gate = await Gate.load();
     const ask = () => {
       const { agent } = gate.registerProfile(profile);
+      if (listed !== undefined) {
+        return gate.surface(agent, facts, listed);
+      }
       return result === undefined ? gate.permit(agent, facts, call) : gate.observe(agent, facts, call, result);
     };
     if (expected !== undefined) {
       const made = ask();
       assert.equal(made.json, compact(expected), name);
-      const valid = result === undefined ? decision : observation;
+      const valid = listed !== undefined ? surface : result === undefined ? decision : observation;
       assert.ok(valid(made), `${name}: ${JSON.stringify(valid.errors)}`);
     } else {
       assert.throws(ask, (thrown) => {
@@ -80,7 +84,7 @@ test("all cases of calls have the same bytes, as the schemas say", async () => {
     }
     compared += 1;
   }
-  assert.ok(compared >= 175, `${compared}`);
+  assert.ok(compared >= 186, `${compared}`);
 });
 
 const profile = {

@@ -13,9 +13,9 @@ from conftest import ROOT, fault
 from test_cases import _compact
 
 import seamgate
-from seamgate import Call, Decision, Facts, FileError, Gate, Loop, Observation, SeamgateFault, read_profile
+from seamgate import Call, Decision, Facts, FileError, Gate, Loop, Observation, SeamgateFault, Surface, read_profile
 
-CALLS = sorted(path.parent for path in (ROOT / "tests/calls").glob("*/*/call.json"))
+CALLS = sorted(path.parent for path in (ROOT / "tests/calls").glob("*/*/must.txt"))
 
 PROFILE: dict[str, Any] = {
     "agent": "ops",
@@ -42,30 +42,32 @@ def _facts(case: Path) -> str:
     return json.dumps({name: value for name, value in members.items() if value is not None})
 
 
+def _made(gate: Gate, case: Path, profile: str) -> Decision | Observation | Surface:
+    """What a case asks for."""
+    agent, facts, listed = gate.register_profile(profile).agent, _facts(case), case / "listed.json"
+    if listed.exists():
+        return gate.surface(agent, facts, listed.read_text())
+    call, result = (case / "call.json").read_text(), case / "result.json"
+    return gate.observe(agent, facts, call, result.read_text()) if result.exists() else gate.permit(agent, facts, call)
+
+
 def test_all_cases_of_calls_have_the_same_bytes() -> None:
     compared = 0
     for case in CALLS:
         gate = Gate()
         own = case / "profile.json"
         profile = (own if own.exists() else case.parent / "profile.json").read_text()
-        facts, call, result = _facts(case), (case / "call.json").read_text(), case / "result.json"
-
-        def ask(gate: Gate, profile: str, facts: str, call: str, result: Path) -> Decision | Observation:
-            agent = gate.register_profile(profile).agent
-            if result.exists():
-                return gate.observe(agent, facts, call, result.read_text())
-            return gate.permit(agent, facts, call)
-
-        expected = case / ("observation.json" if result.exists() else "decision.json")
-        if expected.exists():
-            assert ask(gate, profile, facts, call, result).json == _compact(expected.read_text()), case
+        expected = [case / f"{made}.json" for made in ("decision", "observation", "surface")]
+        wanted = [_compact(path.read_text()) for path in expected if path.exists()]
+        if wanted:
+            assert [_made(gate, case, profile).json] == wanted, case
         else:
             with pytest.raises(SeamgateFault) as raised:
-                ask(gate, profile, facts, call, result)
-            wanted = json.loads((case / "fault.json").read_text())
-            assert (raised.value.code, raised.value.message) == (wanted["fault"], wanted["message"]), case
+                _made(gate, case, profile)
+            fault = json.loads((case / "fault.json").read_text())
+            assert (raised.value.code, raised.value.message) == (fault["fault"], fault["message"]), case
         compared += 1
-    assert compared >= 175
+    assert compared >= 186
 
 
 def _members(schema: dict[str, Any], cls: Any, path: str = "$") -> None:
