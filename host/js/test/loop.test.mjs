@@ -240,9 +240,10 @@ test("a surface hides what changed", async () => {
 test("claims cite observations as they are", async () => {
   const gate = await Gate.load();
   const seen = (await loop()).observe({ key: "1", tool: "logs", arguments: {} }, { text: "42 matches" });
-  const evidence = { claims: "$.claims[*]", text: "text", cites: "cites" };
-  const contract = { agent: "a", schema: true, evidence };
-  const claims = (id) => JSON.stringify({ claims: [{ text: "There are 42 matches.", cites: [id] }] });
-  assert.equal(gate.validate(contract, claims(seen.id), { evidence: [seen] }).report.success, true);
-  assert.equal(gate.validate(contract, claims("logs#9"), { evidence: [seen] }).report.success, false);
+  const contract = { agent: "a", schema: true, evidence: { claims: "$.claims[*]" } };
+  const accepts = (id) => {
+    const claim = { text: "There are 42 matches.", evidence: [{ id, quote: "42 matches" }], confidence: "low" };
+    return gate.validate(contract, JSON.stringify({ claims: [claim] }), { evidence: [seen] }).report.success;
+  };
+  assert.deepEqual([accepts(seen.id), accepts("logs#9")], [true, false]);
 });
