@@ -45,7 +45,7 @@ def run(approver):
         return {"messages": [chat.invoke(state["messages"])]}
 
     def calls(state):
-        # Each call is a task of its own: where one waits for a person, it alone begins again. So each needs a key of its own.
+        # Each call is a task with a key of its own: where one waits for a person, it alone begins again.
         key, asked = len(state["messages"]), state["messages"][-1].tool_calls
         return [Send("tool", {"key": f"{key}.{at}", **call}) for at, call in enumerate(asked)] or END
 

@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: each call goes through `permit`, each result through `observe`, and an approval is an interruption."""
+"""OpenAI Agents SDK: calls go through `permit`, results through `observe`, and an approval is an interruption."""
 
 import json
 from pathlib import Path

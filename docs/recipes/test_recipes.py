@@ -1,8 +1,8 @@
 """What the recipes in Python do: what is denied, asked and executed, and what the model reads."""
 
 import importlib
-import unittest
 import unicodedata
+import unittest
 
 
 class Recipes(unittest.TestCase):
@@ -10,25 +10,23 @@ class Recipes(unittest.TestCase):
         recipe = importlib.import_module(name)
         done = recipe.run("anna")
         # Nothing that needs a person ran before one decided, and after that it ran once.
-        self.assertEqual(done["before"], ["search_logs"])
-        self.assertEqual(done["executed"], ["search_logs", "restart_service"])
+        assert done["before"] == ["search_logs"]
+        assert done["executed"] == ["search_logs", "restart_service"]
         (view,) = done["views"]
-        self.assertIn("tool: restart_service\neffect: effectful\nfor: joe\n", view)
-        self.assertIn('arguments: {"service":"cart"}', view)
+        assert "tool: restart_service\neffect: effectful\nfor: joe\n" in view
+        assert 'arguments: {"service":"cart"}' in view
         logs, denied, restarted = done["told"]
-        self.assertIn("11 hidden characters, escaped", logs)
-        self.assertIn("like an instruction", logs)
-        self.assertIn("Labels: untrusted", logs)
+        assert "11 hidden characters, escaped" in logs
+        assert "like an instruction" in logs
+        assert "Labels: untrusted" in logs
         hidden = [letter for text in done["told"] for letter in text if unicodedata.category(letter) == "Cf"]
-        self.assertEqual(hidden, [])
-        self.assertTrue(
-            denied.startswith('Call denied: "delete_logs" is not available in the mode "diagnose".'), denied
-        )
-        self.assertIn('{"restarted":"cart"}', restarted)
+        assert hidden == []
+        assert denied.startswith('Call denied: "delete_logs" is not available in the mode "diagnose".'), denied
+        assert '{"restarted":"cart"}' in restarted
         # A person who may not approve, or nobody: the framework goes on, and the gate does not.
         done = recipe.run("mallory")
-        self.assertEqual(done["executed"], ["search_logs"])
-        self.assertEqual(done["told"][-1], '"restart_service" needs approval')
+        assert done["executed"] == ["search_logs"]
+        assert done["told"][-1] == '"restart_service" needs approval'
 
     def test_langgraph(self):
         self.check("langgraph_loop")
