@@ -13,6 +13,10 @@ use crate::{
 /// The recipes, their tests, and the files that pin the frameworks.
 const RECIPES: &str = "docs/recipes";
 
+/// What runs in Node, and what it reads.
+const SCRIPTS: [&str; 2] = ["ai_sdk_loop.mjs", "recipes.test.mjs"];
+const DOCUMENTS: [&str; 2] = ["ops.profile.json", "ops.lock.json"];
+
 /// Where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
 
@@ -47,16 +51,9 @@ fn in_node() -> Result<()> {
     // Below the framework, where Node finds it.
     let below = folder.join("recipes");
     js::install(&packed, &below)?;
-    for entry in fs::read_dir(RECIPES)? {
-        let path = entry?.path();
-        let is_wanted = |name: &&std::ffi::OsStr| {
-            let name = name.to_string_lossy();
-            name.ends_with(".mjs") || name.starts_with("ops.")
-        };
-        if let Some(name) = path.file_name().filter(is_wanted) {
-            fs::copy(&path, below.join(name)).with_context(|| path.display().to_string())?;
-        }
+    for name in [SCRIPTS.as_slice(), &DOCUMENTS].concat() {
+        fs::copy(Path::new(RECIPES).join(name), below.join(name)).with_context(|| name.to_owned())?;
     }
-    js::check(&below)?;
+    js::check(&below, &SCRIPTS)?;
     run(command("node").args(["--test", "recipes.test.mjs"]).current_dir(below))
 }
