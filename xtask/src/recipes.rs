@@ -39,7 +39,10 @@ fn in_python() -> Result<()> {
     environment("python3", &folder, &Path::new(RECIPES).join("requirements.txt"), &["--only-binary", ":all:"], what)?;
     python::install_wheel(&folder)?;
     let python = root().join(folder).join("bin/python");
-    run(python::tool(&python, &["unittest", "--verbose", "test_recipes"]).current_dir(RECIPES))
+    // The user's own cache is left alone.
+    let cache = root().join(FOLDER).join("cache");
+    let tests = ["unittest", "--verbose", "test_recipes"];
+    run(python::tool(&python, &tests).current_dir(RECIPES).env("XDG_CACHE_HOME", cache))
 }
 
 fn in_node() -> Result<()> {
