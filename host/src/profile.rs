@@ -119,10 +119,8 @@ impl Lock {
     /// The definition of a tool as it was listed.
     fn definition(&self, tool: &str) -> Option<&str> {
         let Named { name, server } = serde_json::from_str(tool).ok()?;
-        let is_it = |definition: &&Box<RawValue>| {
-            serde_json::from_str(definition.get()).is_ok_and(|named: Named| named.name == name)
-        };
-        self.servers.get(&server)?.tools.iter().find(is_it).map(|definition| definition.get())
+        let mut definitions = self.servers.get(&server)?.tools.iter().map(|definition| definition.get());
+        definitions.find(|definition| serde_json::from_str(definition).is_ok_and(|named: Named| named.name == name))
     }
 }
 

@@ -321,7 +321,7 @@ fn hostile_claims_end_in_a_verdict_or_at_a_limit() {
         ),
         (
             "1,000 claims that each cite 100 observations of 4 KB",
-            claims((0..1_000).map(|n| json!({"text": numbers(n, 10), "evidence": cites[..100]})).collect()),
+            claims((0..1_000).map(|n| json!({"text": numbers(n + 9_000, 10), "evidence": cites[..100]})).collect()),
             many(4_000, &|id| numbers(id, 1_000)),
         ),
         (
@@ -355,7 +355,7 @@ fn hostile_claims_end_in_a_verdict_or_at_a_limit() {
                     .map(|text| json!({"text": text.repeat(60_000 / text.len()), "evidence": ["a"]}))
                     .to_vec(),
             ),
-            one("a", "two-".repeat(100_000) + &"1.".repeat(200_000) + &"1,000".repeat(60_000)),
+            one("a", "two-".repeat(100_000) + &"1.".repeat(100_000) + &"1,000".repeat(60_000)),
         ),
         (
             "as many numbers as there is room for",

@@ -170,6 +170,7 @@ fn verdict(contract: &str, case: &Case) -> Value {
         output: &output,
         finish: case.finish().parse().expect("a finish of the format"),
         lists,
+        evidence: case.evidence().map(|evidence| evidence.into_iter().map(seamgate_tests::natively).collect()),
         invalid_utf8,
     };
     let report =

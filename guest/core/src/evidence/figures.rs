@@ -393,8 +393,8 @@ impl<'t> Scanner<'t> {
                 return None;
             }
             let value = match self.byte(start) {
-                b'0'..=b'9' => Some(self.from_digit()),
-                _ => self.from_letter(),
+                b'0'..=b'9' => Some(self.digit_first()),
+                _ => self.letter_first(),
             };
             if let Some(value) = value {
                 return Some(Figure { start: self.begin, end: self.at, value });
@@ -403,7 +403,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A number, a date, a time, or a word that begins with a digit.
-    fn from_digit(&mut self) -> Value<'t> {
+    fn digit_first(&mut self) -> Value<'t> {
         let start = self.at;
         // What comes after its digits tells what it may be.
         let more = match self.byte(self.digits(start)) {
@@ -628,8 +628,8 @@ impl<'t> Scanner<'t> {
         if matches!(self.byte(end), b'e' | b'E') {
             let from = end + 1 + usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
             let to = self.digits(from);
-            let is_whole = !self.is_alphanumeric(to) && !(self.byte(to) == b'-' && self.is_alphanumeric(to + 1));
-            if to > from && to - from <= 4 && is_whole {
+            let goes_on = self.is_alphanumeric(to) || (self.byte(to) == b'-' && self.is_alphanumeric(to + 1));
+            if to > from && to - from <= 4 && !goes_on {
                 let power: i32 = self.text[from..to].parse().ok()?;
                 exponent += if self.byte(end + 1) == b'-' { -power } else { power };
                 end = to;
@@ -825,7 +825,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A month with its day, a number in words, or a word with digits in it; others are passed over.
-    fn from_letter(&mut self) -> Option<Value<'t>> {
+    fn letter_first(&mut self) -> Option<Value<'t>> {
         let start = self.at;
         let letters = self.letters(start);
         let end = start + letters.len();

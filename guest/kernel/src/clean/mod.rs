@@ -69,7 +69,12 @@ pub fn inspect(text: &str) -> Inspected<'_> {
     let mut runs = Runs::default();
     let view = View::new(text, |gap| {
         if let Is::Hidden(character) = gap.is {
-            let is_sequence = gap.end - gap.start > character.len_utf8();
+            let next = text.as_bytes().get(gap.start + character.len_utf8());
+            let is_sequence = character == '\u{1b}'
+                && matches!(
+                    next,
+                    Some(b'[' | b']' | b'(' | b')' | b'=' | b'>' | b'\\' | b'#' | b'P' | b'X' | b'^' | b'_')
+                );
             let is_string = matches!(character, '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}');
             let class = if is_sequence || is_string { Hidden::Ansi } else { unicode::class(character) };
             found.escaped.add(class);

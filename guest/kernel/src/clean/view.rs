@@ -161,20 +161,24 @@ fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |number, &digit| Some(number << 4 | char::from(digit).to_digit(16)?))
 }
 
-/// How many bytes of a terminal sequence follow ESC or its C1 form: parameters and the final byte of CSI, or the one
-/// character that opens or closes a string. What such a string says stays: it may hold anything.
+/// How many bytes of a terminal sequence follow ESC or its C1 form: what a colour and the like consist of. All else stays,
+/// because it may be part of a link or a secret.
 fn sequence(character: char, bytes: &[u8]) -> usize {
     let parameters = match (character, bytes.first()) {
         // What was redacted is none.
         _ if bytes.starts_with(b"[redacted:") => return 0,
         ('\u{9b}', _) => bytes,
         (_, Some(b'[')) => &bytes[1..],
-        (_, Some(b'!'..=b'/' | b':'..=b'@' | b']'..=b'`' | b'{'..=b'~')) => return 1,
         _ => return 0,
     };
-    let length = parameters.iter().take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
-    let is_whole = matches!(parameters.get(length), Some(0x40..=0x7e));
-    bytes.len() - parameters.len() + if is_whole { length + 1 } else { 0 }
+    let length = parameters.iter().take_while(|byte| matches!(byte, 0x30..=0x3f)).count();
+    // Colours, and what programs that show progress write. The letter of any other might be the first of a secret.
+    let is_known = match parameters.get(length) {
+        Some(b'm' | b'K' | b'J' | b'H' | b'B'..=b'F') => true,
+        Some(b'h' | b'l') => parameters.first() == Some(&b'?'),
+        _ => false,
+    };
+    bytes.len() - parameters.len() + length + usize::from(is_known)
 }
 
 /// A text as it is matched.
