@@ -177,7 +177,7 @@ fn table(names: &[String], expected: &[Answer], runtimes: &[Runtime]) -> String 
     for (group, of) in &groups {
         table.push_str(&row(group, same(of)));
     }
-    let all: Vec<usize> = (0..cases.len()).collect();
+    let all: Vec<usize> = (0..names.len()).collect();
     table.push_str(&row("all", same(&all)));
     let fuel = |runtime: &Runtime| match runtime.answers.iter().any(|answer| answer.fuel.is_some()) {
         true => count(runtime, &all, |answer, expected| answer.fuel == expected.fuel),
