@@ -1,4 +1,4 @@
-//! Every case through `wire.call` in other runtimes: the same bytes as in this host's. `cargo xtask runtimes` installs
+//! Every case and every call through `wire.call` in other runtimes: the same bytes as in this host's. `cargo xtask runtimes` installs
 //! those, and runs this.
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 use seamgate::{Component, Gate, Limits, Options};
-use seamgate_tests::{Case, cases, fixture::unknown};
+use seamgate_tests::{Case, calls::call_cases, cases, fixture::unknown};
 use wasmtime::{Engine, InstanceAllocationStrategy};
 
 /// What is installed and written goes here.
@@ -36,7 +36,10 @@ struct Answer {
 fn main() -> Result<()> {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
     let cases: Vec<Case> = cases()?.iter().flat_map(Case::attempts).collect();
-    let requests: Vec<String> = cases.iter().map(Case::wire_request).collect();
+    let calls = call_cases()?;
+    let calls = calls.iter().map(|call| (format!("calls: {}", call.name), call.wire_request()));
+    let (names, requests): (Vec<String>, Vec<String>) =
+        cases.iter().map(|case| (case.name.clone(), case.wire_request())).chain(calls).unzip();
     let file = Path::new(FOLDER).join("requests.ndjson");
     fs::write(&file, requests.iter().map(|request| format!("{request}\n")).collect::<String>())?;
 
@@ -77,7 +80,7 @@ fn main() -> Result<()> {
         skipped.push("the npm package in Node");
     }
 
-    let table = table(&cases, &expected, &runtimes);
+    let table = table(&names, &expected, &runtimes);
     println!("{table}");
     let mut differ = Vec::new();
     for runtime in &runtimes {
@@ -91,11 +94,11 @@ fn main() -> Result<()> {
         let other_fuel = |at: usize| runtime.same_fuel && runtime.answers[at].fuel != expected[at].fuel;
         if let Some(at) = (0..requests.len()).find(|&at| other_fuel(at)) {
             let (fuel, expected) = (runtime.answers[at].fuel, expected[at].fuel);
-            differ.push(format!("{}: {}: fuel {fuel:?} and not {expected:?}", runtime.name, cases[at].name));
+            differ.push(format!("{}: {}: fuel {fuel:?} and not {expected:?}", runtime.name, names[at]));
         }
         let first = (0..requests.len()).find(|&at| runtime.answers[at].json != expected[at].json);
         differ.extend(first.map(|at| {
-            format!("{}: {}:\n  {}\n  {}", runtime.name, cases[at].name, expected[at].json, runtime.answers[at].json)
+            format!("{}: {}:\n  {}\n  {}", runtime.name, names[at], expected[at].json, runtime.answers[at].json)
         }));
     }
     ensure!(differ.is_empty(), "not the same:\n{}", differ.join("\n"));
@@ -156,10 +159,10 @@ fn locked(file: &str, before: &str, after: &str) -> Result<String> {
 }
 
 /// How many answers are the same, by the group of the case.
-fn table(cases: &[Case], expected: &[Answer], runtimes: &[Runtime]) -> String {
+fn table(names: &[String], expected: &[Answer], runtimes: &[Runtime]) -> String {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (at, case) in cases.iter().enumerate() {
-        groups.entry(case.name.split('/').next().unwrap_or_default()).or_default().push(at);
+    for (at, name) in names.iter().enumerate() {
+        groups.entry(name.split('/').next().unwrap_or_default()).or_default().push(at);
     }
     let row = |name: &str, cells: Vec<String>| format!("| {name} | {} |\n", cells.join(" | "));
     let count = |runtime: &Runtime, of: &[usize], same: fn(&Answer, &Answer) -> bool| {
@@ -174,7 +177,7 @@ fn table(cases: &[Case], expected: &[Answer], runtimes: &[Runtime]) -> String {
     for (group, of) in &groups {
         table.push_str(&row(group, same(of)));
     }
-    let all: Vec<usize> = (0..cases.len()).collect();
+    let all: Vec<usize> = (0..names.len()).collect();
     table.push_str(&row("all", same(&all)));
     let fuel = |runtime: &Runtime| match runtime.answers.iter().any(|answer| answer.fuel.is_some()) {
         true => count(runtime, &all, |answer, expected| answer.fuel == expected.fuel),
@@ -188,12 +191,13 @@ fn readme(table: &str, requests: usize) -> String {
     format!(
         "# The same bytes in other runtimes
 
-`cargo xtask runtimes` writes this page. It sends each case of `tests/cases` to `wire.call`, with its contract, as one line of JSON
-text: {requests} requests, each to its own instance. The first two columns are the library `seamgate`, with Wasmtime's compiler and
+`cargo xtask runtimes` writes this page. It sends each case of `tests/cases` to `wire.call` with its contract, and each of `tests/calls` with
+its profile, as one line of JSON text: {requests} requests, each to its own instance. The first two columns are the library `seamgate`, with Wasmtime's compiler and
 with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the packages of `host/python` and
 `host/js`, through `Gate.call`.
 
-A cell says how many answers have the same bytes as the library's; `tests/tests/cases.rs` compares those with the expected reports.
+A cell says how many answers have the same bytes as the library's. `tests/tests/cases.rs` compares those with the expected reports, and
+`tests/tests/calls.rs` with the expected decisions and observations.
 The last line says how many took the same fuel. JavaScript engines have no fuel, so there the component counts. Other versions of
 Wasmtime count slightly differently. The core module takes slightly more, because it checks that its bytes are UTF-8. Run on {} with {}.
 

@@ -62,8 +62,7 @@ pub(crate) fn test() -> Result<()> {
     for made in ["package", "dist", "src/component"] {
         remove(&build.join(made))?;
     }
-    let biome = root().join(FOLDER).join("node_modules/.bin/biome");
-    run(command(biome).args(["check", "--error-on-warnings", "."]).current_dir(&build))?;
+    check(&build, &["."])?;
 
     let tests = beside_tests(&packed)?;
     // Chromium is unpacked here.
@@ -78,6 +77,16 @@ pub(crate) fn test() -> Result<()> {
     }
     names.sort();
     run(command("node").arg("--test").args(names).current_dir(&tests).env("TMPDIR", unpacked))
+}
+
+/// Check format and lints of files in a folder, by the rules of the package.
+pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
+    let biome = root().join(FOLDER).join("node_modules/.bin/biome");
+    let rules = folder.join("biome.json");
+    if !rules.exists() {
+        fs::copy(Path::new(SOURCES).join("biome.json"), rules)?;
+    }
+    run(command(biome).args(["check", "--error-on-warnings"]).args(files).current_dir(folder))
 }
 
 /// Measure calls, beside Ajv.

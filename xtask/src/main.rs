@@ -15,6 +15,7 @@ mod meter;
 mod package;
 mod peers;
 mod python;
+mod recipes;
 mod run;
 mod runtimes;
 mod source;
@@ -82,6 +83,8 @@ enum Command {
         #[arg(value_parser = ["bench"])]
         bench: Option<String>,
     },
+    /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
+    Recipes,
     /// Compare all cases in other runtimes, and rewrite tests/runtimes/README.md. Installs them.
     Runtimes,
     /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
@@ -146,6 +149,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Python => python::test()?,
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
+        Command::Recipes => recipes::test()?,
         Command::Runtimes => runtimes::runtimes()?,
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,

@@ -51,11 +51,16 @@ pub(crate) fn install() -> Result<Option<PathBuf>> {
         remove(Path::new(FOLDER))?;
         return Ok(None);
     }
-    let wheel = wheel()?;
-    // The environment already has its dependencies, pinned by digest.
-    let options = ["install", "--quiet", "--no-index", "--no-deps", "--force-reinstall"];
-    run(pip(Path::new(FOLDER)).args(options).arg(wheel))?;
+    wheel()?;
+    install_wheel(Path::new(FOLDER))?;
     Ok(Some(interpreter()))
+}
+
+/// Install the wheel that was built last into an environment, which already has its dependencies, pinned by digest.
+pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
+    let wheel = Path::new(PACKAGES).join(concat!("seamgate-", env!("CARGO_PKG_VERSION"), "-py3-none-any.whl"));
+    let options = ["install", "--quiet", "--no-index", "--no-deps", "--force-reinstall"];
+    run(pip(environment).args(options).arg(wheel))
 }
 
 /// Build the wheel, install it, and run format, lints, types and tests.
@@ -69,7 +74,7 @@ pub(crate) fn test() -> Result<()> {
 }
 
 /// A module of the environment as a command. It leaves no files in the folder of the package.
-fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
+pub(crate) fn tool(python: &impl AsRef<OsStr>, arguments: &[&str]) -> std::process::Command {
     let mut tool = command(python);
     tool.arg("-m").args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("RUFF_NO_CACHE", "true");
     tool

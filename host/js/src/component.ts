@@ -15,9 +15,9 @@ export class Live {
   readonly #fuel: WebAssembly.Global<"i64">;
   readonly #refused: WebAssembly.Global<"i32">;
   readonly #memory: WebAssembly.Memory;
-  /** The agents whose contracts it was given. */
-  readonly agents = new Set<string>();
-  /** Its memory with those contracts in it, before any output, and what it took to give it those. */
+  /** The contracts and profiles that it was given, by their keys. */
+  readonly given = new Set<string>();
+  /** Its memory with those in it, before any output, and what it took to give it those. */
   #before: Uint8Array | undefined;
   #spent = 0n;
 
@@ -77,7 +77,7 @@ export class Live {
     }
   }
 
-  /** The fuel it took to give it its contracts. */
+  /** The fuel it took to give it its contracts and profiles. */
   get spent(): bigint {
     return this.#spent;
   }

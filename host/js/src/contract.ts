@@ -1,5 +1,6 @@
 import { type FaultDetail, SeamgateFault } from "./fault.js";
 import { measure } from "./text.js";
+import type { FaultCode } from "./types.js";
 
 /**
  * What one agent's output must be: one whole JSON document (`schemas/contract.schema.json`), as JSON text or as the
@@ -7,55 +8,70 @@ import { measure } from "./text.js";
  */
 export type Contract = string | Readonly<Record<string, unknown>>;
 
+/**
+ * What one agent may do: one whole JSON document (`schemas/profile.schema.json`), as JSON text or as the object that it
+ * says. The definitions of its tools are inside.
+ */
+export type Profile = string | Readonly<Record<string, unknown>>;
+
 /** Whether this is a contract, not an agent's name: a name has no brackets. */
 export function isContract(value: string | Contract): boolean {
   return typeof value !== "string" || value.trimStart().startsWith("{");
 }
 
-/** The longest contract that the component takes, in bytes. White space in it does not come that far in a request. */
+/** The longest contract or profile that the component takes, in bytes. White space in it does not come that far. */
 const MOST = 8 * 1024 * 1024;
 
 /** A contract as JSON text that can stand in a request. */
 export function asContract(contract: Contract): string {
-  const text = typeof contract === "string" ? contract : written(contract);
+  return bounded("contract", contract, "bad_contract");
+}
+
+/** The same for a profile. */
+export function asProfile(profile: Profile): string {
+  return bounded("profile", profile, "bad_profile");
+}
+
+function bounded(what: string, document: string | object, code: FaultCode): string {
+  const text = asJson(what, document, code);
   const { bytes } = measure(text);
   if (bytes > MOST) {
-    throw new SeamgateFault("bad_contract", `contract: $ must have at most ${MOST} bytes, not ${bytes}`);
-  }
-  if (text === contract) {
-    // Else it could end what it stands in, and go on with it.
-    unlessBroken(() => JSON.parse(text));
+    throw new SeamgateFault(code, `${what}: $ must have at most ${MOST} bytes, not ${bytes}`);
   }
   return text;
 }
 
-function written(contract: object): string {
-  return unlessBroken(() => JSON.stringify(contract));
-}
-
-function unlessBroken<T>(work: () => T): T {
+/** A document as JSON text that can stand in a request. */
+export function asJson(what: string, document: string | object, code: FaultCode): string {
   try {
-    return work();
+    if (typeof document !== "string") {
+      return JSON.stringify(document);
+    }
+    // Else it could end what it stands in, and go on with it.
+    JSON.parse(document);
+    return document;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new SeamgateFault("bad_contract", `contract: $ must be JSON: ${message}`, {}, { cause: error });
+    throw new SeamgateFault(code, `${what}: $ must be JSON: ${message}`, {}, { cause: error });
   }
 }
 
-/** A contract that stands in a request is read with it: what is wrong with its JSON is told of the contract again. */
-export function ofContract(fault: SeamgateFault): SeamgateFault {
+/** A contract or profile that stands in a request is read with it: what is wrong with its JSON is told of it again. */
+export function ofDocument(fault: SeamgateFault): SeamgateFault {
   const [first, ...more] = fault.detail.violations ?? [];
-  if (fault.code !== "bad_request" || first === undefined || !/^\/contract(\/|$)/.test(first.pointer)) {
+  const what = first && /^\/(contract|profile)(\/|$)/.exec(first.pointer)?.[1];
+  if (fault.code !== "bad_request" || first === undefined || what === undefined) {
     return fault;
   }
+  const path = (whole: string) => (whole.startsWith(`$.${what}`) ? `$${whole.slice(what.length + 2)}` : whole);
   const violations = [first, ...more].map((violation) => ({
     ...violation,
-    path: violation.path.replace(/^\$\.contract/, "$"),
-    pointer: violation.pointer.replace(/^\/contract/, ""),
+    path: path(violation.path),
+    pointer: violation.pointer.replace(`/${what}`, ""),
     // Offsets into a request that the caller has not seen.
     span: null,
   }));
   const detail: FaultDetail = { ...fault.detail, violations };
-  const message = `contract: ${first.path.replace(/^\$\.contract/, "$")} ${first.message}`;
-  return new SeamgateFault("bad_contract", message, detail);
+  const code = what === "contract" ? "bad_contract" : "bad_profile";
+  return new SeamgateFault(code, `${what}: ${path(first.path)} ${first.message}`, detail);
 }

@@ -1,10 +1,21 @@
 import { digest } from "./component/files.js";
 import { type Component, Live } from "./component.js";
-import { asContract, type Contract, isContract, ofContract } from "./contract.js";
-import { Contracts, type Registered } from "./contracts.js";
+import { asContract, asJson, asProfile, type Contract, isContract, ofDocument, type Profile } from "./contract.js";
+import {
+  type Call,
+  type Decision,
+  type Facts,
+  type Observation,
+  ofText,
+  type ProfileInfo,
+  type Surface,
+  type ToolResult,
+} from "./decision.js";
 import { SeamgateFault } from "./fault.js";
 import { complete, fuelFor, fuelForContract, type Limits, smallEnough } from "./limits.js";
+import { type Begin, Loop, type LoopOptions } from "./loop.js";
 import { platform } from "./platform.js";
+import { Contracts, Profiles, type Registered } from "./registered.js";
 import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 import type { Confidence, ContractInfo, Finish, Warning } from "./types.js";
@@ -20,8 +31,8 @@ export interface GateOptions {
   readonly limits?: Limits;
 }
 
-/** What an agent saw of one result, for claims to cite. What is left out allows least. */
-export interface Observation {
+/** What an agent saw of one result, for claims to cite; an {@link Observation} is one. What is left out allows least. */
+export interface Seen {
   /** What claims cite it by: 1 to 256 bytes, and no other has it. */
   readonly id: string;
   /** What the agent saw of it, character for character: at most 1 MiB. */
@@ -51,7 +62,7 @@ export interface OutputOptions {
    * What the agent saw: at most 1,000 observations of 4 MiB in all. Where the contract has `evidence`, none is the fault
    * `bad_request`, and an empty list is not. Default: none.
    */
-  readonly evidence?: readonly Observation[];
+  readonly evidence?: readonly Seen[];
 }
 
 /** So many instances a gate keeps for the next outputs; each takes two times its memory, some 6 MB. */
@@ -69,7 +80,8 @@ export class Gate {
   /** What one call may use. */
   readonly limits: Readonly<Required<Limits>>;
   readonly #contracts = new Contracts();
-  /** Instances with nothing in them but the contracts of these agents, by their names. */
+  readonly #profiles = new Profiles();
+  /** Instances with nothing in them but these contracts and profiles, by their keys. */
   readonly #renewed = new Map<string, Live>();
 
   private constructor(component: Component, limits: Required<Limits>) {
@@ -173,6 +185,85 @@ export class Gate {
   }
 
   /**
+   * Check a profile and keep it: from now on it decides what its agent may do. The same profile again changes nothing.
+   *
+   * @throws {SeamgateFault} `bad_profile`, also where the agent has another profile already, or where the profile contradicts
+   *   its examples; or a limit was passed.
+   */
+  registerProfile(profile: Profile): ProfileInfo {
+    const text = asProfile(profile);
+    const info = this.instance().registerProfile(text);
+    this.#profiles.keep(text, info);
+    return info;
+  }
+
+  /** The profiles that were registered here, by ascending agent. */
+  profiles(): ProfileInfo[] {
+    return this.#profiles.all().map(({ info }) => info);
+  }
+
+  /**
+   * Text for an agent's prompt: what it may do.
+   *
+   * @throws {SeamgateFault} `unknown_agent`, or a limit was passed.
+   */
+  describeProfile(agent: string): string {
+    return this.instance().describeProfile(agent);
+  }
+
+  /**
+   * What is likely a mistake in a profile, which need not be registered.
+   *
+   * @throws {SeamgateFault} `bad_profile`, or a limit was passed.
+   */
+  lintProfile(profile: Profile): Warning[] {
+    return this.instance().lintProfile(asProfile(profile));
+  }
+
+  /**
+   * Say which tools the model may see, in a fresh instance.
+   *
+   * @param listed - What servers list now, as a lock file has it (`schemas/lock.schema.json`): a tool that is not there, or
+   *   whose definition changed, is hidden. Default: the profile's own definitions are looked at.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where a document is invalid, or the facts lack the mode; or a limit
+   *   was passed.
+   */
+  surface(agent: string, facts: Facts | string, listed?: object | string): Surface {
+    return new Instance(this, true).surface(agent, facts, listed);
+  }
+
+  /**
+   * Decide whether a call may run, in a fresh instance. Facts and call are objects or JSON text. {@link Gate.loop} keeps the
+   * facts.
+   *
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where facts or call are invalid, or the facts lack the mode, or a
+   *   list that a scope names; or a limit was passed. A denied call is none of these: it is a decision.
+   */
+  permit(agent: string, facts: Facts | string, call: Call | string): Decision {
+    return new Instance(this, true).permit(agent, facts, call);
+  }
+
+  /**
+   * Make an observation of what a tool returned, in a fresh instance: what the model may read of it. All are objects or JSON
+   * text; the facts have a `nonce`.
+   *
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where a document is invalid, the profile has no such tool, or the
+   *   facts have no nonce; or a limit was passed. An invalid result is none of these: it is an observation.
+   */
+  observe(agent: string, facts: Facts | string, call: Call | string, result: ToolResult | string): Observation {
+    return new Instance(this, true).observe(agent, facts, call, result);
+  }
+
+  /**
+   * Decide about the calls of one run, whose facts are kept here: no decision can miss what one before it changed.
+   *
+   * @param facts - What is known of the run at its beginning, or {@link Loop.facts} of an earlier loop.
+   */
+  loop(agent: string, facts: Begin, options: LoopOptions = {}): Loop {
+    return new Loop(this, agent, facts, options);
+  }
+
+  /**
    * An instance to use more than once, for callers who trust their producers alike: what one output did to it, the next
    * one finds. The reports are the same bytes, and contracts are compiled once.
    */
@@ -180,18 +271,18 @@ export class Gate {
     return new Instance(this);
   }
 
-  /** @internal A fresh instance, which may have the contracts of these agents already. */
-  fresh(agents: string): Live {
-    const renewed = this.#renewed.get(agents);
+  /** @internal A fresh instance, which may have these contracts and profiles already. */
+  fresh(keys: string): Live {
+    const renewed = this.#renewed.get(keys);
     // One call has it at a time.
-    this.#renewed.delete(agents);
+    this.#renewed.delete(keys);
     return renewed ?? new Live(this.component);
   }
 
   /** @internal Keep an instance for the next output, if nothing of the one before is left in it. */
-  renew(agents: string, live: Live): void {
+  renew(keys: string, live: Live): void {
     if (live.renew()) {
-      this.#renewed.set(agents, live);
+      this.#renewed.set(keys, live);
       const [oldest] = this.#renewed.keys();
       if (this.#renewed.size > RENEWED && oldest !== undefined) {
         this.#renewed.delete(oldest);
@@ -200,8 +291,27 @@ export class Gate {
   }
 
   /** @internal */
-  registered(agent: string): Registered {
+  registered(agent: string): Registered<ContractInfo> {
     return this.#contracts.of(agent);
+  }
+
+  /** @internal */
+  profile(agent: string): Registered<ProfileInfo> {
+    return this.#profiles.of(agent);
+  }
+
+  /**
+   * @internal What an instance needs to answer a request. A verdict needs the contract of the agent that it names, and a
+   * decision the profile; anything else may need all.
+   */
+  neededFor(op: unknown, agent: string): readonly Registered[] {
+    if (op === undefined) {
+      return this.#contracts.has(agent) ? [this.#contracts.of(agent)] : [];
+    }
+    if (op === "surface" || op === "permit" || op === "observe") {
+      return this.#profiles.has(agent) ? [this.#profiles.of(agent)] : [];
+    }
+    return String(op).includes("profile") ? this.#profiles.all() : this.#contracts.all();
   }
 }
 
@@ -227,15 +337,23 @@ export class Instance {
     const given = this.#given(output);
     const contract = isContract(agentOrContract) ? asContract(agentOrContract) : undefined;
     const subject = contract === undefined ? { agent: agentOrContract } : {};
-    const { finish, lists, evidence } = options;
-    const seen = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
-    smallEnough(this.#gate.limits, given.bytes + seen);
+    const { finish, lists } = options;
+    const evidence = options.evidence?.map(seen);
+    const further = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
+    smallEnough(this.#gate.limits, given.bytes + further);
     // Members that are undefined are left out.
-    const rest = JSON.stringify({ ...subject, output: given.text, finish, lists, evidence, invalid_utf8: given.invalid });
+    const rest = JSON.stringify({
+      ...subject,
+      output: given.text,
+      finish,
+      lists,
+      evidence,
+      invalid_utf8: given.invalid,
+    });
     const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
-    const agents = contract === undefined ? [this.#gate.registered(agentOrContract as string).info.agent] : [];
-    const bytes = given.bytes + seen + (contract === undefined ? 0 : measure(contract).bytes);
-    const { json, usage } = this.#ask(agents, bytes, request, "report");
+    const needed = contract === undefined ? [this.#gate.registered(agentOrContract as string)] : [];
+    const bytes = given.bytes + further + (contract === undefined ? 0 : measure(contract).bytes);
+    const { json, usage } = this.#ask(needed, bytes, request, "report");
     return { report: new Report<T>(json, given.text), usage };
   }
 
@@ -246,28 +364,73 @@ export class Instance {
     if (lone !== undefined) {
       throw new SeamgateFault("bad_request", `request: half a surrogate pair at byte ${lone}; it must be Unicode text`);
     }
-    const { value, usage } = this.#within(this.#agentsOf(request), bytes, (live) => live.call(request));
+    const { value, usage } = this.#within(this.#neededFor(request), bytes, (live) => live.call(request));
     return { json: value, usage };
+  }
+
+  /** Say which tools the model may see: see {@link Gate.surface}. */
+  surface(agent: string, facts: Facts | string, listed?: object | string): Surface {
+    return this.#decide("surface", agent, listed === undefined ? { facts } : { facts, listed });
+  }
+
+  /** Decide whether a call may run: see {@link Gate.permit}. */
+  permit(agent: string, facts: Facts | string, call: Call | string): Decision {
+    return this.#decide("permit", agent, { facts, call });
+  }
+
+  /** Make an observation of what a tool returned: see {@link Gate.observe}. */
+  observe(agent: string, facts: Facts | string, call: Call | string, result: ToolResult | string): Observation {
+    return this.#decide("observe", agent, { facts, call, result });
   }
 
   /** @internal */
   register(contract: string): ContractInfo {
-    return JSON.parse(this.#about("register", contract));
+    return JSON.parse(this.#about("register", "contract", contract));
   }
 
   /** @internal */
   lint(contract: string): Warning[] {
-    return JSON.parse(this.#about("lint", contract));
+    return JSON.parse(this.#about("lint", "contract", contract));
   }
 
   /** @internal */
   describe(agent: string): string {
-    return JSON.parse(this.#ask([agent], 0, JSON.stringify({ op: "describe", agent }), "result").json);
+    const needed = [this.#gate.registered(agent)];
+    return JSON.parse(this.#ask(needed, 0, JSON.stringify({ op: "describe", agent }), "result").json);
   }
 
-  #about(op: string, contract: string): string {
-    const request = `{"op":"${op}","contract":${contract}}`;
-    const { bytes } = measure(contract);
+  /** @internal */
+  registerProfile(profile: string): ProfileInfo {
+    return JSON.parse(this.#about("register_profile", "profile", profile));
+  }
+
+  /** @internal */
+  lintProfile(profile: string): Warning[] {
+    return JSON.parse(this.#about("lint_profile", "profile", profile));
+  }
+
+  /** @internal */
+  describeProfile(agent: string): string {
+    const needed = [this.#gate.profile(agent)];
+    return JSON.parse(this.#ask(needed, 0, JSON.stringify({ op: "describe_profile", agent }), "result").json);
+  }
+
+  #decide<T>(
+    op: "surface" | "permit" | "observe",
+    agent: string,
+    documents: Readonly<Record<string, object | string>>,
+  ): T {
+    const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
+    const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
+    smallEnough(this.#gate.limits, bytes);
+    const members = texts.map(([what, text]) => `,"${what}":${text}`).join("");
+    const request = `{"op":"${op}","agent":${JSON.stringify(agent)}${members}}`;
+    return ofText(this.#ask([this.#gate.profile(agent)], bytes, request, "result").json);
+  }
+
+  #about(op: string, what: "contract" | "profile", document: string): string {
+    const request = `{"op":"${op}","${what}":${document}}`;
+    const { bytes } = measure(document);
     const { value } = this.#within([], bytes, (live) => live.call(request), fuelForContract(this.#gate.limits, bytes));
     return answered(value, "result");
   }
@@ -286,15 +449,11 @@ export class Instance {
     return given;
   }
 
-  /** Whose contracts a request may ask for. */
-  #agentsOf(request: string): string[] {
-    const names = this.#gate.names();
-    if (names.length === 0) {
-      return [];
-    }
+  /** The contracts and profiles that a request may ask for. */
+  #neededFor(request: string): readonly Registered[] {
     try {
       const { op, agent } = JSON.parse(request);
-      return op === undefined ? [agent] : names;
+      return this.#gate.neededFor(op, agent);
     } catch {
       // It says itself what is wrong with it.
       return [];
@@ -302,45 +461,44 @@ export class Instance {
   }
 
   #ask(
-    agents: readonly string[],
+    needed: readonly Registered[],
     bytes: number,
     request: string,
     member: "report" | "result",
   ): { json: string; usage: Usage } {
-    const { value, usage } = this.#within(agents, bytes, (live) => live.call(request));
+    const { value, usage } = this.#within(needed, bytes, (live) => live.call(request));
     return { json: answered(value, member), usage };
   }
 
   /**
-   * Call an instance that has the contracts of these agents, as far as the gate does. Each is compiled within a budget of its
-   * own: what is left of that is not the call's.
+   * Call an instance that has these contracts and profiles. Each is compiled within a budget of its own: what is left of that
+   * is not the call's.
    */
   #within<T>(
-    agents: readonly string[],
+    needed: readonly Registered[],
     bytes: number,
     work: (live: Live) => T,
     budget?: bigint,
   ): { value: T; usage: Usage } {
     const gate = this.#gate;
-    const known = agents.filter((agent) => gate.has(agent)).map((agent) => gate.registered(agent));
-    const names = known.map((contract) => contract.info.agent).join();
-    const live = this.#live ?? (this.#once ? gate.fresh(names) : new Live(gate.component));
+    const keys = needed.map(({ key }) => key).join();
+    const live = this.#live ?? (this.#once ? gate.fresh(keys) : new Live(gate.component));
     this.#live = undefined;
-    const lacking = known.filter((contract) => !live.agents.has(contract.info.agent));
-    // A fresh instance may have its contracts already. It takes as much as if it had not: the same each time.
-    const all = (this.#once ? known : lacking).reduce((sum, contract) => sum + contract.bytes, bytes);
+    const lacking = needed.filter(({ key }) => !live.given.has(key));
+    // A fresh instance may have what it needs already. It takes as much as if it had not: the same each time.
+    const all = (this.#once ? needed : lacking).reduce((sum, registered) => sum + registered.bytes, bytes);
     const limit = budget ?? fuelFor(gate.limits, all);
     let compiled = live.spent;
     let within = limit;
     const start = performance.now();
     let value: T;
     try {
-      for (const contract of lacking) {
-        within = fuelForContract(gate.limits, contract.bytes);
+      for (const { key, bytes, request } of lacking) {
+        within = fuelForContract(gate.limits, bytes);
         live.fuel = within;
-        answered(live.call(`{"op":"register","contract":${contract.text}}`), "result");
+        answered(live.call(request), "result");
         compiled += within - live.fuel;
-        live.agents.add(contract.info.agent);
+        live.given.add(key);
       }
       if (this.#once) {
         live.keep(compiled);
@@ -355,12 +513,17 @@ export class Instance {
     const elapsed = performance.now() - start;
     const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsed, component: digest };
     if (this.#once) {
-      gate.renew(names, live);
+      gate.renew(keys, live);
     } else {
       this.#live = live;
     }
     return { value, usage };
   }
+}
+
+/** Of an observation, what claims are held to. */
+function seen({ id, text, kinds, labels, confidence, complete, limitations }: Seen): Record<string, unknown> {
+  return { id, text, kinds, labels, confidence, complete, limitations };
 }
 
 /** What an answer to a request without an `id` holds. */
@@ -370,5 +533,5 @@ function answered(answer: string, member: "report" | "result"): string {
     return answer.slice(before.length, -1);
   }
   const { fault } = JSON.parse(answer);
-  throw ofContract(SeamgateFault.of(fault));
+  throw ofDocument(SeamgateFault.of(fault));
 }

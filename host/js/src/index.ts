@@ -1,8 +1,26 @@
 export type { Component } from "./component.js";
-export type { Contract } from "./contract.js";
+export type { Contract, Profile } from "./contract.js";
+export type {
+  Ask,
+  Asked,
+  Call,
+  Decided,
+  Decision,
+  Facts,
+  Found,
+  HiddenTool,
+  Observation,
+  ProfileInfo,
+  Reason,
+  Surface,
+  SurfaceTool,
+  ToolResult,
+  Used,
+} from "./decision.js";
 export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
-export { Gate, type GateOptions, type Instance, type Observation, type OutputOptions } from "./gate.js";
+export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } from "./gate.js";
 export type { Limits } from "./limits.js";
+export type { Begin, Loop, LoopOptions } from "./loop.js";
 export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Report, Usage, Verdict } from "./report.js";

@@ -1,10 +1,10 @@
 import type { Component } from "./component.js";
 import { asContract, type Contract, isContract } from "./contract.js";
-import { Contracts } from "./contracts.js";
 import { LoadError, SeamgateFault } from "./fault.js";
 import type { GateOptions, OutputOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Port, platform } from "./platform.js";
+import { Contracts } from "./registered.js";
 import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
@@ -169,7 +169,10 @@ export class WorkerGate {
       this.#registered(subject);
     }
     const { finish, lists, evidence } = options;
-    const done = await this.#ask([subject], ["validate", subject, output, { finish, lists, evidence } as OutputOptions]);
+    const done = await this.#ask(
+      [subject],
+      ["validate", subject, output, { finish, lists, evidence } as OutputOptions],
+    );
     if (!("verdict" in done)) {
       throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
     }

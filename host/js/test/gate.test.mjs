@@ -149,7 +149,7 @@ test("evidence comes with the request", async () => {
   const seen = { id: "log", text: "matches: 128" };
   assert.equal(judge([{ ...seen, confidence: "high" }]).success, true);
   assert.equal(judge([seen]).validationErrors[0].keyword, "evidence.confidence");
-  assert.equal(judge([]).validationErrors[0].keyword, "evidence.id");
+  assert.ok(judge([]).validationErrors.some(({ keyword }) => keyword === "evidence.id"));
   assert.match(fault(() => judge(undefined)).message, /\$\.evidence must be there/);
 });
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 // The tests run in target/js/clean/test, beside nothing but the package: these are the project's own files.
-const root = new URL("../../../../", import.meta.url);
+export const root = new URL("../../../../", import.meta.url);
 
 /** A file of the project, as text unless no encoding is asked for. */
 export function read(path, encoding = "utf8") {

@@ -1,10 +1,14 @@
 // Not run: `tsc --strict` reads what the package says of itself, without the types of browsers or of Node.
 
 import {
+  type Call,
   type ContractInfo,
   ContractRegistry,
+  type Decision,
+  type Facts,
   Gate,
   type Limits,
+  type Observation,
   type ParseResult,
   type Report,
   ResultParser,
@@ -47,4 +51,22 @@ export async function uses(): Promise<void> {
 async function using_(gate: WorkerGate): Promise<string> {
   const [answer] = await gate.validateAll<Greeting>([{ agent: "greeter", output: new Uint8Array() }]);
   return answer instanceof SeamgateFault ? answer.code : (answer?.report.data?.greeting ?? "");
+}
+
+// A loop of one's own.
+export function owns(gate: Gate): void {
+  const loop = gate.loop("ops", { run: "r1", principal: "joe", lists: { services: ["cart"] } }, { now: () => 0 });
+  const call: Call = { key: "1", tool: "logs", arguments: { q: "x" } };
+  const decision: Decision = loop.permit(call);
+  const permitted: "allow" | "deny" | "approval" = decision.permit;
+  const sent: string | undefined = decision.arguments;
+  loop.approve(decision, "anna");
+  const observation: Observation = loop.observe(call, { text: "x", status: "error" });
+  const facts: Facts = loop.facts;
+  gate.permit("ops", facts, call);
+  // @ts-expect-error: a result has a body.
+  loop.observe(call, { status: "ok" });
+  // @ts-expect-error: a run has a principal.
+  gate.loop("ops", { run: "r1" });
+  console.log(permitted, sent, observation.message);
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from seamgate import ContractError, Gate, read_contract
+from seamgate import FileError, Gate, read_contract
 
 
 def test_schemas_are_put_in_as_they_are_written(tmp_path: Path) -> None:
@@ -30,14 +30,14 @@ def test_schemas_are_put_in_as_they_are_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("../secret.json", "is not a path of a file in the contract's own folder"),
-        ("/etc/hostname", "is not a path of a file in the contract's own folder"),
-        ("deeper/../../secret.json", "is not a path of a file in the contract's own folder"),
-        ("", "is not a path of a file in the contract's own folder"),
-        ("nul\\u0000l", "is not a path of a file in the contract's own folder"),
+        ("../secret.json", "is not a path of a file in the folder of the file that names it"),
+        ("/etc/hostname", "is not a path of a file in the folder of the file that names it"),
+        ("deeper/../../secret.json", "is not a path of a file in the folder of the file that names it"),
+        ("", "is not a path of a file in the folder of the file that names it"),
+        ("nul\\u0000l", "is not a path of a file in the folder of the file that names it"),
         ("missing.json", "cannot be read: No such file or directory"),
-        ("link.json", "leads out of the contract's folder"),
-        ("deeper/secret.json", "leads out of the contract's folder"),
+        ("link.json", "leads out of the folder of the file that names it"),
+        ("deeper/secret.json", "leads out of the folder of the file that names it"),
         ("loop.json", "cannot be read: "),
         ("bytes.json", "cannot be read: is not UTF-8 at byte 1"),
         ("broken.json", "is not JSON"),
@@ -59,7 +59,7 @@ def test_no_path_leads_out_of_the_folder(tmp_path: Path, path: str, why: str) ->
         ("resources.urn:x", f'{{"agent":"a","schema":true,"resources":{{"urn:x":"{path}"}}}}'),
     ]:
         contract.write_text(text)
-        with pytest.raises(ContractError) as raised:
+        with pytest.raises(FileError) as raised:
             read_contract(contract)
         assert f"`{member}` names " in str(raised.value)
         assert why in str(raised.value)
@@ -73,10 +73,10 @@ def test_what_is_no_contract_is_left_to_the_component(tmp_path: Path, gate: Gate
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ContractError, match=r"none\.contract\.json: No such file or directory"):
+    with pytest.raises(FileError, match=r"none\.contract\.json: No such file or directory"):
         read_contract(tmp_path / "none.contract.json")
     (tmp_path / "bytes.contract.json").write_bytes(b"{\xff}")
-    with pytest.raises(ContractError, match="is not UTF-8 at byte 1"):
+    with pytest.raises(FileError, match="is not UTF-8 at byte 1"):
         read_contract(tmp_path / "bytes.contract.json")
 
 
@@ -89,11 +89,11 @@ def test_what_a_contract_names_is_a_file_of_bounded_size(tmp_path: Path) -> None
     contract.write_text('{"agent":"a","schema":"other"}')
     other = tmp_path / "other"
     os.mkfifo(other)
-    with pytest.raises(ContractError, match="must be a regular file"):
+    with pytest.raises(FileError, match="must be a regular file"):
         read_contract(contract)
     other.unlink()
     other.write_bytes(b" " * (MOST + 1))
-    with pytest.raises(ContractError, match=f"has {MOST + 1} bytes; the limit is {MOST}"):
+    with pytest.raises(FileError, match=f"has {MOST + 1} bytes; the limit is {MOST}"):
         read_contract(contract)
     other.write_bytes(b" " * (MOST - 4) + b"true")
     assert read_contract(contract) == '{"agent":"a","schema":true}'
@@ -101,13 +101,13 @@ def test_what_a_contract_names_is_a_file_of_bounded_size(tmp_path: Path) -> None
     other.write_bytes(b'"' + b"x" * (MOST - 2) + b'"')
     resources = ",".join(f'"urn:{number}":"other"' for number in range(1000))
     contract.write_text(f'{{"agent":"a","schema":{{}},"resources":{{{resources}}}}}')
-    with pytest.raises(ContractError, match="has more than 33554432 bytes with the files that it names"):
+    with pytest.raises(FileError, match="has more than 33554432 bytes with the files that it names"):
         read_contract(contract)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
 def test_a_contract_may_be_a_pipe_and_is_bounded_too(tmp_path: Path) -> None:
-    with pytest.raises(ContractError, match=f"has more than {MOST} bytes; the limit is {MOST}"):
+    with pytest.raises(FileError, match=f"has more than {MOST} bytes; the limit is {MOST}"):
         read_contract("/dev/zero")
     pipe = tmp_path / "a.contract.json"
     os.mkfifo(pipe)

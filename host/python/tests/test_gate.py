@@ -200,13 +200,13 @@ def test_evidence_is_passed_on(gate: Gate) -> None:
     contract = {"agent": "a", "schema": True, "evidence": {"claims": "$.claims[*]"}}
     claim = {"text": "128 errors", "evidence": [{"id": "log", "quote": "matches: 128"}], "confidence": "high"}
     output = json.dumps({"claims": [claim]})
-    seen = seamgate.Observation("log", "matches: 128", confidence=seamgate.Confidence.HIGH)
+    seen = seamgate.Seen("log", "matches: 128", confidence=seamgate.Confidence.HIGH)
     alike = {"id": "log", "text": "matches: 128", "confidence": "high"}
     assert gate.validate(contract, output, evidence=[seen]).report.success
     (answer,) = gate.validate_all([seamgate.Request(contract, output, evidence=[alike])])
     assert isinstance(answer, seamgate.Verdict)
     assert answer.report.success
-    low = gate.validate(contract, output, evidence=[seamgate.Observation("log", "matches: 128")]).report
+    low = gate.validate(contract, output, evidence=[seamgate.Seen("log", "matches: 128")]).report
     assert low.error is not None
     assert low.error.violations[0].keyword == "evidence.confidence"
     assert "evidence" in fault("bad_request", lambda: gate.validate(contract, output)).message
@@ -363,4 +363,4 @@ def test_a_baked_component_has_its_contracts_and_takes_no_others(tmp_path: Path)
 def test_faults_are_of_one_class() -> None:
     assert issubclass(SeamgateFault, seamgate.SeamgateError)
     assert issubclass(LoadError, seamgate.SeamgateError)
-    assert issubclass(seamgate.ContractError, seamgate.SeamgateError)
+    assert issubclass(seamgate.FileError, seamgate.SeamgateError)

@@ -10,10 +10,31 @@ from __future__ import annotations
 import functools
 
 from ._contracts import read_contract
-from ._faults import ContractError, LoadError, SeamgateError, SeamgateFault
-from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Observation, Output, Request, Verdict
+from ._decisions import (
+    Approval,
+    Ask,
+    Call,
+    Decision,
+    Facts,
+    Found,
+    Freshness,
+    HiddenTool,
+    Instruction,
+    Observation,
+    ProfileInfo,
+    Provenance,
+    Reason,
+    Shown,
+    Surface,
+    SurfaceTool,
+    ToolResult,
+)
+from ._faults import FileError, LoadError, SeamgateError, SeamgateFault
+from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
 from ._limits import Limits, Usage
+from ._loop import Loop
 from ._parser import ContractRegistry, ParseResult, ResultParser
+from ._profiles import read_profile
 from ._report import Report
 from ._types import (
     Candidate,
@@ -41,47 +62,67 @@ from ._types import (
 
 __all__ = [
     "Answer",
+    "Approval",
+    "Ask",
+    "Call",
     "Candidate",
     "Change",
     "ChangeKind",
     "Confidence",
     "Contract",
-    "ContractError",
     "ContractInfo",
     "ContractRegistry",
+    "Decision",
     "Disposition",
     "ErrorKind",
     "Evidence",
+    "Facts",
     "FaultCode",
+    "FileError",
     "Finish",
+    "Found",
+    "Freshness",
     "Gate",
+    "HiddenTool",
     "Instance",
+    "Instruction",
     "Item",
     "Limits",
     "LintWarning",
     "Lists",
     "LoadError",
+    "Loop",
     "MergeOutcome",
     "MergeStep",
     "Observation",
     "Output",
     "OutputError",
     "ParseResult",
+    "Profile",
+    "ProfileInfo",
+    "Provenance",
     "QuarantineReason",
     "Quarantined",
+    "Reason",
     "Report",
     "ReportDocument",
     "Request",
     "ResultParser",
     "SeamgateError",
     "SeamgateFault",
+    "Seen",
+    "Shown",
     "Source",
     "Span",
+    "Surface",
+    "SurfaceTool",
+    "ToolResult",
     "Usage",
     "Verdict",
     "Violation",
     "Wanted",
     "read_contract",
+    "read_profile",
     "validate",
 ]
 

@@ -40,8 +40,8 @@ class SeamgateFault(SeamgateError):
         return f"{self.code}: {self.message}"
 
 
-class ContractError(SeamgateError):
-    """A contract cannot be read from disk."""
+class FileError(SeamgateError):
+    """A contract or a profile cannot be read from disk."""
 
 
 class LoadError(SeamgateError):

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wasmtime.component import ExportIndex
 
 from . import _json
 from ._contracts import read_contract
+from ._decisions import Call, Decision, Facts, Observation, ProfileInfo, Surface, ToolResult
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
+from ._loop import Loop
+from ._profiles import read_profile
 from ._report import Report, record
-from ._sandbox import Live, Sandbox, Stopped
-from ._types import Confidence, ContractInfo, Finish, LintWarning
+from ._sandbox import KERNEL, PROFILES, Live, Sandbox, Stopped
+from ._types import Confidence, ContractInfo, FaultCode, Finish, LintWarning
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
+Made = TypeVar("Made", Decision, Observation, Surface)
 
 Contract = str | Mapping[str, Any] | os.PathLike[str]
 """A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""
+
+Profile = str | Mapping[str, Any] | os.PathLike[str]
+"""A profile: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.profile.json`."""
 
 Output = str | bytes | bytearray | memoryview
 """The raw text that an agent produced, prose and fences included; or its bytes, of which nobody knows whether they are
@@ -32,7 +43,7 @@ Lists = Mapping[str, Iterable[str]]
 
 
 @dataclass(frozen=True)
-class Observation:
+class Seen:
     """What an agent saw of one result, for claims to cite. The defaults allow least.
 
     Attributes:
@@ -54,8 +65,9 @@ class Observation:
     limitations: Iterable[str] = ()
 
 
-Evidence = Iterable[Observation | Mapping[str, Any]]
-"""What an agent saw, for claims to cite: observations, or the same as dicts; at most 1,000 of 4 MiB in all."""
+Evidence = Iterable[Seen | Observation | Mapping[str, Any]]
+"""What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
+all."""
 
 
 # The longest contract that the component takes, in bytes.
@@ -113,6 +125,12 @@ class _Registered:
     info: ContractInfo
 
 
+@dataclass(frozen=True)
+class _RegisteredProfile:
+    text: str
+    info: ProfileInfo
+
+
 class Gate:
     """Judges outputs, each in a fresh instance of a component. Use one from as many threads as you like.
 
@@ -144,6 +162,7 @@ class Gate:
                 raise LoadError(f"{os.fspath(component)!s}: {error.strerror or error}") from error
         self._sandbox = Sandbox(component, limits or Limits(), cache)
         self._contracts: dict[str, _Registered] = {}
+        self._profiles: dict[str, _RegisteredProfile] = {}
         self._baked: list[str] = []
         if not self._sandbox.is_builtin:
             try:
@@ -165,7 +184,7 @@ class Gate:
         Raises:
             SeamgateFault: `bad_contract`, also where the agent has another contract already; `sealed` where the
                 component takes none; or a limit was passed.
-            ContractError: A file cannot be read.
+            FileError: A file cannot be read.
         """
         text = _contract_text(contract)
         info, _ = self.instance()._run(lambda live: self._compile(live, text), 0)
@@ -207,7 +226,7 @@ class Gate:
 
         Raises:
             SeamgateFault: `bad_contract`; or a limit was passed.
-            ContractError: A file cannot be read.
+            FileError: A file cannot be read.
         """
         text = _contract_text(contract)
 
@@ -242,7 +261,7 @@ class Gate:
         Raises:
             SeamgateFault: There is no verdict: for one, a list is missing (`bad_request`). A rejected output is none:
                 it is a report.
-            ContractError: A file cannot be read.
+            FileError: A file cannot be read.
         """
         return self.instance()._validate(contract, output, finish, lists, evidence, fresh=True)
 
@@ -294,11 +313,120 @@ class Gate:
         except UnicodeEncodeError as error:
             message = f"request: half a surrogate pair at character {error.start}: it is no text"
             raise SeamgateFault("bad_request", message) from None
-        agents = self._agents_for(request_json)
-        json, usage = self.instance()._run(lambda live: live.call(self._sandbox.call, request_json), size, agents)
+        agents, profiles = self._needed_for(request_json)
+        json, usage = self.instance()._run(
+            lambda live: live.call(self._sandbox.call, request_json), size, agents, profiles
+        )
         if not self._sandbox.is_builtin:
             _answer(json, "report", "result")
         return Answer(str(json), usage)
+
+    def register_profile(self, profile: Profile) -> ProfileInfo:
+        """Check a profile and keep it: from now on it decides what its agent may do.
+
+        Args:
+            profile: Its JSON text, the same as a dict, or a `pathlib.Path`: its files and its lock file are put in, as
+                `read_profile` does.
+
+        Raises:
+            SeamgateFault: `bad_profile`, also where the agent has another profile already, or where the profile
+                contradicts its examples; `sealed` where the component takes none; or a limit was passed.
+            FileError: A file cannot be read.
+        """
+        text = _profile_text(profile)
+        info, _ = self.instance()._run(lambda live: self._compile_profile(live, text), 0)
+        held = self._profiles.setdefault(info.agent, _RegisteredProfile(text, info))
+        if held.info.profile != info.profile:
+            message = f'the agent "{info.agent}" already has another profile: {held.info.profile}'
+            raise SeamgateFault("bad_profile", message)
+        return info
+
+    def profiles(self) -> tuple[ProfileInfo, ...]:
+        """The profiles that were registered here, by ascending agent."""
+        return tuple(self._profiles[agent].info for agent in sorted(self._profiles))
+
+    def describe_profile(self, agent: str) -> str:
+        """Text for an agent's prompt: what it may do.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; or a limit was passed.
+        """
+        function = self._sandbox.harness(PROFILES, "describe")
+        instance = self.instance()
+        return str(instance._by_profile(agent, 0, lambda live: _typed(live, function, agent)))
+
+    def lint_profile(self, profile: Profile) -> tuple[LintWarning, ...]:
+        """What is likely a mistake in a profile, which need not be registered.
+
+        Raises:
+            SeamgateFault: `bad_profile`; or a limit was passed.
+            FileError: A file cannot be read.
+        """
+        text = _profile_text(profile)
+        function = self._sandbox.harness(PROFILES, "lint")
+
+        def linted(live: Live) -> Any:
+            live.grant(self._sandbox.limits.fuel_for_contract(_size(text)))
+            return _typed(live, function, text)
+
+        warnings, _ = self.instance()._run(linted, 0)
+        return tuple(_record(LintWarning, warning) for warning in warnings)
+
+    def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
+        """Say which tools the model may see, in a fresh instance.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            facts: What it depends on, as a dict or as JSON text.
+            listed: What servers list now, as a lock file has it (`schemas/lock.schema.json`): a tool that is not there,
+                or whose definition changed, is hidden. Default: the profile's own definitions are looked at.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; `bad_request` where a document is invalid, or the facts lack the mode; or a
+                limit was passed.
+        """
+        return self.instance().surface(agent, facts, listed)
+
+    def permit(self, agent: str, facts: str | Facts, call: str | Call) -> Decision:
+        """Decide whether a call may run, in a fresh instance.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            facts: What the decision depends on, as a dict or as JSON text. `loop` keeps them.
+            call: What the model asked for, as a dict or as JSON text.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; `bad_request` where facts or call are invalid, or the facts lack the mode,
+                or a list that a scope names; or a limit was passed. A denied call is none: it is a decision.
+        """
+        return self.instance().permit(agent, facts, call)
+
+    def observe(self, agent: str, facts: str | Facts, call: str | Call, result: str | ToolResult) -> Observation:
+        """Make an observation of what a tool returned, in a fresh instance: what the model may read of it.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            facts: As for `permit`; with a `nonce`.
+            call: The call that was made, as a dict or as JSON text.
+            result: What the tool returned, as a dict or as JSON text.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; `bad_request` where a document is invalid, the profile has no such tool, or
+                the facts have no nonce; or a limit was passed. An invalid result is none: it is an observation.
+        """
+        return self.instance().observe(agent, facts, call, result)
+
+    def loop(self, agent: str, *, clock: Callable[[], float] = time.time, **facts: Unpack[Facts]) -> Loop:
+        """Decide about the calls of one run, whose facts are kept here: no decision can miss what one before it
+        changed.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            clock: The time in seconds since 1970.
+            facts: What is known of the run at its beginning: `run` and `principal` at least. Where there is no `nonce`,
+                a random one is made. `loop.facts` of an earlier loop go on with it.
+        """
+        return Loop(self, agent, facts, clock)
 
     def instance(self) -> Instance:
         """An instance to use more than once, for callers who trust their producers alike: what one output did to it,
@@ -312,6 +440,11 @@ class Gate:
         """Register a contract within the budget that contracts have."""
         live.grant(self._sandbox.limits.fuel_for_contract(_size(text)))
         return self._register(live, text)
+
+    def _compile_profile(self, live: Live, text: str) -> ProfileInfo:
+        """Register a profile within the budget that contracts have."""
+        live.grant(self._sandbox.limits.fuel_for_contract(_size(text)))
+        return _read(ProfileInfo, _typed(live, self._sandbox.harness(PROFILES, "register"), text))
 
     def _result(self, op: str, agent: str | None = None) -> Any:
         """The answer to a request about the registry."""
@@ -337,21 +470,25 @@ class Gate:
             raise SeamgateFault("input_too_large", message, {"bytes": size, "limit": limit})
         return size
 
-    def _agents_for(self, request: str) -> list[str]:
-        """The agents whose contracts an instance needs to answer a request: the one it names, or, where it asks for
-        something else than a verdict, all. The component reads the request itself, and says what is wrong."""
-        if not self._contracts:
-            return []
+    def _needed_for(self, request: str) -> tuple[list[str], list[str]]:
+        """The agents whose contracts, and those whose profiles, an instance needs to answer a request. A verdict needs
+        the contract of the agent that it names, and a decision the profile; anything else may need all. The component
+        reads the request itself, and says what is wrong."""
+        if not (self._contracts or self._profiles):
+            return [], []
         try:
             named = _json.parse(request)
         except ValueError:
-            return []
+            return [], []
         if not isinstance(named, dict):
-            return []
-        if named.get("op") is not None:
-            return sorted(self._contracts)
-        agent = named.get("agent")
-        return [agent] if isinstance(agent, str) and agent in self._contracts else []
+            return [], []
+        op, agent = named.get("op"), named.get("agent")
+        one = [agent] if isinstance(agent, str) else []
+        if op is None:
+            return one, []
+        if op in ("surface", "permit", "observe"):
+            return [], one
+        return ([], sorted(self._profiles)) if "profile" in str(op) else (sorted(self._contracts), [])
 
 
 class Instance:
@@ -427,6 +564,44 @@ class Instance:
         except ValueError as error:
             raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
 
+    def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
+        """Say which tools the model may see. A registered profile is compiled once.
+
+        Args and errors are those of `Gate.surface`.
+        """
+        return self._made(Surface, "surface", agent, facts=facts, listed=listed)
+
+    def permit(self, agent: str, facts: str | Facts, call: str | Call) -> Decision:
+        """Decide whether a call may run. A registered profile is compiled once.
+
+        Args and errors are those of `Gate.permit`.
+        """
+        return self._made(Decision, "permit", agent, facts=facts, call=call)
+
+    def observe(self, agent: str, facts: str | Facts, call: str | Call, result: str | ToolResult) -> Observation:
+        """Make an observation of what a tool returned. A registered profile is compiled once.
+
+        Args and errors are those of `Gate.observe`.
+        """
+        return self._made(Observation, "observe", agent, facts=facts, call=call, result=result)
+
+    def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> Made:
+        texts = [None if document is None else _text_of(what, document) for what, document in documents.items()]
+        size = self._gate._small_enough(sum(0 if text is None else _size(text) for text in texts))
+        function = self._gate._sandbox.harness(KERNEL, name)
+        return _read(cls, self._by_profile(agent, size, lambda live: _typed(live, function, agent, *texts)))
+
+    def _by_profile(self, agent: str, size: int, operation: Callable[[Live], Any]) -> Any:
+        """Run an operation in an instance that has the profile of an agent."""
+        try:
+            value, _ = self._run(operation, size, profiles=[agent])
+        except SeamgateFault as fault:
+            if fault.code == "unknown_agent":
+                # An instance knows the profiles it was given; the gate knows them all.
+                fault.detail["agents"] = sorted({*fault.detail.get("agents", []), *self._gate._profiles})
+            raise
+        return value
+
     def _refuse(self, contract: str) -> None:
         """Have the component say what is wrong with a contract."""
         self._run(lambda live: self._gate._register(live, contract), _size(contract))
@@ -449,20 +624,27 @@ class Instance:
         except UnicodeDecodeError as error:
             return content.decode(errors="replace"), error.start
 
-    def _run(self, operation: Callable[[Live], T], size: int, agents: Iterable[str] = ()) -> tuple[T, Usage]:
+    def _run(
+        self, operation: Callable[[Live], T], size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
+    ) -> tuple[T, Usage]:
         """Run an operation in the instance, or a fresh one where there is none.
 
-        It is given the contracts of these agents first, as far as the gate has them.
+        It is given the contracts and the profiles of these agents first, as far as the gate has them.
         """
         gate, sandbox = self._gate, self._gate._sandbox
         contracts = {agent: gate._contracts[agent].text for agent in agents if agent in gate._contracts}
+        permits = {agent: gate._profiles[agent].text for agent in profiles if agent in gate._profiles}
 
         def whole(live: Live) -> T:
             lacking = [agent for agent in contracts if agent not in live.agents]
             for agent in lacking:
                 gate._compile(live, contracts[agent])
                 live.agents.add(agent)
-            if lacking:
+            unknown = [agent for agent in permits if agent not in live.profiles]
+            for agent in unknown:
+                gate._compile_profile(live, permits[agent])
+                live.profiles.add(agent)
+            if lacking or unknown:
                 live.grant(live.fuel)
             return operation(live)
 
@@ -515,8 +697,8 @@ def _values(name: str, values: Iterable[str]) -> list[str]:
     return list(values)
 
 
-def _observation(observation: Observation | Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(observation, Observation):
+def _observation(observation: Seen | Observation | Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(observation, (Seen, Observation)):
         return dict(observation)
     of_id = f"of the observation {observation.id!r}"
     return {
@@ -531,18 +713,37 @@ def _observation(observation: Observation | Mapping[str, Any]) -> dict[str, Any]
 
 
 def _contract_text(contract: Contract) -> str:
-    if isinstance(contract, str):
-        try:
-            contract.encode()
-        except UnicodeEncodeError as error:
-            message = f"contract: half a surrogate pair at character {error.start}: it is no text"
-            raise SeamgateFault("bad_contract", message) from None
-        return contract
-    if isinstance(contract, Mapping):
-        return _json.text(dict(contract))
     if isinstance(contract, os.PathLike):
         return read_contract(contract)
-    raise TypeError(f"a contract must be JSON text, a dict or a pathlib.Path, not {type(contract).__name__}")
+    if isinstance(contract, Mapping):
+        return _json.text(dict(contract))
+    return _text_given("contract", contract, "bad_contract", ", a dict or a pathlib.Path")
+
+
+def _profile_text(profile: Profile) -> str:
+    if isinstance(profile, os.PathLike):
+        return read_profile(profile)
+    if isinstance(profile, Mapping):
+        return _json.written(dict(profile))
+    return _text_given("profile", profile, "bad_profile", ", a dict or a pathlib.Path")
+
+
+def _text_of(what: str, document: str | Mapping[str, Any]) -> str:
+    """One of the documents that a decision depends on, as JSON text."""
+    if isinstance(document, Mapping):
+        return _json.written(dict(document))
+    return _text_given(what, document, "bad_request", " or a dict")
+
+
+def _text_given(what: str, text: object, code: FaultCode, otherwise: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a {what} must be JSON text{otherwise}, not {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = f"{what}: half a surrogate pair at character {error.start}: it is no text"
+        raise SeamgateFault(code, message) from None
+    return text
 
 
 def _size(text: str) -> int:
@@ -554,6 +755,19 @@ def _record(cls: type[T], value: object) -> T:
         return record(cls, value, cls.__name__)
     except ValueError as error:
         raise SeamgateFault("trap", f"the component failed: what it answered is no {cls.__name__}: {error}") from error
+
+
+def _read(cls: type[T], text: object) -> T:
+    """A record of ours from the JSON text that a function of the kernel gave."""
+    try:
+        if not isinstance(text, str):
+            raise ValueError("no text")
+        value = _json.parse(text)
+    except ValueError as error:
+        raise SeamgateFault("trap", f"the component failed: invalid answer: {error}") from None
+    return _record(
+        cls, {**value, "json": text} if cls in (Decision, Observation, Surface) and isinstance(value, dict) else value
+    )
 
 
 def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
@@ -575,9 +789,9 @@ def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
         raise SeamgateFault("trap", message) from None
 
 
-def _typed(live: Live, function: ExportIndex, text: str) -> Any:
-    """The result of a function of the registry, which takes a contract that need not be JSON."""
-    result = live.call(function, text)
+def _typed(live: Live, function: ExportIndex, *texts: str | None) -> Any:
+    """The result of a function that takes texts, which need not be JSON."""
+    result = live.call(function, *texts)
     # Wasmtime for Python says which of the two a result is where both are records, and leaves it out where not.
     value = _plain(getattr(result, "payload", result))
     if not (isinstance(value, dict) and "code" in value and "agents" in value):

@@ -28,6 +28,21 @@ def text(value: object) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
+def written(value: object) -> str:
+    """A value as JSON text without optional white space, in the fewest bytes. What is no text is escaped."""
+    whole = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return whole if is_text(whole) else text(value)
+
+
+def is_text(value: str) -> bool:
+    """Whether a str is Unicode text: no half of a surrogate pair."""
+    try:
+        value.encode()
+        return True
+    except UnicodeEncodeError:
+        return False
+
+
 def quoted(value: str) -> str:
     """A text that is well-formed Unicode as a JSON string, in the fewest bytes."""
     return json.dumps(value, ensure_ascii=False)
@@ -81,6 +96,27 @@ def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str
             at = _skip(source, at + 1) if more else at
         if _skip(source, _expect(source, at, "}")) != len(source):
             raise ValueError("text after the object")
+    except RecursionError:
+        raise ValueError("nests too deep") from None
+
+
+def items(source: str) -> Iterator[str]:
+    """The items of a JSON list, each as its own text.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        at = _skip(source, _expect(source, _skip(source, 0), "["))
+        more = source[at : at + 1] != "]"
+        while more:
+            _, end = _TEXTS.raw_decode(source, at)
+            yield source[at:end]
+            at = _skip(source, end)
+            more = source[at : at + 1] == ","
+            at = _skip(source, at + 1) if more else at
+        if _skip(source, _expect(source, at, "]")) != len(source):
+            raise ValueError("text after the list")
     except RecursionError:
         raise ValueError("nests too deep") from None
 

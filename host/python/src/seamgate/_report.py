@@ -108,6 +108,11 @@ _CONVERTERS: dict[Any, Converter] = {Any: lambda value, where: value}
 
 def _make(hint: Any) -> Converter:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Literal:
+        return lambda value, where: _one_of(arguments, value, where)
+    if origin is dict:
+        inner = _converter(arguments[1])
+        return lambda value, where: {name: inner(of, name) for name, of in _of(dict, value, where).items()}
     if origin in (typing.Union, types.UnionType):
         inner = _converter(arguments[0])
         return lambda value, where: None if value is None else inner(value, where)
@@ -119,7 +124,8 @@ def _make(hint: Any) -> Converter:
     if dataclasses.is_dataclass(hint):
         hints = typing.get_type_hints(hint)
         fields = {name: _converter(of) for name, of in hints.items()}
-        return lambda value, where: _object(hint, fields, value, where)
+        required = {of.name for of in dataclasses.fields(hint) if of.default is dataclasses.MISSING}
+        return lambda value, where: _object(hint, fields, required, value, where)
     if issubclass(hint, enum.Enum):
         return lambda value, where: hint(value)
     return lambda value, where: _of(hint, value, where)
@@ -137,10 +143,16 @@ def _span(value: Any, where: str) -> Span:
     return _of(int, start, where), _of(int, end, where)
 
 
-def _object(cls: Any, fields: dict[str, Converter], value: Any, where: str) -> Any:
-    if _of(dict, value, where).keys() != fields.keys():
+def _one_of(words: tuple[Any, ...], value: object, where: str) -> object:
+    if value not in words:
+        raise ValueError(f"`{where}` must be one of {', '.join(words)}")
+    return value
+
+
+def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: Any, where: str) -> Any:
+    if not required <= _of(dict, value, where).keys() <= fields.keys():
         raise ValueError(f"`{where}` must have the members {', '.join(fields)}")
-    return cls(**{name: convert(value[name], name) for name, convert in fields.items()})
+    return cls(**{name: fields[name](of, name) for name, of in value.items()})
 
 
 _FROM = {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}

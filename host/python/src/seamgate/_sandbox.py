@@ -26,6 +26,8 @@ T = TypeVar("T")
 WORLD = "seamgate:validator/validator@0.1.0"
 WIRE = "seamgate:validator/wire@0.1.0"
 REGISTRY = "seamgate:validator/registry@0.1.0"
+PROFILES = "seamgate:harness/profiles@0.1.0"
+KERNEL = "seamgate:harness/kernel@0.1.0"
 
 # Compiling is outside of all limits: nothing larger is compiled.
 _MOST_BYTES = 32 * 1024 * 1024
@@ -139,12 +141,26 @@ class Sandbox:
         self.lint = self._export(REGISTRY, "lint")
 
     def _export(self, interface: str, function: str) -> ExportIndex:
-        instance = self._component.get_export_index(interface)
-        found = instance and self._component.get_export_index(function, instance)
+        found = self._find(interface, function)
         if not found:
             what = f"no exported function named `{function}` in `{interface}`"
             raise LoadError(f"the component does not export the world {WORLD}: {what}")
         return found
+
+    def harness(self, interface: str, function: str) -> ExportIndex:
+        """A function of the kernel, which a component may be without.
+
+        Raises:
+            SeamgateFault: It has none.
+        """
+        found = self._find(interface, function)
+        if not found:
+            raise SeamgateFault("trap", f"the component failed: the component has no {interface}")
+        return found
+
+    def _find(self, interface: str, function: str) -> ExportIndex | None:
+        instance = self._component.get_export_index(interface)
+        return instance and self._component.get_export_index(function, instance)
 
     def enter(self, memory: int) -> Live:
         """A fresh instance.
@@ -241,8 +257,10 @@ class Live:
         self._instance = instance
         self.agents: set[str] = set()
         """The agents whose contracts it was given."""
+        self.profiles: set[str] = set()
+        """The agents whose profiles it was given."""
         self.fuel = 0
-        """What the call may use, but for its contracts."""
+        """What the call may use, but for its contracts and profiles."""
         self.limit = 0
         """The fuel of the budget that it is in."""
         self._before = 0
@@ -263,8 +281,8 @@ class Live:
         """The fuel that the call has used."""
         return self._before + self.limit - self.store.get_fuel()
 
-    def call(self, function: ExportIndex, argument: str) -> Any:
-        """Call one of its functions that take a text.
+    def call(self, function: ExportIndex, *arguments: str | None) -> Any:
+        """Call one of its functions that take texts.
 
         What goes wrong there is told by `Sandbox.attempt`.
         """
@@ -272,7 +290,7 @@ class Live:
             found = self._instance.get_func(self.store, function)
             if found is None:
                 raise TypeError("an export is no function")
-            return found(self.store, argument)
+            return found(self.store, *arguments)
         except (WasmtimeError, TypeError, ValueError) as error:
             raise _CallError(error) from None
 

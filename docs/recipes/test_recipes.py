@@ -1,0 +1,39 @@
+"""What the recipes in Python do: what is denied, asked and executed, and what the model reads."""
+
+import importlib
+import unicodedata
+import unittest
+
+
+class Recipes(unittest.TestCase):
+    def check(self, name):
+        recipe = importlib.import_module(name)
+        done = recipe.run("anna")
+        # Nothing that needs a person ran before one decided, and after that it ran once.
+        assert done["before"] == ["search_logs"]
+        assert done["executed"] == ["search_logs", "restart_service"]
+        (view,) = done["views"]
+        assert "tool: restart_service\neffect: effectful\nfor: joe\n" in view
+        assert 'arguments: {"service":"cart"}' in view
+        logs, denied, restarted = done["told"]
+        assert "11 hidden characters, escaped" in logs
+        assert "like an instruction" in logs
+        assert "Labels: untrusted" in logs
+        hidden = [letter for text in done["told"] for letter in text if unicodedata.category(letter) == "Cf"]
+        assert hidden == []
+        assert denied.startswith('Call denied: "delete_logs" is not available in the mode "diagnose".'), denied
+        assert '{"restarted":"cart"}' in restarted
+        # A person who may not approve, or nobody: the framework goes on, and the gate does not.
+        done = recipe.run("mallory")
+        assert done["executed"] == ["search_logs"]
+        assert done["told"][-1] == '"restart_service" needs approval'
+
+    def test_langgraph(self):
+        self.check("langgraph_loop")
+
+    def test_openai_agents(self):
+        self.check("openai_agents_loop")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,237 @@
+import type { Span, Violation } from "./types.js";
+
+/** A registered profile. */
+export interface ProfileInfo {
+  /** The agent that it is for. */
+  readonly agent: string;
+  readonly version: string;
+  /** Its digest: `sha256:` and 64 hexadecimal digits. */
+  readonly profile: string;
+  /** The full names of its tools, in its order. */
+  readonly tools: readonly string[];
+  /** The lists that its scopes name, in ascending order. */
+  readonly lists: readonly string[];
+}
+
+/** What the model asked for (`schemas/call.schema.json`). It is a wish: `permit` decides. */
+export interface Call {
+  /** The caller's own name for this call, another one for each call. The ids of models may repeat. */
+  readonly key: string;
+  /** Where the tool runs. May be missing where one tool has this name. */
+  readonly server?: string;
+  readonly tool: string;
+  /** An object, of which the text without optional white space is sent; or text, which is sent as it is. */
+  readonly arguments: string | Readonly<Record<string, unknown>>;
+}
+
+/**
+ * What a tool returned (`schemas/result.schema.json`). `status` is `error` where the tool says that it failed. `head` and
+ * `tail` stand for a text that is too large to be handed on; `length` is in bytes.
+ */
+export type ToolResult = { readonly status?: "ok" | "error" } & (
+  | { readonly result: unknown }
+  | { readonly text: string }
+  | { readonly head: string; readonly tail: string; readonly length: number; readonly digest: string }
+);
+
+/** What a decision about one call depends on (`schemas/facts.schema.json`). A {@link Loop} keeps them. */
+export interface Facts {
+  /** The run's id. */
+  readonly run: string;
+  /** For whom the agent works. */
+  readonly principal: string;
+  /** Now, in milliseconds since 1970. */
+  readonly at: number;
+  /** A secret of the run, random, of at least 16 characters. The marks around data from outside are made from it. */
+  readonly nonce?: string;
+  /** One of the profile's modes. A profile with modes needs it. */
+  readonly mode?: string;
+  /** The task, as the profile's schema has it. */
+  readonly task?: unknown;
+  /** Values by the names that the profile's `context` has. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Lists that `scope` names. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /** The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's. */
+  readonly surface?: readonly string[];
+  /** What is known of the data that the model has read. */
+  readonly labels?: readonly string[];
+  /** The use of budgets. */
+  readonly used?: Used;
+  /** What a person was asked. */
+  readonly asks?: readonly Asked[];
+  /** What persons decided. The host writes them, never the model. */
+  readonly approvals?: readonly Decided[];
+}
+
+/** The use of budgets; `calls` says how often each call was permitted, by a digest of the call. */
+export interface Used {
+  readonly tool_calls?: number;
+  readonly tokens?: number;
+  readonly ms?: number;
+  readonly calls?: Readonly<Record<string, number>>;
+}
+
+/** An ask, as the facts have it. */
+export interface Asked {
+  readonly key: string;
+  readonly digest: string;
+  readonly at: number;
+  readonly expires: number;
+}
+
+/** What a person decided, as the facts have it. */
+export interface Decided {
+  readonly key: string;
+  readonly digest: string;
+  readonly decision: "approved" | "rejected";
+  readonly principal: string;
+  readonly at: number;
+  readonly spent?: boolean;
+}
+
+/** Why a call may not run, or needs approval. */
+export interface Reason {
+  /** The check that it did not pass, as `schemas/decision.schema.json` lists them. */
+  readonly code: string;
+  readonly message: string;
+  /** Where its arguments are wrong. */
+  readonly violations: readonly Violation[];
+}
+
+/** What a person is asked. */
+export interface Ask {
+  readonly key: string;
+  readonly digest: string;
+  /** The principals who may approve. */
+  readonly by: readonly string[];
+  /** In milliseconds since 1970. From then on, neither the ask nor an approval holds. */
+  readonly expires: number;
+  /** What would be sent, whole, with what cannot be seen escaped. */
+  readonly view: string;
+}
+
+/** Whether a call may run. A denied call is a decision, never an exception. */
+export interface Decision {
+  /** `approval`: a person must decide first. Then ask again. */
+  readonly permit: "allow" | "deny" | "approval";
+  readonly key: string;
+  /** Where the tool runs. None for the host's own. */
+  readonly server?: string;
+  readonly tool: string;
+  /** None where there is no such tool. */
+  readonly effect?: "read" | "idempotent" | "effectful";
+  /** The text to send, byte for byte. None where the call is denied. */
+  readonly arguments?: string;
+  /** The digest of the action: what is approved is this, and nothing else. */
+  readonly digest?: string;
+  /** What the model may be told. Empty where the call may run. */
+  readonly message: string;
+  /** Why it may not run, or needs approval. */
+  readonly reasons: readonly Reason[];
+  /** Where it is denied: the tools that are not. */
+  readonly allowed?: readonly string[];
+  readonly ask?: Ask;
+  /** The approval that the call uses. */
+  readonly approval?: { readonly principal: string; readonly at: number };
+  /** The members of the facts that changed: they take the places of the old ones. A {@link Loop} does that. */
+  readonly facts: Partial<Facts>;
+  /** The decision as JSON text, the same bytes as in every other runtime. Not enumerable. */
+  readonly json: string;
+}
+
+/** What was found in the whole result, shown or not. */
+export interface Found {
+  /** How many hidden characters of each kind are escaped. */
+  readonly escaped: Readonly<Record<string, number>>;
+  /** How many secrets of each kind are left out. */
+  readonly redacted: Readonly<Record<string, number>>;
+  /** How many links and images are defanged. */
+  readonly defanged: number;
+  /** Passages that read like an instruction, with their place in the result and their span there. They stay. */
+  readonly instructions: readonly { readonly kind: string; readonly path: string; readonly span: Span }[];
+  readonly instructions_left_out: number;
+}
+
+/** What the model may read of a result. An invalid result is an observation, never an exception. */
+export interface Observation {
+  /** What claims cite: the tool's name, `#`, and the key of the call. */
+  readonly id: string;
+  /** Where the tool runs. None for the host's own. */
+  readonly server?: string;
+  readonly tool: string;
+  /** `error`: the tool says that it failed. `invalid`: the result is not what its schema asks for, and is not shown. */
+  readonly status: "ok" | "error" | "invalid";
+  /** What goes into the prompt: where the data comes from, what is wrong with it, and the text between marks. */
+  readonly message: string;
+  /** The data: cut, cleaned, at most `max_bytes` of the profile. */
+  readonly text: string;
+  /** The kinds of evidence that it is. */
+  readonly kinds: readonly string[];
+  readonly labels: readonly string[];
+  readonly confidence: "high" | "medium" | "low";
+  /** Whether it is everything that there is. */
+  readonly complete: boolean;
+  /** By code, as `schemas/observation.schema.json` lists them. */
+  readonly limitations: readonly string[];
+  /** The digest of the whole result, under which the host keeps it. */
+  readonly artifact: string;
+  /** The length of the whole result. */
+  readonly bytes: number;
+  /** Where it was cut: how many items, lines or bytes of how many are shown. */
+  readonly shown?: {
+    readonly unit: "items" | "lines" | "bytes";
+    readonly head: number;
+    readonly tail: number;
+    readonly of: number;
+  };
+  readonly provenance: {
+    readonly source?: string;
+    readonly query?: string;
+    readonly time_range?: string;
+    readonly cached?: boolean;
+  };
+  /** Until when the data goes, in milliseconds since 1970, and how many seconds ago that is. */
+  readonly freshness?: { readonly until?: number; readonly lag_s: number; readonly stale: boolean };
+  readonly found: Found;
+  /** Where it does not match its schema. */
+  readonly violations: readonly Violation[];
+  /** The members of the facts that changed: they take the places of the old ones. A {@link Loop} does that. */
+  readonly facts: Partial<Facts>;
+  /** The observation as JSON text, the same bytes as in every other runtime. Not enumerable. */
+  readonly json: string;
+}
+
+/** A tool that the model may see. */
+export interface SurfaceTool {
+  /** Where the tool runs. None for the host's own. */
+  readonly server?: string;
+  readonly tool: string;
+  readonly effect: "read" | "idempotent" | "effectful";
+  /** `approval`: a person decides about each call. */
+  readonly permit: "allow" | "approval";
+  /** What the model may read of the definition: each text is cleaned. */
+  readonly definition?: Readonly<Record<string, unknown>>;
+}
+
+/** A tool that the model may not see, and by what code of `schemas/surface.schema.json`. */
+export interface HiddenTool {
+  readonly server?: string;
+  readonly tool: string;
+  readonly code: "absent" | "changed" | "unknown" | "mode" | "permit";
+}
+
+/** The tools that the model may see now, and those that it may not. */
+export interface Surface {
+  readonly tools: readonly SurfaceTool[];
+  readonly hidden: readonly HiddenTool[];
+  /** The members of the facts that changed: `surface`. A {@link Loop} puts it in its place. */
+  readonly facts: Partial<Facts>;
+  /** The surface as JSON text, the same bytes as in every other runtime. Not enumerable. */
+  readonly json: string;
+}
+
+/** @internal A decision, an observation or a surface of its JSON text. */
+export function ofText<T>(json: string): T {
+  return Object.defineProperty(JSON.parse(json), "json", { value: json });
+}

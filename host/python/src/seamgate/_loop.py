@@ -1,0 +1,127 @@
+"""The facts of one run, for callers who own their loop."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from ._decisions import Ask, Call, Decision, Facts, Observation, Surface, ToolResult
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._gate import Gate
+
+
+Made = TypeVar("Made", Decision, Observation, Surface)
+
+
+class Loop:
+    """Decides about the calls of one run, and keeps its facts: see `Gate.loop`. Any number of threads may use one.
+
+    Each decision sees what all before it changed: the budgets that are used, the labels of what the model has read,
+    what was asked and approved.
+    """
+
+    def __init__(self, gate: Gate, agent: str, facts: Facts, clock: Callable[[], float]) -> None:
+        self._gate = gate
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._facts = cast("dict[str, Any]", {"nonce": secrets.token_hex(16), **copy.deepcopy(facts)})
+        self.agent = agent
+        """The agent whose profile applies."""
+
+    @property
+    def facts(self) -> Facts:
+        """The facts as they are now, to be kept: `gate.loop(agent, **facts)` goes on with them. The nonce is a
+        secret."""
+        with self._lock:
+            return cast(Facts, copy.deepcopy(self._facts))
+
+    def surface(self, listed: Mapping[str, Any] | None = None) -> Surface:
+        """Say which tools the model may see. From now on calls of others are denied.
+
+        Args and errors are those of `Gate.surface`.
+        """
+        with self._lock:
+            return self._kept(self._gate.surface(self.agent, self._now(), listed))
+
+    def permit(self, call: Call) -> Decision:
+        """Decide whether a call may run. Where it may, send `arguments` of the decision, and nothing else.
+
+        Raises:
+            SeamgateFault: As `Gate.permit`.
+        """
+        with self._lock:
+            return self._kept(self._gate.permit(self.agent, self._now(), call))
+
+    def observe(self, call: Call, result: ToolResult) -> Observation:
+        """Make an observation of what a call returned. Show the model its `message`, and nothing else of the result.
+
+        Raises:
+            SeamgateFault: As `Gate.observe`.
+        """
+        with self._lock:
+            return self._kept(self._gate.observe(self.agent, self._now(), call, result))
+
+    def approve(self, asked: Decision | Ask, principal: str) -> None:
+        """A person approves what was asked. Then `permit` the same call again: it says whether the approval holds.
+
+        Args:
+            asked: The decision that needs approval, or its `ask`.
+            principal: Who approves. The host knows that, and never takes it from a text of the model.
+
+        Raises:
+            ValueError: The decision asks for nothing.
+        """
+        self._decided(asked, principal, "approved")
+
+    def reject(self, asked: Decision | Ask, principal: str) -> None:
+        """A person rejects what was asked. Then `permit` the same call again: it is denied.
+
+        Args and errors are those of `approve`.
+        """
+        self._decided(asked, principal, "rejected")
+
+    def spend(self, *, tokens: int = 0, ms: int = 0) -> None:
+        """Count what the model took against the profile's budget. Calls of tools count themselves.
+
+        Args:
+            tokens: Tokens of the model, in and out.
+            ms: Milliseconds. Waiting for a person does not count.
+        """
+        with self._lock:
+            used = dict(self._facts.get("used", {}))
+            for name, more in (("tokens", tokens), ("ms", ms)):
+                used[name] = used.get(name, 0) + more
+            self._facts["used"] = used
+
+    def update(self, **facts: Unpack[Facts]) -> None:
+        """Put other facts in the place of the old ones: the mode, the surface, a value of the context.
+
+        Args:
+            facts: The members that changed.
+        """
+        with self._lock:
+            self._facts.update(copy.deepcopy(facts))
+
+    def _decided(self, asked: Decision | Ask, principal: str, decision: str) -> None:
+        ask = asked.ask if isinstance(asked, Decision) else asked
+        if ask is None:
+            raise ValueError("the decision asks for nothing: only one with `permit` = approval does")
+        with self._lock:
+            at = self._now()["at"]
+            decided = {"key": ask.key, "digest": ask.digest, "decision": decision, "principal": principal, "at": at}
+            self._facts["approvals"] = [*self._facts.get("approvals", []), decided]
+
+    def _now(self) -> Facts:
+        """The facts, at this time. Time does not go back."""
+        self._facts["at"] = max(int(self._clock() * 1000), self._facts.get("at", 0))
+        return cast(Facts, self._facts)
+
+    def _kept(self, made: Made) -> Made:
+        self._facts.update(made.facts)
+        return made
