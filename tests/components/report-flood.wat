@@ -5,7 +5,7 @@
   (memory (export "memory") 900)
   (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1024))
   (func (export "seamgate:validator/validate@0.1.0#validate")
-    (param i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+    (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
     ;; `notes`: a list of three.
     (i32.store (i32.const 128) (i32.const 512))
     (i32.store (i32.const 132) (i32.const 3))

@@ -5,7 +5,7 @@
   (memory (export "memory") 1024)
   (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 1024))
   (func (export "seamgate:validator/validate@0.1.0#validate")
-    (param i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+    (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
     (loop $again
       (memory.fill (i32.const 0) (i32.const 1) (i32.const 0x4000000))
       (br $again))

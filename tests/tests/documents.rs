@@ -178,7 +178,8 @@ fn links_lead_somewhere() {
     documents(root(), &mut found);
     let mut broken = BTreeSet::new();
     for document in &found {
-        let text = read(document);
+        // Nothing in code is a link. A cell of a table has its code between two marks, and a fence has lines of its own.
+        let text: String = read(document).split("``").step_by(2).collect();
         let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link));
         for link in links.filter(|link| !link.contains("://") && !link.contains(' ')) {
             let (path, heading) = link.split_once('#').unwrap_or((link, ""));

@@ -84,6 +84,8 @@ struct Read {
     kinds: Vec<String>,
     sampled: bool,
     partial: bool,
+    /// There is nothing in it: claims of absence can cite it.
+    is_empty: bool,
     own_confidence: Option<Confidence>,
     cached: Option<bool>,
     /// Into the result, where the arguments have no such value.
@@ -144,6 +146,8 @@ impl Read {
             let supports = supports.filter(|support| support.when.as_ref().is_none_or(|when| when.is_valid(document)));
             self.kinds = supports.map(|support| support.kind.clone()).collect();
         }
+        let items = first(&rule.items).or(Some(Document::ROOT));
+        self.is_empty = items.is_some_and(|at| document.kind(at) == Kind::Array && document.count(at) == 0);
         self.sampled = first(&rule.sampled).is_some_and(|at| is_sampled(document, at));
         self.partial = first(&rule.partial).is_some_and(|at| document.kind(at) == Kind::True);
         self.cached = first(&rule.cached).map(|at| document.kind(at) == Kind::True);
@@ -166,6 +170,7 @@ impl Read {
 
     fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
         self.findings.look_at(text);
+        self.is_empty = text.is_empty() && !self.is_error;
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
         let (text, shown) = text_shown(text, room, mark);
         self.text = text;
@@ -212,7 +217,8 @@ impl Read {
             computed.into_iter().filter(|(_, holds)| *holds).map(|(code, _)| code).collect();
         let labels = ["partial", "sampled", "stale", "truncated"].into_iter();
         let labels = labels.filter(|label| limitations.contains(label)).map(str::to_owned);
-        let mut labels: Vec<String> = tool.result.labels.iter().cloned().chain(labels).collect();
+        let empty = (self.is_empty && self.invalid_items == 0).then(|| "empty".to_owned());
+        let mut labels: Vec<String> = tool.result.labels.iter().cloned().chain(labels).chain(empty).collect();
         labels.sort_unstable();
         labels.dedup();
         let confidence = match () {

@@ -670,7 +670,7 @@ impl<'c> Support<'c> {
                         )
                     }
                     Differs::Nowhere => {
-                        let expected = "a pointer to a value".to_owned();
+                        let expected = "a pointer (RFC 6901) to a value".to_owned();
                         (expected, format!("must have a pointer (RFC 6901) to a value in the observation {id}"))
                     }
                     Differs::NotSought => {
