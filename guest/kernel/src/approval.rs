@@ -99,6 +99,12 @@ pub(crate) fn with(asks: &[Ask], ask: Ask) -> Vec<Ask> {
     asks.iter().filter(is_other).cloned().chain([ask.clone()]).collect()
 }
 
+/// The places of the unspent approvals that are about an ask.
+pub(crate) fn about(approvals: &[Decided], ask: &Ask) -> Vec<usize> {
+    let is_about = |approval: &Decided| !approval.spent && approval.key == ask.key && approval.digest == ask.digest;
+    approvals.iter().enumerate().filter(|(_, approval)| is_about(approval)).map(|(place, _)| place).collect()
+}
+
 /// The approvals, of which those at some places are spent.
 pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
     let spent = |(place, approval): (usize, &Decided)| Decided {

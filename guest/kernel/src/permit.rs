@@ -70,6 +70,11 @@ pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<De
                     decision.message = short(&reason.message, MAX_MESSAGE);
                     decision.reasons = [vec![reason.clone()], why_not].concat();
                     if !facts.asks.contains(&ask) {
+                        // What was decided before this ask does not answer it, not even within the same millisecond.
+                        let places = approval::about(&facts.approvals, &ask);
+                        if !places.is_empty() {
+                            decision.facts.approvals = Some(approval::spend(&facts.approvals, &places));
+                        }
                         decision.facts.asks = Some(approval::with(&facts.asks, ask));
                     }
                 }
