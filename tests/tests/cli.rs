@@ -433,7 +433,7 @@ fn a_full_disk_is_a_fault() {
 #[test]
 fn inspect_says_what_the_built_in_component_holds() {
     let text = out(&run(&["inspect"], b""));
-    assert!(text.starts_with("{\"agents\":[],\"imports\":[],\"exports\":["), "{text}");
+    assert!(text.starts_with("{\"agents\":[],\"profiles\":[],\"imports\":[],\"exports\":["), "{text}");
     assert!(text.contains("\"digest\":\"sha256:") && text.trim_end().ends_with("\"sealed\":false}"), "{text}");
 }
 
@@ -460,6 +460,35 @@ fn a_baked_component_judges_as_its_contracts_do() {
     assert!(err(&several).contains("name one with --agent (cited-answer, tool-result, triage)"), "{}", err(&several));
     let described = run(&["describe", "-c", file, "--agent", "triage"], b"");
     assert_eq!(out(&described), out(&run(&["describe", "-c", "triage.contract.json"], b"")));
+}
+
+#[test]
+fn profiles_are_linted_described_baked_and_inspected() {
+    let folder = temporary("profiles");
+    let profile = r#"{"agent":"reader","tools":[{"name":"search","server":"web","effect":"read","permit":"allow","arguments":"a.json"}]}"#;
+    let file = folder.join("reader.profile.json");
+    fs::write(&file, profile).expect("a profile");
+    fs::write(folder.join("a.json"), "{\"required\": [\"q\"]}").expect("a schema");
+    let (name, all) = (file.to_str().expect("UTF-8"), folder.to_str().expect("UTF-8"));
+
+    let lint = out(&run(&["lint", all], b""));
+    assert!(lint.contains("warning[no_definition]: $.tools[0] ") && lint.contains("\n1 profile, 0 errors, "), "{lint}");
+    let lock = r#"{"servers":{"web":{"tools":[{"name":"search"}]}}}"#;
+    fs::write(folder.join("reader.lock.json"), lock).expect("a lock file");
+    let lint = out(&run(&["lint", name], b""));
+    assert!(!lint.contains("no_definition"), "{lint}");
+    assert_eq!(out(&run(&["describe", "-c", name], b"")), "Tools:\n- web/search (read)\n");
+
+    let baked = folder.join("baked.wasm");
+    let baked = baked.to_str().expect("UTF-8");
+    let done = run(&["bake", all, "-o", baked], b"");
+    assert!(err(&done).contains("1 profile (reader)"), "{}", err(&done));
+    assert!(out(&run(&["inspect", baked], b"")).contains("\"profiles\":[{\"agent\":\"reader\""));
+
+    fs::write(&file, profile.replace("\"read\"", "\"reads\"")).expect("a profile");
+    let wrong = run(&["lint", name], b"");
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(out(&wrong).contains("error[bad_profile]: profile: $.tools[0].effect must be one of"), "{}", out(&wrong));
 }
 
 #[test]

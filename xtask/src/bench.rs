@@ -23,7 +23,8 @@ pub(crate) fn bench() -> Result<()> {
     install_node()?;
     // No package is named, as in `guest::build`.
     cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
-    cargo(["bench", "--locked", "--bench", "engines"])
+    cargo(["bench", "--locked", "--bench", "engines"])?;
+    cargo(["bench", "--locked", "--bench", "kernel"])
 }
 
 /// Python's validators.
