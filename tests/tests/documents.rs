@@ -180,7 +180,8 @@ fn prose(page: &str) -> String {
         if line.starts_with("```") {
             is_code = !is_code;
         } else if !is_code {
-            prose.extend(line.split('`').step_by(2));
+            // Code that has a backtick stands between two.
+            prose.extend(line.replace("``", "`").split('`').step_by(2));
             prose.push('\n');
         }
     }
