@@ -143,7 +143,7 @@ impl<'g> Instance<'g> {
         let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
             Ok(answered(clock.run(validator.kernel(&mut *store)?.call_surface(store, agent, facts, listed))?))
         })?;
-        Answer::of(self.is_trusted(), json, usage)
+        Answer::document(self.is_trusted(), json, usage)
     }
 
     /// Decide whether a call may run.
@@ -157,7 +157,7 @@ impl<'g> Instance<'g> {
         let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
             Ok(answered(clock.run(validator.kernel(&mut *store)?.call_permit(store, agent, facts, call))?))
         })?;
-        Answer::of(self.is_trusted(), json, usage)
+        Answer::document(self.is_trusted(), json, usage)
     }
 
     /// Make an observation of a tool's result.
@@ -172,7 +172,7 @@ impl<'g> Instance<'g> {
             let kernel = validator.kernel(&mut *store)?;
             Ok(answered(clock.run(kernel.call_observe(store, agent, facts, call, result))?))
         })?;
-        Answer::of(self.is_trusted(), json, usage)
+        Answer::document(self.is_trusted(), json, usage)
     }
 
     /// Compile a profile, within a contract's budget.

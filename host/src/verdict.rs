@@ -59,6 +59,15 @@ impl Answer {
         }
         Ok(Answer { json, usage })
     }
+
+    /// A document that a component made: a decision, an observation, a surface.
+    pub(crate) fn document(is_trusted: bool, json: String, usage: Usage) -> Result<Self, Fault> {
+        let is_document = || serde_json::from_str::<BTreeMap<&str, IgnoredAny>>(&json).is_ok();
+        if !is_trusted && (json.as_bytes().contains(&b'\n') || !is_document()) {
+            return Err(Fault::Trap { message: "invalid answer: expected a JSON object on one line".to_owned() });
+        }
+        Ok(Answer { json, usage })
+    }
 }
 
 /// Whether a text is an answer as `wire` describes it, on one line.

@@ -219,3 +219,24 @@ mod cache {
         answers(&bake(&[COUNTER]), &nowhere.join("below"));
     }
 }
+
+#[test]
+fn a_baked_profile_decides_as_it_does_by_itself() {
+    let cases: Vec<_> = seamgate_tests::calls::call_cases().expect("calls");
+    let cases: Vec<_> = cases.into_iter().filter(|case| case.name.starts_with("results/")).collect();
+    let source = &cases[0].profile;
+    let profile = seamgate_kernel::Profile::compile(source).expect("a profile");
+    let baked = Component::builtin().bake_with(&[] as &[&str], &[source], &Limits::default()).expect("baked");
+    let gate = gate(baked);
+    for case in &cases {
+        let result = case.result.as_deref().expect("a result");
+        let (decision, observation) = (
+            seamgate_kernel::permit(&profile, &case.facts, &case.call).expect("a decision"),
+            seamgate_kernel::observe(&profile, &case.facts, &case.call, result).expect("an observation"),
+        );
+        let surface = seamgate_kernel::surface(&profile, &case.facts, None).expect("a surface");
+        assert_eq!(gate.permit("sre-rca", &case.facts, &case.call).expect("a decision").json, decision);
+        assert_eq!(gate.observe("sre-rca", &case.facts, &case.call, result).expect("an observation").json, observation);
+        assert_eq!(gate.surface("sre-rca", &case.facts, None).expect("a surface").json, surface);
+    }
+}
