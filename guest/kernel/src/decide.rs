@@ -2,7 +2,20 @@
 
 use seamgate_core::Fault;
 
-use crate::{call::Call, facts::Facts, listing, profile::Profile, result::ToolResult};
+use crate::{
+    call::{self, Call},
+    facts::{self, Facts},
+    listing,
+    profile::Profile,
+    result::{self, ToolResult},
+};
+
+/// Compile the formats of the documents below, so that what is baked has them.
+pub(crate) fn prepare() {
+    for format in [&facts::FORMAT, &call::FORMAT, &result::FORMAT, &listing::FORMAT] {
+        format.schema();
+    }
+}
 
 /// The tools that the model may see: of those that servers list, in the format of lock files, else of the profile's own.
 ///

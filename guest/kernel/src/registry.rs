@@ -61,7 +61,10 @@ impl Registry {
     /// Compile a profile and keep it. Registering the same one again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
         let mut result = None;
-        (self.keep)(&mut || result = Some(self.compile(text)));
+        (self.keep)(&mut || {
+            decide::prepare();
+            result = Some(self.compile(text));
+        });
         result.unwrap_or_else(|| unreachable!("it runs what it is given"))
     }
 
@@ -110,7 +113,10 @@ impl Registry {
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
         let mut result = None;
         // What is made on the way to a compiled profile serves the profiles after it.
-        (self.keep)(&mut || result = Some(Profile::compile(text).map(|profile| profile.lint())));
+        (self.keep)(&mut || {
+            decide::prepare();
+            result = Some(Profile::compile(text).map(|profile| profile.lint()));
+        });
         result.unwrap_or_else(|| unreachable!("it runs what it is given"))
     }
 
