@@ -1,5 +1,8 @@
 //! What decisions and observations cost: natively, in a warm instance, and in a fresh one with the profile baked in; beside
-//! reading the same documents with `serde_json`. `cargo xtask bench` runs this; `results/kernel.md` is what it writes.
+//! reading the same documents with `serde_json`; and how fast texts are cleaned. `cargo xtask bench` runs this, and
+//! `results/kernel.md` is what it writes.
+
+mod cleaning;
 
 use std::{
     fmt::Write,
@@ -159,6 +162,7 @@ fn main() -> Result<()> {
             us[2] / us[1]
         )?;
     }
+    out.push_str(&cleaning::table());
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/results");
     fs::create_dir_all(&results)?;
     fs::write(results.join("kernel.md"), &out)?;

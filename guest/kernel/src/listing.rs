@@ -2,16 +2,15 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, json},
+    parts::{Document, Json, Kind, NodeId, canonical, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    digest::canonical_at,
     document::{Format, text_in},
     facts::{Changed, Facts},
-    profile::{Mode, Profile},
+    profile::{Mode, Profile, tools_of},
     render::cleaned,
     surface,
     tool::{Permit, Tool},
@@ -62,11 +61,11 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     let own = profile.document();
     let listed = listed.map(|listed| FORMAT.read(listed)).transpose()?;
     let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
-    for (tool, at) in profile.tools.iter().zip(own.iter().flat_map(|own| definitions(own))) {
-        let pinned = own.as_ref().zip(at);
+    for (tool, at) in profile.tools.iter().zip(own.iter().flat_map(|own| tools_of(own))) {
+        let pinned = own.as_ref().and_then(|own| Some((own, own.member(at, "definition")?)));
         let offered = match &listed {
             None => Ok(pinned.map(|(document, at)| (&**document, at))),
-            Some(listed) => offered(tool, listed, pinned.map(|(document, at)| canonical_at(document, at))),
+            Some(listed) => offered(tool, listed, pinned.map(|(document, at)| canonical(document, at))),
         };
         let code = match &offered {
             Err(code) => Some(*code),
@@ -95,12 +94,6 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     Ok(Listing { tools, hidden, facts: Changed { surface, ..Changed::default() } })
 }
 
-/// The definition of each tool of a profile, in its order.
-fn definitions(profile: &Document) -> Vec<Option<NodeId>> {
-    let tools = profile.member(Document::ROOT, "tools").into_iter().flat_map(|at| profile.items(at));
-    tools.map(|tool| profile.member(tool, "definition")).collect()
-}
-
 /// The definition that a tool's server lists now, if it is the pinned one, or none is.
 fn offered<'l>(
     tool: &Tool,
@@ -112,7 +105,7 @@ fn offered<'l>(
         .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
         .ok_or("absent")?;
     match pinned {
-        Some(pinned) if pinned != canonical_at(listed, at) => Err("changed"),
+        Some(pinned) if pinned != canonical(listed, at) => Err("changed"),
         _ => Ok(Some((listed, at))),
     }
 }
@@ -141,7 +134,7 @@ fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
         for at in of_server(listed, server) {
             let name = text_in(listed, at, "name").unwrap_or_default();
             if !profile.tools.iter().any(|tool| tool.name == name && tool.server == server) {
-                let [server, tool] = [server, name].map(|name| seamgate_core::parts::short(name, 256));
+                let [server, tool] = [server, name].map(|name| short(name, 256));
                 unknown.push(Hidden { server, tool, code: "unknown" });
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seamgate_core::{
-    Fault, FaultCode, Keep, Warning,
+    Fault, FaultCode, Keep, Warning, kept,
     parts::{json, quote},
 };
 use serde::Serialize;
@@ -60,12 +60,10 @@ impl Registry {
 
     /// Compile a profile and keep it. Registering the same one again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
-        let mut result = None;
-        (self.keep)(&mut || {
+        kept(self.keep, || {
             decide::prepare();
-            result = Some(self.compile(text));
-        });
-        result.unwrap_or_else(|| unreachable!("it runs what it is given"))
+            self.compile(text)
+        })
     }
 
     fn compile(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
@@ -111,13 +109,11 @@ impl Registry {
 
     /// What is likely a mistake in a profile, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        let mut result = None;
         // What is made on the way to a compiled profile serves the profiles after it.
-        (self.keep)(&mut || {
+        kept(self.keep, || {
             decide::prepare();
-            result = Some(Profile::compile(text).map(|profile| profile.lint()));
-        });
-        result.unwrap_or_else(|| unreachable!("it runs what it is given"))
+            Profile::compile(text).map(|profile| profile.lint())
+        })
     }
 
     /// From now on, `register` is a fault.

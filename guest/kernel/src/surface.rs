@@ -2,13 +2,12 @@
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Path, quote},
+    parts::{Path, canonical, quote},
 };
 
 use crate::{
     call::Call,
     decision::Reason,
-    digest::canonical_at,
     facts::Facts,
     profile::{Mode, Profile},
     tool::{Permit, Tool},
@@ -36,7 +35,7 @@ fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
         let selected = facts.task().map(|task| Path::select(&path.selectors, document, task)).unwrap_or_default();
-        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical_at(document, at)))
+        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical(document, at)))
     };
     let failed = mode.when.iter().find(|condition| !holds(condition))?;
     let (mode, path) = (quote(&mode.name, 64), quote(&failed.0.text, 128));

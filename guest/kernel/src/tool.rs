@@ -5,6 +5,9 @@ use seamgate_core::{
     parts::{Path, Schema},
 };
 
+/// What an observation says of itself, whatever labels the profile gives to the tool's results.
+pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
+
 /// What a call of a tool changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effect {

@@ -6,7 +6,7 @@ mod read;
 
 use seamgate_core::{
     Contract, Warning,
-    parts::{CONTRACT_CAPS, Json, Path, Schema},
+    parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema},
 };
 
 pub(crate) use read::read;
@@ -86,6 +86,11 @@ pub(crate) struct Budget {
 pub(crate) struct Context {
     pub(crate) name: String,
     pub(crate) labels: Vec<String>,
+}
+
+/// The tools of a profile that is read again, in its order.
+pub(crate) fn tools_of<'d>(profile: &'d Document) -> impl Iterator<Item = NodeId> + 'd {
+    profile.member(Document::ROOT, "tools").into_iter().flat_map(|at| profile.items(at))
 }
 
 impl Profile {

@@ -2,13 +2,12 @@
 
 use seamgate_core::{
     Contract, Violation,
-    parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, quote},
+    parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, canonical, digest, json, quote},
 };
 
 use super::{Budget, Context, Deny, Flow, Group, Mode, Profile, Then};
 use crate::{
-    digest::{canonical_at, sha256},
-    document::{number_in, source, text, text_in, texts_in, wrong},
+    document::{number_in, source, text, text_in, texts_in},
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -23,6 +22,9 @@ const DEFAULT_MAX_BYTES: u64 = 20_000;
 /// A cut keeps so many items at the beginning and at the end, if the profile does not say how many.
 const DEFAULT_HEAD: u64 = 30;
 const DEFAULT_TAIL: u64 = 20;
+
+/// What servers call the schema of a tool's arguments.
+pub(super) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
 
 /// # Errors
 ///
@@ -53,7 +55,7 @@ impl Reader<'_, '_> {
         Profile {
             agent: text(document, "agent").unwrap_or_default().to_owned(),
             version: text(document, "version").unwrap_or("0.0.0").to_owned(),
-            digest: sha256(source.as_bytes()),
+            digest: digest(&source),
             modes: self.modes(&tools, &groups),
             deny: self.deny(&tools),
             flows: self.flows(&groups),
@@ -67,7 +69,7 @@ impl Reader<'_, '_> {
     }
 
     fn say(&mut self, at: NodeId, expected: &str, message: &str) {
-        self.wrong.push(wrong(self.document, at, "profile", expected, message));
+        self.wrong.push(Violation::of(self.document, at, "profile", expected, message));
     }
 
     fn member(&self, at: NodeId, name: &str) -> Option<NodeId> {
@@ -162,10 +164,9 @@ impl Reader<'_, '_> {
             let expected = quote(name, 128);
             self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
         }
-        let schemas = ["inputSchema", "parameters", "input_schema"];
-        let given = schemas.into_iter().find(|name| self.member(at, name).is_some());
+        let given = ARGUMENTS.into_iter().find(|name| self.member(at, name).is_some());
         Some(Definition {
-            digest: sha256(source(document, at).as_bytes()),
+            digest: digest(&source(document, at)),
             arguments: given.and_then(|name| self.schema(at, name)),
         })
     }
@@ -269,7 +270,7 @@ impl Reader<'_, '_> {
             let mut when = Vec::new();
             for (path, values) in self.member(at, "when").into_iter().flat_map(|at| document.members(at)) {
                 if let Some(path) = self.path_at(path) {
-                    when.push((path, document.items(values).map(|at| canonical_at(document, at)).collect()));
+                    when.push((path, document.items(values).map(|at| canonical(document, at)).collect()));
                 }
             }
             modes.push(Mode { name, tools: texts_in(document, at, "tools"), when });
@@ -436,7 +437,7 @@ impl Reader<'_, '_> {
         let Some(path) = items else {
             return self.contract(&whole(""), &place);
         };
-        let path = seamgate_core::parts::json(&path);
+        let path = json(&path);
         // Where the schema does not say what an item is, any may be one.
         let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}"#)));
         governed.ok().or_else(|| self.contract(&whole(&format!(r#","items":{{"path":{path},"schema":true}}"#)), &place))
