@@ -24,15 +24,17 @@ mod observation;
 mod observe;
 mod permit;
 mod profile;
+mod project;
 mod registry;
 mod render;
 mod result;
+mod run;
 mod scope;
 mod surface;
 mod time;
 mod tool;
 mod wire;
 
-pub use decide::{observe, permit, surface};
+pub use decide::{advance, observe, permit, project, surface};
 pub use profile::Profile;
 pub use registry::{ProfileInfo, Registry};

@@ -1,5 +1,7 @@
 //! What servers list -> the tools that the model sees: those of the profile that are there and unchanged.
 
+use std::iter;
+
 use seamgate_core::{
     Fault,
     parts::{Document, Json, Kind, NodeId, canonical, json, short},
@@ -10,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::{
     document::{Format, text_in},
     facts::{Changed, Facts},
-    profile::{Mode, Profile, tools_of},
+    profile::{Deny, Mode, Profile, delegate_definition, tools_of},
     render::cleaned,
     surface,
     tool::{Permit, Tool},
@@ -21,16 +23,16 @@ pub(crate) static FORMAT: Format = Format::new("listed", include_str!("../../../
 /// The tools that the model may see. See `schemas/surface.schema.json`.
 #[derive(Serialize)]
 pub(crate) struct Listing {
-    tools: Vec<Visible>,
-    hidden: Vec<Hidden>,
-    facts: Changed,
+    pub(crate) tools: Vec<Visible>,
+    pub(crate) hidden: Vec<Hidden>,
+    pub(crate) facts: Changed,
 }
 
 #[derive(Serialize)]
-struct Visible {
+pub(crate) struct Visible {
     #[serde(skip_serializing_if = "String::is_empty")]
-    server: String,
-    tool: String,
+    pub(crate) server: String,
+    pub(crate) tool: String,
     effect: &'static str,
     permit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,11 +40,11 @@ struct Visible {
 }
 
 #[derive(Serialize)]
-struct Hidden {
+pub(crate) struct Hidden {
     #[serde(skip_serializing_if = "String::is_empty")]
-    server: String,
-    tool: String,
-    code: &'static str,
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) code: &'static str,
 }
 
 impl Listing {
@@ -61,15 +63,18 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     let own = profile.document();
     let listed = listed.map(|listed| FORMAT.read(listed)).transpose()?;
     let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
-    for (tool, at) in profile.tools.iter().zip(own.iter().flat_map(|own| tools_of(own))) {
-        let pinned = own.as_ref().and_then(|own| Some((own, own.member(at, "definition")?)));
+    let places = own.iter().flat_map(|own| tools_of(own)).map(Some).chain(iter::repeat(None));
+    for (tool, at) in profile.tools.iter().zip(places) {
+        let pinned = own.as_ref().and_then(|own| Some((own, own.member(at?, "definition")?)));
         let offered = match &listed {
             None => Ok(pinned.map(|(document, at)| (&**document, at))),
+            // The host itself offers it.
+            Some(_) if tool.is_delegate => Ok(None),
             Some(listed) => offered(tool, listed, pinned.map(|(document, at)| canonical(document, at))),
         };
         let code = match &offered {
             Err(code) => Some(*code),
-            Ok(_) => unseen(tool, mode, facts),
+            Ok(_) => unseen(profile, tool, mode, facts, listed.is_none()),
         };
         if offered.is_ok() {
             there.push(tool.full_name());
@@ -80,7 +85,11 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
                 tool: tool.name.clone(),
                 effect: tool.effect.as_str(),
                 permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
-                definition: definition.and_then(|(document, at)| RawValue::from_string(cleaned(document, at)).ok()),
+                definition: match definition {
+                    Some((document, at)) => RawValue::from_string(cleaned(document, at)).ok(),
+                    None if tool.is_delegate => RawValue::from_string(delegate_definition(&tool.name)).ok(),
+                    None => None,
+                },
             }),
             (code, _) => hidden.push(Hidden {
                 server: tool.server.clone(),
@@ -117,12 +126,17 @@ fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
     tools.into_iter().flat_map(|at| listed.items(at)).collect()
 }
 
-/// Why a tool that is there is not shown.
-fn unseen(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<&'static str> {
-    if tool.permit == Permit::Deny {
-        return Some("permit");
+/// Why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
+fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
+    let is_denied = |rule: &Deny| rule.when.is_none() && tool.is_named(&rule.tool);
+    match () {
+        () if tool.permit == Permit::Deny => Some("permit"),
+        () if profile.deny.iter().any(is_denied) => Some("deny"),
+        () if !surface::is_in(tool, mode, facts) => Some("mode"),
+        () if !surface::is_passed(tool, facts) => Some("parent"),
+        () if by_facts && !surface::is_there(tool, facts) => Some("absent"),
+        () => None,
     }
-    (!surface::is_in(tool, mode, facts)).then_some("mode")
 }
 
 /// What servers list and the profile does not name.

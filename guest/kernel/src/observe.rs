@@ -14,7 +14,7 @@ use crate::{
     document::CAPS,
     facts::{Changed, Facts},
     findings::Findings,
-    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Part, Provenance},
+    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Part, Provenance, marked},
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, ToolResult},
@@ -66,7 +66,11 @@ pub(crate) fn observe(
     observation.artifact = artifact;
     observation.bytes = bytes;
     let remarks = read.remarks(&observation);
-    observation.message = observation.message(&mark, &remarks);
+    observation.about = observation.about(&remarks);
+    observation.message = match observation.status {
+        INVALID => observation.about.clone(),
+        _ => marked(&observation.about, &mark, &observation.text),
+    };
     Ok(observation)
 }
 
@@ -241,6 +245,7 @@ impl Read {
                 () => OK,
             },
             message: String::new(),
+            about: String::new(),
             text: self.text.clone(),
             kinds: self.kinds.clone(),
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
@@ -304,7 +309,7 @@ impl Read {
 }
 
 /// The labels with more, where that is more.
-fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
+pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
     let mut all: Vec<String> = labels.iter().chain(more).cloned().collect();
     all.sort_unstable();
     all.dedup();

@@ -204,7 +204,7 @@ fn written(inspected: &Inspected, start: usize, end: usize, mark: &str) -> Strin
 }
 
 /// A text in which the mark of its own observation is escaped: data cannot end itself.
-fn unmarked(text: String, mark: &str) -> String {
+pub(crate) fn unmarked(text: String, mark: &str) -> String {
     if !text.contains(mark) {
         return text;
     }
