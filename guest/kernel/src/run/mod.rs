@@ -57,6 +57,8 @@ struct Run<'p> {
     profile: &'p Profile,
     /// The limits of the profile, and of a parent.
     budget: Budget,
+    /// When a parent ends it.
+    deadline: Option<u64>,
     state: State,
     /// What of the facts decisions only read, as JSON text.
     given: String,
@@ -72,7 +74,9 @@ struct Run<'p> {
 #[derive(Serialize)]
 struct Step {
     step: u64,
-    state: Box<RawValue>,
+    /// A run that stays in the instance keeps it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<Box<RawValue>>,
     digest: String,
     records: Vec<Record>,
     actions: Vec<Action>,
@@ -92,31 +96,107 @@ struct Needs {
 ///
 /// `bad_request`: the state is none of this profile and version, or the event is none. Such an event is not part of the run.
 pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
+    let state = state.map(|state| State::read(profile, state)).transpose()?;
+    Ok(match step(profile, state, event)? {
+        Stepped::Needs(needs) => json(&needs),
+        Stepped::Step(mut step, state) => {
+            step.state = Some(raw(json(&state)));
+            json(&step)
+        }
+    })
+}
+
+/// A run whose state stays where it is.
+pub struct OpenRun {
+    agent: String,
+    state: Option<State>,
+}
+
+impl OpenRun {
+    /// # Errors
+    ///
+    /// `bad_request`: the state is none of this profile and version.
+    pub(crate) fn open(profile: &Profile, state: Option<&str>) -> Result<Self, Fault> {
+        let state = state.map(|state| State::read(profile, state)).transpose()?;
+        Ok(OpenRun { agent: profile.agent.clone(), state })
+    }
+
+    /// Whose run it is.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Apply one event. Gives the step without the state.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: the event is none. The state stays.
+    pub(crate) fn advance(&mut self, profile: &Profile, event: &str) -> Result<String, Fault> {
+        Ok(match step(profile, self.state.clone(), event)? {
+            Stepped::Needs(needs) => json(&needs),
+            Stepped::Step(step, state) => {
+                self.state = Some(*state);
+                json(&step)
+            }
+        })
+    }
+
+    /// The state as JSON text.
+    pub fn state(&self) -> Option<String> {
+        self.state.as_ref().map(json)
+    }
+}
+
+/// What an event led to.
+enum Stepped {
+    Needs(Needs),
+    Step(Step, Box<State>),
+}
+
+fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped, Fault> {
     let event = Event::read(event)?;
     let mut run = match state {
         None => Run::start(profile, &event)?,
         Some(state) => {
-            let mut run = Run::new(profile, State::read(profile, state)?);
+            let mut run = Run::new(profile, state);
             run.take(&event)?;
             run
         }
     };
     if !run.need.is_empty() {
-        return Ok(json(&Needs { need: run.need }));
+        return Ok(Stepped::Needs(Needs { need: run.need }));
     }
     run.fit();
     run.decide()?;
-    Ok(run.into_step())
+    let step = Step {
+        step: run.state.step,
+        state: None,
+        digest: digest(&json(&run.state)),
+        wake_at: run.wake_at(),
+        records: run.records,
+        actions: run.actions,
+    };
+    Ok(Stepped::Step(step, Box::new(run.state)))
 }
 
 impl<'p> Run<'p> {
     fn new(profile: &'p Profile, state: State) -> Self {
         let given = state.facts.given();
-        let budget = match state.facts.facts(&given) {
-            Ok(facts) if facts.parent().is_some() => facts.budget(&profile.budget),
-            _ => profile.budget.clone(),
+        let (budget, deadline) = match state.facts.facts(&given) {
+            Ok(facts) if facts.parent().is_some() => (facts.budget(&profile.budget), facts.deadline()),
+            _ => (profile.budget.clone(), None),
         };
-        Run { profile, budget, state, given, actions: Vec::new(), records: Vec::new(), answer: None, need: Vec::new() }
+        Run {
+            profile,
+            budget,
+            deadline,
+            state,
+            given,
+            actions: Vec::new(),
+            records: Vec::new(),
+            answer: None,
+            need: Vec::new(),
+        }
     }
 
     fn start(profile: &'p Profile, event: &Event) -> Result<Self, Fault> {
@@ -172,12 +252,13 @@ impl<'p> Run<'p> {
             self.ignore("finished", "the run has ended");
             return Ok(());
         }
-        self.pass_time(event.at());
+        let is_resumed = event.kind() == "resumed";
+        self.pass_time(event.at(), is_resumed);
         if event.kind() != "model_output" && !self.remember(event) {
             self.ignore("repeated", "the run had this event before");
             return Ok(());
         }
-        self.lapse()?;
+        self.lapse(is_resumed)?;
         match event.kind() {
             "started" => self.ignore("started", "a run starts once"),
             "tools_listed" => self.tools_listed(event)?,
@@ -274,19 +355,6 @@ impl<'p> Run<'p> {
         self.end_calls();
         self.state.stop = None;
         self.state.end("cancelled", seamgate_core::parts::short(&format!("cancelled{by}{reason}"), 512));
-    }
-
-    fn into_step(self) -> String {
-        let wake_at = self.wake_at();
-        let state = json(&self.state);
-        json(&Step {
-            step: self.state.step,
-            digest: digest(&state),
-            state: raw(state),
-            records: self.records,
-            actions: self.actions,
-            wake_at,
-        })
     }
 }
 

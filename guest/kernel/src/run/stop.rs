@@ -11,7 +11,7 @@ use super::{
     step::{Action, Record, Uncertain},
     waits::CALL_MS,
 };
-use crate::{observation::Confidence, profile::Budget};
+use crate::observation::Confidence;
 
 /// A partial answer: made of the state, without the model.
 #[derive(Serialize)]
@@ -36,11 +36,6 @@ struct Found<'s> {
 }
 
 impl Run<'_> {
-    /// The stricter limit of the profile and of a parent.
-    pub(super) fn limit_of(&self, limit: impl Fn(&Budget) -> Option<u64>) -> Option<u64> {
-        limit(&self.budget)
-    }
-
     /// Decide what comes next, when this event is done with.
     pub(super) fn decide(&mut self) -> Result<(), Fault> {
         let state = &self.state;
@@ -175,7 +170,9 @@ impl Run<'_> {
         self.records
             .extend(reasons.iter().map(|stop| Record::Stop { code: stop.code.clone(), message: stop.message.clone() }));
         self.records.push(Record::Used { steps: self.state.steps, budgets: self.state.facts.used.clone() });
-        let missing: Vec<String> = self.missing().into_iter().map(|need| need.kind.clone()).collect();
+        // What a final answer lacks, it explains.
+        let missing = if status == Status::Final { Vec::new() } else { self.missing() };
+        let missing: Vec<String> = missing.into_iter().map(|need| need.kind.clone()).collect();
         let document = match (answer, status) {
             (Some(answer), _) => Some(answer),
             (None, Status::FinalPartial) => Some(self.partial(&missing)),
