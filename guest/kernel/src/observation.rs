@@ -44,6 +44,9 @@ pub(crate) struct Observation {
     /// The message without the data.
     #[serde(skip)]
     pub(crate) about: String,
+    /// The query and the time range, where they may stand outside of the marks.
+    #[serde(skip)]
+    pub(crate) told: [Option<String>; 2],
     pub(crate) text: String,
     pub(crate) kinds: Vec<String>,
     pub(crate) labels: Vec<String>,
@@ -101,10 +104,8 @@ impl Observation {
     /// What the model is told of the data, beside the data itself.
     pub(crate) fn about(&self, remarks: &[String]) -> String {
         let mut lines = vec![format!("Observation {}", short(&self.id, 400))];
-        let provenance = &self.provenance;
-        for (name, value) in
-            [("Source", &provenance.source), ("Query", &provenance.query), ("Time range", &provenance.time_range)]
-        {
+        let (provenance, [query, time_range]) = (&self.provenance, &self.told);
+        for (name, value) in [("Source", &provenance.source), ("Query", query), ("Time range", time_range)] {
             lines.extend(value.as_ref().map(|value| format!("{name}: {value}")));
         }
         if provenance.cached == Some(true) {

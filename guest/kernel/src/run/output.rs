@@ -38,10 +38,16 @@ impl Run<'_> {
         self.state.failures = 0;
         let text = event.text("text").unwrap_or_default();
         self.spend_tokens(event, &asked, text);
+        let message = event.source("message");
+        let lengths = [("text", text.len()), ("message", message.as_ref().map_or(0, String::len))];
+        for (name, bytes) in lengths.into_iter().filter(|(_, bytes)| *bytes > MAX_ENTRY) {
+            let message = format!("it has {bytes} bytes; the limit is {MAX_ENTRY}");
+            self.records.push(Record::LeftOut { what: "output", name: name.to_owned(), code: "too_large", message });
+        }
         self.state.history.push(Entry {
             kind: EntryKind::Output,
-            text: short(text, MAX_ENTRY),
-            message: event.source("message").filter(|message| message.len() <= MAX_ENTRY).map(raw),
+            text: cut(text, MAX_ENTRY),
+            message: message.filter(|message| message.len() <= MAX_ENTRY).map(raw),
             calls: Vec::new(),
         });
         let document = event.document();
@@ -111,6 +117,8 @@ impl Run<'_> {
     pub(super) fn model_gave_none(&mut self, message: &str, again: bool) {
         self.records.push(Record::Output { kind: "failure", message: message.to_owned() });
         self.state.failures += 1;
+        // Nothing was answered: if a step is left, the last ask can be put again.
+        self.state.is_final_asked = false;
         if !again || self.state.failures >= MAX_FAILURES {
             self.state.end("model", format!("the model failed: {message}"));
         }
@@ -138,7 +146,7 @@ impl Run<'_> {
 
     fn ask(&mut self, question: &str) {
         let (key, expires) = (self.key(), self.now().saturating_add(INPUT_MS));
-        let question = short(&clean(question).text, MAX_QUESTION);
+        let question = cut(&clean(question).text, MAX_QUESTION);
         self.records.push(Record::Output { kind: "question", message: question.clone() });
         self.state.strikes = 0;
         self.state.question = Some(Question { key: key.clone(), text: question.clone(), expires });
@@ -171,4 +179,13 @@ impl Run<'_> {
         });
         self.state.calls.len() - 1
     }
+}
+
+/// A text with its line ends, and what was cut off said at its end.
+fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(limit);
+    format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
 }
