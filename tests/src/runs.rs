@@ -1,13 +1,14 @@
 //! Runs: a test is a folder with a profile, the events of a run, and what each of them leads to.
 //!
-//! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's; `must.txt`, a line for
-//! each event, in which a person says what it leads to, in the words of [`summary`]; and `journal.ndjson` and `state.json`, which
-//! `cargo xtask bless` writes. A case that has `views.ndjson` (what each audience is shown) or `prompt.json` (the last prompt) is
+//! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's, with what `patch.json` changes
+//! in it (RFC 7396); `must.txt`, a line for each event, in which a person says what it leads to, in the words of [`summary`]; and
+//! `journal.ndjson` and `state.json`, which `cargo xtask bless` writes. A case that has `views.ndjson` (what each audience is shown) or `prompt.json` (the last prompt) is
 //! held to it, too: an empty file of this name is enough to have it written.
 //!
 //! An event without `at` comes a second after the one before. Words in it stand for what only the run knows: `$model` for the key of
 //! the last `ask_model`, `$input` for that of the last `ask_input`, `$digest` for the digest of the last ask, and `$digest:c2` for that
-//! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1).
+//! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1). `{"state": {…}, "event": {…}}`
+//! is an event to a state in which these members were changed.
 
 use std::{
     collections::BTreeMap,
@@ -87,16 +88,41 @@ fn read(group: &Path, folder: PathBuf, name: &str) -> Result<RunCase> {
     let event = |(index, line): (usize, &String)| {
         serde_json::from_str(line).with_context(|| format!("events.ndjson, line {}", index + 1))
     };
+    let mut profile = own("profile.json").or_else(|_| {
+        let shared = group.join("profile.json");
+        fs::read_to_string(&shared).with_context(|| shared.display().to_string())
+    })?;
+    if let Ok(patch) = own("patch.json") {
+        let mut whole: Value = serde_json::from_str(&profile).context("profile.json")?;
+        merge(&mut whole, serde_json::from_str(&patch).context("patch.json")?);
+        profile = whole.to_string();
+    }
     Ok(RunCase {
         name: name.to_owned(),
-        profile: own("profile.json").or_else(|_| {
-            let shared = group.join("profile.json");
-            fs::read_to_string(&shared).with_context(|| shared.display().to_string())
-        })?,
+        profile,
         events: events.iter().enumerate().map(event).collect::<Result<_>>()?,
         must: own("must.txt").map(lines).unwrap_or_default(),
         folder,
     })
+}
+
+/// RFC 7396: members of a patch take the place of others, and null removes one.
+fn merge(whole: &mut Value, patch: Value) {
+    match patch {
+        Value::Object(patch) => {
+            if !whole.is_object() {
+                *whole = json!({});
+            }
+            for (name, value) in patch {
+                match (whole.as_object_mut(), value) {
+                    (Some(members), Value::Null) => drop(members.remove(&name)),
+                    (Some(members), value) => merge(members.entry(name).or_insert(Value::Null), value),
+                    (None, _) => {}
+                }
+            }
+        }
+        value => *whole = value,
+    }
 }
 
 /// What only a run knows, for the words in its events.
@@ -170,16 +196,23 @@ impl RunCase {
         let mut state: Option<String> = None;
         let mut sent: Vec<Value> = Vec::new();
         let mut played = Vec::new();
-        for event in &self.events {
-            let mut event = match event["again"].as_u64() {
-                Some(line) => sent.get(line as usize - 1).context("nothing to send again")?.clone(),
-                None => known.event(event)?,
+        for line in &self.events {
+            let mut event = match (line["again"].as_u64(), &line["event"]) {
+                (Some(line), _) => sent.get(line as usize - 1).context("nothing to send again")?.clone(),
+                (None, Value::Null) => known.event(line)?,
+                (None, event) => known.event(event)?,
             };
             sent.push(event.clone());
+            let mut before = state.clone();
+            if let (Some(state), Value::Object(_)) = (&mut before, &line["state"]) {
+                let mut whole: Value = serde_json::from_str(state)?;
+                merge(&mut whole, line["state"].clone());
+                *state = whole.to_string();
+            }
             loop {
                 let text = event.to_string();
-                let step = advance(state.as_deref(), &text);
-                played.push(Played { event: text, state: state.clone(), step: step.clone() });
+                let step = advance(before.as_deref(), &text);
+                played.push(Played { event: text, state: before.clone(), step: step.clone() });
                 let Ok(step) = step else { break };
                 let whole: Value = serde_json::from_str(&step).context("a step is JSON")?;
                 if let Some(need) = whole["need"].as_array() {
