@@ -8,7 +8,8 @@
 //! An event without `at` comes a second after the one before. Words in it stand for what only the run knows: `$model` for the key of
 //! the last `ask_model`, `$input` for that of the last `ask_input`, `$digest` for the digest of the last ask, and `$digest:c2` for that
 //! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1). `{"state": {…}, "event": {…}}`
-//! is an event to a state in which these members were changed.
+//! is an event to a state in which these members were changed. `{"$text": "x", "$times": 66000}` is a long text. Lines of blessed files
+//! that are longer than 8 KiB are cut, and have the digest of what they were.
 
 use std::{
     collections::BTreeMap,
@@ -160,6 +161,10 @@ impl Known {
                 None => bail!("{text} stands for nothing yet"),
             },
             Value::Array(items) => items.iter().map(|item| self.replaced(item)).collect::<Result<_>>()?,
+            Value::Object(members) if members.contains_key("$times") => {
+                let (text, times) = (members["$text"].as_str().unwrap_or_default(), members["$times"].as_u64());
+                Value::String(text.repeat(times.unwrap_or_default() as usize))
+            }
             Value::Object(members) => {
                 let members = members.iter().map(|(name, value)| Ok((name.clone(), self.replaced(value)?)));
                 Value::Object(members.collect::<Result<_>>()?)
@@ -243,6 +248,15 @@ impl RunCase {
 pub fn member(json: &str, name: &str) -> Result<String> {
     let members: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(json)?;
     Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())
+}
+
+/// A text of lines for a file: long lines by their beginning and their digest.
+pub fn cut(text: &str) -> String {
+    let line = |line: &str| match line.len() {
+        0..=8192 => format!("{line}\n"),
+        bytes => format!("{}… [{bytes} bytes, {}]\n", &line[..line.floor_char_boundary(1024)], digest(line)),
+    };
+    text.lines().map(line).collect()
 }
 
 /// What an event led to, in words: what was decided, then what the host must do.

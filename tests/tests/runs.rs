@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use seamgate_kernel::Profile;
 use seamgate_tests::{
     indented,
-    runs::{AUDIENCES, Played, RunCase, journal, member, run_cases, summary},
+    runs::{AUDIENCES, Played, RunCase, cut, journal, member, run_cases, summary},
     suite::{expect, run, trial},
 };
 use serde_json::Value;
@@ -31,18 +31,18 @@ fn check(case: &RunCase) -> Result<()> {
         last(&played)
     );
     let lines = journal(&played)?;
-    expect(&case.folder, "journal.ndjson", "", &joined(&lines))?;
+    expect(&case.folder, "journal.ndjson", "", &cut(&joined(&lines)))?;
     let views = views(&profile, &lines)?;
     if case.folder.join("views.ndjson").exists() {
-        expect(&case.folder, "views.ndjson", "", &joined(&views))?;
+        expect(&case.folder, "views.ndjson", "", &cut(&joined(&views)))?;
     }
     let steps = || played.iter().rev().filter_map(|one| one.step.as_ref().ok());
     if let Some(state) = { steps() }.find_map(|step| member(step, "state").ok()) {
-        expect(&case.folder, "state.json", "", &indented(&state))?;
+        expect(&case.folder, "state.json", "", &cut(&indented(&state)))?;
     }
     if case.folder.join("prompt.json").exists() {
         let prompt = { steps() }.find_map(|step| last_prompt(step)).unwrap_or_default();
-        expect(&case.folder, "prompt.json", "", &indented(&prompt))?;
+        expect(&case.folder, "prompt.json", "", &cut(&indented(&prompt)))?;
     }
     Ok(())
 }
