@@ -17,6 +17,9 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("../../../schemas/facts.schema.json"));
 
+/// The greatest number of a document: as JSON, each language reads it exactly.
+pub(crate) const MAX_NUMBER: u64 = 9_007_199_254_740_991;
+
 /// The facts as a document, and the parts of it that decisions change.
 pub(crate) struct Facts<'t> {
     pub(crate) document: Json<'t>,

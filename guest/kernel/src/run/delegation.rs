@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     document::{number_in, source, text, texts_in},
+    facts::MAX_NUMBER,
     flow::{self, Flowing},
     observation::Confidence,
     observe::united,
@@ -99,8 +100,8 @@ impl Run<'_> {
     fn spend_carved(&mut self, carved: &Carved) {
         let used = &mut self.state.facts.used;
         self.state.steps = self.state.steps.saturating_add(carved.steps.unwrap_or_default());
-        used.tool_calls = used.tool_calls.saturating_add(carved.tool_calls.unwrap_or_default());
-        used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default());
+        used.tool_calls = used.tool_calls.saturating_add(carved.tool_calls.unwrap_or_default()).min(MAX_NUMBER);
+        used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default()).min(MAX_NUMBER);
     }
 
     /// What a child did not use comes back. One that does not say what it used has used all.

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     clean::clean,
     document::{CAPS, number_in, source},
+    facts::MAX_NUMBER,
 };
 
 /// A text of the model's, and a provider's message, have so many bytes in the state at the most.
@@ -141,7 +142,7 @@ impl Run<'_> {
         });
         let bytes = asked.bytes + text.len() as u64 + event.source("calls").map_or(0, |calls| calls.len() as u64);
         let used = &mut self.state.facts.used;
-        used.tokens = used.tokens.saturating_add(said.unwrap_or(bytes.div_ceil(BYTES_PER_TOKEN)));
+        used.tokens = used.tokens.saturating_add(said.unwrap_or(bytes.div_ceil(BYTES_PER_TOKEN))).min(MAX_NUMBER);
     }
 
     fn ask(&mut self, question: &str) {

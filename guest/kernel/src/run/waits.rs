@@ -7,7 +7,7 @@ use super::{
     state::{CallState, EntryKind, Phase},
     step::{Action, Record},
 };
-use crate::tool::Effect;
+use crate::{facts::MAX_NUMBER, tool::Effect};
 
 /// So long is waited for a call or the model, in milliseconds.
 pub(super) const CALL_MS: u64 = 600_000;
@@ -26,7 +26,7 @@ impl Run<'_> {
         let passed = at.saturating_sub(self.now());
         let waits_for_a_person = !self.state.is_under_way() && self.state.is_with_a_person();
         if !waits_for_a_person && !is_resumed {
-            self.state.facts.used.ms = self.state.facts.used.ms.saturating_add(passed);
+            self.state.facts.used.ms = self.state.facts.used.ms.saturating_add(passed).min(MAX_NUMBER);
         }
         self.state.facts.at = self.now().max(at);
     }
