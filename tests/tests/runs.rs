@@ -342,7 +342,7 @@ fn take(facts: &mut Value, changed: &Value) {
 }
 
 /// How often the events of each case are sent in another order.
-const SHUFFLES: u64 = 3;
+const SHUFFLES: u64 = 4;
 
 /// The events of a case, some of them left out, repeated or in another order: each step has its format and decides as `permit` and
 /// `observe` do, a run that has ended acts no more, and nothing effectful is sent twice after it was started.
