@@ -34,10 +34,11 @@ def test_every_run_leads_to_the_same_states() -> None:
         gate = Gate()
         agent = gate.register_profile(_profile(case)).agent
         instance, state, made = gate.instance(), None, []
-        for line in (case / "journal.ndjson").read_text().splitlines():
-            line = json.loads(line)
+        for text in (case / "journal.ndjson").read_text().split("\n")[:-1]:
+            line = json.loads(text)
             if "event" in line:
-                step = instance.advance(agent, state, line["event"])
+                # As it is written: numbers keep their digits.
+                step = instance.advance(agent, state, text[len('{"event":') : -1])
                 made = [*step.records, *map(_without_prompt, step.actions)]
                 state = step.state
                 steps += 1
