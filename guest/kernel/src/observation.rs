@@ -44,9 +44,9 @@ pub(crate) struct Observation {
     /// The message without the data.
     #[serde(skip)]
     pub(crate) about: String,
-    /// The query and the time range, where they may stand outside of the marks.
+    /// What of the provenance the profile and the call say. What the result itself says stands between the marks.
     #[serde(skip)]
-    pub(crate) told: [Option<String>; 2],
+    pub(crate) asked: [(&'static str, Option<String>); 2],
     pub(crate) text: String,
     pub(crate) kinds: Vec<String>,
     pub(crate) labels: Vec<String>,
@@ -104,8 +104,9 @@ impl Observation {
     /// What the model is told of the data, beside the data itself.
     pub(crate) fn about(&self, remarks: &[String]) -> String {
         let mut lines = vec![format!("Observation {}", short(&self.id, 400))];
-        let (provenance, [query, time_range]) = (&self.provenance, &self.told);
-        for (name, value) in [("Source", &provenance.source), ("Query", query), ("Time range", time_range)] {
+        let provenance = &self.provenance;
+        lines.extend(provenance.source.as_ref().map(|source| format!("Source: {source}")));
+        for (name, value) in &self.asked {
             lines.extend(value.as_ref().map(|value| format!("{name}: {value}")));
         }
         if provenance.cached == Some(true) {

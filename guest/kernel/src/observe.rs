@@ -252,11 +252,8 @@ impl Read {
             let template = template.as_ref()?;
             arguments.as_ref().and_then(|arguments| in_document(template, arguments))
         };
-        let own = [of_call(&rule.query), of_call(&rule.time_range)];
-        let said = [&self.query, &self.time_range];
-        // It stands outside of the marks: what reads like text, the model finds between them.
-        let told = [0, 1].map(|at| own[at].clone().or_else(|| said[at].clone().filter(|value| !has_text(value))));
-        let [query, time_range] = own;
+        let asked = [("Query", of_call(&rule.query)), ("Time range", of_call(&rule.time_range))];
+        let [query, time_range] = asked.clone().map(|(_, value)| value);
         Observation {
             id: String::new(),
             server: tool.server.clone(),
@@ -268,7 +265,7 @@ impl Read {
             },
             message: String::new(),
             about: String::new(),
-            told,
+            asked,
             text: self.text.clone(),
             kinds: self.kinds.clone(),
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
