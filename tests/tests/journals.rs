@@ -165,18 +165,18 @@ fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJo
     key
 }
 
-/// The profile of the cases, with room for many calls and a small state.
-fn roomy() -> String {
+/// The profile of the cases, with room for many calls and a state of so many bytes.
+fn roomy(state_bytes: u64) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs/loop/profile.json");
     let mut profile: Value = serde_json::from_str(&fs::read_to_string(path).expect("a profile")).expect("JSON");
     profile["budget"] =
-        json!({"steps": 60, "tool_calls": 60, "tokens": 10_000_000, "ms": 86_400_000, "state_bytes": 16384});
+        json!({"steps": 60, "tool_calls": 60, "tokens": 10_000_000, "ms": 86_400_000, "state_bytes": state_bytes});
     profile.to_string()
 }
 
 #[test]
 fn an_answer_cites_what_left_the_state_and_the_journal_has_it() {
-    let (gate, folder) = (gate(&roomy()), Folder::new("need"));
+    let (gate, folder) = (gate(&roomy(16384)), Folder::new("need"));
     let mut run = None;
     let key = look_often(&gate, &folder.0, &mut run, 12);
     let lines = folder.lines();
@@ -209,7 +209,7 @@ fn an_answer_cites_what_left_the_state_and_the_journal_has_it() {
 
 #[test]
 fn a_long_run_goes_on_from_a_checkpoint() {
-    let (gate, folder) = (gate(&roomy()), Folder::new("long"));
+    let (gate, folder) = (gate(&roomy(1 << 20)), Folder::new("long"));
     let mut run = None;
     look_often(&gate, &folder.0, &mut run, 40);
     let run = run.expect("started");
@@ -224,7 +224,7 @@ fn a_long_run_goes_on_from_a_checkpoint() {
     fs::remove_dir_all(folder.0.join("states")).expect("checkpoints");
     println!("81 steps, {} bytes: opened in {with:?}, without checkpoints in {:?}", folder.lines().len(), open());
     // A profile of another digest is another run.
-    let other = roomy().replace("Finds the cause", "Looks for the cause");
+    let other = roomy(1 << 20).replace("Finds the cause", "Looks for the cause");
     let error = Run::open(&self::gate(&other), FileJournal::open(&folder.0).expect("a journal")).map(drop);
     let error = error.expect_err("another profile");
     assert!(matches!(error, StepError::Journal(JournalError::Other { what: "profile", .. })), "{error}");

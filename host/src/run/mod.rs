@@ -302,9 +302,10 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(actions)
     }
 
-    /// The last state that is kept, and the number of its line. Without one, the first line.
+    /// The last state that is kept, and the number of its line. Without one, the first line. The last step is always replayed:
+    /// no digest of its `state` line follows.
     fn last_checkpoint(&self, ends: &[(u64, End)]) -> Result<(u64, Now), JournalError> {
-        for (n, End { step, digest: expected, wake_at }) in ends.iter().rev() {
+        for (n, End { step, digest: expected, wake_at }) in ends.iter().rev().skip(1) {
             match self.journal.get(Blob::Checkpoint, expected)? {
                 Some(state) if digest(state.as_bytes()) == *expected => {
                     return Ok((*n, Now { step: *step, state, wake_at: *wake_at }));

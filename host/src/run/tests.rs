@@ -372,6 +372,12 @@ fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
         run.journal
     };
     memory = open(memory, 8);
+    // The last line is held to the last step, though a checkpoint has its state.
+    let end = memory.lines.iter().position(|line| line.contains(r#""state":{"step":32"#)).expect("step 32");
+    let mut short = Memory { lines: memory.lines[..=end].to_vec(), blobs: memory.blobs.clone() };
+    short.lines[end] = short.lines[end].replace("32000}", "92000}");
+    let error = Run::open_on(&kernel, short).map(drop).expect_err("another time");
+    assert!(text(&error).ends_with("the events up to it lead to another state now"), "{}", text(&error));
     // The state of step 32 is changed, then both are gone.
     let of_32 = |key: &&(&str, String)| memory.blobs[*key].contains(r#""step":32"#);
     let last = states.iter().find(of_32).expect("step 32").clone();
