@@ -2,7 +2,7 @@
 
 mod step;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 
 use serde::{Deserialize, Serialize};
 
@@ -267,9 +267,9 @@ impl<'g, J: Journal> Run<'g, J> {
             };
             let had = given.len();
             for digest in need {
-                if !given.contains_key(&digest) {
-                    let text = self.artifact(&digest)?;
-                    given.insert(digest, text);
+                if let Entry::Vacant(place) = given.entry(digest) {
+                    let text = self.artifact(place.key())?;
+                    place.insert(text);
                 }
             }
             // Each round brings at least one more artifact of the journal, or the component would go on for ever.
