@@ -245,7 +245,6 @@ export interface Step {
   readonly step?: number;
   /** The new state as JSON text: give it to the next `advance`, unchanged. */
   readonly state?: string;
-  readonly digest?: string;
   /** What was decided. */
   readonly records: readonly { readonly type: string; readonly [member: string]: unknown }[];
   /** What the host must do next. */
@@ -266,9 +265,31 @@ export function stepOfText(json: string): Step {
   const { state: parsed, ...step } = JSON.parse(json);
   const whole = { records: [], actions: [], ...step };
   if (parsed !== undefined) {
-    const from = json.indexOf('"state":') + '"state":'.length;
-    // The state does not contain its own digest.
-    whole.state = json.slice(from, json.indexOf(`,"digest":"${step.digest}"`, from));
+    whole.state = lastMember(json, "state");
   }
   return Object.defineProperty(whole, "json", { value: json });
+}
+
+/** The last member of an object, as it is written. */
+function lastMember(json: string, name: string): string | undefined {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === "{" || character === "[") {
+      depth += 1;
+    } else if (character === "}" || character === "]") {
+      depth -= 1;
+    } else if (character === '"') {
+      const start = at + 1;
+      for (at = start; json[at] !== '"'; at++) {
+        if (json[at] === "\\") {
+          at += 1;
+        }
+      }
+      if (depth === 1 && json[at + 1] === ":" && json.slice(start, at) === name) {
+        return json.slice(at + 2, -1);
+      }
+    }
+  }
+  return undefined;
 }

@@ -35,7 +35,7 @@ use seamgate_core::{
     parts::{digest, json},
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 pub(crate) use delegation::stricter;
 use event::Event;
@@ -74,14 +74,13 @@ struct Run<'p> {
 #[derive(Serialize)]
 struct Step {
     step: u64,
-    /// A run that stays in the instance keeps it there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<Box<RawValue>>,
-    digest: String,
     records: Vec<Record>,
     actions: Vec<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wake_at: Option<u64>,
+    /// A run that stays in the instance keeps it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<Box<RawValue>>,
 }
 
 /// A step that cannot be made yet.
@@ -99,10 +98,7 @@ pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Re
     let state = state.map(|state| State::read(profile, state)).transpose()?;
     Ok(match step(profile, state, event)? {
         Stepped::Needs(needs) => json(&needs),
-        Stepped::Step(mut step, state) => {
-            step.state = Some(raw(json(&state)));
-            json(&step)
-        }
+        Stepped::Step(step, _) => json(&step),
     })
 }
 
@@ -136,7 +132,7 @@ impl OpenRun {
             Stepped::Needs(needs) => json(&needs),
             Stepped::Step(step, state) => {
                 self.state = Some(*state);
-                json(&step)
+                json(&Step { state: None, ..step })
             }
         })
     }
@@ -168,10 +164,10 @@ fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped,
     }
     run.fit();
     run.decide()?;
+    let state = written(&run.state);
     let step = Step {
         step: run.state.step,
-        state: None,
-        digest: digest(&json(&run.state)),
+        state: Some(state),
         wake_at: run.wake_at(),
         records: run.records,
         actions: run.actions,
@@ -361,6 +357,11 @@ impl<'p> Run<'p> {
 /// What a person said, without what cannot be seen.
 fn said(event: &Event) -> String {
     clean(event.text("text").unwrap_or_default()).text
+}
+
+/// A value of this crate's as JSON text.
+fn written(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// JSON text that this crate wrote, or has read strictly.

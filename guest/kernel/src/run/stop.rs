@@ -1,6 +1,6 @@
 //! Whether the run goes on, waits or ends. The model is not asked.
 
-use seamgate_core::{Fault, parts::digest};
+use seamgate_core::Fault;
 use serde::Serialize;
 
 use super::{
@@ -154,9 +154,8 @@ impl Run<'_> {
         self.state.is_final_asked |= purpose == Purpose::Final;
         let key = self.key();
         let expires = self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS));
-        self.state.model = Some(ModelCall { key: key.clone(), purpose, bytes: prompt.len() as u64, expires });
-        let digest = digest(&prompt);
-        self.actions.push(Action::AskModel { key, purpose, digest, prompt: raw(prompt), expires });
+        self.state.model = Some(ModelCall { key: key.clone(), purpose, bytes: prompt.get().len() as u64, expires });
+        self.actions.push(Action::AskModel { key, purpose, prompt, expires });
         Ok(())
     }
 

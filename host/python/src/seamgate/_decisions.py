@@ -352,7 +352,6 @@ class Step:
     Attributes:
         step: How many events the run has had.
         state: The new state as JSON text: give it to the next `advance`, unchanged.
-        digest: The digest of the state.
         records: What was decided.
         actions: What the host must do next.
         wake_at: When something lapses, in milliseconds since 1970: send a `tick` then.
@@ -363,7 +362,6 @@ class Step:
 
     step: int = 0
     state: str | None = None
-    digest: str = ""
     records: tuple[dict[str, Any], ...] = ()
     actions: tuple[dict[str, Any], ...] = ()
     wake_at: int | None = None
