@@ -132,13 +132,12 @@ fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
     assert!(opened > 20);
 }
 
-/// The kernel says the digest of a prompt; the journal keeps the prompt under the digest of what it wrote.
+/// A line names a prompt by its digest, and the prompt is kept under it.
 fn prompts_are_kept_under_their_digests(folder: &Folder) {
     for line in folder.lines().lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");
         if line["action"]["type"] == "ask_model" {
             let kept = line["action"]["prompt"]["artifact"].as_str().expect("a digest");
-            assert_eq!(line["action"]["digest"], kept);
             let prompt = fs::read(folder.0.join("artifacts").join(&kept["sha256:".len()..])).expect("a prompt");
             assert_eq!(digest(&prompt), kept);
         }

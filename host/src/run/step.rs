@@ -66,7 +66,6 @@ impl Answered {
         struct Raw {
             step: Option<u64>,
             state: Option<Box<RawValue>>,
-            digest: Option<String>,
             #[serde(default)]
             records: Vec<Box<RawValue>>,
             #[serde(default)]
@@ -86,14 +85,11 @@ impl Answered {
         if !raw.need.is_empty() {
             return Ok(Answered::Need(raw.need));
         }
-        let (Some(number), Some(state), Some(given)) = (raw.step, raw.state, raw.digest) else {
-            return Err(trap("it lacks step, state, digest"));
+        let (Some(number), Some(state)) = (raw.step, raw.state) else {
+            return Err(trap("it lacks step or state"));
         };
         if answer.contains('\n') {
             return Err(trap("it has a line end"));
-        }
-        if given != digest(state.get().as_bytes()) {
-            return Err(trap("its digest is not that of its state"));
         }
         let action = |action: Box<RawValue>| {
             let named: Named = serde_json::from_str(action.get()).map_err(|_| trap("an action lacks type or key"))?;
@@ -101,8 +97,8 @@ impl Answered {
         };
         Ok(Answered::Step(Step {
             number,
+            digest: digest(state.get().as_bytes()),
             state: state.get().to_owned(),
-            digest: given,
             wake_at: raw.wake_at,
             actions: raw.actions.into_iter().map(action).collect::<Result<_, Fault>>()?,
             records: raw.records,

@@ -55,8 +55,7 @@ impl Kernel for Script {
         };
         let wake = if step.is_multiple_of(2) { format!(r#","wake_at":{}"#, 1000 * step) } else { String::new() };
         Ok(format!(
-            r#"{{"step":{step},"state":{state},"digest":"{}","records":[{}],"actions":[{action}]{wake}}}"#,
-            digest(state.as_bytes()),
+            r#"{{"step":{step},"state":{state},"records":[{}],"actions":[{action}]{wake}}}"#,
             json!({"type": "note", "read": artifacts.as_object().map(|all| all.len())}),
         ))
     }
