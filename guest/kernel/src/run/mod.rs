@@ -177,7 +177,12 @@ impl<'p> Run<'p> {
             self.ignore("repeated", "the run had this event before");
             return Ok(());
         }
-        self.lapse()?;
+        // What an event says about a call ends the wait for it, even where that has just lapsed.
+        let told = matches!(
+            event.kind(),
+            "tool_result" | "tool_failed" | "job" | "resolution" | "child_result" | "call_cancelled"
+        );
+        self.lapse(event.text("call").filter(|_| told))?;
         match event.kind() {
             "started" => self.ignore("started", "a run starts once"),
             "tools_listed" => self.tools_listed(event)?,
@@ -201,7 +206,7 @@ impl<'p> Run<'p> {
             // Time has passed already.
             _ => {}
         }
-        Ok(())
+        self.lapse(None)
     }
 
     /// Whether an event is new.

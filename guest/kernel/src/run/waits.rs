@@ -42,8 +42,8 @@ impl Run<'_> {
         Some(limit.saturating_sub(self.state.facts.used.ms))
     }
 
-    /// End what waited too long.
-    pub(super) fn lapse(&mut self) -> Result<(), Fault> {
+    /// End what waited too long, but for the call that an event tells of.
+    pub(super) fn lapse(&mut self, told: Option<&str>) -> Result<(), Fault> {
         let now = self.now();
         if self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
             self.state.model = None;
@@ -55,7 +55,7 @@ impl Run<'_> {
         }
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
-            if call.expires.is_none_or(|expires| expires > now) {
+            if call.expires.is_none_or(|expires| expires > now) || Some(call.key.as_str()) == told {
                 continue;
             }
             match (call.phase, call.effect) {
