@@ -169,6 +169,29 @@ impl<'g> Instance<'g> {
         })
     }
 
+    /// Apply one event to a run.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::advance`](crate::Gate::advance).
+    pub fn advance(&mut self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
+        let bytes = event.len() + state.map_or(0, str::len);
+        self.decide(agent, bytes, |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_advance(store, agent, state, event))?))
+        })
+    }
+
+    /// Show a line of a journal to an audience.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::project`](crate::Gate::project).
+    pub fn project(&mut self, agent: &str, line: &str, audience: &str) -> Result<Answer, Fault> {
+        self.decide(agent, line.len(), |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_project(store, agent, line, audience))?))
+        })
+    }
+
     /// Have the kernel make a document by the profile of an agent.
     fn decide(
         &mut self,

@@ -125,4 +125,4 @@ fn with_names<'n>(fault: Fault, names: impl Iterator<Item = &'n String>) -> Faul
 }
 
 /// The operations on the wire that decide by one profile.
-const DECISIONS: [&str; 3] = ["surface", "permit", "observe"];
+const DECISIONS: [&str; 5] = ["surface", "permit", "observe", "advance", "project"];

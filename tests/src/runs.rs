@@ -274,12 +274,14 @@ pub fn journal(played: &[Played]) -> Result<Vec<String>> {
                 let text = if prompt.is_null() {
                     text.get().to_owned()
                 } else {
-                    text.get().replace(&member(text.get(), "prompt")?, "{}")
+                    let prompt = member(text.get(), "prompt")?;
+                    text.get().replace(&prompt, &format!("\"{}\"", digest(&prompt)))
                 };
                 lines.push(format!("{{\"{kind}\":{text}}}"));
             }
         }
-        let state = json!({"step": whole["step"], "digest": whole["digest"], "wake_at": whole["wake_at"]});
+        let digest = digest(&member(step, "state")?);
+        let state = json!({"step": whole["step"], "digest": digest, "wake_at": whole["wake_at"]});
         lines.push(format!("{{\"state\":{state}}}"));
     }
     Ok(lines)

@@ -229,6 +229,11 @@ impl<'t> Facts<'t> {
         }
     }
 
+    /// When a parent ends the run.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        number_in(&self.document, self.parent()?, "deadline")
+    }
+
     /// The deny rules of a parent.
     ///
     /// # Errors

@@ -38,3 +38,4 @@ mod wire;
 pub use decide::{advance, observe, permit, project, surface};
 pub use profile::Profile;
 pub use registry::{ProfileInfo, Registry};
+pub use run::OpenRun;

@@ -1,10 +1,8 @@
 //! What servers list -> the tools that the model sees: those of the profile that are there and unchanged.
 
-use std::iter;
-
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, canonical, json, short},
+    parts::{Document, Json, Kind, NodeId, canonical, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,10 +10,10 @@ use serde_json::value::RawValue;
 use crate::{
     document::{Format, text_in},
     facts::{Changed, Facts},
-    profile::{Deny, Mode, Profile, delegate_definition, tools_of},
+    profile::{Deny, Mode, Profile},
     render::cleaned,
     surface,
-    tool::{Permit, Tool},
+    tool::{Definition, Permit, Tool},
 };
 
 pub(crate) static FORMAT: Format = Format::new("listed", include_str!("../../../schemas/lock.schema.json"));
@@ -60,17 +58,14 @@ impl Listing {
 /// `bad_request`: the list is none, or the facts lack the mode.
 pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
     let mode = surface::mode(profile, facts)?;
-    let own = profile.document();
     let listed = listed.map(|listed| FORMAT.read(listed)).transpose()?;
     let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
-    let places = own.iter().flat_map(|own| tools_of(own)).map(Some).chain(iter::repeat(None));
-    for (tool, at) in profile.tools.iter().zip(places) {
-        let pinned = own.as_ref().and_then(|own| Some((own, own.member(at?, "definition")?)));
+    for tool in &profile.tools {
+        let pinned = tool.definition.as_ref();
         let offered = match &listed {
-            None => Ok(pinned.map(|(document, at)| (&**document, at))),
-            // The host itself offers it.
-            Some(_) if tool.is_delegate => Ok(None),
-            Some(listed) => offered(tool, listed, pinned.map(|(document, at)| canonical(document, at))),
+            // The host itself offers what delegates.
+            Some(listed) if !tool.is_delegate => offered(tool, listed, pinned),
+            _ => Ok(pinned.map(|pinned| pinned.shown.clone())),
         };
         let code = match &offered {
             Err(code) => Some(*code),
@@ -85,11 +80,7 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
                 tool: tool.name.clone(),
                 effect: tool.effect.as_str(),
                 permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
-                definition: match definition {
-                    Some((document, at)) => RawValue::from_string(cleaned(document, at)).ok(),
-                    None if tool.is_delegate => RawValue::from_string(delegate_definition(&tool.name)).ok(),
-                    None => None,
-                },
+                definition,
             }),
             (code, _) => hidden.push(Hidden {
                 server: tool.server.clone(),
@@ -103,19 +94,16 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     Ok(Listing { tools, hidden, facts: Changed { surface, ..Changed::default() } })
 }
 
-/// The definition that a tool's server lists now, if it is the pinned one, or none is.
-fn offered<'l>(
-    tool: &Tool,
-    listed: &'l Json,
-    pinned: Option<String>,
-) -> Result<Option<(&'l Document<'l>, NodeId)>, &'static str> {
+/// What the model may read of a tool that its server lists now, if it is the pinned one, or none is.
+fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Option<Box<RawValue>>, &'static str> {
     let at = of_server(listed, &tool.server)
         .into_iter()
         .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
         .ok_or("absent")?;
     match pinned {
-        Some(pinned) if pinned != canonical(listed, at) => Err("changed"),
-        _ => Ok(Some((listed, at))),
+        None => Ok(RawValue::from_string(cleaned(listed, at)).ok()),
+        Some(pinned) if pinned.canonical == digest(&canonical(listed, at)) => Ok(Some(pinned.shown.clone())),
+        Some(_) => Err("changed"),
     }
 }
 

@@ -44,6 +44,9 @@ pub(crate) struct Observation {
     /// The message without the data.
     #[serde(skip)]
     pub(crate) about: String,
+    /// What of the provenance the profile and the call say. What the result itself says stands between the marks.
+    #[serde(skip)]
+    pub(crate) asked: [(&'static str, Option<String>); 2],
     pub(crate) text: String,
     pub(crate) kinds: Vec<String>,
     pub(crate) labels: Vec<String>,
@@ -102,9 +105,8 @@ impl Observation {
     pub(crate) fn about(&self, remarks: &[String]) -> String {
         let mut lines = vec![format!("Observation {}", short(&self.id, 400))];
         let provenance = &self.provenance;
-        for (name, value) in
-            [("Source", &provenance.source), ("Query", &provenance.query), ("Time range", &provenance.time_range)]
-        {
+        lines.extend(provenance.source.as_ref().map(|source| format!("Source: {source}")));
+        for (name, value) in &self.asked {
             lines.extend(value.as_ref().map(|value| format!("{name}: {value}")));
         }
         if provenance.cached == Some(true) {

@@ -235,6 +235,8 @@ impl Read {
             let template = template.as_ref()?;
             arguments.as_ref().and_then(|arguments| in_document(template, arguments))
         };
+        let asked = [("Query", of_call(&rule.query)), ("Time range", of_call(&rule.time_range))];
+        let [query, time_range] = asked.clone().map(|(_, value)| value);
         Observation {
             id: String::new(),
             server: tool.server.clone(),
@@ -246,6 +248,7 @@ impl Read {
             },
             message: String::new(),
             about: String::new(),
+            asked,
             text: self.text.clone(),
             kinds: self.kinds.clone(),
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
@@ -256,8 +259,8 @@ impl Read {
             shown: self.shown,
             provenance: Provenance {
                 source: rule.source.clone(),
-                query: of_call(&rule.query).or_else(|| self.query.clone()),
-                time_range: of_call(&rule.time_range).or_else(|| self.time_range.clone()),
+                query: query.or_else(|| self.query.clone()),
+                time_range: time_range.or_else(|| self.time_range.clone()),
                 cached: self.cached,
             },
             freshness: lag,

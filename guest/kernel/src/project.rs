@@ -100,7 +100,7 @@ const AUDIT: Table = &[
     ("event", "tools_listed", &["at"]),
     ("event", "tick", &["at"]),
     ("event", "resumed", &["at"]),
-    ("action", "ask_model", &["key", "purpose", "digest"]),
+    ("action", "ask_model", &["key", "purpose"]),
     (
         "action",
         "execute",

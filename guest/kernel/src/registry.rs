@@ -8,7 +8,7 @@ use seamgate_core::{
 };
 use serde::Serialize;
 
-use crate::{decide, profile::Profile};
+use crate::{decide, profile::Profile, run::OpenRun};
 
 /// A registered profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -134,6 +134,27 @@ impl Registry {
     /// Make an observation of a result: facts, call and result in, an observation out, each as JSON text.
     pub fn observe(&self, agent: &str, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
         decide::observe(self.find(agent)?, facts, call, result)
+    }
+
+    /// Apply one event to a run: the state of the step before (none for the first event) and the event in, a step out.
+    pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault> {
+        decide::advance(self.find(agent)?, state, event)
+    }
+
+    /// One line of a journal, as one audience sees it.
+    pub fn project(&self, agent: &str, line: &str, audience: &str) -> Result<String, Fault> {
+        decide::project(self.find(agent)?, line, audience)
+    }
+
+    /// Go on with a run whose state stays here, or with no state start one.
+    pub fn open_run(&self, agent: &str, state: Option<&str>) -> Result<OpenRun, Fault> {
+        OpenRun::open(self.find(agent)?, state)
+    }
+
+    /// Apply one event to a run whose state stays here.
+    pub fn advance_run(&self, run: &mut OpenRun, event: &str) -> Result<String, Fault> {
+        let profile = self.find(run.agent())?;
+        run.advance(profile, event)
     }
 
     pub(crate) fn find(&self, agent: &str) -> Result<&Profile, Fault> {

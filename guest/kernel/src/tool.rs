@@ -5,6 +5,7 @@ use seamgate_core::{
     parts::{Path, Schema},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// What an observation says of itself, whatever labels the profile gives to the tool's results.
 pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
@@ -73,6 +74,10 @@ pub(crate) struct Tool {
 /// A tool's definition, as the lock file pinned it.
 pub(crate) struct Definition {
     pub(crate) digest: String,
+    /// The digest of what equal definitions share, however they are written.
+    pub(crate) canonical: String,
+    /// What the model may read of it: JSON text.
+    pub(crate) shown: Box<RawValue>,
     /// What its server asks of the arguments.
     pub(crate) arguments: Option<Schema>,
 }

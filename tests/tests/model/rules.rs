@@ -60,8 +60,8 @@ impl Seeing<'_> {
     fn time(&mut self, before: &World) {
         let at = self.event["at"].as_u64().unwrap_or_default();
         let passed = at.saturating_sub(before.now);
-        // Waiting for a person uses none; nor does a gate that nobody calls.
-        if before.is_under_way() {
+        // Waiting for a person uses none; nor does a gate that nobody calls, nor a run that nobody runs.
+        if before.is_under_way() && self.kind() != "resumed" {
             self.world.ms += passed;
         }
         self.world.now = before.now.max(at);

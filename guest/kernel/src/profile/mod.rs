@@ -9,7 +9,7 @@ use seamgate_core::{
     parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema},
 };
 
-pub(crate) use read::{DELEGATE, delegate_definition, read};
+pub(crate) use read::{DELEGATE, read};
 
 use crate::{
     document::Format,

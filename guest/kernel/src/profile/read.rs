@@ -5,9 +5,12 @@ use seamgate_core::{
     parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, canonical, digest, json, quote},
 };
 
+use serde_json::value::RawValue;
+
 use super::{Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt, Then};
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
+    render::cleaned,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -39,11 +42,17 @@ const DELEGATE_ARGUMENTS: &str = r#"{"type":"object","required":["reason"],"addi
 /// What servers call the schema of a tool's arguments.
 pub(super) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
 
-/// What the model sees of a tool that delegates.
-pub(crate) fn delegate_definition(tool: &str) -> String {
-    let agent = tool.strip_prefix(DELEGATE).unwrap_or(tool);
+/// The definition of a tool that delegates.
+fn delegate_definition(agent: &str) -> Definition {
+    let name = json(&format!("{DELEGATE}{agent}"));
     let description = json(&format!("Hand a part of the task to the agent {agent}. It answers with a document."));
-    format!(r#"{{"name":{},"description":{description},"inputSchema":{DELEGATE_ARGUMENTS}}}"#, json(&tool))
+    let whole = format!(r#"{{"name":{name},"description":{description},"inputSchema":{DELEGATE_ARGUMENTS}}}"#);
+    Definition {
+        digest: digest(&whole),
+        canonical: String::new(),
+        shown: RawValue::from_string(whole).unwrap_or_default(),
+        arguments: None,
+    }
 }
 
 /// # Errors
@@ -247,9 +256,9 @@ impl Reader<'_, '_> {
     fn delegate_tool(&mut self, at: NodeId, groups: &[&str]) -> Tool {
         let agent = text_in(self.document, at, "agent").unwrap_or_default();
         Tool {
+            definition: Some(delegate_definition(agent)),
             name: format!("{DELEGATE}{agent}"),
             server: String::new(),
-            definition: None,
             // The child's run has the key of the call: the same one twice is one run.
             effect: Effect::Idempotent,
             egress: false,
@@ -288,6 +297,8 @@ impl Reader<'_, '_> {
         let given = ARGUMENTS.into_iter().find(|name| self.member(at, name).is_some());
         Some(Definition {
             digest: digest(&source(document, at)),
+            canonical: digest(&canonical(document, at)),
+            shown: RawValue::from_string(cleaned(document, at)).unwrap_or_default(),
             arguments: given.and_then(|name| self.schema(at, name)),
         })
     }

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Json, digest, short},
+    parts::{Document, Json, digest, short},
 };
 
 use super::{
@@ -39,7 +39,13 @@ impl Run<'_> {
             self.ignore("loop", "in a loop, calls come from the model");
             return Ok(());
         }
-        let index = self.new_call(event.document(), seamgate_core::parts::Document::ROOT);
+        let index = self.new_call(event.document(), Document::ROOT);
+        if let Some(reason) = self.too_large() {
+            let call = &self.state.calls[index];
+            let denied = Decision::denied(&call.key, &call.tool, reason);
+            self.decided(index, denied);
+            return Ok(());
+        }
         self.judge(index)
     }
 
@@ -169,7 +175,15 @@ impl Run<'_> {
             let message = if reason.code == "rejected" { "an approval was rejected" } else { &reason.message };
             self.state.end(reason.code, message);
         }
-        let denial = self.denial(index, reason.code);
+        self.count_denial(index, reason.code);
+    }
+
+    /// The same denial again and again ends the run.
+    pub(super) fn count_denial(&mut self, index: usize, code: &str) {
+        if !self.profile.has_loop() {
+            return;
+        }
+        let denial = self.denial(index, code);
         let times = self.state.denials.entry(denial).or_default();
         *times += 1;
         let times = *times;

@@ -58,7 +58,8 @@ impl Run<'_> {
         facts
             .parent_deny()
             .map_err(|violations| Fault::wrong(seamgate_core::FaultCode::BadRequest, "event", violations))?;
-        self.budget = facts.budget(&self.profile.budget);
+        let (budget, deadline) = (facts.budget(&self.profile.budget), facts.deadline());
+        (self.budget, self.deadline) = (budget, deadline);
         Ok(())
     }
 

@@ -35,7 +35,7 @@ use seamgate_core::{
     parts::{digest, json},
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 pub(crate) use delegation::stricter;
 use event::Event;
@@ -57,6 +57,8 @@ struct Run<'p> {
     profile: &'p Profile,
     /// The limits of the profile, and of a parent.
     budget: Budget,
+    /// When a parent ends it.
+    deadline: Option<u64>,
     state: State,
     /// What of the facts decisions only read, as JSON text.
     given: String,
@@ -72,12 +74,13 @@ struct Run<'p> {
 #[derive(Serialize)]
 struct Step {
     step: u64,
-    state: Box<RawValue>,
-    digest: String,
     records: Vec<Record>,
     actions: Vec<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wake_at: Option<u64>,
+    /// A run that stays in the instance keeps it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<Box<RawValue>>,
 }
 
 /// A step that cannot be made yet.
@@ -92,31 +95,104 @@ struct Needs {
 ///
 /// `bad_request`: the state is none of this profile and version, or the event is none. Such an event is not part of the run.
 pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
+    let state = state.map(|state| State::read(profile, state)).transpose()?;
+    Ok(match step(profile, state, event)? {
+        Stepped::Needs(needs) => json(&needs),
+        Stepped::Step(step, _) => json(&step),
+    })
+}
+
+/// A run whose state stays where it is.
+pub struct OpenRun {
+    agent: String,
+    state: Option<State>,
+}
+
+impl OpenRun {
+    /// # Errors
+    ///
+    /// `bad_request`: the state is none of this profile and version.
+    pub(crate) fn open(profile: &Profile, state: Option<&str>) -> Result<Self, Fault> {
+        let state = state.map(|state| State::read(profile, state)).transpose()?;
+        Ok(OpenRun { agent: profile.agent.clone(), state })
+    }
+
+    /// Whose run it is.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Apply one event. Gives the step without the state.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: the event is none. The state stays.
+    pub(crate) fn advance(&mut self, profile: &Profile, event: &str) -> Result<String, Fault> {
+        Ok(match step(profile, self.state.clone(), event)? {
+            Stepped::Needs(needs) => json(&needs),
+            Stepped::Step(step, state) => {
+                self.state = Some(*state);
+                json(&Step { state: None, ..step })
+            }
+        })
+    }
+
+    /// The state as JSON text.
+    pub fn state(&self) -> Option<String> {
+        self.state.as_ref().map(json)
+    }
+}
+
+/// What an event led to.
+enum Stepped {
+    Needs(Needs),
+    Step(Step, Box<State>),
+}
+
+fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped, Fault> {
     let event = Event::read(event)?;
     let mut run = match state {
         None => Run::start(profile, &event)?,
         Some(state) => {
-            let mut run = Run::new(profile, State::read(profile, state)?);
+            let mut run = Run::new(profile, state);
             run.take(&event)?;
             run
         }
     };
     if !run.need.is_empty() {
-        return Ok(json(&Needs { need: run.need }));
+        return Ok(Stepped::Needs(Needs { need: run.need }));
     }
     run.fit();
     run.decide()?;
-    Ok(run.into_step())
+    let state = written(&run.state);
+    let step = Step {
+        step: run.state.step,
+        state: Some(state),
+        wake_at: run.wake_at(),
+        records: run.records,
+        actions: run.actions,
+    };
+    Ok(Stepped::Step(step, Box::new(run.state)))
 }
 
 impl<'p> Run<'p> {
     fn new(profile: &'p Profile, state: State) -> Self {
         let given = state.facts.given();
-        let budget = match state.facts.facts(&given) {
-            Ok(facts) if facts.parent().is_some() => facts.budget(&profile.budget),
-            _ => profile.budget.clone(),
+        let (budget, deadline) = match state.facts.facts(&given) {
+            Ok(facts) if facts.parent().is_some() => (facts.budget(&profile.budget), facts.deadline()),
+            _ => (profile.budget.clone(), None),
         };
-        Run { profile, budget, state, given, actions: Vec::new(), records: Vec::new(), answer: None, need: Vec::new() }
+        Run {
+            profile,
+            budget,
+            deadline,
+            state,
+            given,
+            actions: Vec::new(),
+            records: Vec::new(),
+            answer: None,
+            need: Vec::new(),
+        }
     }
 
     fn start(profile: &'p Profile, event: &Event) -> Result<Self, Fault> {
@@ -172,17 +248,19 @@ impl<'p> Run<'p> {
             self.ignore("finished", "the run has ended");
             return Ok(());
         }
-        self.pass_time(event.at());
+        let is_resumed = event.kind() == "resumed";
+        self.pass_time(event.at(), is_resumed);
         if event.kind() != "model_output" && !self.remember(event) {
             self.ignore("repeated", "the run had this event before");
             return Ok(());
         }
         // What an event says about a call ends the wait for it, even where that has just lapsed.
-        let told = matches!(
+        let tells = matches!(
             event.kind(),
             "tool_result" | "tool_failed" | "job" | "resolution" | "child_result" | "call_cancelled"
         );
-        self.lapse(event.text("call").filter(|_| told))?;
+        let told = event.text("call").filter(|_| tells);
+        self.lapse(is_resumed, told)?;
         match event.kind() {
             "started" => self.ignore("started", "a run starts once"),
             "tools_listed" => self.tools_listed(event)?,
@@ -206,7 +284,7 @@ impl<'p> Run<'p> {
             // Time has passed already.
             _ => {}
         }
-        self.lapse(None)
+        if told.is_some() { self.lapse(is_resumed, None) } else { Ok(()) }
     }
 
     /// Whether an event is new.
@@ -280,24 +358,16 @@ impl<'p> Run<'p> {
         self.state.stop = None;
         self.state.end("cancelled", seamgate_core::parts::short(&format!("cancelled{by}{reason}"), 512));
     }
-
-    fn into_step(self) -> String {
-        let wake_at = self.wake_at();
-        let state = json(&self.state);
-        json(&Step {
-            step: self.state.step,
-            digest: digest(&state),
-            state: raw(state),
-            records: self.records,
-            actions: self.actions,
-            wake_at,
-        })
-    }
 }
 
 /// What a person said, without what cannot be seen.
 fn said(event: &Event) -> String {
     clean(event.text("text").unwrap_or_default()).text
+}
+
+/// A value of this crate's as JSON text.
+fn written(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
 /// JSON text that this crate wrote, or has read strictly.

@@ -17,6 +17,7 @@ use super::{
     event::Event,
     state::{CallState, Entry, EntryKind, Purpose},
     step::{Hidden, Record},
+    written,
 };
 use crate::{
     clean::{clean, inspect},
@@ -84,7 +85,7 @@ impl<'r> Message<'r> {
 
 impl Run<'_> {
     /// Compile a prompt, as JSON text.
-    pub(super) fn prompt(&mut self, purpose: Purpose) -> Result<Result<String, TooLarge>, Fault> {
+    pub(super) fn prompt(&mut self, purpose: Purpose) -> Result<Result<Box<RawValue>, TooLarge>, Fault> {
         let limit = self.profile.prompt.as_ref().map_or(usize::MAX, |prompt| prompt.max_bytes);
         let tools = match purpose {
             Purpose::Step => listing::list(self.profile, &self.facts()?, None)?.tools,
@@ -124,7 +125,7 @@ impl Run<'_> {
         let gap = (left_out > 0 && purpose != Purpose::Frame)
             .then(|| Message::new("system", format!("{left_out} earlier messages were left out to save room.")));
         let messages = before.into_iter().chain(gap).chain(messages.into_iter().flatten()).chain(after).collect();
-        let prompt = json(&Prompt { messages, tools: &tools });
+        let prompt = written(&Prompt { messages, tools: &tools });
         if entries > 0 || !without.is_empty() {
             let calls = without.into_iter().map(|index| self.state.calls[index].key.clone()).collect();
             self.records.push(Record::Cut { from: "prompt", calls, entries });

@@ -7,6 +7,7 @@ use super::{
     state::{EntryKind, Phase},
     step::Record,
 };
+use crate::decision::Reason;
 
 /// So many entries of the history stay, whatever their size.
 const KEPT: usize = 4;
@@ -47,6 +48,17 @@ impl Run<'_> {
         }
     }
 
+    /// Why there is no room for a further call, in a run that has no loop to end.
+    pub(super) fn too_large(&self) -> Option<Reason> {
+        let limit = self.profile.budget.state_bytes;
+        if self.at_most() <= limit {
+            return None;
+        }
+        let bytes = json(&self.state).len();
+        let message = || format!("the state has {bytes} bytes; the limit is {limit}");
+        (bytes > limit).then(|| Reason::new("state_bytes", message()))
+    }
+
     /// A bound of the state's size that costs little.
     fn at_most(&self) -> usize {
         let state = &self.state;
@@ -69,6 +81,9 @@ impl Run<'_> {
     /// Asks and approvals of calls that are settled, and without a loop the calls, too.
     fn forget(&mut self) {
         let is_open = |phase: Phase| phase.is_under_way() || phase.is_with_a_person();
+        if self.profile.budget.same_call.is_none() {
+            self.state.facts.used.calls.clear();
+        }
         if !self.profile.has_loop() {
             self.state.calls.retain(|call| is_open(call.phase));
         }

@@ -310,6 +310,10 @@ impl State {
             let message = quote(&error.to_string(), 256);
             bad(format!("must be a state as a step gave it, unchanged: {message}"))
         };
+        let state = match serde_json::from_str::<State>(text) {
+            Ok(state) if state.is_of(profile) => return Ok(state),
+            other => other,
+        };
         let made: Made = serde_json::from_str(text).map_err(none)?;
         if (made.format, made.component.as_str()) != (FORMAT, COMPONENT) {
             let component = quote(&made.component, 64);
@@ -322,7 +326,11 @@ impl State {
             let (other, own) = (quote(&made.profile, 80), &profile.digest);
             return Err(bad(format!("it belongs to the profile {other}; the agent's profile is {own}")));
         }
-        serde_json::from_str(text).map_err(none)
+        state.map_err(none)
+    }
+
+    fn is_of(&self, profile: &Profile) -> bool {
+        (self.format, self.component.as_str(), &self.profile) == (FORMAT, COMPONENT, &profile.digest)
     }
 
     pub(crate) fn call(&self, key: &str) -> Option<usize> {

@@ -17,7 +17,6 @@ pub(crate) enum Action {
     AskModel {
         key: String,
         purpose: Purpose,
-        digest: String,
         prompt: Box<RawValue>,
         expires: u64,
     },

@@ -1,6 +1,6 @@
 //! Whether the run goes on, waits or ends. The model is not asked.
 
-use seamgate_core::{Fault, parts::digest};
+use seamgate_core::Fault;
 use serde::Serialize;
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     step::{Action, Record, Uncertain},
     waits::CALL_MS,
 };
-use crate::{observation::Confidence, profile::Budget};
+use crate::observation::Confidence;
 
 /// A partial answer: made of the state, without the model.
 #[derive(Serialize)]
@@ -36,11 +36,6 @@ struct Found<'s> {
 }
 
 impl Run<'_> {
-    /// The stricter limit of the profile and of a parent.
-    pub(super) fn limit_of(&self, limit: impl Fn(&Budget) -> Option<u64>) -> Option<u64> {
-        limit(&self.budget)
-    }
-
     /// Decide what comes next, when this event is done with.
     pub(super) fn decide(&mut self) -> Result<(), Fault> {
         let state = &self.state;
@@ -159,9 +154,8 @@ impl Run<'_> {
         self.state.is_final_asked |= purpose == Purpose::Final;
         let key = self.key();
         let expires = self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS));
-        self.state.model = Some(ModelCall { key: key.clone(), purpose, bytes: prompt.len() as u64, expires });
-        let digest = digest(&prompt);
-        self.actions.push(Action::AskModel { key, purpose, digest, prompt: raw(prompt), expires });
+        self.state.model = Some(ModelCall { key: key.clone(), purpose, bytes: prompt.get().len() as u64, expires });
+        self.actions.push(Action::AskModel { key, purpose, prompt, expires });
         Ok(())
     }
 
@@ -175,7 +169,9 @@ impl Run<'_> {
         self.records
             .extend(reasons.iter().map(|stop| Record::Stop { code: stop.code.clone(), message: stop.message.clone() }));
         self.records.push(Record::Used { steps: self.state.steps, budgets: self.state.facts.used.clone() });
-        let missing: Vec<String> = self.missing().into_iter().map(|need| need.kind.clone()).collect();
+        // What a final answer lacks, it explains.
+        let missing = if status == Status::Final { Vec::new() } else { self.missing() };
+        let missing: Vec<String> = missing.into_iter().map(|need| need.kind.clone()).collect();
         let document = match (answer, status) {
             (Some(answer), _) => Some(answer),
             (None, Status::FinalPartial) => Some(self.partial(&missing)),

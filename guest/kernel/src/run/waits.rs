@@ -21,11 +21,11 @@ impl Run<'_> {
         self.state.facts.at
     }
 
-    /// The greatest time seen is the time.
-    pub(super) fn pass_time(&mut self, at: u64) {
+    /// The greatest time seen is the time. While nobody ran it, a run used none.
+    pub(super) fn pass_time(&mut self, at: u64, is_resumed: bool) {
         let passed = at.saturating_sub(self.now());
         let waits_for_a_person = !self.state.is_under_way() && self.state.is_with_a_person();
-        if !waits_for_a_person {
+        if !waits_for_a_person && !is_resumed {
             self.state.facts.used.ms = self.state.facts.used.ms.saturating_add(passed);
         }
         self.state.facts.at = self.now().max(at);
@@ -36,16 +36,18 @@ impl Run<'_> {
         self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS))
     }
 
-    /// What is left of the milliseconds.
+    /// What is left of the milliseconds, and until a parent ends the run.
     pub(super) fn ms_left(&self) -> Option<u64> {
-        let limit = self.limit_of(|budget| budget.ms)?;
-        Some(limit.saturating_sub(self.state.facts.used.ms))
+        let own = self.budget.ms.map(|limit| limit.saturating_sub(self.state.facts.used.ms));
+        let of_parent = self.deadline.map(|deadline| deadline.saturating_sub(self.now()));
+        own.into_iter().chain(of_parent).min()
     }
 
-    /// End what waited too long, but for the call that an event tells of.
-    pub(super) fn lapse(&mut self, told: Option<&str>) -> Result<(), Fault> {
+    /// End what waited too long, but for the call that an event tells of. What was under way when the run was interrupted is
+    /// left to [`Run::resumed`].
+    pub(super) fn lapse(&mut self, is_resumed: bool, told: Option<&str>) -> Result<(), Fault> {
         let now = self.now();
-        if self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
+        if !is_resumed && self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
             self.state.model = None;
             self.model_gave_none("the model did not answer in time", true);
         }
@@ -55,7 +57,8 @@ impl Run<'_> {
         }
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
-            if call.expires.is_none_or(|expires| expires > now) || Some(call.key.as_str()) == told {
+            let is_left = Some(call.key.as_str()) == told || (is_resumed && call.phase.is_under_way());
+            if call.expires.is_none_or(|expires| expires > now) || is_left {
                 continue;
             }
             match (call.phase, call.effect) {
@@ -63,6 +66,7 @@ impl Run<'_> {
                     let key = call.key.clone();
                     self.state.facts.asks.retain(|ask| ask.key != key);
                     self.settle(index, Phase::Denied, "expired", "Call denied: nobody approved it in time.");
+                    self.count_denial(index, "expired");
                 }
                 (Phase::Dispatched, _) => {
                     self.cancel(index);
@@ -92,7 +96,11 @@ impl Run<'_> {
         if self.state.status.is_finished() {
             return None;
         }
-        let ends = self.state.is_under_way().then(|| self.ms_left()).flatten();
+        let ends = if self.state.is_under_way() {
+            self.ms_left()
+        } else {
+            self.deadline.map(|deadline| deadline.saturating_sub(self.now()))
+        };
         let calls = self.state.calls.iter().filter_map(|call| call.expires);
         calls
             .chain(self.state.model.iter().map(|asked| asked.expires))
