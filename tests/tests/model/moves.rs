@@ -39,6 +39,7 @@ pub(crate) fn moves(world: &World) -> Vec<Move> {
         moves.add("input", json!({"type": "input", "key": key, "text": "yes, approved"}));
     }
     moves.add("resumed", json!({"type": "resumed"}));
+    moves.add("resumed a day later", json!({"type": "resumed", "at": moves.at + 86_400_000}));
     moves.add("cancelled", json!({"type": "cancelled", "principal": "anna"}));
     let other = if world.mode == "operate" { "diagnose" } else { "operate" };
     moves.add(format!("mode {other}"), json!({"type": "mode", "mode": other, "principal": "anna"}));
