@@ -43,8 +43,9 @@ impl Run<'_> {
         own.into_iter().chain(of_parent).min()
     }
 
-    /// End what waited too long. What was under way when the run was interrupted is left to [`Run::resumed`].
-    pub(super) fn lapse(&mut self, is_resumed: bool) -> Result<(), Fault> {
+    /// End what waited too long, but for the call that an event tells of. What was under way when the run was interrupted is
+    /// left to [`Run::resumed`].
+    pub(super) fn lapse(&mut self, is_resumed: bool, told: Option<&str>) -> Result<(), Fault> {
         let now = self.now();
         if !is_resumed && self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
             self.state.model = None;
@@ -56,7 +57,8 @@ impl Run<'_> {
         }
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
-            if call.expires.is_none_or(|expires| expires > now) || (is_resumed && call.phase.is_under_way()) {
+            let is_left = Some(call.key.as_str()) == told || (is_resumed && call.phase.is_under_way());
+            if call.expires.is_none_or(|expires| expires > now) || is_left {
                 continue;
             }
             match (call.phase, call.effect) {
