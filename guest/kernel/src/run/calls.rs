@@ -321,6 +321,8 @@ impl Run<'_> {
     pub(super) fn end_calls(&mut self) {
         self.state.model = None;
         self.state.question = None;
+        self.state.facts.asks.clear();
+        self.state.facts.approvals.clear();
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
             match (call.phase, call.effect) {

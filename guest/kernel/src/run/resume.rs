@@ -50,11 +50,13 @@ impl Run<'_> {
                 }
                 (Phase::Uncertain, _) => {
                     let call = &self.state.calls[index];
+                    // Nobody said it in time: nobody waits for it any more.
+                    let Some(expires) = call.expires else { continue };
                     let question = format!(
                         "Did the call {} of {} have its effect? Look there, and say: done or not_done.",
                         call.key, call.tool
                     );
-                    let (key, call, expires) = (self.key(), call.key.clone(), call.expires.unwrap_or_default());
+                    let (key, call) = (self.key(), call.key.clone());
                     self.actions.push(Action::AskInput { key, question, call: Some(call), expires });
                 }
                 (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}

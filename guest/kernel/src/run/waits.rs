@@ -53,8 +53,9 @@ impl Run<'_> {
         ask.filter(|_| call.phase == Phase::Dispatched && is_approved).map(|ask| ask.expires)
     }
 
-    /// End what waited too long. What was under way when the run was interrupted is left to [`Run::resumed`].
-    pub(super) fn lapse(&mut self, is_resumed: bool) -> Result<(), Fault> {
+    /// End what waited too long, but for the call that an event tells of. What was under way when the run was interrupted is
+    /// left to [`Run::resumed`].
+    pub(super) fn lapse(&mut self, is_resumed: bool, told: Option<&str>) -> Result<(), Fault> {
         let now = self.now();
         if !is_resumed && self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
             self.state.model = None;
@@ -66,7 +67,8 @@ impl Run<'_> {
         }
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
-            if is_resumed && call.phase.is_under_way() {
+            let is_left = Some(call.key.as_str()) == told || (is_resumed && call.phase.is_under_way());
+            if is_left {
                 continue;
             }
             if call.expires.is_none_or(|expires| expires > now) {
