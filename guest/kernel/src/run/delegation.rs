@@ -17,12 +17,14 @@ use super::{
 };
 use crate::{
     document::{number_in, source, text, texts_in},
+    facts::MAX_NUMBER,
+    flow::{self, Flowing},
     observation::Confidence,
     observe::united,
     profile::{Budget, DELEGATE, Delegate},
     result::{Body, ToolResult},
     surface,
-    tool::{Permit, Tool},
+    tool::{Approval, Permit, Tool},
 };
 
 /// What a parent allows: a child's first event has it under `parent`.
@@ -63,6 +65,10 @@ impl Run<'_> {
         Ok(())
     }
 
+    pub(super) fn is_delegate(&self, index: usize) -> bool {
+        self.delegate_of(index).is_some()
+    }
+
     fn delegate_of(&self, index: usize) -> Option<&Delegate> {
         let agent = self.state.calls[index].tool.strip_prefix(DELEGATE)?;
         self.profile.delegates.iter().find(|delegate| delegate.agent == agent)
@@ -94,23 +100,18 @@ impl Run<'_> {
     fn spend_carved(&mut self, carved: &Carved) {
         let used = &mut self.state.facts.used;
         self.state.steps = self.state.steps.saturating_add(carved.steps.unwrap_or_default());
-        used.tool_calls = used.tool_calls.saturating_add(carved.tool_calls.unwrap_or_default());
-        used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default());
+        used.tool_calls = used.tool_calls.saturating_add(carved.tool_calls.unwrap_or_default()).min(MAX_NUMBER);
+        used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default()).min(MAX_NUMBER);
     }
 
-    /// What a child did not use comes back.
+    /// What a child did not use comes back. One that does not say what it used has used all.
     pub(super) fn return_carved(&mut self, index: usize, actual: Option<Carved>) {
-        let Some(carved) = self.state.calls[index].carved.take() else {
-            if let Some(actual) = actual {
-                self.spend_carved(&actual);
-            }
-            return;
-        };
+        let carved = self.state.calls[index].carved.take().unwrap_or_default();
         let used = &mut self.state.facts.used;
         self.state.steps = self.state.steps.saturating_sub(carved.steps.unwrap_or_default());
         used.tool_calls = used.tool_calls.saturating_sub(carved.tool_calls.unwrap_or_default());
         used.tokens = used.tokens.saturating_sub(carved.tokens.unwrap_or_default());
-        self.spend_carved(&actual.unwrap_or_default());
+        self.spend_carved(&actual.unwrap_or(carved));
     }
 
     /// Tell the host to start a child, or to go on with it: its run has one name.
@@ -138,7 +139,7 @@ impl Run<'_> {
             tools: self.tools_for(delegate),
             deny: self.deny_for(),
             approvals: self.approvals_for(),
-            labels: self.state.facts.labels.clone(),
+            labels: self.labels(),
             budget: call.carved.clone().unwrap_or_default(),
             deadline: call.expires,
         };
@@ -164,6 +165,7 @@ impl Run<'_> {
             allowed.contains(&tool.full_name())
                 && !tool.is_delegate
                 && delegate.tools.iter().any(|word| tool.is_named(word))
+                && !matches!(flow::check(self.profile, &facts, tool), Flowing::Denied(_))
         };
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
@@ -185,13 +187,23 @@ impl Run<'_> {
     }
 
     fn approvals_for(&self) -> Vec<Asked> {
-        let own = self.profile.tools.iter().filter_map(|tool| match &tool.permit {
-            Permit::Approval(approval) => {
-                Some(Asked { tool: tool.full_name(), by: self.profile.principals(&approval.by), ttl_s: approval.ttl_s })
-            }
-            _ => None,
-        });
         let facts = self.facts();
+        let asked = |tool: &Tool, approval: &Approval| Asked {
+            tool: tool.full_name(),
+            by: self.profile.principals(&approval.by),
+            ttl_s: approval.ttl_s,
+        };
+        let own = self.profile.tools.iter().flat_map(|tool| {
+            let permit = match &tool.permit {
+                Permit::Approval(approval) => Some(asked(tool, approval)),
+                _ => None,
+            };
+            let flows = match facts.as_ref().map(|facts| flow::check(self.profile, facts, tool)) {
+                Ok(Flowing::Approvals(approvals)) => approvals,
+                _ => Vec::new(),
+            };
+            permit.into_iter().chain(flows.into_iter().map(|(approval, _)| asked(tool, &approval))).collect::<Vec<_>>()
+        });
         let above =
             facts.iter().flat_map(|facts| facts.parent_approvals()).map(|(tool, by, ttl_s)| Asked { tool, by, ttl_s });
         own.chain(above).collect()
@@ -207,7 +219,7 @@ impl Run<'_> {
         let document = event.document();
         let list = |name| texts_in(document, Document::ROOT, name);
         let used = event.member("used").map(|at| {
-            let number = |name| number_in(document, at, name);
+            let number = |name| Some(number_in(document, at, name).unwrap_or_default());
             Carved { steps: number("steps"), tool_calls: number("tool_calls"), tokens: number("tokens") }
         });
         self.return_carved(index, used);
@@ -237,9 +249,15 @@ impl Run<'_> {
                 made.kinds = list("kinds");
             }
             made.labels.extend(list("labels"));
+            made.confidence = confidence.map_or(made.confidence, |own| own.min(made.confidence));
+            if status == "final_partial" {
+                made.labels.push("partial".to_owned());
+                made.limitations.push("partial");
+                made.complete = false;
+                made.confidence = made.confidence.min(Confidence::Medium);
+            }
             made.labels.sort_unstable();
             made.labels.dedup();
-            made.confidence = confidence.map_or(made.confidence, |own| own.min(made.confidence));
             made.facts.labels = united(&labels, &made.labels);
         })
     }
