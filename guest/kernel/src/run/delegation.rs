@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, Path, Selector, digest, json},
+    parts::{Document, Json, Kind, NodeId, Path, Selector, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,11 +12,11 @@ use super::{
     Run,
     event::Event,
     raw,
-    state::{Carved, Phase},
+    state::{Carved, Phase, Uncertain},
     step::{Action, Record},
 };
 use crate::{
-    document::{number_in, source, text, texts_in},
+    document::{number_in, source, text, text_in, texts_in},
     facts::MAX_NUMBER,
     flow::{self, Flowing},
     observation::Confidence,
@@ -41,6 +41,15 @@ struct Bounds {
     deadline: Option<u64>,
 }
 
+/// What a child calls a value that it is given: the last name of its path.
+pub(crate) fn passed_as(path: &Path) -> String {
+    let name = path.selectors.iter().rev().find_map(|selector| match selector {
+        Selector::Name(name) => Some(name.clone()),
+        _ => None,
+    });
+    name.unwrap_or_default()
+}
+
 /// A tool of which each call needs an approval.
 #[derive(Serialize)]
 struct Asked {
@@ -48,6 +57,10 @@ struct Asked {
     by: Vec<String>,
     ttl_s: u64,
 }
+
+/// So many uncertain calls of children are kept, and so many bytes of their arguments.
+const MAX_LEFT: usize = 64;
+const MAX_ARGUMENTS_LEFT: usize = 1024;
 
 impl Run<'_> {
     /// Take over the bounds that a parent set.
@@ -124,12 +137,15 @@ impl Run<'_> {
             .unwrap_or_default();
         let mut packet: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
         for path in &delegate.pass {
-            let Some(&at) = Path::select(&path.selectors, &facts.document, Document::ROOT).first() else { continue };
-            let name = path.selectors.iter().rev().find_map(|selector| match selector {
-                Selector::Name(name) => Some(name.clone()),
-                _ => None,
-            });
-            packet.insert(name.unwrap_or_default(), raw(source(&facts.document, at)));
+            let values = Path::select(&path.selectors, &facts.document, Document::ROOT);
+            let is_list = path.selectors.contains(&Selector::Each);
+            let values: Vec<String> = values.into_iter().map(|at| source(&facts.document, at)).collect();
+            let value = match values.first() {
+                None => continue,
+                Some(_) if is_list => format!("[{}]", values.join(",")),
+                Some(first) => first.clone(),
+            };
+            packet.insert(passed_as(path), raw(value));
         }
         packet.insert("reason".to_owned(), raw(json(&reason)));
         let task = json(&packet);
@@ -154,6 +170,33 @@ impl Run<'_> {
             task: raw(task),
             parent: raw(json(&bounds)),
         });
+    }
+
+    /// Calls of a child of which nobody knows whether they had their effect: the end of this run names them, too.
+    fn left_uncertain(&mut self, index: usize, event: &Event) {
+        let (call, document) = (&self.state.calls[index], event.document());
+        let run = format!("{}/{}", self.state.facts.run, call.key);
+        let text = |at, name| text_in(document, at, name).unwrap_or_default();
+        let left: Vec<Uncertain> = event
+            .items("uncertain")
+            .map(|at| Uncertain {
+                run: Some(text_in(document, at, "run").unwrap_or(&run).to_owned()),
+                call: text(at, "call").to_owned(),
+                server: text_in(document, at, "server").map(str::to_owned),
+                tool: text(at, "tool").to_owned(),
+                arguments: short(text(at, "arguments"), MAX_ARGUMENTS_LEFT),
+            })
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        let (call, tool) = (call.key.clone(), call.tool.clone());
+        let count = left.len();
+        let message =
+            format!("the child ended with calls of which nobody knows whether they had their effect: {count}");
+        self.records.push(Record::Settled { call, tool, code: "uncertain", message });
+        let room = MAX_LEFT.saturating_sub(self.state.uncertain.len());
+        self.state.uncertain.extend(left.into_iter().take(room));
     }
 
     /// The tools that a child may use: those that both allow.
@@ -227,14 +270,7 @@ impl Run<'_> {
             let call = self.state.calls[index].key.clone();
             self.records.push(Record::ContextRequest { call, request: raw(source(document, at)) });
         }
-        let uncertain = event.items("uncertain").count();
-        if uncertain > 0 {
-            let call = &self.state.calls[index];
-            let (call, tool) = (call.key.clone(), call.tool.clone());
-            let message =
-                format!("the child ended with calls of which nobody knows whether they had their effect: {uncertain}");
-            self.records.push(Record::Settled { call, tool, code: "uncertain", message });
-        }
+        self.left_uncertain(index, event);
         let status = event.text("status").unwrap_or_default();
         let body = match event.member("document") {
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),

@@ -7,8 +7,8 @@ use super::{
     Run,
     prompt::TooLarge,
     raw,
-    state::{Carved, ModelCall, Phase, Purpose, Status, Stop},
-    step::{Action, Record, Uncertain},
+    state::{Carved, ModelCall, Phase, Purpose, Status, Stop, Uncertain},
+    step::{Action, Record},
     waits::CALL_MS,
 };
 use crate::observation::Confidence;
@@ -189,12 +189,14 @@ impl Run<'_> {
         kinds.dedup();
         let is_uncertain = |call: &&super::state::CallState| call.phase == Phase::Uncertain;
         let uncertain = self.state.calls.iter().filter(is_uncertain).map(|call| Uncertain {
+            run: None,
             call: call.key.clone(),
             server: call.server.clone(),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
         });
-        let (uncertain, confidence) = (uncertain.collect(), seen().map(|seen| seen.confidence).min());
+        let (uncertain, confidence) =
+            (uncertain.chain(self.state.uncertain.clone()).collect(), seen().map(|seen| seen.confidence).min());
         let used = &self.state.facts.used;
         self.actions.push(Action::Finish {
             key: self.key(),
