@@ -67,11 +67,11 @@ impl Run<'_> {
         }
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
-            let is_left = Some(call.key.as_str()) == told || (is_resumed && call.phase.is_under_way());
-            if is_left {
+            if Some(call.key.as_str()) == told || (is_resumed && call.phase.is_under_way()) {
                 continue;
             }
             if call.expires.is_none_or(|expires| expires > now) {
+                // Nothing is sent by an approval that has lapsed, not even what is about to be.
                 if self.approval_ends(call).is_some_and(|ends| ends <= now) {
                     self.cancel(index);
                     self.undo(index);
