@@ -37,6 +37,10 @@ struct Seeing<'s> {
 /// The world after a step, if the step breaks no rule.
 pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World> {
     let mut seeing = Seeing { event, step, world: before.clone(), was_finished: before.is_finished };
+    if before.is_finished {
+        let only: Vec<&str> = items(step, "records").map(|record| text(record, "code")).collect();
+        ensure!(only == ["finished"], "an event counts after the end: {}", step["records"]);
+    }
     seeing.time(before);
     seeing.event(before);
     seeing.lapse();
