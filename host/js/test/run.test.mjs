@@ -26,7 +26,10 @@ test("every run leads to the same states", async () => {
   for (const group of folders("tests/runs")) {
     for (const folder of folders(group)) {
       const journal = optional(`${folder}/journal.ndjson`);
-      if (journal === undefined) {
+      // Long lines are cut there, and a changed state is not an event.
+      const isChanged = (line) => line.trim() !== "" && JSON.parse(line).state !== undefined;
+      const isWhole = journal !== undefined && !journal.includes("bytes, sha256:");
+      if (!isWhole || read(`${folder}/events.ndjson`).split("\n").some(isChanged)) {
         continue;
       }
       const gate = await Gate.load();
