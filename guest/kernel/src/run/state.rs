@@ -63,6 +63,9 @@ pub(crate) struct State {
     pub(crate) stop: Option<Stop>,
     /// What this run asked of its parent's context, and was denied.
     pub(crate) requests: Vec<ContextRequest>,
+    /// What children left behind.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) uncertain: Vec<Uncertain>,
     /// Digests of the last events: the same one again changes nothing.
     pub(crate) seen: Vec<String>,
 }
@@ -256,6 +259,20 @@ pub(crate) struct Stop {
     pub(crate) message: String,
 }
 
+/// A call that may have had its effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Uncertain {
+    /// The child's, where a child made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<String>,
+    pub(crate) call: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+}
+
 /// What a child asked of its parent's context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -292,6 +309,7 @@ impl State {
             is_final_asked: false,
             stop: None,
             requests: Vec::new(),
+            uncertain: Vec::new(),
             seen: Vec::new(),
         }
     }
