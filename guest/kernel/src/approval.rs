@@ -45,7 +45,7 @@ pub(crate) fn find_all<'n>(
     let mut granted = Vec::new();
     for (index, (state, needed)) in states.into_iter().zip(needed).enumerate() {
         match state {
-            State::Granted(place) if at.is_none() => granted.push(place),
+            State::Granted(place) => granted.push(place),
             state if at == Some(index) => return Err((state, needed)),
             _ => {}
         }

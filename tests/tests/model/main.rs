@@ -1,10 +1,13 @@
 //! A model check: all orders of events to a depth, over the real `advance`, natively.
 //!
-//! The search is breadth first, from four prefixes: asked, approved, started and resumed. A state counts once: by its typed
-//! content, without times, numbers of steps, digests of events and what was said. [`moves`] has the events, [`rules`] what must
-//! hold after each, and [`world`] what a host knows of the run; the rules do not read the state.
+//! The search is breadth first, from four prefixes: asked, approved, started and resumed, each with a call that reads beside one
+//! that has effects, and with two equal ones. A state counts once: by its typed content, without times, numbers of steps, digests
+//! of events and what was said. [`moves`] has the events, [`rules`] what must hold after each, and [`world`] what a host knows of
+//! the run. Of the state, the rules read whether the run has ended, and how many calls count.
 //!
-//! `MODEL_DEPTH=8` goes deeper than CI does, in minutes: `cargo test --release -p seamgate-tests --test model`.
+//! `MODEL_DEPTH=8` goes deeper than CI does, in minutes:
+//! `MODEL_DEPTH=8 cargo test --release -p seamgate-tests --test model -- --nocapture`. `tests/README.md` has the figures, and the
+//! mistakes that were put into the kernel to see that the check finds them.
 
 mod moves;
 mod rules;
@@ -21,7 +24,7 @@ use serde_json::Value;
 use world::World;
 
 /// How deep CI goes.
-const DEPTH: usize = 4;
+const DEPTH: usize = 5;
 
 /// A state, and how it was reached.
 struct Node {
@@ -206,14 +209,14 @@ fn depth() -> Result<usize> {
 #[test]
 fn no_order_of_events_breaks_a_rule_in_a_loop() -> Result<()> {
     let figures = explore(include_str!("loop.json"), true, depth()?)?;
-    ensure!(figures.states > 1000, "only {} states", figures.states);
+    ensure!(figures.states > 300, "only {} states", figures.states);
     Ok(())
 }
 
 #[test]
 fn no_order_of_events_breaks_a_rule_without_a_loop() -> Result<()> {
     let figures = explore(include_str!("gate.json"), false, depth()?)?;
-    ensure!(figures.states > 1000, "only {} states", figures.states);
+    ensure!(figures.states > 300, "only {} states", figures.states);
     Ok(())
 }
 

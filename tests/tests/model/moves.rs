@@ -41,6 +41,9 @@ pub(crate) fn moves(world: &World) -> Vec<Move> {
     moves.add("resumed", json!({"type": "resumed"}));
     moves.add("resumed a day later", json!({"type": "resumed", "at": moves.at + 86_400_000}));
     moves.add("cancelled", json!({"type": "cancelled", "principal": "anna"}));
+    if world.has_loop {
+        moves.add("context", json!({"type": "context", "name": "notes", "value": SENTINEL}));
+    }
     let other = if world.mode == "operate" { "diagnose" } else { "operate" };
     moves.add(format!("mode {other}"), json!({"type": "mode", "mode": other, "principal": "anna"}));
     if let Some(at) = world.lapses() {

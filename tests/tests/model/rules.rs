@@ -37,6 +37,10 @@ struct Seeing<'s> {
 /// The world after a step, if the step breaks no rule.
 pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World> {
     let mut seeing = Seeing { event, step, world: before.clone(), was_finished: before.is_finished };
+    if before.is_finished {
+        let only: Vec<&str> = items(step, "records").map(|record| text(record, "code")).collect();
+        ensure!(only == ["finished"], "an event counts after the end: {}", step["records"]);
+    }
     seeing.time(before);
     seeing.event(before);
     seeing.lapse();
@@ -242,6 +246,7 @@ impl Seeing<'_> {
                 let expires = ask["expires"].as_u64().unwrap_or_default();
                 ensure!(expires > now, "it lapses before it is asked");
                 let by: Vec<String> = items(ask, "by").filter_map(Value::as_str).map(str::to_owned).collect();
+                let is_resumed = self.kind() == "resumed";
                 let call = self.call(text(action, "call"))?;
                 ensure!(matches!(call.stage, Stage::New | Stage::Asked | Stage::Executed), "it is {:?}", call.stage);
                 ensure!(text(ask, "view").contains(&call.arguments), "the view lacks the arguments");
@@ -250,6 +255,8 @@ impl Seeing<'_> {
                 // The same ask, shown again, is as old as it was.
                 let same = call.ask.as_ref().filter(|old| old.digest == text(ask, "digest") && old.expires == expires);
                 let at = same.map_or(now, |old| old.at);
+                let is_told = call.stage == Stage::Asked && same.is_some_and(|old| old.by == by);
+                ensure!(!is_told || is_resumed, "the same is asked twice");
                 call.ask = Some(Ask { digest: text(ask, "digest").to_owned(), by, at, expires });
                 call.expires = None;
                 call.counts = false;
@@ -384,6 +391,16 @@ impl Seeing<'_> {
 
     fn after(&mut self, before: &World) -> Result<()> {
         let world = &self.world;
+        let is_answer = before.model.as_ref().is_some_and(|(key, _, expires)| {
+            self.kind() == "model_output" && self.event["key"] == **key && world.now < *expires
+        });
+        let asked = if is_answer { items(self.event, "calls").count() } else { 0 };
+        ensure!(self.kind() == "call" || world.calls.len() == before.calls.len() + asked, "not all calls are decided");
+        let is_asked = |call: &Call| call.stage == Stage::Asked;
+        ensure!(
+            world.mode == "operate" || !world.calls.iter().any(is_asked),
+            "it asks for what the mode does not have"
+        );
         let used = &self.step["state"]["facts"]["used"];
         let counting = world.calls.iter().filter(|call| call.counts).count();
         ensure!(used["tool_calls"] == counting, "{counting} calls count, and the state has {}", used["tool_calls"]);

@@ -7,7 +7,7 @@ pub(crate) const ONCALL: [&str; 2] = ["anna", "ben"];
 pub(crate) const LEAD: [&str; 1] = ["cleo"];
 
 /// Limits of the profile.
-pub(crate) const STEPS: u64 = 4;
+pub(crate) const STEPS: u64 = 3;
 pub(crate) const SAME_CALL: usize = 2;
 pub(crate) const TOKENS: u64 = 100_000;
 pub(crate) const MS: u64 = 900_000;
