@@ -16,13 +16,13 @@ fn main() {
     println!("cargo::rerun-if-changed={}", component.display());
 
     // Without the code, the library compiles the component when it starts, which takes seconds.
-    let mut files = ["built.wasm", "validator.wasm", "validator.cwasm"]
+    let mut files = ["built.wasm", "harness.wasm", "harness.cwasm"]
         .map(|name| (name, fs::read(component.join(name)).unwrap_or_default()));
     if files[..2].iter().any(|(_, bytes)| bytes.is_empty()) {
         println!("cargo::warning=this build embeds no component: run `cargo xtask build`");
         files = files.map(|(name, _)| (name, Vec::new()));
     }
-    fs::write(out.join("validator.digest"), digest::digest(&files[1].1)).expect("OUT_DIR can be written");
+    fs::write(out.join("harness.digest"), digest::digest(&files[1].1)).expect("OUT_DIR can be written");
     for (name, bytes) in files {
         fs::write(out.join(name), bytes).expect("OUT_DIR can be written");
     }

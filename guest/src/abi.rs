@@ -9,7 +9,9 @@ use std::{
     cell::Cell,
 };
 
-use super::{PROFILES, REGISTRY, core, lasting};
+use seamgate_core as core;
+
+use super::{PROFILES, allocator::lasting, validator::REGISTRY};
 
 thread_local! {
     /// The last answer, until the next call.

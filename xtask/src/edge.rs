@@ -46,7 +46,10 @@ pub(crate) fn component() -> Result<()> {
 /// Build the component, and compose it with the example contracts.
 pub(crate) fn build() -> Result<()> {
     component()?;
-    run(command("target/release/seamgate").args(["bake", "schemas/examples", "-o", BAKED]))?;
+    guest::validator()?;
+    // Without the kernel: what is served are verdicts.
+    let bake = ["bake", "schemas/examples", "--component", guest::VALIDATOR_BUILT, "-o", BAKED];
+    run(command("target/release/seamgate").args(bake))?;
     let config = Config { definitions: vec![BAKED.into()], ..Config::default() };
     let served = ComponentComposer::new(Path::new(EDGE), &config)
         .compose()

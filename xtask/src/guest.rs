@@ -14,17 +14,26 @@ use crate::{
     toolchain::{TARGET, Toolchain},
 };
 
-/// The component as the guest's build makes it. Contracts are baked into this one.
+/// The component as the guest's build makes it, with the kernel. Contracts are baked into this one.
 const BUILT: &str = "host/component/built.wasm";
 
+/// Makes components that run without contracts (`host/cli/examples/precompile.rs`).
+const PRECOMPILE: &str = "target/release/examples/precompile";
+
 /// The component that runs without contracts. `host/cli/examples/precompile.rs` makes it of the one above.
-pub(crate) const EMBEDDED: &str = "host/component/validator.wasm";
+pub(crate) const EMBEDDED: &str = "host/component/harness.wasm";
 
 /// The same for hosts without fuel. It counts for itself (`meter.rs`).
 pub(crate) const METERED: &str = "host/component/metered.wasm";
 
 /// The same for hosts that run only core modules (`guest/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
+
+/// The small component, without the kernel, as its build makes it. Contracts are baked into this one.
+pub(crate) const VALIDATOR_BUILT: &str = "target/validator/built.wasm";
+
+/// The same with everything made that contracts need, as [`EMBEDDED`] has it.
+pub(crate) const VALIDATOR: &str = "target/validator/validator.wasm";
 
 /// Apart from the host's: another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
@@ -43,11 +52,34 @@ pub(crate) fn build() -> Result<()> {
     finish(library)?;
     // Not before: the build above reads this folder.
     write(BUILT, &component?)?;
-    run(command("target/release/examples/precompile").arg(BUILT))?;
+    run(command(PRECOMPILE).arg(BUILT))?;
     cargo(["build", "--release", "--locked", "--bins"])?;
     let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;
     write(METERED, &meter::component(&component)?)?;
     write(MODULE, &meter::module(&component)?)
+}
+
+/// Build the small component, without the kernel. No host needs it, so [`build`] does not.
+pub(crate) fn validator() -> Result<()> {
+    write(VALIDATOR_BUILT, &component("seamgate-validator")?)?;
+    run(command(PRECOMPILE).args([VALIDATOR_BUILT, VALIDATOR]))?;
+    say(&format!("{VALIDATOR}: {} bytes", fs::metadata(VALIDATOR)?.len()));
+    Ok(())
+}
+
+/// Build the small component, and hold it to its world, its size and all cases.
+pub(crate) fn test_validator() -> Result<()> {
+    validator()?;
+    let component = fs::canonicalize(VALIDATOR).with_context(|| format!("cannot find {VALIDATOR}"))?;
+    cargo(["test", "--release", "--locked", "--test", "component", "--", "--ignored"])?;
+    cases(&component)
+}
+
+/// Run the cases through a component.
+fn cases(component: &Path) -> Result<()> {
+    run(command("cargo")
+        .args(["test", "--release", "--locked", "--test", "cases"])
+        .env("SEAMGATE_TEST_COMPONENT", component))
 }
 
 /// Build a package of this workspace for WebAssembly, and make it a component.
@@ -109,9 +141,7 @@ pub(crate) fn cargo_component() -> Result<()> {
     let component = format!("target/cargo-component/{TARGET}/guest/seamgate_guest.wasm");
     let component = fs::canonicalize(&component).with_context(|| format!("cannot find {component}"))?;
     say(&format!("{}: {} bytes", component.display(), fs::metadata(&component)?.len()));
-    run(command("cargo")
-        .args(["test", "--release", "--locked", "--test", "cases"])
-        .env("SEAMGATE_TEST_COMPONENT", component))
+    cases(&component)
 }
 
 /// `cargo component` wants this target's folder in the sysroot, even if it builds for another. An empty one will do.

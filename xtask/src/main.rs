@@ -40,7 +40,7 @@ struct Arguments {
 /// All of them but `generate`, `peers` and `ci` build the component and the command line first.
 #[derive(Subcommand)]
 enum Command {
-    /// Build the component (host/component/validator.wasm) and the command line.
+    /// Build the component (host/component/harness.wasm) and the command line.
     Build,
     /// Show outputs and their verdicts, a harness step, and a fault that the host survives.
     Demo,

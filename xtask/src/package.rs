@@ -12,7 +12,7 @@ use wit_parser::Resolve;
 
 use crate::{
     edge,
-    guest::{EMBEDDED, METERED, MODULE},
+    guest::{self, EMBEDDED, METERED, MODULE},
     install::has_python,
     js, python,
     run::{PACKAGES, cargo, say},
@@ -31,8 +31,15 @@ pub(crate) fn package() -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let mut made = vec![wit(folder, version)?];
     edge::component()?;
-    let components =
-        [(EMBEDDED, "validator"), (METERED, "validator-metered"), (MODULE, "module"), (edge::EDGE, "edge")];
+    guest::validator()?;
+    let components = [
+        (EMBEDDED, "harness"),
+        (METERED, "harness-metered"),
+        (MODULE, "module"),
+        (guest::VALIDATOR, "validator"),
+        (guest::VALIDATOR_BUILT, "validator-to-bake"),
+        (edge::EDGE, "edge"),
+    ];
     for (component, name) in components {
         let to = folder.join(format!("seamgate-{name}-{version}.wasm"));
         fs::copy(component, &to).with_context(|| format!("cannot copy {component}"))?;

@@ -1,7 +1,7 @@
 //! Makes the component that the library embeds, and its machine code. `cargo xtask build` runs it.
 //!
 //! `precompile COMPONENT` takes the component as the guest's build made it. What it writes is the same with everything
-//! made that any contract needs, so that no instance has to.
+//! made that any contract needs, so that no instance has to. With the name of a file, it writes only that, there.
 //!
 //! It is in this package so that the dependencies of the command line are compiled at the same time.
 
@@ -10,13 +10,16 @@ use std::{env, fs, path::Path};
 use seamgate::Component;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let built = env::args().nth(1).ok_or("usage: precompile COMPONENT")?;
+    let built = env::args().nth(1).ok_or("usage: precompile COMPONENT [FILE]")?;
     let built = Component::from_bytes(fs::read(built)?);
+    if let Some(file) = env::args().nth(2) {
+        fs::write(file, built.warmed()?.as_bytes())?;
+        return Ok(());
+    }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("component");
     // What the files were made of: they are made anew for another component, compiler or machine.
     let key = format!("warmed {} {}", built.digest(), Component::compatibility()?);
-    let [wasm, code, made_of] =
-        ["validator.wasm", "validator.cwasm", "validator.cwasm.key"].map(|name| folder.join(name));
+    let [wasm, code, made_of] = ["harness.wasm", "harness.cwasm", "harness.cwasm.key"].map(|name| folder.join(name));
     if code.exists() && fs::read_to_string(&made_of).is_ok_and(|old| old == key) {
         return Ok(());
     }
