@@ -1,6 +1,8 @@
 //! The interfaces of `seamgate:harness`: the kernel's words become those of WIT.
 
-use seamgate_kernel::Registry;
+use std::cell::RefCell;
+
+use seamgate_kernel::{OpenRun, Registry};
 
 use super::{
     Component, PROFILES,
@@ -9,6 +11,7 @@ use super::{
         validator::types,
     },
     convert,
+    validator::lasting,
 };
 
 impl profiles::Guest for Component {
@@ -50,5 +53,33 @@ impl kernel::Guest for Component {
 
     fn observe(agent: String, facts: String, call: String, outcome: String) -> Result<String, types::Fault> {
         PROFILES.with_borrow(|profiles| profiles.observe(&agent, &facts, &call, &outcome)).map_err(convert::fault)
+    }
+    fn advance(agent: String, state: Option<String>, event: String) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.advance(&agent, state.as_deref(), &event)).map_err(convert::fault)
+    }
+
+    fn project(agent: String, line: String, audience: String) -> Result<String, types::Fault> {
+        PROFILES.with_borrow(|profiles| profiles.project(&agent, &line, &audience)).map_err(convert::fault)
+    }
+
+    type Run = Run;
+}
+
+/// A run. Its state outlasts the calls that it is made of.
+pub(crate) struct Run(RefCell<OpenRun>);
+
+impl kernel::GuestRun for Run {
+    fn open(agent: String, state: Option<String>) -> Result<kernel::Run, types::Fault> {
+        let run = lasting(|| PROFILES.with_borrow(|profiles| profiles.open_run(&agent, state.as_deref())));
+        run.map(|run| kernel::Run::new(Run(RefCell::new(run)))).map_err(convert::fault)
+    }
+
+    fn advance(&self, event: String) -> Result<String, types::Fault> {
+        let step = lasting(|| PROFILES.with_borrow(|profiles| profiles.advance_run(&mut self.0.borrow_mut(), &event)));
+        step.map_err(convert::fault)
+    }
+
+    fn state(&self) -> Option<String> {
+        self.0.borrow().state()
     }
 }

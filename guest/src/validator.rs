@@ -11,11 +11,11 @@ use super::{
 };
 
 #[cfg(target_arch = "wasm32")]
-use super::allocator::lasting;
+pub(crate) use super::allocator::lasting;
 
 /// Elsewhere the system's allocator does it all.
 #[cfg(not(target_arch = "wasm32"))]
-fn lasting<T>(run: impl FnOnce() -> T) -> T {
+pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 

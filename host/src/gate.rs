@@ -357,6 +357,41 @@ impl Gate {
         self.instance().observe(agent, facts, call, result)
     }
 
+    /// Apply one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first event;
+    /// `event` is as `schemas/event.schema.json` says. The answer is a step (`schemas/step.schema.json`): the new state, what was
+    /// decided, and the actions that the host must take. Every decision of the run is made here; the host causes the effects.
+    ///
+    /// ```
+    /// let mut gate = seamgate::Gate::new()?;
+    /// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
+    /// let started = r#"{"type": "started", "at": 1790000000000, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00"}"#;
+    /// let step: serde_json::Value = serde_json::from_str(&gate.advance("reader", None, started)?.json)?;
+    /// let call = r#"{"type": "call", "at": 1790000001000, "tool": "search", "arguments": {"q": "x"}}"#;
+    /// let step: serde_json::Value = serde_json::from_str(&gate.advance("reader", Some(&step["state"].to_string()), call)?.json)?;
+    /// assert_eq!(step["actions"][0]["type"], "execute");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the event is invalid, or the state belongs to another profile or
+    /// version; or a fault for a limit. Such an event is no part of the run: the state stays as it was. An event that does not
+    /// fit the run is not an error: the step says why it was ignored.
+    pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
+        self.instance().advance(agent, state, event)
+    }
+
+    /// Show a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The answer is
+    /// `{"audience":…,"view":…}`; the view is null where the profile shows nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the line is not JSON, or there is no such audience; or a fault for a
+    /// limit.
+    pub fn project(&self, agent: &str, line: &str, audience: &str) -> Result<Answer, Fault> {
+        self.instance().project(agent, line, audience)
+    }
+
     /// Likely mistakes in a profile.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use wasmtime::{
 };
 
 use crate::{
+    bindings::exports::seamgate::harness::kernel::Guest as Kernel,
     engine::Clock,
     exports::Exports,
     fault::Fault,
@@ -74,12 +75,14 @@ impl<'g> Instance<'g> {
         self.small_enough(request.len())?;
         let needed = self.registry.needed_for(request);
         let agents: Vec<&str> = needed.contracts.iter().map(String::as_str).collect();
+        let mut compiled = 0_u64;
         for agent in &needed.profiles {
-            self.give_profile(agent)?;
+            compiled = compiled.saturating_add(self.give_profile(agent)?);
         }
         let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
             clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
         })?;
+        let usage = Usage { fuel: usage.fuel.saturating_add(compiled), ..usage };
         Answer::of(self.is_trusted(), json, usage)
     }
 
@@ -144,11 +147,9 @@ impl<'g> Instance<'g> {
     /// See [`Gate::surface`](crate::Gate::surface).
     pub fn surface(&mut self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
         let bytes = facts.len() + listed.map_or(0, str::len);
-        self.small_enough(bytes)?;
-        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
-            Ok(answered(clock.run(validator.kernel(&mut *store)?.call_surface(store, agent, facts, listed))?))
-        })?;
-        Answer::document(self.is_trusted(), json, usage)
+        self.decide(agent, bytes, |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_surface(store, agent, facts, listed))?))
+        })
     }
 
     /// Decide whether a call may run.
@@ -157,12 +158,9 @@ impl<'g> Instance<'g> {
     ///
     /// See [`Gate::permit`](crate::Gate::permit).
     pub fn permit(&mut self, agent: &str, facts: &str, call: &str) -> Result<Answer, Fault> {
-        let bytes = facts.len() + call.len();
-        self.small_enough(bytes)?;
-        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
-            Ok(answered(clock.run(validator.kernel(&mut *store)?.call_permit(store, agent, facts, call))?))
-        })?;
-        Answer::document(self.is_trusted(), json, usage)
+        self.decide(agent, facts.len() + call.len(), |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_permit(store, agent, facts, call))?))
+        })
     }
 
     /// Make an observation of a tool's result.
@@ -171,11 +169,45 @@ impl<'g> Instance<'g> {
     ///
     /// See [`Gate::observe`](crate::Gate::observe).
     pub fn observe(&mut self, agent: &str, facts: &str, call: &str, result: &str) -> Result<Answer, Fault> {
-        let bytes = facts.len() + call.len() + result.len();
+        self.decide(agent, facts.len() + call.len() + result.len(), |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_observe(store, agent, facts, call, result))?))
+        })
+    }
+
+    /// Apply one event to a run.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::advance`](crate::Gate::advance).
+    pub fn advance(&mut self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
+        let bytes = event.len() + state.map_or(0, str::len);
+        self.decide(agent, bytes, |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_advance(store, agent, state, event))?))
+        })
+    }
+
+    /// Show a line of a journal to an audience.
+    ///
+    /// # Errors
+    ///
+    /// See [`Gate::project`](crate::Gate::project).
+    pub fn project(&mut self, agent: &str, line: &str, audience: &str) -> Result<Answer, Fault> {
+        self.decide(agent, line.len(), |kernel, store, clock| {
+            Ok(answered(clock.run(kernel.call_project(store, agent, line, audience))?))
+        })
+    }
+
+    /// Have the kernel make a document by the profile of an agent.
+    fn decide(
+        &mut self,
+        agent: &str,
+        bytes: usize,
+        call: impl FnOnce(&Kernel, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<String, Fault>>,
+    ) -> Result<Answer, Fault> {
         self.small_enough(bytes)?;
         let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
             let kernel = validator.kernel(&mut *store)?;
-            Ok(answered(clock.run(kernel.call_observe(store, agent, facts, call, result))?))
+            call(kernel, store, clock)
         })?;
         Answer::document(self.is_trusted(), json, usage)
     }

@@ -101,32 +101,28 @@ impl Registry {
         }
     }
 
-    /// A fault of an instance, with the agents that the gate knows: the instance knows only those it was given.
+    /// A fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it was given.
     pub(crate) fn with_agents(&self, fault: Fault) -> Fault {
-        match fault {
-            Fault::UnknownAgent { message, mut agents } => {
-                agents.extend(self.contracts.keys().cloned());
-                agents.sort();
-                agents.dedup();
-                Fault::UnknownAgent { message, agents }
-            }
-            fault => fault,
-        }
+        with_names(fault, self.contracts.keys())
     }
 
-    /// The same for the agents that have a profile.
+    /// The same with the agents that have a profile.
     pub(crate) fn with_profiles(&self, fault: Fault) -> Fault {
-        match fault {
-            Fault::UnknownAgent { message, mut agents } => {
-                agents.extend(self.profiles.keys().cloned());
-                agents.sort();
-                agents.dedup();
-                Fault::UnknownAgent { message, agents }
-            }
-            fault => fault,
+        with_names(fault, self.profiles.keys())
+    }
+}
+
+fn with_names<'n>(fault: Fault, names: impl Iterator<Item = &'n String>) -> Fault {
+    match fault {
+        Fault::UnknownAgent { message, mut agents } => {
+            agents.extend(names.cloned());
+            agents.sort();
+            agents.dedup();
+            Fault::UnknownAgent { message, agents }
         }
+        fault => fault,
     }
 }
 
 /// The operations on the wire that decide by one profile.
-const DECISIONS: [&str; 3] = ["surface", "permit", "observe"];
+const DECISIONS: [&str; 5] = ["surface", "permit", "observe", "advance", "project"];

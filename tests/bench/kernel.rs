@@ -1,5 +1,8 @@
-//! What decisions and observations cost: natively, in a warm instance, and in a fresh one with the profile baked in; beside
-//! reading the same documents with `serde_json`. `cargo xtask bench` runs this; `results/kernel.md` is what it writes.
+//! What decisions, observations and steps cost: natively, in a warm instance, and in a fresh one with the profile baked in; beside
+//! reading the same documents with `serde_json`; and how fast texts are cleaned. `cargo xtask bench` runs this, and
+//! `results/kernel.md` is what it writes.
+
+mod cleaning;
 
 use std::{
     fmt::Write,
@@ -10,8 +13,8 @@ use std::{
 };
 
 use anyhow::{Result, anyhow};
-use seamgate::{Component, Gate, Limits, Options};
-use seamgate_kernel::{Profile, observe, permit};
+use seamgate::{Component, Gate, Instance, Limits, Options};
+use seamgate_kernel::{Profile, advance, observe, permit};
 use serde_json::{Value, json};
 
 /// Each is done so long, in rounds with the others, and the least time counts.
@@ -19,6 +22,9 @@ const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_millis(40);
 
 const AGENT: &str = "reader";
+
+/// So many events has the long run.
+const EVENTS: usize = 1_000;
 
 fn profile() -> String {
     let line = json!({"type": "object", "required": ["at", "message"], "properties": {"at": {"type": "string"}, "message": {"type": "string"}}});
@@ -29,7 +35,9 @@ fn profile() -> String {
          "arguments": {"type": "object", "required": ["service"], "properties": {"service": {"type": "string"}}},
          "result": {"schema": lines, "items": "$.lines[*]"}},
         {"name": "read_file", "effect": "read", "permit": "allow"},
-    ], "budget": {"tool_calls": 1_000_000, "same_call": 1000}})
+    ], "prompt": {"role": "You read logs.", "max_bytes": 4_000_000},
+       "final": {"contract": {"agent": "answer", "schema": {"type": "object", "required": ["cause"]}}},
+       "budget": {"steps": 100_000, "tool_calls": 1_000_000, "same_call": 1000}})
     .to_string()
 }
 
@@ -59,27 +67,147 @@ fn text(bytes: usize) -> String {
 
 struct Job {
     name: String,
-    call: String,
-    result: Option<String>,
+    /// What it is about: the call, the result or the state.
+    document: String,
+    what: What,
+}
+
+enum What {
+    Permit,
+    Observe { call: String },
+    Advance { event: String },
 }
 
 impl Job {
-    fn bytes(&self) -> usize {
-        self.result.as_ref().map_or(self.call.len(), String::len)
+    fn natively(&self, profile: &Profile, facts: &str) -> Result<String, seamgate_core::Fault> {
+        match &self.what {
+            What::Permit => permit(profile, facts, &self.document),
+            What::Observe { call } => observe(profile, facts, call, &self.document),
+            What::Advance { event } => advance(profile, Some(&self.document), event),
+        }
+    }
+
+    fn inside(&self, instance: &mut Instance, facts: &str) -> Result<(), seamgate::Fault> {
+        match &self.what {
+            What::Permit => instance.permit(AGENT, facts, &self.document),
+            What::Observe { call } => instance.observe(AGENT, facts, call, &self.document),
+            What::Advance { event } => instance.advance(AGENT, Some(&self.document), event),
+        }
+        .map(|answer| drop(black_box(answer)))
     }
 }
 
-fn jobs() -> Vec<Job> {
+fn jobs(profile: &Profile) -> Result<Vec<Job>> {
     let call = |tool: &str, arguments: Value| json!({"key": "c1", "tool": tool, "arguments": arguments}).to_string();
     let logs_of = call("search_logs", json!({"service": "payment-api"}));
     let file = call("read_file", json!({"path": "a.log"}));
     let sizes = [("1 KB", 1_000), ("100 KB", 100_000), ("5 MB", 5_000_000)];
-    let mut jobs = vec![Job { name: "permit".to_owned(), call: logs_of.clone(), result: None }];
+    let mut jobs = vec![Job { name: "permit".to_owned(), document: logs_of.clone(), what: What::Permit }];
     for (name, bytes) in sizes {
-        jobs.push(Job { name: format!("observe, {name} of JSON"), call: logs_of.clone(), result: Some(logs(bytes)) });
-        jobs.push(Job { name: format!("observe, {name} of text"), call: file.clone(), result: Some(text(bytes)) });
+        let observe = |of: &str, call: &String, document| Job {
+            name: format!("observe, {name} of {of}"),
+            document,
+            what: What::Observe { call: call.clone() },
+        };
+        jobs.push(observe("JSON", &logs_of, logs(bytes)));
+        jobs.push(observe("text", &file, text(bytes)));
     }
-    jobs
+    for count in [0, 5, 20, 80] {
+        let (asked, under_way) = states(profile, count)?;
+        let advance = |of: &str, (document, event): (String, String)| Job {
+            name: format!("advance, {of}, {count} observations of 1 KB before"),
+            document,
+            what: What::Advance { event },
+        };
+        jobs.push(advance("a call", asked));
+        jobs.push(advance("a result of 1 KB", under_way));
+    }
+    Ok(jobs)
+}
+
+/// One run, natively.
+struct Played<'p> {
+    profile: &'p Profile,
+    at: u64,
+    state: Option<String>,
+    model: String,
+}
+
+impl<'p> Played<'p> {
+    fn start(profile: &'p Profile) -> Result<Self> {
+        let mut played = Played { profile, at: 1_790_000_000_000, state: None, model: String::new() };
+        let started = json!({"type": "started", "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00",
+            "lists": {"services": ["payment-api", "cart"]}});
+        played.send(started)?;
+        Ok(played)
+    }
+
+    fn event(&mut self, mut event: Value) -> String {
+        self.at += 1;
+        event["at"] = self.at.into();
+        event.to_string()
+    }
+
+    fn send(&mut self, event: Value) -> Result<()> {
+        let event = self.event(event);
+        let step =
+            advance(self.profile, self.state.as_deref(), &event).map_err(|fault| anyhow!("{}", fault.message))?;
+        let step: Value = serde_json::from_str(&step)?;
+        if let Some(key) = step["actions"][0]["key"].as_str().filter(|_| step["actions"][0]["type"] == "ask_model") {
+            key.clone_into(&mut self.model);
+        }
+        self.state = Some(step["state"].to_string());
+        Ok(())
+    }
+
+    fn call(&self, number: usize) -> Value {
+        let call = json!({"tool": "search_logs", "arguments": {"service": "payment-api", "page": number}});
+        json!({"type": "model_output", "key": self.model, "calls": [call], "usage": {"input": 100, "output": 10}})
+    }
+
+    fn result(number: usize) -> Value {
+        let mut event: Value = serde_json::from_str(&logs(1_000)).unwrap_or_default();
+        event["type"] = "tool_result".into();
+        event["call"] = format!("c{number}").into();
+        event
+    }
+}
+
+/// A run that has read so many results: its state when the model asks for a call, and when the result is there; each with the
+/// event that comes.
+fn states(profile: &Profile, count: usize) -> Result<((String, String), (String, String))> {
+    let mut run = Played::start(profile)?;
+    for number in 1..=count {
+        run.send(run.call(number))?;
+        run.send(Played::result(number))?;
+    }
+    let call = run.call(count + 1);
+    let asked = (run.state.clone().unwrap_or_default(), run.event(call.clone()));
+    run.send(call)?;
+    let result = run.event(Played::result(count + 1));
+    Ok((asked, (run.state.unwrap_or_default(), result)))
+}
+
+/// How long a run takes whose state is handed to and fro, for each event.
+fn long_run(profile: &Profile, instance: &mut Instance) -> Result<(f64, f64, usize)> {
+    let mut run = Played::start(profile)?;
+    let mut times = [0.0; 2];
+    for number in 1..=EVENTS / 2 {
+        for event in [run.call(number), Played::result(number)] {
+            let state = run.state.clone();
+            let text = run.event(event.clone());
+            run.at -= 1;
+            let start = Instant::now();
+            black_box(advance(profile, state.as_deref(), &text)).map_err(|fault| anyhow!("{}", fault.message))?;
+            times[0] += start.elapsed().as_secs_f64();
+            let start = Instant::now();
+            black_box(instance.advance(AGENT, state.as_deref(), &text)?);
+            times[1] += start.elapsed().as_secs_f64();
+            run.send(event)?;
+        }
+    }
+    let us = times.map(|time| time / EVENTS as f64 * 1e6);
+    Ok((us[0], us[1], run.state.map_or(0, |state| state.len())))
 }
 
 /// The least time of one round's average.
@@ -104,42 +232,22 @@ fn main() -> Result<()> {
     let mut warm = gate.instance();
 
     let mut out = String::from(
-        "# What decisions and observations cost\n\nMicroseconds, the least of 15 rounds in turn; written by `cargo xtask bench`. \
-         `serde_json` reads the same result, or call, as a value.\n\n\
+        "# What decisions, observations and steps cost\n\nMicroseconds, the least of 15 rounds in turn; written by `cargo xtask bench`. \
+         `serde_json` reads the same result, call or state as a value.\n\n\
          | | bytes | serde_json | native | warm | fresh, baked | native / serde_json | warm / native |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
-    for job in jobs() {
+    for job in jobs(&native)? {
         let mut times = [Duration::MAX; 4];
         for _ in 0..ROUNDS {
-            let read = job.result.as_deref().unwrap_or(&job.call);
             let measured = [
                 least(|| {
-                    black_box(serde_json::from_str::<Value>(black_box(read))?);
+                    black_box(serde_json::from_str::<Value>(black_box(&job.document))?);
                     Ok(())
                 })?,
-                least(|| {
-                    black_box(match &job.result {
-                        None => permit(&native, &facts, &job.call),
-                        Some(result) => observe(&native, &facts, &job.call, result),
-                    })
-                    .map(drop)
-                    .map_err(wrong)
-                })?,
-                least(|| {
-                    black_box(match &job.result {
-                        None => warm.permit(AGENT, &facts, &job.call)?,
-                        Some(result) => warm.observe(AGENT, &facts, &job.call, result)?,
-                    });
-                    Ok(())
-                })?,
-                least(|| {
-                    black_box(match &job.result {
-                        None => fresh.permit(AGENT, &facts, &job.call)?,
-                        Some(result) => fresh.observe(AGENT, &facts, &job.call, result)?,
-                    });
-                    Ok(())
-                })?,
+                least(|| black_box(job.natively(&native, &facts)).map(drop).map_err(wrong))?,
+                least(|| Ok(job.inside(&mut warm, &facts)?))?,
+                least(|| Ok(job.inside(&mut fresh.instance(), &facts)?))?,
             ];
             for (time, measured) in times.iter_mut().zip(measured) {
                 *time = (*time).min(measured);
@@ -150,7 +258,7 @@ fn main() -> Result<()> {
             out,
             "| {} | {} | {:.1} | {:.1} | {:.1} | {:.1} | {:.2} | {:.2} |",
             job.name,
-            job.bytes(),
+            job.document.len(),
             us[0],
             us[1],
             us[2],
@@ -159,6 +267,13 @@ fn main() -> Result<()> {
             us[2] / us[1]
         )?;
     }
+    let (in_process, inside, bytes) = long_run(&native, &mut warm)?;
+    writeln!(
+        out,
+        "\nA run of {EVENTS} events whose state is handed to and fro takes {in_process:.0} us an event natively and {inside:.0} us in a warm \
+         instance. Its state has {bytes} bytes in the end.\n"
+    )?;
+    out.push_str(&cleaning::table());
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/results");
     fs::create_dir_all(&results)?;
     fs::write(results.join("kernel.md"), &out)?;

@@ -21,6 +21,7 @@ pub mod hostile;
 mod items;
 pub mod patterns;
 mod random;
+pub mod runs;
 pub mod scalars;
 pub mod schemas;
 pub mod suite;

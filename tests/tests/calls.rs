@@ -1,6 +1,6 @@
 //! Every call natively, through the component, and through `wire`: the same decision or observation, and the expected one.
 
-use std::{fs, process::ExitCode, sync::LazyLock};
+use std::{process::ExitCode, sync::LazyLock};
 
 use anyhow::{Context, Result, ensure};
 use seamgate::Gate;
@@ -8,7 +8,7 @@ use seamgate_kernel::Profile;
 use seamgate_tests::{
     calls::{CallCase, call_cases},
     indented,
-    suite::{run, trial},
+    suite::{core_alone, expect, run, trial},
 };
 use serde_json::Value;
 
@@ -59,11 +59,6 @@ fn through_wire(case: &CallCase) -> Option<Answer> {
     inner("{\"id\":[1.50],\"result\":").map(Ok).or_else(fault)
 }
 
-/// While only the kernel changes, answers are rewritten without a build of the component.
-fn core_alone() -> bool {
-    std::env::var_os("BLESS").is_some_and(|bless| bless == "core")
-}
-
 fn check(case: &CallCase) -> Result<()> {
     let native = natively(case);
     if !core_alone() {
@@ -102,20 +97,5 @@ fn check(case: &CallCase) -> Result<()> {
             SCHEMAS[kind].iter_errors(&value).map(|error| format!("{} {error}", error.instance_path())).collect();
         ensure!(errors.is_empty(), "the answer does not match its schema: {errors:?}");
     }
-    let json = indented(json);
-    let path = case.folder.join(file);
-    if std::env::var_os("BLESS").is_some() {
-        if fs::read_to_string(&path).ok().as_deref() != Some(&json) {
-            fs::write(&path, json)?;
-        }
-        let _ = fs::remove_file(case.folder.join(other));
-        return Ok(());
-    }
-    let expected =
-        fs::read_to_string(&path).with_context(|| format!("{file} is missing; `cargo xtask bless` writes it"))?;
-    ensure!(
-        expected == json,
-        "{file} differs; if that is meant, `cargo xtask bless` rewrites it\n--- expected\n{expected}\n--- is\n{json}"
-    );
-    Ok(())
+    expect(&case.folder, file, other, &indented(json))
 }

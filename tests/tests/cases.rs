@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use seamgate::{Component, Gate, Options, Report};
 use seamgate_tests::{
     Case, cases, changes_give_what_was_validated, indented,
-    suite::{run, trial},
+    suite::{core_alone, expect, run, trial},
 };
 use serde_json::Value;
 
@@ -130,11 +130,6 @@ fn through_wire(gate: &Gate, case: &Case) -> Option<Verdict> {
     }
 }
 
-/// While only the core changes, reports are rewritten without a build of the component. The next test compares them again.
-fn core_alone() -> bool {
-    std::env::var_os("BLESS").is_some_and(|bless| bless == "core")
-}
-
 fn check(case: &Case) -> Result<()> {
     let native = natively(case);
     if !core_alone() {
@@ -180,22 +175,7 @@ fn check(case: &Case) -> Result<()> {
         spans(&value, case)?;
         changes_give_what_was_validated(&value, &case.text().0, path.as_deref())?;
     }
-    let json = indented(json);
-    let path = case.folder.join(file);
-    if std::env::var_os("BLESS").is_some() {
-        if fs::read_to_string(&path).ok().as_deref() != Some(&json) {
-            fs::write(&path, json)?;
-        }
-        let _ = fs::remove_file(case.folder.join(other));
-        return Ok(());
-    }
-    let expected =
-        fs::read_to_string(&path).with_context(|| format!("{file} is missing; `cargo xtask bless` writes it"))?;
-    ensure!(
-        expected == json,
-        "{file} differs; if that is meant, `cargo xtask bless` rewrites it\n--- expected\n{expected}\n--- is\n{json}"
-    );
-    Ok(())
+    expect(&case.folder, file, other, &indented(json))
 }
 
 /// Every span of a report lies in the output.

@@ -11,7 +11,7 @@ use wit_parser::{Resolve, WorldItem};
 
 #[test]
 fn the_component_imports_nothing_and_exports_the_world() {
-    holds(&Gate::new().expect("a gate"), "seamgate:harness/harness", 3_000_000);
+    holds(&Gate::new().expect("a gate"), "seamgate:harness/harness", 3_500_000);
 }
 
 /// `cargo xtask build` does not make it.
@@ -31,7 +31,7 @@ fn the_small_component_has_no_kernel_and_says_so() {
         Err(BakeError::Profile { fault, .. }) => assert!(fault.to_string().contains(none), "{fault}"),
         other => panic!("{other:?}"),
     }
-    for operation in ["register_profile", "surface", "permit", "observe"] {
+    for operation in ["register_profile", "surface", "permit", "observe", "advance"] {
         let answer = gate.call(&format!(r#"{{"id":1,"op":"{operation}"}}"#)).expect("an answer").json;
         let begin = r#"{"id":1,"fault":{"fault":"bad_request","#;
         assert!(answer.starts_with(begin) && answer.contains("must be one of validate, merge"), "{answer}");

@@ -216,3 +216,29 @@ fn readme_is_short() {
     let lines = read(&root().join("README.md")).lines().count();
     assert!(lines <= README_LINES, "README.md has {lines} lines: move what is a task of its own to docs/");
 }
+
+/// The page of one turn shows lines of a journal and of its views. `…` stands for a part that is left out.
+#[test]
+fn the_turn_is_that_of_its_case() {
+    let page = read(&root().join("docs/turn.md"));
+    let case = root().join("tests/runs/loop/answered");
+    let lines = [read(&case.join("journal.ndjson")), read(&case.join("views.ndjson"))].concat();
+    let shows = |line: &str, shown: &str| {
+        let mut rest = line;
+        shown.split('…').all(|part| match rest.find(part) {
+            Some(at) => {
+                rest = &rest[at + part.len()..];
+                true
+            }
+            None => false,
+        })
+    };
+    let page: Vec<&str> = page.lines().collect();
+    let shown = blocks(&page).into_iter().filter(|block| block.language == "json").flat_map(|block| &page[block.lines]);
+    let mut count = 0;
+    for shown in shown {
+        count += 1;
+        assert!(lines.lines().any(|line| shows(line, shown)), "no line of {} has {shown}", case.display());
+    }
+    assert!(count > 10, "{count} lines");
+}

@@ -48,7 +48,7 @@ pub use finish::UnknownFinish;
 pub use hidden::is_hidden;
 pub use merge::{Attempt, Merged, merge};
 pub use pipeline::validate;
-pub use registry::{Keep, Registry};
+pub use registry::{Keep, Registry, kept};
 pub use request::{Confidence, Finish, NamedList, Observation, Request};
 pub use stream::Session;
 pub use types::{

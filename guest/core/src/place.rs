@@ -25,10 +25,6 @@ impl Place {
         self.0.push(step);
     }
 
-    pub fn pop(&mut self) {
-        self.0.pop();
-    }
-
     pub fn steps(&self) -> &[Step] {
         &self.0
     }

@@ -167,7 +167,7 @@ impl Registry {
 }
 
 /// What a closure gives that is run by `keep`.
-fn kept<T>(keep: Keep, run: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub fn kept<T>(keep: Keep, run: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     let (mut run, mut result) = (Some(run), None);
     keep(&mut || result = run.take().map(|run| run()));
     result.unwrap_or_else(|| unreachable!("it runs what it is given"))

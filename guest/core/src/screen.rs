@@ -1,9 +1,11 @@
 //! What a document must not be, whatever its schema says: over a cap, ambiguous, or not representable.
 
+use std::ops::Deref;
+
 use crate::{
-    caps::Caps,
+    caps::{Caps, MAX_TEXT},
     order::by_place,
-    parse::{Broken, Document, Finding, FindingKind, Kind, NodeId, Parsed, Span},
+    parse::{Broken, Document, Finding, FindingKind, Kind, NodeId, Parsed, Span, parse},
     place::Place,
     text,
     types::Violation,
@@ -25,6 +27,35 @@ pub(crate) struct Screened<'d>(&'d Document<'d>);
 impl<'d> Screened<'d> {
     pub(crate) fn document(self) -> &'d Document<'d> {
         self.0
+    }
+}
+
+/// JSON text of the caller's that was read strictly: no member is there twice, and nothing in it is over a cap.
+pub struct Json<'t>(Document<'t>);
+
+impl<'t> Json<'t> {
+    /// Read a text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, at most 100 violations.
+    pub fn read(text: &'t str, caps: &Caps) -> Result<Self, Vec<Violation>> {
+        let span = Span::new(0, text.len().min(MAX_TEXT));
+        screen_size(span, caps).map_err(|violations| violations.listed)?;
+        let parsed = parse(text, span, caps).map_err(|broken| vec![malformed(text, &broken)])?;
+        screen(parsed).into_document(caps).map(Json).map_err(|violations| violations.listed)
+    }
+
+    pub(crate) fn screened(&self) -> Screened<'_> {
+        Screened(&self.0)
+    }
+}
+
+impl<'t> Deref for Json<'t> {
+    type Target = Document<'t>;
+
+    fn deref(&self) -> &Document<'t> {
+        &self.0
     }
 }
 
@@ -60,7 +91,7 @@ impl<'t> Screening<'t> {
     }
 
     /// The document, or what was found in it.
-    pub(crate) fn into_document(self, caps: &Caps) -> Result<Document<'t>, Violations> {
+    fn into_document(self, caps: &Caps) -> Result<Document<'t>, Violations> {
         if self.findings.is_empty() { Ok(self.document) } else { Err(self.violations(caps)) }
     }
 

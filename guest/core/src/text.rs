@@ -3,7 +3,7 @@
 use crate::{hidden::is_hidden, scan::plain};
 
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
-pub fn cut(text: &str, limit: usize) -> String {
+pub(crate) fn cut(text: &str, limit: usize) -> String {
     cut_with(text, limit, 0)
 }
 

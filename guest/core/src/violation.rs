@@ -1,6 +1,13 @@
 //! One thing that is wrong, with where, what was expected and what was received.
 
-use crate::{parse::Span, place::Place, text, types::Violation};
+use std::borrow::Cow;
+
+use crate::{
+    parse::{Document, Kind, NodeId, Span},
+    place::Place,
+    text,
+    types::Violation,
+};
 
 /// A report lists this many violations at the most, and says how many more there were.
 pub(crate) const MAX_VIOLATIONS: usize = 100;
@@ -24,17 +31,17 @@ const MAX_MESSAGE: usize = 512;
 pub(crate) const NO_MEMBER: &str = "no such member";
 
 /// The texts of a violation, before they are cut.
-pub struct Details<'t> {
-    pub expected: &'t str,
-    pub received: &'t str,
-    pub message: &'t str,
+pub(crate) struct Details<'t> {
+    pub(crate) expected: &'t str,
+    pub(crate) received: &'t str,
+    pub(crate) message: &'t str,
 }
 
 impl Violation {
     /// A violation at a place; texts are escaped where they cannot be seen, and cut to their limits.
     // Out of line, as what is called from everywhere and seldom: it was a twentieth of the component.
     #[inline(never)]
-    pub fn new(place: &Place, keyword: &str, details: Details) -> Self {
+    pub(crate) fn new(place: &Place, keyword: &str, details: Details) -> Self {
         let Details { expected, received, message } = details;
         Violation {
             path: place.path(),
@@ -48,6 +55,16 @@ impl Violation {
         }
     }
 
+    /// What is wrong with a value of a document of the caller's, which says itself what it is.
+    pub fn of(document: &Document, at: NodeId, keyword: &str, expected: &str, message: &str) -> Self {
+        let received = match document.kind(at) {
+            kind @ (Kind::Array | Kind::Object) => Cow::Borrowed(kind.name()),
+            _ => document.shown(at),
+        };
+        Violation::new(&document.place(at), keyword, Details { expected, received: &received, message })
+            .spanning(document.span(at))
+    }
+
     /// The same, of a document that stands at a place in another.
     pub fn under(mut self, place: &Place) -> Self {
         self.path.replace_range(..1, &place.path());
@@ -55,7 +72,7 @@ impl Violation {
         self
     }
 
-    pub fn spanning(mut self, span: Span) -> Self {
+    pub(crate) fn spanning(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }

@@ -1,21 +1,20 @@
 //! Everything as JSON text: one request in, one answer out.
 
 use crate::{
-    caps::{CONTRACT_CAPS, Caps, MAX_TEXT},
+    caps::{CONTRACT_CAPS, Caps},
     contract::Contract,
     fault::Fault,
     finish::UnknownFinish,
     json::json,
     merge::{Attempt, Merged},
-    parse::{self, Document, Kind, NodeId, Number, Span},
+    parse::{Document, Kind, NodeId, Number},
     pipeline,
     registry::Registry,
     request::{Confidence, Finish, NamedList, Observation, Request},
-    screen,
+    screen::{self, Json},
     stream::Scan,
     text::quote,
     types::{Change, ChangeKind, Quarantined, Reason, Report, Violation},
-    violation::Details,
 };
 
 /// A request holds an output as a string, and may hold a contract: the caps of both together.
@@ -120,7 +119,7 @@ pub fn call(registry: &mut Registry, request: &str) -> String {
 /// The same with further operations.
 pub fn call_with(registry: &mut Registry, more: &mut dyn Operations, request: &str) -> String {
     let mut id = "null".to_owned();
-    let answer = read(request).and_then(|document| {
+    let answer = Json::read(request, &REQUEST_CAPS).map_err(bad).and_then(|document| {
         let call = Call { document: &document };
         if let Some(at) = document.member(Document::ROOT, "id") {
             id.clear();
@@ -148,14 +147,6 @@ pub fn call_bytes_with(registry: &mut Registry, more: &mut dyn Operations, reque
 
 fn bad(violations: Vec<Violation>) -> Fault {
     Fault::bad_request(violations)
-}
-
-fn read(request: &str) -> Result<Document<'_>, Fault> {
-    let span = Span::new(0, request.len().min(MAX_TEXT));
-    screen::screen_size(span, &REQUEST_CAPS).map_err(|violations| bad(violations.listed))?;
-    let parsed =
-        parse::parse(request, span, &REQUEST_CAPS).map_err(|broken| bad(vec![screen::malformed(request, &broken)]))?;
-    screen::screen(parsed).into_document(&REQUEST_CAPS).map_err(|violations| bad(violations.listed))
 }
 
 /// The operation that a request asks for, and the members that it may have.
@@ -265,15 +256,7 @@ impl Call<'_, '_> {
     }
 
     fn wrong(&self, at: NodeId, expected: &str, message: &str) -> Fault {
-        let document = self.document;
-        let received = document.kind(at).name();
-        let received = match document.kind(at) {
-            Kind::Array | Kind::Object => received.to_owned(),
-            _ => document.shown(at).into_owned(),
-        };
-        let violation =
-            Violation::new(&document.place(at), "request", Details { expected, received: &received, message });
-        bad(vec![violation.spanning(document.span(at))])
+        bad(vec![Violation::of(self.document, at, "request", expected, message)])
     }
 
     /// Refuse members that this request does not have.

@@ -5,10 +5,17 @@ use seamgate_core::parts::{quote, visible};
 use crate::{
     call::Call,
     decision::{AskView, Reason},
-    facts::{APPROVED, Ask, Decided, Facts, REJECTED},
-    profile::Profile,
-    tool::{Approval, Tool},
+    facts::{Ask, Decided, Facts, Verdict},
+    tool::Tool,
 };
+
+/// Who must approve, and why.
+pub(crate) struct Needed {
+    /// Principals: one of them is enough.
+    pub(crate) by: Vec<String>,
+    pub(crate) ttl_s: u64,
+    pub(crate) reason: Reason,
+}
 
 /// What is known about the approval that a call needs.
 pub(crate) enum State {
@@ -22,16 +29,14 @@ pub(crate) enum State {
 /// Look for the approval of one action at one key by all who must approve: after the ask, before it lapses, unspent. Gives
 /// the places of those that count, or what is known of the first that does not.
 pub(crate) fn find_all<'n>(
-    profile: &Profile,
     facts: &Facts,
     call: &Call,
     digest: &str,
-    needed: &'n [(Approval, Reason)],
-) -> Result<Vec<usize>, (State, &'n (Approval, Reason))> {
+    needed: &'n [Needed],
+) -> Result<Vec<usize>, (State, &'n Needed)> {
     // Of several, the shortest time holds.
-    let ttl_s = needed.iter().map(|(needed, _)| needed.ttl_s).min().unwrap_or_default();
-    let states: Vec<State> =
-        needed.iter().map(|(needed, _)| find(profile, facts, call, digest, &needed.by, ttl_s)).collect();
+    let ttl_s = needed.iter().map(|needed| needed.ttl_s).min().unwrap_or_default();
+    let states: Vec<State> = needed.iter().map(|needed| find(facts, call, digest, &needed.by, ttl_s)).collect();
     let is_rejected = |state: &State| matches!(state, State::Rejected(_));
     let at = states.iter().position(is_rejected).or_else(|| {
         let is_granted = |state: &State| matches!(state, State::Granted(_));
@@ -49,8 +54,7 @@ pub(crate) fn find_all<'n>(
     Ok(granted)
 }
 
-fn find(profile: &Profile, facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> State {
-    let principals = profile.principals(by);
+fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> State {
     let asked = facts.asks.iter().rfind(|ask| ask.key == call.key && ask.digest == digest);
     let mut reasons = Vec::new();
     let mut granted = None;
@@ -58,13 +62,13 @@ fn find(profile: &Profile, facts: &Facts, call: &Call, digest: &str, by: &[Strin
         let who = quote(&decided.principal, 64);
         if decided.digest != digest {
             reasons.push(Reason::new("digest", format!("{who} decided about another action: its digest differs")));
-        } else if principals.binary_search(&decided.principal).is_err() {
+        } else if !by.contains(&decided.principal) {
             reasons.push(Reason::new("approver", format!("{who} may not approve this")));
-        } else if decided.decision == REJECTED {
+        } else if decided.decision == Verdict::Rejected {
             return State::Rejected(Reason::new("rejected", format!("{who} rejected it")));
         } else if let Some(reason) = lapsed(decided, asked, facts.at, &who) {
             reasons.push(reason);
-        } else if decided.decision == APPROVED && !decided.spent {
+        } else if !decided.spent {
             granted.get_or_insert(index);
         }
     }
@@ -115,14 +119,7 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
 }
 
 /// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped.
-pub(crate) fn view(
-    profile: &Profile,
-    tool: &Tool,
-    facts: &Facts,
-    call: &Call,
-    ask: &Ask,
-    needed: &Approval,
-) -> AskView {
+pub(crate) fn view(tool: &Tool, facts: &Facts, call: &Call, ask: &Ask, by: &[String]) -> AskView {
     let mode = facts.mode.as_deref().map(|mode| format!("mode: {}\n", visible(mode))).unwrap_or_default();
     let view = format!(
         "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}arguments: {}\n",
@@ -133,11 +130,5 @@ pub(crate) fn view(
         visible(&facts.run),
         visible(&call.arguments),
     );
-    AskView {
-        key: ask.key.clone(),
-        digest: ask.digest.clone(),
-        by: profile.principals(&needed.by),
-        expires: ask.expires,
-        view,
-    }
+    AskView { key: ask.key.clone(), digest: ask.digest.clone(), by: by.to_vec(), expires: ask.expires, view }
 }

@@ -8,11 +8,12 @@ use crate::{
     listing,
     profile::Profile,
     result::{self, ToolResult},
+    run,
 };
 
 /// Compile the formats of the documents below, so that what is baked has them.
 pub(crate) fn prepare() {
-    for format in [&facts::FORMAT, &call::FORMAT, &result::FORMAT, &listing::FORMAT] {
+    for format in [&facts::FORMAT, &call::FORMAT, &result::FORMAT, &listing::FORMAT, &run::FORMAT] {
         format.schema();
     }
 }
@@ -44,4 +45,22 @@ pub fn permit(profile: &Profile, facts: &str, call: &str) -> Result<String, Faul
 pub fn observe(profile: &Profile, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
     let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
     crate::observe::observe(profile, &facts, &call, &ToolResult::read(result)?).map(|observation| observation.to_json())
+}
+
+/// Apply one event to a run: the state that the step before gave (none for the first event) and the event in, a step out.
+///
+/// # Errors
+///
+/// `bad_request`: the state is none of this profile and version, or the event is none. Such an event is no part of the run.
+pub fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
+    run::advance(profile, state, event)
+}
+
+/// One line of a journal, as one audience sees it: `model`, `ui`, `user`, `audit` or `eval`.
+///
+/// # Errors
+///
+/// `bad_request`: the line is none, or there is no such audience.
+pub fn project(profile: &Profile, line: &str, audience: &str) -> Result<String, Fault> {
+    crate::project::project(profile, line, audience)
 }

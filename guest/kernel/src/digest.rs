@@ -1,21 +1,14 @@
 //! Digests: of an action, which an approval names, and of a call, by which equal ones are known.
 
-use data_encoding::HEXLOWER;
-use seamgate_core::parts::{Document, NodeId, canonical};
-use sha2::{Digest, Sha256};
-
-/// `sha256:` and the digest of some bytes.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(bytes)))
-}
+use seamgate_core::parts::{Document, canonical, digest};
 
 /// The digest of texts under a domain: each with its length before it, so that no other texts give the same bytes.
 fn envelope(domain: &str, texts: &[&str]) -> String {
-    let mut bytes = format!("seamgate:{domain}:1\n");
+    let mut envelope = format!("seamgate:{domain}:1\n");
     for text in texts {
-        bytes.push_str(&format!("{}:{text}\n", text.len()));
+        envelope.push_str(&format!("{}:{text}\n", text.len()));
     }
-    sha256(bytes.as_bytes())
+    digest(&envelope)
 }
 
 /// What an approval is about.
@@ -35,7 +28,7 @@ pub(crate) struct Action<'a> {
 impl Action<'_> {
     /// No canonical JSON: the bytes that a person saw are the bytes that are sent.
     pub(crate) fn digest(&self) -> String {
-        let arguments = sha256(self.arguments.as_bytes());
+        let arguments = digest(self.arguments);
         envelope(
             "action",
             &[self.profile, self.run, self.server, self.tool, self.definition, &arguments, self.principal, self.scope],
@@ -54,11 +47,6 @@ pub(crate) fn same_call(server: &str, tool: &str, arguments: &Document) -> Strin
 pub(crate) fn mark(nonce: &str, id: &str) -> String {
     let whole = envelope("mark", &[nonce, id]);
     format!("data-{}", &whole["sha256:".len()..][..16])
-}
-
-/// A value of a profile as equal ones are written.
-pub(crate) fn canonical_at(document: &Document, at: NodeId) -> String {
-    canonical(document, at)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use seamgate_core::{
-    Fault, Violation,
-    parts::{Caps, Details, Document, Json, Kind, NodeId, Number, Schema},
+    Fault, FaultCode,
+    parts::{Caps, Document, Json, Kind, NodeId, Number, Schema},
 };
 
 /// Limits of facts, calls and results. A result is as large as an output may be.
@@ -38,7 +38,7 @@ impl Format {
     ///
     /// `bad_request`: the text is not one.
     pub(crate) fn read<'t>(&self, text: &'t str) -> Result<Json<'t>, Fault> {
-        let wrong = |violations| Fault::wrong(seamgate_core::FaultCode::BadRequest, self.name, violations);
+        let wrong = |violations| Fault::wrong(FaultCode::BadRequest, self.name, violations);
         let json = Json::read(text, &CAPS).map_err(wrong)?;
         match self.schema().violations(&json) {
             violations if violations.is_empty() => Ok(json),
@@ -74,14 +74,4 @@ pub(crate) fn source(document: &Document, at: NodeId) -> String {
     let mut out = String::new();
     document.write(at, &mut out);
     out
-}
-
-/// What is wrong with a value beyond its format.
-pub(crate) fn wrong(document: &Document, at: NodeId, keyword: &str, expected: &str, message: &str) -> Violation {
-    let received = match document.kind(at) {
-        kind @ (Kind::Array | Kind::Object) => kind.name().to_owned(),
-        _ => document.shown(at).into_owned(),
-    };
-    Violation::new(&document.place(at), keyword, Details { expected, received: &received, message })
-        .spanning(document.span(at))
 }

@@ -8,7 +8,7 @@ use seamgate_core::{
 use crate::{
     call::Call,
     decision::Reason,
-    document::{source, wrong},
+    document::source,
     permit,
     profile::Profile,
     scope,
@@ -31,14 +31,14 @@ pub(crate) fn check(profile: &Profile, document: &Json) -> Result<(), Vec<Violat
         for at in examples("allow") {
             if let Err(reason) = denied(profile, tool, &source(document, at)) {
                 let message = format!("must be allowed, as the example says, and is denied: {}", reason.message);
-                found.push(wrong(document, at, "examples", "arguments that are allowed", &message));
+                found.push(Violation::of(document, at, "examples", "arguments that are allowed", &message));
             }
         }
         for at in examples("deny") {
             if denied(profile, tool, &source(document, at)).is_ok() {
                 let message =
                     "must be denied, as the example says; no schema, deny rule, scope by values, or permit does";
-                found.push(wrong(document, at, "examples", "arguments that are denied", message));
+                found.push(Violation::of(document, at, "examples", "arguments that are denied", message));
             }
         }
     }

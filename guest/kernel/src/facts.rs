@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 
 use seamgate_core::{
-    Fault,
-    parts::{Document, Json, Kind, NodeId},
+    Fault, FaultCode, Violation,
+    parts::{Document, Json, Kind, NodeId, Schema, json},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
-use crate::document::{Format, number_in, text, text_in, texts_in};
+use crate::document::{CAPS, Format, number_in, text, text_in, texts_in};
+use crate::{
+    profile::{Budget, Deny},
+    run::stricter,
+};
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("../../../schemas/facts.schema.json"));
 
@@ -28,7 +33,8 @@ pub(crate) struct Facts<'t> {
 }
 
 /// The use of budgets.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Used {
     pub(crate) tool_calls: u64,
     pub(crate) tokens: u64,
@@ -38,7 +44,8 @@ pub(crate) struct Used {
 }
 
 /// What a person was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
     pub(crate) key: String,
     pub(crate) digest: String,
@@ -47,19 +54,106 @@ pub(crate) struct Ask {
 }
 
 /// What a person decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Decided {
     pub(crate) key: String,
     pub(crate) digest: String,
-    pub(crate) decision: &'static str,
+    pub(crate) decision: Verdict,
     pub(crate) principal: String,
     pub(crate) at: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) spent: bool,
 }
 
-pub(crate) const APPROVED: &str = "approved";
-pub(crate) const REJECTED: &str = "rejected";
+/// Yes or no. Whatever is not a yes is a no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    Approved,
+    Rejected,
+}
+
+impl Verdict {
+    pub(crate) fn of(word: &str) -> Self {
+        if word == "approved" { Verdict::Approved } else { Verdict::Rejected }
+    }
+}
+
+/// Facts as the state of a run keeps them: a document in their own format.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Kept {
+    pub(crate) run: String,
+    pub(crate) at: u64,
+    pub(crate) principal: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) nonce: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) task: Option<Box<RawValue>>,
+    pub(crate) context: BTreeMap<String, Box<RawValue>>,
+    pub(crate) lists: BTreeMap<String, Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) surface: Option<Vec<String>>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) used: Used,
+    pub(crate) asks: Vec<Ask>,
+    pub(crate) approvals: Vec<Decided>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<Box<RawValue>>,
+}
+
+impl Kept {
+    /// What of them decisions read, and never change, as JSON text.
+    pub(crate) fn given(&self) -> String {
+        #[derive(Serialize)]
+        struct Given<'k> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            task: &'k Option<Box<RawValue>>,
+            context: &'k BTreeMap<String, Box<RawValue>>,
+            lists: &'k BTreeMap<String, Vec<String>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            parent: &'k Option<Box<RawValue>>,
+        }
+        json(&Given { task: &self.task, context: &self.context, lists: &self.lists, parent: &self.parent })
+    }
+
+    /// Facts to decide by. `given` is the text that [`Kept::given`] made.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: the given text is not JSON within the caps.
+    pub(crate) fn facts<'t>(&self, given: &'t str) -> Result<Facts<'t>, Fault> {
+        let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "state", violations);
+        Ok(Facts {
+            document: Json::read(given, &CAPS).map_err(wrong)?,
+            run: self.run.clone(),
+            at: self.at,
+            principal: self.principal.clone(),
+            nonce: self.nonce.clone(),
+            mode: self.mode.clone(),
+            surface: self.surface.clone(),
+            labels: self.labels.clone(),
+            used: self.used.clone(),
+            asks: self.asks.clone(),
+            approvals: self.approvals.clone(),
+        })
+    }
+
+    /// Take over what a decision or an observation changed.
+    pub(crate) fn take(&mut self, changed: Changed) {
+        let Changed { surface, labels, used, asks, approvals } = changed;
+        if surface.is_some() {
+            self.surface = surface;
+        }
+        self.labels = labels.unwrap_or_else(|| std::mem::take(&mut self.labels));
+        self.used = used.unwrap_or_else(|| std::mem::take(&mut self.used));
+        self.asks = asks.unwrap_or_else(|| std::mem::take(&mut self.asks));
+        self.approvals = approvals.unwrap_or_else(|| std::mem::take(&mut self.approvals));
+    }
+}
 
 /// The members of the facts that changed, each whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -102,10 +196,7 @@ impl<'t> Facts<'t> {
             approvals: each(&document, "approvals", |at| Decided {
                 key: text_in(&document, at, "key").unwrap_or_default().to_owned(),
                 digest: text_in(&document, at, "digest").unwrap_or_default().to_owned(),
-                decision: match text_in(&document, at, "decision") {
-                    Some(APPROVED) => APPROVED,
-                    _ => REJECTED,
-                },
+                decision: Verdict::of(text_in(&document, at, "decision").unwrap_or_default()),
                 principal: text_in(&document, at, "principal").unwrap_or_default().to_owned(),
                 at: number_in(&document, at, "at").unwrap_or_default(),
                 spent: document.member(at, "spent").is_some_and(|at| document.kind(at) == Kind::True),
@@ -123,6 +214,55 @@ impl<'t> Facts<'t> {
 
     pub(crate) fn task(&self) -> Option<NodeId> {
         self.document.member(Document::ROOT, "task")
+    }
+
+    /// The bounds that a parent set.
+    pub(crate) fn parent(&self) -> Option<NodeId> {
+        self.document.member(Document::ROOT, "parent")
+    }
+
+    /// The limits that hold: the profile's, and those of a parent.
+    pub(crate) fn budget(&self, own: &Budget) -> Budget {
+        match self.parent() {
+            None => own.clone(),
+            Some(parent) => stricter(own, &self.document, self.document.member(parent, "budget")),
+        }
+    }
+
+    /// When a parent ends the run.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        number_in(&self.document, self.parent()?, "deadline")
+    }
+
+    /// The deny rules of a parent.
+    ///
+    /// # Errors
+    ///
+    /// A schema in them cannot be used.
+    pub(crate) fn parent_deny(&self) -> Result<Vec<Deny>, Vec<Violation>> {
+        let document = &self.document;
+        let rules = self.parent().and_then(|parent| document.member(parent, "deny"));
+        let rules = rules.into_iter().flat_map(|at| document.items(at));
+        let rule = |at| {
+            let when = document.member(at, "when").filter(|&at| document.kind(at) != Kind::True);
+            Ok(Deny {
+                tool: text_in(document, at, "tool").unwrap_or("*").to_owned(),
+                when: when.map(|at| Schema::compile(document, at)).transpose()?,
+                reason: text_in(document, at, "reason").unwrap_or_default().to_owned(),
+            })
+        };
+        rules.map(rule).collect()
+    }
+
+    /// The tools that a parent holds under approval: by whom, and for how many seconds.
+    pub(crate) fn parent_approvals(&self) -> Vec<(String, Vec<String>, u64)> {
+        let document = &self.document;
+        let approvals = self.parent().and_then(|parent| document.member(parent, "approvals"));
+        let approval = |at| {
+            let tool = text_in(document, at, "tool").unwrap_or_default().to_owned();
+            (tool, texts_in(document, at, "by"), number_in(document, at, "ttl_s").unwrap_or_default())
+        };
+        approvals.into_iter().flat_map(|at| document.items(at)).map(approval).collect()
     }
 
     /// A value of the context.

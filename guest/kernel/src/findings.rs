@@ -1,6 +1,6 @@
 //! What was found in all texts of a result, shown or not.
 
-use seamgate_core::parts::{Document, Kind, NodeId, Place, Step, count, quote};
+use seamgate_core::parts::{Document, Kind, Place, count, quote};
 use serde_json::{Map, Value, json};
 
 use crate::clean::{Found, inspect};
@@ -20,52 +20,28 @@ pub(crate) struct Findings {
 impl Findings {
     /// Look at each string of a document, member names too.
     pub(crate) fn look_at_all(&mut self, document: &Document) {
-        self.look_inside(document, Document::ROOT, &mut Place::root());
-    }
-
-    fn look_inside(&mut self, document: &Document, at: NodeId, place: &mut Place) {
-        match document.kind(at) {
-            Kind::Array => {
-                for (index, item) in document.items(at).enumerate() {
-                    place.push(Step::Index(index));
-                    self.look_inside(document, item, place);
-                    place.pop();
-                }
+        for at in Document::ROOT..document.next(Document::ROOT) {
+            if document.kind(at) == Kind::String {
+                self.add(inspect(document.string(at)).found, || document.place(at));
             }
-            Kind::Object => {
-                for (name, value) in document.members(at) {
-                    place.push(Step::Name(document.string(name).to_owned()));
-                    self.look(document.string(name), place);
-                    self.look_inside(document, value, place);
-                    place.pop();
-                }
-            }
-            Kind::String => self.look(document.string(at), place),
-            _ => {}
         }
     }
 
-    /// Look at a result that is text.
-    pub(crate) fn look_at(&mut self, text: &str) {
-        self.look(text, &Place::root());
-    }
-
-    fn look(&mut self, text: &str, place: &Place) {
-        let found = inspect(text).found;
+    /// Add what was found in a text that stands at a place.
+    pub(crate) fn add(&mut self, found: Found, place: impl FnOnce() -> Place) {
         if found.is_nothing() {
             return;
         }
         self.found.escaped.merge(&found.escaped);
         self.found.redacted.merge(&found.redacted);
         self.found.defanged = self.found.defanged.saturating_add(found.defanged);
-        self.more += found.instructions_left_out as usize;
-        for instruction in found.instructions {
-            if self.instructions.len() < MAX_INSTRUCTIONS {
-                let (kind, start, end) = (instruction.kind.as_str(), instruction.start, instruction.end);
-                self.instructions.push((kind, place.path(), start, end));
-            } else {
-                self.more += 1;
-            }
+        let room = MAX_INSTRUCTIONS - self.instructions.len();
+        let listed = found.instructions.len().min(room);
+        self.more += found.instructions_left_out as usize + found.instructions.len() - listed;
+        if listed > 0 {
+            let path = place().path();
+            let listed = found.instructions.into_iter().take(listed);
+            self.instructions.extend(listed.map(|one| (one.kind.as_str(), path.clone(), one.start, one.end)));
         }
     }
 

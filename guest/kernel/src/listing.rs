@@ -2,19 +2,18 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, json},
+    parts::{Document, Json, Kind, NodeId, canonical, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    digest::canonical_at,
     document::{Format, text_in},
     facts::{Changed, Facts},
-    profile::{Mode, Profile},
+    profile::{Deny, Mode, Profile},
     render::cleaned,
     surface,
-    tool::{Permit, Tool},
+    tool::{Definition, Permit, Tool},
 };
 
 pub(crate) static FORMAT: Format = Format::new("listed", include_str!("../../../schemas/lock.schema.json"));
@@ -22,16 +21,16 @@ pub(crate) static FORMAT: Format = Format::new("listed", include_str!("../../../
 /// The tools that the model may see. See `schemas/surface.schema.json`.
 #[derive(Serialize)]
 pub(crate) struct Listing {
-    tools: Vec<Visible>,
-    hidden: Vec<Hidden>,
-    facts: Changed,
+    pub(crate) tools: Vec<Visible>,
+    pub(crate) hidden: Vec<Hidden>,
+    pub(crate) facts: Changed,
 }
 
 #[derive(Serialize)]
-struct Visible {
+pub(crate) struct Visible {
     #[serde(skip_serializing_if = "String::is_empty")]
-    server: String,
-    tool: String,
+    pub(crate) server: String,
+    pub(crate) tool: String,
     effect: &'static str,
     permit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,11 +38,11 @@ struct Visible {
 }
 
 #[derive(Serialize)]
-struct Hidden {
+pub(crate) struct Hidden {
     #[serde(skip_serializing_if = "String::is_empty")]
-    server: String,
-    tool: String,
-    code: &'static str,
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) code: &'static str,
 }
 
 impl Listing {
@@ -59,18 +58,18 @@ impl Listing {
 /// `bad_request`: the list is none, or the facts lack the mode.
 pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Result<Listing, Fault> {
     let mode = surface::mode(profile, facts)?;
-    let own = profile.document();
     let listed = listed.map(|listed| FORMAT.read(listed)).transpose()?;
     let (mut tools, mut hidden, mut there) = (Vec::new(), Vec::new(), Vec::new());
-    for (tool, at) in profile.tools.iter().zip(own.iter().flat_map(|own| definitions(own))) {
-        let pinned = own.as_ref().zip(at);
+    for tool in &profile.tools {
+        let pinned = tool.definition.as_ref();
         let offered = match &listed {
-            None => Ok(pinned.map(|(document, at)| (&**document, at))),
-            Some(listed) => offered(tool, listed, pinned.map(|(document, at)| canonical_at(document, at))),
+            // The host itself offers what delegates.
+            Some(listed) if !tool.is_delegate => offered(tool, listed, pinned),
+            _ => Ok(pinned.map(|pinned| pinned.shown.clone())),
         };
         let code = match &offered {
             Err(code) => Some(*code),
-            Ok(_) => unseen(tool, mode, facts),
+            Ok(_) => unseen(profile, tool, mode, facts, listed.is_none()),
         };
         if offered.is_ok() {
             there.push(tool.full_name());
@@ -81,7 +80,7 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
                 tool: tool.name.clone(),
                 effect: tool.effect.as_str(),
                 permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
-                definition: definition.and_then(|(document, at)| RawValue::from_string(cleaned(document, at)).ok()),
+                definition,
             }),
             (code, _) => hidden.push(Hidden {
                 server: tool.server.clone(),
@@ -95,25 +94,16 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
     Ok(Listing { tools, hidden, facts: Changed { surface, ..Changed::default() } })
 }
 
-/// The definition of each tool of a profile, in its order.
-fn definitions(profile: &Document) -> Vec<Option<NodeId>> {
-    let tools = profile.member(Document::ROOT, "tools").into_iter().flat_map(|at| profile.items(at));
-    tools.map(|tool| profile.member(tool, "definition")).collect()
-}
-
-/// The definition that a tool's server lists now, if it is the pinned one, or none is.
-fn offered<'l>(
-    tool: &Tool,
-    listed: &'l Json,
-    pinned: Option<String>,
-) -> Result<Option<(&'l Document<'l>, NodeId)>, &'static str> {
+/// What the model may read of a tool that its server lists now, if it is the pinned one, or none is.
+fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Option<Box<RawValue>>, &'static str> {
     let at = of_server(listed, &tool.server)
         .into_iter()
         .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
         .ok_or("absent")?;
     match pinned {
-        Some(pinned) if pinned != canonical_at(listed, at) => Err("changed"),
-        _ => Ok(Some((listed, at))),
+        None => Ok(RawValue::from_string(cleaned(listed, at)).ok()),
+        Some(pinned) if pinned.canonical == digest(&canonical(listed, at)) => Ok(Some(pinned.shown.clone())),
+        Some(_) => Err("changed"),
     }
 }
 
@@ -124,12 +114,17 @@ fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
     tools.into_iter().flat_map(|at| listed.items(at)).collect()
 }
 
-/// Why a tool that is there is not shown.
-fn unseen(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<&'static str> {
-    if tool.permit == Permit::Deny {
-        return Some("permit");
+/// Why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
+fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
+    let is_denied = |rule: &Deny| rule.when.is_none() && tool.is_named(&rule.tool);
+    match () {
+        () if tool.permit == Permit::Deny => Some("permit"),
+        () if profile.deny.iter().any(is_denied) => Some("deny"),
+        () if !surface::is_in(tool, mode, facts) => Some("mode"),
+        () if !surface::is_passed(tool, facts) => Some("parent"),
+        () if by_facts && !surface::is_there(tool, facts) => Some("absent"),
+        () => None,
     }
-    (!surface::is_in(tool, mode, facts)).then_some("mode")
 }
 
 /// What servers list and the profile does not name.
@@ -141,7 +136,7 @@ fn unknown(profile: &Profile, listed: &Document) -> Vec<Hidden> {
         for at in of_server(listed, server) {
             let name = text_in(listed, at, "name").unwrap_or_default();
             if !profile.tools.iter().any(|tool| tool.name == name && tool.server == server) {
-                let [server, tool] = [server, name].map(|name| seamgate_core::parts::short(name, 256));
+                let [server, tool] = [server, name].map(|name| short(name, 256));
                 unknown.push(Hidden { server, tool, code: "unknown" });
             }
         }

@@ -2,23 +2,24 @@
 
 use seamgate_core::{
     Disposition, Fault, FaultCode, Report, Request, Violation,
-    parts::{Document, Json, Kind, NodeId, Path, count, short},
+    parts::{Document, Json, Kind, NodeId, Path, Place, count, short},
     validate,
 };
 
 use crate::{
     call::Call,
+    clean::{clean, inspect},
     cut::Room,
     digest::mark,
     document::CAPS,
     facts::{Changed, Facts},
     findings::Findings,
-    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Part, Provenance},
+    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Part, Provenance, marked},
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, ToolResult},
     surface, time,
-    tool::{ResultRule, Template, Tool},
+    tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
 };
 
 /// Provenance that a document gives is cut to this many bytes.
@@ -65,7 +66,11 @@ pub(crate) fn observe(
     observation.artifact = artifact;
     observation.bytes = bytes;
     let remarks = read.remarks(&observation);
-    observation.message = observation.message(&mark, &remarks);
+    observation.about = observation.about(&remarks);
+    observation.message = match observation.status {
+        INVALID => observation.about.clone(),
+        _ => marked(&observation.about, &mark, &observation.text),
+    };
     Ok(observation)
 }
 
@@ -163,18 +168,15 @@ impl Read {
         });
         self.query = rule.query.as_ref().and_then(|template| in_document(template, document));
         self.time_range = rule.time_range.as_ref().and_then(|template| in_document(template, document));
-        let (text, shown) = json_shown(rule, document, mark);
-        self.text = text;
-        self.shown = shown;
+        (self.text, self.shown) = json_shown(rule, document, mark);
     }
 
     fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
-        self.findings.look_at(text);
+        let inspected = inspect(text);
         self.is_empty = text.is_empty() && !self.is_error;
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
-        let (text, shown) = text_shown(text, room, mark);
-        self.text = text;
-        self.shown = shown;
+        (self.text, self.shown) = text_shown(&inspected, room, mark);
+        self.findings.add(inspected.found, Place::root);
     }
 
     /// The beginning and the end of a text that is too large: nobody has checked it.
@@ -183,13 +185,15 @@ impl Read {
         // A line that is cut may hold a part of a secret.
         let head = head.rfind('\n').map_or(head, |end| &head[..end]);
         let tail = tail.find('\n').map_or(tail, |start| &tail[start + 1..]);
-        self.findings.look_at(head);
-        self.findings.look_at(tail);
+        let inspected = [head, tail].map(inspect);
         let half = Room { bytes: rule.max_bytes / 2 - 64, head: rule.head, tail: rule.tail };
-        let (first, _) = text_shown(head, Room { tail: 0, ..half }, mark);
-        let (last, _) = text_shown(tail, Room { head: 0, ..half }, mark);
+        let (first, _) = text_shown(&inspected[0], Room { tail: 0, ..half }, mark);
+        let (last, _) = text_shown(&inspected[1], Room { head: 0, ..half }, mark);
         self.text = format!("{first}\n… [of {length} bytes, the middle is left out]\n{last}");
         self.shown = Some(Part { unit: "bytes", head: head.len() as u64, tail: tail.len() as u64, of: length });
+        for inspected in inspected {
+            self.findings.add(inspected.found, Place::root);
+        }
     }
 
     fn observation(&self, tool: &Tool, call: &Call, facts: &Facts) -> Observation {
@@ -215,10 +219,10 @@ impl Read {
         ];
         let limitations: Vec<&'static str> =
             computed.into_iter().filter(|(_, holds)| *holds).map(|(code, _)| code).collect();
-        let labels = ["partial", "sampled", "stale", "truncated"].into_iter();
-        let labels = labels.filter(|label| limitations.contains(label)).map(str::to_owned);
-        let empty = (self.is_empty && self.invalid_items == 0).then(|| "empty".to_owned());
-        let mut labels: Vec<String> = tool.result.labels.iter().cloned().chain(labels).chain(empty).collect();
+        let is_empty = self.is_empty && self.invalid_items == 0;
+        let holds = |label: &&str| limitations.contains(label) || (*label == "empty" && is_empty);
+        let computed = COMPUTED_LABELS.into_iter().filter(holds).map(str::to_owned);
+        let mut labels: Vec<String> = tool.result.labels.iter().cloned().chain(computed).collect();
         labels.sort_unstable();
         labels.dedup();
         let confidence = match () {
@@ -231,6 +235,8 @@ impl Read {
             let template = template.as_ref()?;
             arguments.as_ref().and_then(|arguments| in_document(template, arguments))
         };
+        let asked = [("Query", of_call(&rule.query)), ("Time range", of_call(&rule.time_range))];
+        let [query, time_range] = asked.clone().map(|(_, value)| value);
         Observation {
             id: String::new(),
             server: tool.server.clone(),
@@ -241,6 +247,8 @@ impl Read {
                 () => OK,
             },
             message: String::new(),
+            about: String::new(),
+            asked,
             text: self.text.clone(),
             kinds: self.kinds.clone(),
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
@@ -251,8 +259,8 @@ impl Read {
             shown: self.shown,
             provenance: Provenance {
                 source: rule.source.clone(),
-                query: of_call(&rule.query).or_else(|| self.query.clone()),
-                time_range: of_call(&rule.time_range).or_else(|| self.time_range.clone()),
+                query: query.or_else(|| self.query.clone()),
+                time_range: time_range.or_else(|| self.time_range.clone()),
                 cached: self.cached,
             },
             freshness: lag,
@@ -304,7 +312,7 @@ impl Read {
 }
 
 /// The labels with more, where that is more.
-fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
+pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
     let mut all: Vec<String> = labels.iter().chain(more).cloned().collect();
     all.sort_unstable();
     all.dedup();
@@ -326,7 +334,7 @@ fn in_document(template: &Template, document: &Document) -> Option<String> {
         Template::Text(text) => Some(short(text, MAX_PROVENANCE)),
         Template::Path(path) => {
             let at = *Path::select(&path.selectors, document, Document::ROOT).first()?;
-            Some(short(&crate::clean::clean(&document.shown(at)).text, MAX_PROVENANCE))
+            Some(short(&clean(&document.shown(at)).text, MAX_PROVENANCE))
         }
     }
 }

@@ -7,16 +7,16 @@ use seamgate_core::{
 };
 
 use crate::{
-    approval::{self, State},
+    approval::{self, Needed, State},
     budget,
     call::{Call, MAX_ARGUMENTS, NotArguments},
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{Action, same_call},
     facts::{Changed, Facts},
     flow::{self, Flowing},
-    profile::{Mode, Profile},
+    profile::{Deny, Mode, Profile},
     scope, surface,
-    tool::{Approval, Permit, Tool},
+    tool::{Permit, Tool},
 };
 
 /// What the model is told is cut to this many bytes.
@@ -55,7 +55,7 @@ pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<De
         (Some(tool), Ok(Passed { same_call, needed })) => {
             let digest = action(profile, facts, tool, call).digest();
             decision.digest = Some(digest.clone());
-            match approval::find_all(profile, facts, call, &digest, &needed) {
+            match approval::find_all(facts, call, &digest, &needed) {
                 Ok(places) => {
                     if let Some(by) = places.first().and_then(|&place| facts.approvals.get(place)) {
                         decision.approval = Some(Used { principal: by.principal.clone(), at: by.at });
@@ -63,10 +63,10 @@ pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<De
                     }
                     decision.allow(facts, call, &same_call);
                 }
-                Err((State::Asked(ask, why_not), (needed, reason))) => {
+                Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
                     decision.permit = APPROVAL;
                     decision.arguments = Some(call.arguments.clone());
-                    decision.ask = Some(approval::view(profile, tool, facts, call, &ask, needed));
+                    decision.ask = Some(approval::view(tool, facts, call, &ask, by));
                     decision.message = short(&reason.message, MAX_MESSAGE);
                     decision.reasons = [vec![reason.clone()], why_not].concat();
                     if !facts.asks.contains(&ask) {
@@ -113,7 +113,7 @@ impl Decision {
 struct Passed {
     same_call: String,
     /// Who must approve it, and why: all of them.
-    needed: Vec<(Approval, Reason)>,
+    needed: Vec<Needed>,
 }
 
 fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
@@ -121,6 +121,9 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
         Ok(arguments) => arguments,
         Err(reason) => return Ok(Err(reason)),
     };
+    if let Err(reason) = parent_denies(facts, tool, &arguments) {
+        return Ok(Err(reason));
+    }
     if let Err(reason) = scope::check(tool, &arguments, Some(facts))? {
         return Ok(Err(reason));
     }
@@ -129,20 +132,33 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
         Flowing::Approvals(approvals) => approvals,
     };
     let same_call = same_call(&tool.server, &tool.name, &arguments);
-    if let Err(reason) = budget::check(&profile.budget, &facts.used, &same_call) {
+    if let Err(reason) = budget::check(&facts.budget(&profile.budget), &facts.used, &same_call) {
         return Ok(Err(reason));
     }
     let name = quote(&tool.full_name(), 128);
-    let mut needed = match &tool.permit {
+    let own = match &tool.permit {
         Permit::Deny => return Ok(Err(Reason::new("permit", format!("{name} is never permitted")))),
-        Permit::Allow => Vec::new(),
-        Permit::Approval(approval) => {
-            vec![(approval.clone(), Reason::new("permit", format!("{name} needs approval")))]
-        }
+        Permit::Allow => None,
+        Permit::Approval(approval) => Some(approval),
     };
-    for (approval, reason) in by_flows {
-        if needed.iter().all(|(other, _)| *other != approval) {
-            needed.push((approval, reason));
+    let own = own.map(|approval| {
+        let reason = Reason::new("permit", format!("{name} needs approval"));
+        Needed { by: profile.principals(&approval.by), ttl_s: approval.ttl_s, reason }
+    });
+    let of_parent =
+        facts.parent_approvals().into_iter().filter(|(word, ..)| tool.is_named(word)).map(|(_, by, ttl_s)| {
+            let reason = Reason::new("parent", format!("{name} needs approval, because the parent needs it"));
+            Needed { by, ttl_s, reason }
+        });
+    let by_flows = by_flows.into_iter().map(|(approval, reason)| Needed {
+        by: profile.principals(&approval.by),
+        ttl_s: approval.ttl_s,
+        reason,
+    });
+    let mut needed: Vec<Needed> = Vec::new();
+    for one in own.into_iter().chain(of_parent).chain(by_flows) {
+        if needed.iter().all(|other| other.by != one.by || other.ttl_s != one.ttl_s) {
+            needed.push(one);
         }
     }
     Ok(Ok(Passed { same_call, needed }))
@@ -168,12 +184,24 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
         found.truncate(MAX_VIOLATIONS);
         return Err(Reason::wrong(code, "the arguments are not valid", found));
     }
-    let is_denied = |rule: &&crate::profile::Deny| {
-        tool.is_named(&rule.tool) && rule.when.as_ref().is_none_or(|when| when.is_valid(&arguments))
-    };
-    match profile.deny.iter().find(is_denied) {
+    match profile.deny.iter().find(|rule| denies(rule, tool, &arguments)) {
         Some(rule) => Err(Reason::new("deny", rule.reason.clone())),
         None => Ok(arguments),
+    }
+}
+
+fn denies(rule: &Deny, tool: &Tool, arguments: &Json) -> bool {
+    tool.is_named(&rule.tool) && rule.when.as_ref().is_none_or(|when| when.is_valid(arguments))
+}
+
+/// What a parent may not do, its children may not. Rules that cannot be read deny everything.
+fn parent_denies(facts: &Facts, tool: &Tool, arguments: &Json) -> Result<(), Reason> {
+    match facts.parent_deny() {
+        Err(_) => Err(Reason::new("deny", "the parent's rules cannot be read")),
+        Ok(rules) => match rules.into_iter().find(|rule| denies(rule, tool, arguments)) {
+            Some(rule) => Err(Reason::new("deny", rule.reason)),
+            None => Ok(()),
+        },
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use seamgate_core::{
-    Fault, FaultCode, Keep, Warning,
+    Fault, FaultCode, Keep, Warning, kept,
     parts::{json, quote},
 };
 use serde::Serialize;
 
-use crate::{decide, profile::Profile};
+use crate::{decide, profile::Profile, run::OpenRun};
 
 /// A registered profile.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,12 +60,10 @@ impl Registry {
 
     /// Compile a profile and keep it. Registering the same one again changes nothing.
     pub fn register(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
-        let mut result = None;
-        (self.keep)(&mut || {
+        kept(self.keep, || {
             decide::prepare();
-            result = Some(self.compile(text));
-        });
-        result.unwrap_or_else(|| unreachable!("it runs what it is given"))
+            self.compile(text)
+        })
     }
 
     fn compile(&mut self, text: &str) -> Result<ProfileInfo, Fault> {
@@ -111,13 +109,11 @@ impl Registry {
 
     /// What is likely a mistake in a profile, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
-        let mut result = None;
         // What is made on the way to a compiled profile serves the profiles after it.
-        (self.keep)(&mut || {
+        kept(self.keep, || {
             decide::prepare();
-            result = Some(Profile::compile(text).map(|profile| profile.lint()));
-        });
-        result.unwrap_or_else(|| unreachable!("it runs what it is given"))
+            Profile::compile(text).map(|profile| profile.lint())
+        })
     }
 
     /// From now on, `register` is a fault.
@@ -138,6 +134,27 @@ impl Registry {
     /// Make an observation of a result: facts, call and result in, an observation out, each as JSON text.
     pub fn observe(&self, agent: &str, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
         decide::observe(self.find(agent)?, facts, call, result)
+    }
+
+    /// Apply one event to a run: the state of the step before (none for the first event) and the event in, a step out.
+    pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault> {
+        decide::advance(self.find(agent)?, state, event)
+    }
+
+    /// One line of a journal, as one audience sees it.
+    pub fn project(&self, agent: &str, line: &str, audience: &str) -> Result<String, Fault> {
+        decide::project(self.find(agent)?, line, audience)
+    }
+
+    /// Go on with a run whose state stays here, or with no state start one.
+    pub fn open_run(&self, agent: &str, state: Option<&str>) -> Result<OpenRun, Fault> {
+        OpenRun::open(self.find(agent)?, state)
+    }
+
+    /// Apply one event to a run whose state stays here.
+    pub fn advance_run(&self, run: &mut OpenRun, event: &str) -> Result<String, Fault> {
+        let profile = self.find(run.agent())?;
+        run.advance(profile, event)
     }
 
     pub(crate) fn find(&self, agent: &str) -> Result<&Profile, Fault> {

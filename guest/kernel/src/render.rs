@@ -13,10 +13,10 @@ use crate::{
 const LEFT_OUT: usize = 64;
 
 /// A text, and how much of it is shown where that is not all.
-pub(crate) fn text_shown(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
+pub(crate) fn text_shown(inspected: &Inspected, room: Room, mark: &str) -> (String, Option<Part>) {
     let mut bytes = room.bytes;
     loop {
-        let (shown, part) = cut_text(text, Room { bytes, ..room }, mark);
+        let (shown, part) = cut_text(inspected, Room { bytes, ..room }, mark);
         // A cut can make of a long word what reads like a secret.
         let again = clean(&shown);
         if again.text.len() <= room.bytes || bytes == 0 {
@@ -26,9 +26,9 @@ pub(crate) fn text_shown(text: &str, room: Room, mark: &str) -> (String, Option<
     }
 }
 
-fn cut_text(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
-    let inspected = inspect(text);
-    let piece = |start: usize, end: usize| written(&inspected, start, end, mark);
+fn cut_text(inspected: &Inspected, room: Room, mark: &str) -> (String, Option<Part>) {
+    let text = inspected.text;
+    let piece = |start: usize, end: usize| written(inspected, start, end, mark);
     if text.len() <= 2 * room.bytes {
         let whole = piece(0, text.len());
         if whole.len() <= room.bytes {
@@ -53,7 +53,7 @@ fn cut_text(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
     };
     let (shown, head, tail) = choose(total, Room { bytes: room.bytes.saturating_sub(LEFT_OUT), ..room }, line);
     if shown.head + shown.tail == 0 {
-        return bytes_shown(text, &inspected, room.bytes, mark);
+        return bytes_shown(inspected, room.bytes, mark);
     }
     let left_out = format!("… [{} lines left out]", total - shown.head - shown.tail);
     let lines: Vec<String> = head.into_iter().chain([left_out]).chain(tail).collect();
@@ -62,7 +62,8 @@ fn cut_text(text: &str, room: Room, mark: &str) -> (String, Option<Part>) {
 }
 
 /// The beginning and the end of a text whose lines are too long.
-fn bytes_shown(text: &str, inspected: &Inspected, room: usize, mark: &str) -> (String, Option<Part>) {
+fn bytes_shown(inspected: &Inspected, room: usize, mark: &str) -> (String, Option<Part>) {
+    let text = inspected.text;
     let mut bytes = room.saturating_sub(LEFT_OUT).min(text.len());
     loop {
         let head = text.floor_char_boundary(bytes / 5 * 3);
@@ -89,7 +90,7 @@ pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> 
     if again.len() <= rule.max_bytes {
         return (again, part);
     }
-    text_shown(&again, Room { bytes: rule.max_bytes, head: 0, tail: 0 }, mark)
+    text_shown(&inspect(&again), Room { bytes: rule.max_bytes, head: 0, tail: 0 }, mark)
 }
 
 fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
@@ -110,7 +111,7 @@ fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Opti
         return shown;
     }
     let minified = document.minified();
-    text_shown(&minified, Room { bytes: room, head: 0, tail: 0 }, mark)
+    text_shown(&inspect(&minified), Room { bytes: room, head: 0, tail: 0 }, mark)
 }
 
 /// A value as JSON text, with each string cleaned.
@@ -203,7 +204,7 @@ fn written(inspected: &Inspected, start: usize, end: usize, mark: &str) -> Strin
 }
 
 /// A text in which the mark of its own observation is escaped: data cannot end itself.
-fn unmarked(text: String, mark: &str) -> String {
+pub(crate) fn unmarked(text: String, mark: &str) -> String {
     if !text.contains(mark) {
         return text;
     }

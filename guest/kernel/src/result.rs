@@ -2,13 +2,10 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Kind},
+    parts::{Document, Kind, digest},
 };
 
-use crate::{
-    digest::sha256,
-    document::{Format, number_in, source, text},
-};
+use crate::document::{Format, number_in, source, text};
 
 pub(crate) static FORMAT: Format = Format::new("result", include_str!("../../../schemas/result.schema.json"));
 
@@ -58,7 +55,7 @@ impl ToolResult {
     /// The digest of the whole, and its length in bytes.
     pub(crate) fn artifact(&self) -> (String, u64) {
         match &self.body {
-            Body::Json(text) | Body::Text(text) => (sha256(text.as_bytes()), text.len() as u64),
+            Body::Json(text) | Body::Text(text) => (digest(text), text.len() as u64),
             Body::Pieces { length, digest, .. } => (digest.clone(), *length),
         }
     }

@@ -7,7 +7,6 @@ use seamgate_core::{
 
 use crate::{
     decision::Reason,
-    document::wrong,
     facts::Facts,
     tool::{Scope, Source, Tool, Within},
 };
@@ -83,7 +82,7 @@ fn outside(arguments: &Document, at: NodeId, scope: &Scope) -> Violation {
             (format!("a value that occurs in {sources}"), format!("must occur in {sources}"))
         }
     };
-    wrong(arguments, at, "scope", &expected, &message)
+    Violation::of(arguments, at, "scope", &expected, &message)
 }
 
 /// Whether a value occurs in a source: as a value of it, or as a whole word of a text in it.

@@ -2,13 +2,12 @@
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Path, quote},
+    parts::{Path, canonical, quote},
 };
 
 use crate::{
     call::Call,
     decision::Reason,
-    digest::canonical_at,
     facts::Facts,
     profile::{Mode, Profile},
     tool::{Permit, Tool},
@@ -36,7 +35,7 @@ fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
         let selected = facts.task().map(|task| Path::select(&path.selectors, document, task)).unwrap_or_default();
-        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical_at(document, at)))
+        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical(document, at)))
     };
     let failed = mode.when.iter().find(|condition| !holds(condition))?;
     let (mode, path) = (quote(&mode.name, 64), quote(&failed.0.text, 128));
@@ -50,6 +49,18 @@ pub(crate) fn is_in(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> bool {
     mode.is_none_or(|mode| is_named(mode) && not_for_task(mode, facts).is_none())
 }
 
+/// Whether a tool is there, as far as the facts say.
+pub(crate) fn is_there(tool: &Tool, facts: &Facts) -> bool {
+    facts.surface.as_ref().is_none_or(|surface| surface.iter().any(|word| *word == tool.full_name()))
+}
+
+/// Whether the run's parent handed a tool on; without a parent there is no such bound.
+pub(crate) fn is_passed(tool: &Tool, facts: &Facts) -> bool {
+    let document = &facts.document;
+    let tools = |parent| document.member(parent, "tools").into_iter().flat_map(|at| document.items(at));
+    facts.parent().is_none_or(|parent| tools(parent).any(|at| tool.is_named(document.string(at))))
+}
+
 /// Why a tool is not on the surface.
 fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
     let name = quote(&tool.full_name(), 128);
@@ -61,8 +72,10 @@ fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
             return Some(reason);
         }
     }
-    let is_there = |surface: &Vec<String>| surface.iter().any(|word| *word == tool.full_name());
-    if facts.surface.as_ref().is_some_and(|surface| !is_there(surface)) {
+    if !is_passed(tool, facts) {
+        return Some(Reason::new("parent", format!("{name} was not handed on by the parent")));
+    }
+    if !is_there(tool, facts) {
         return Some(Reason::new("surface", format!("{name} is not available: its server lacks it, or changed it")));
     }
     None

@@ -4,9 +4,15 @@ use seamgate_core::{
     Contract,
     parts::{Path, Schema},
 };
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// What an observation says of itself, whatever labels the profile gives to the tool's results.
+pub(crate) const COMPUTED_LABELS: [&str; 5] = ["partial", "sampled", "stale", "truncated", "empty"];
 
 /// What a call of a tool changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
     Read,
     Idempotent,
@@ -61,11 +67,17 @@ pub(crate) struct Tool {
     pub(crate) scope: Vec<Scope>,
     pub(crate) permit: Permit,
     pub(crate) result: ResultRule,
+    /// It starts another agent.
+    pub(crate) is_delegate: bool,
 }
 
 /// A tool's definition, as the lock file pinned it.
 pub(crate) struct Definition {
     pub(crate) digest: String,
+    /// The digest of what equal definitions share, however they are written.
+    pub(crate) canonical: String,
+    /// What the model may read of it: JSON text.
+    pub(crate) shown: Box<RawValue>,
     /// What its server asks of the arguments.
     pub(crate) arguments: Option<Schema>,
 }

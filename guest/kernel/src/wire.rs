@@ -15,6 +15,8 @@ const OPERATIONS: &[(&str, &[&str])] = &[
     ("surface", &["agent", "profile", "facts", "listed"]),
     ("permit", &["agent", "profile", "facts", "call"]),
     ("observe", &["agent", "profile", "facts", "call", "result"]),
+    ("advance", &["agent", "profile", "state", "event"]),
+    ("project", &["agent", "profile", "line", "audience"]),
 ];
 
 impl Operations for Registry {
@@ -38,6 +40,15 @@ impl Operations for Registry {
             "permit" => {
                 let (facts, call) = (members.json("facts")?, members.json("call")?);
                 self.with(members, |profile| decide::permit(profile, &facts, &call))
+            }
+            "advance" => {
+                let state = members.has("state").then(|| members.json("state")).transpose()?;
+                let event = members.json("event")?;
+                self.with(members, |profile| decide::advance(profile, state.as_deref(), &event))
+            }
+            "project" => {
+                let (line, audience) = (members.json("line")?, members.string("audience")?);
+                self.with(members, |profile| decide::project(profile, &line, audience))
             }
             _ => {
                 let (facts, call, result) = (members.json("facts")?, members.json("call")?, members.json("result")?);

@@ -218,7 +218,7 @@ export interface SurfaceTool {
 export interface HiddenTool {
   readonly server?: string;
   readonly tool: string;
-  readonly code: "absent" | "changed" | "unknown" | "mode" | "permit";
+  readonly code: "absent" | "changed" | "unknown" | "mode" | "permit" | "deny" | "parent";
 }
 
 /** The tools that the model may see now, and those that it may not. */
@@ -234,4 +234,62 @@ export interface Surface {
 /** @internal A decision, an observation or a surface of its JSON text. */
 export function ofText<T>(json: string): T {
   return Object.defineProperty(JSON.parse(json), "json", { value: json });
+}
+
+/** Who is shown a line of a journal. */
+export type Audience = "model" | "ui" | "user" | "audit" | "eval";
+
+/** What one event of a run led to (`schemas/step.schema.json`). */
+export interface Step {
+  /** How many events the run has had. */
+  readonly step?: number;
+  /** The new state as JSON text: give it to the next `advance`, unchanged. */
+  readonly state?: string;
+  /** What was decided. */
+  readonly records: readonly { readonly type: string; readonly [member: string]: unknown }[];
+  /** What the host must do next. */
+  readonly actions: readonly { readonly type: string; readonly key: string; readonly [member: string]: unknown }[];
+  /** When something lapses, in milliseconds since 1970: send a `tick` then. */
+  readonly wake_at?: number;
+  /**
+   * Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event again, with
+   * `artifacts`.
+   */
+  readonly need?: readonly string[];
+  /** The step as JSON text, the same bytes as in every other runtime. */
+  readonly json: string;
+}
+
+/** @internal A step of its JSON text. Numbers in the state keep their digits: it stays text. */
+export function stepOfText(json: string): Step {
+  const { state: parsed, ...step } = JSON.parse(json);
+  const whole = { records: [], actions: [], ...step };
+  if (parsed !== undefined) {
+    whole.state = lastMember(json, "state");
+  }
+  return Object.defineProperty(whole, "json", { value: json });
+}
+
+/** The last member of an object, as it is written. */
+function lastMember(json: string, name: string): string | undefined {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === "{" || character === "[") {
+      depth += 1;
+    } else if (character === "}" || character === "]") {
+      depth -= 1;
+    } else if (character === '"') {
+      const start = at + 1;
+      for (at = start; json[at] !== '"'; at++) {
+        if (json[at] === "\\") {
+          at += 1;
+        }
+      }
+      if (depth === 1 && json[at + 1] === ":" && json.slice(start, at) === name) {
+        return json.slice(at + 2, -1);
+      }
+    }
+  }
+  return undefined;
 }

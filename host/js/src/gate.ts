@@ -2,13 +2,16 @@ import { digest } from "./component/files.js";
 import { type Component, Live } from "./component.js";
 import { asContract, asJson, asProfile, type Contract, isContract, ofDocument, type Profile } from "./contract.js";
 import {
+  type Audience,
   type Call,
   type Decision,
   type Facts,
   type Observation,
   ofText,
   type ProfileInfo,
+  type Step,
   type Surface,
+  stepOfText,
   type ToolResult,
 } from "./decision.js";
 import { SeamgateFault } from "./fault.js";
@@ -19,6 +22,9 @@ import { Contracts, Profiles, type Registered } from "./registered.js";
 import { type Answer, Report, type Usage, type Verdict } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 import type { Confidence, ContractInfo, Finish, Warning } from "./types.js";
+
+/** The operations for which an instance needs a profile, and nothing else. */
+const DECISIONS: readonly unknown[] = ["surface", "permit", "observe", "advance", "project"];
 
 /** How a gate is set up; every setting has a default. */
 export interface GateOptions {
@@ -255,6 +261,29 @@ export class Gate {
   }
 
   /**
+   * Apply one event to a run, in a fresh instance. Every decision of the run is made here; the host causes the effects.
+   *
+   * @param state - {@link Step.state} of the step before, unchanged. None for the first event, which is `started`.
+   * @param event - What happened (`schemas/event.schema.json`), as an object or as JSON text.
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where the event is invalid, or the state belongs to another
+   *   profile or version; or a limit was passed. The state stays as it was. An event that does not fit the run is none of
+   *   these: the step says why it was ignored.
+   */
+  advance(agent: string, state: string | undefined, event: object | string): Step {
+    return new Instance(this, true).advance(agent, state, event);
+  }
+
+  /**
+   * What one audience sees of a line of a journal, an object with `event`, `record` or `action`. Null where the profile shows
+   * nothing.
+   *
+   * @throws {SeamgateFault} `unknown_agent`; `bad_request` where the line is invalid; or a limit was passed.
+   */
+  project(agent: string, line: object | string, audience: Audience): Record<string, unknown> | null {
+    return new Instance(this, true).project(agent, line, audience);
+  }
+
+  /**
    * Decide about the calls of one run, whose facts are kept here: no decision can miss what one before it changed.
    *
    * @param facts - What is known of the run at its beginning, or {@link Loop.facts} of an earlier loop.
@@ -308,7 +337,7 @@ export class Gate {
     if (op === undefined) {
       return this.#contracts.has(agent) ? [this.#contracts.of(agent)] : [];
     }
-    if (op === "surface" || op === "permit" || op === "observe") {
+    if (DECISIONS.includes(op)) {
       return this.#profiles.has(agent) ? [this.#profiles.of(agent)] : [];
     }
     return String(op).includes("profile") ? this.#profiles.all() : this.#contracts.all();
@@ -383,6 +412,16 @@ export class Instance {
     return this.#decide("observe", agent, { facts, call, result });
   }
 
+  /** Apply one event to a run: see {@link Gate.advance}. */
+  advance(agent: string, state: string | undefined, event: object | string): Step {
+    return stepOfText(this.#made("advance", agent, state === undefined ? { event } : { state, event }));
+  }
+
+  /** What one audience sees of a line of a journal: see {@link Gate.project}. */
+  project(agent: string, line: object | string, audience: Audience): Record<string, unknown> | null {
+    return JSON.parse(this.#made("project", agent, { line, audience: JSON.stringify(audience) })).view;
+  }
+
   /** @internal */
   register(contract: string): ContractInfo {
     return JSON.parse(this.#about("register", "contract", contract));
@@ -415,17 +454,18 @@ export class Instance {
     return JSON.parse(this.#ask(needed, 0, JSON.stringify({ op: "describe_profile", agent }), "result").json);
   }
 
-  #decide<T>(
-    op: "surface" | "permit" | "observe",
-    agent: string,
-    documents: Readonly<Record<string, object | string>>,
-  ): T {
+  #decide<T>(op: string, agent: string, documents: Readonly<Record<string, object | string>>): T {
+    return ofText(this.#made(op, agent, documents));
+  }
+
+  /** What the kernel makes by the profile of an agent, as JSON text. */
+  #made(op: string, agent: string, documents: Readonly<Record<string, object | string>>): string {
     const texts = Object.entries(documents).map(([what, given]) => [what, asJson(what, given, "bad_request")] as const);
     const bytes = texts.reduce((sum, [, text]) => sum + measure(text).bytes, 0);
     smallEnough(this.#gate.limits, bytes);
     const members = texts.map(([what, text]) => `,"${what}":${text}`).join("");
     const request = `{"op":"${op}","agent":${JSON.stringify(agent)}${members}}`;
-    return ofText(this.#ask([this.#gate.profile(agent)], bytes, request, "result").json);
+    return this.#ask([this.#gate.profile(agent)], bytes, request, "result").json;
   }
 
   #about(op: string, what: "contract" | "profile", document: string): string {

@@ -3,6 +3,7 @@ export type { Contract, Profile } from "./contract.js";
 export type {
   Ask,
   Asked,
+  Audience,
   Call,
   Decided,
   Decision,
@@ -12,6 +13,7 @@ export type {
   Observation,
   ProfileInfo,
   Reason,
+  Step,
   Surface,
   SurfaceTool,
   ToolResult,

@@ -41,6 +41,13 @@ pub(crate) struct Dialect {
     pub(crate) patterns: Patterns,
 }
 
+/// That of a schema that names none, with its formats checked.
+impl Default for Dialect {
+    fn default() -> Self {
+        Dialect { draft: Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear }
+    }
+}
+
 /// The dialects by their URIs, a trailing `#` left out.
 const DIALECTS: [(&str, Draft); 5] = [
     ("http://json-schema.org/draft-04/schema", Draft::Draft4),
@@ -59,8 +66,15 @@ pub(crate) fn draft(uri: &str) -> Option<Draft> {
 }
 
 /// The URIs of the dialects there are, for messages.
-pub(crate) fn dialects() -> String {
+fn dialects() -> String {
     DIALECTS.map(|(uri, _)| uri).join(", ")
+}
+
+/// What is wrong where a dialect's URI stands that is none.
+pub(crate) fn unknown_dialect(place: Place, uri: &str) -> Violation {
+    let known = dialects();
+    let message = format!("must be a known dialect: {known}");
+    Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
 }
 
 /// A compiled schema.

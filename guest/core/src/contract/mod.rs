@@ -12,10 +12,10 @@ use crate::{
     caps::{CONTRACT_CAPS, Caps},
     check::{self, Checker, Dialect, Patterns, Resource, SchemaSource},
     fault::{Fault, FaultCode},
-    parse::{self, Document, Kind, NodeId, Number, Span},
+    parse::{Document, Kind, NodeId, Number},
     path::{ItemsPath, Path},
     place::{Place, Step},
-    screen::{self, Screening},
+    screen::Json,
     types::{Violation, Warning},
     violation::Details,
 };
@@ -159,18 +159,16 @@ impl Contract {
     /// names the member, what is wrong, and what would be right.
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadContract, "contract", violations);
-        let screening = read(text).map_err(wrong)?;
-        let screened = screening.passed().ok_or_else(|| wrong(screening.violations(&CONTRACT_CAPS).listed))?;
-        let document = screened.document();
+        let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
         let format = format();
-        if !format.is_valid(screened) {
-            return Err(wrong(format.violations(screened).listed));
+        if !format.is_valid(document.screened()) {
+            return Err(wrong(format.violations(document.screened()).listed));
         }
-        let unusable = on_disk(document);
+        let unusable = on_disk(&document);
         if !unusable.is_empty() {
             return Err(wrong(unusable));
         }
-        Reader { document }.contract().map_err(wrong)
+        Reader { document: &document }.contract().map_err(wrong)
     }
 
     pub fn agent(&self) -> &str {
@@ -275,30 +273,17 @@ impl Contract {
     /// Text for the agent's prompt.
     pub fn describe(&self) -> String {
         // It was parsed before, in as many words.
-        match read(&self.source) {
-            Ok(screening) => describe::describe(&screening.document, &self.extract),
+        match Json::read(&self.source, &CONTRACT_CAPS) {
+            Ok(document) => describe::describe(&document, &self.extract),
             Err(_) => String::new(),
         }
     }
 }
 
-/// Parse a contract and look for what no contract may be.
-fn read(text: &str) -> Result<Screening<'_>, Vec<Violation>> {
-    let span = Span::new(0, text.len());
-    let listed = |violations: crate::violation::Violations| violations.listed;
-    screen::screen_size(span, &CONTRACT_CAPS).map_err(listed)?;
-    let parsed = parse::parse(text, span, &CONTRACT_CAPS).map_err(|broken| vec![screen::malformed(text, &broken)])?;
-    Ok(screen::screen(parsed))
-}
-
 /// The format of contracts, compiled once.
 fn format() -> &'static Checker {
     static FORMAT: OnceLock<Checker> = OnceLock::new();
-    FORMAT.get_or_init(|| {
-        let dialect =
-            Dialect { draft: referencing::Draft::Draft202012, assert_formats: true, patterns: Patterns::Linear };
-        Checker::own(CONTRACT_SCHEMA, dialect)
-    })
+    FORMAT.get_or_init(|| Checker::own(CONTRACT_SCHEMA, Dialect::default()))
 }
 
 /// Schemas named by path, as contracts on disk have them: what comes here must be whole.
@@ -540,7 +525,7 @@ impl Reader<'_, '_> {
     fn draft(&self) -> Result<referencing::Draft, Violation> {
         match self.text("dialect") {
             None => Ok(referencing::Draft::Draft202012),
-            Some(uri) => check::draft(uri).ok_or_else(|| unknown_dialect(Place::root().name("dialect"), uri)),
+            Some(uri) => check::draft(uri).ok_or_else(|| check::unknown_dialect(Place::root().name("dialect"), uri)),
         }
     }
 
@@ -561,7 +546,7 @@ impl Reader<'_, '_> {
         if check::draft(uri).is_some() || resources.iter().any(given) {
             return Ok(());
         }
-        Err(unknown_dialect(self.document.place(at), uri))
+        Err(check::unknown_dialect(self.document.place(at), uri))
     }
 
     fn retry_limit(&self) -> u32 {
@@ -622,12 +607,6 @@ impl Reader<'_, '_> {
     }
 }
 
-fn unknown_dialect(place: Place, uri: &str) -> Violation {
-    let known = check::dialects();
-    let message = format!("must be a known dialect: {known}");
-    Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
-}
-
 /// The version in a schema's URI: its last part of the form `1.2.3`, with or without a `v` before it.
 fn version_in(id: &str) -> Option<&str> {
     id.split(['/', '#', '?', ':', '@']).rev().map(|part| part.strip_prefix('v').unwrap_or(part)).find(|part| {
@@ -642,8 +621,9 @@ fn version_in(id: &str) -> Option<&str> {
     })
 }
 
-fn digest(source: &str) -> String {
-    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(source)))
+/// `sha256:` and the digest of a text.
+pub fn digest(text: &str) -> String {
+    format!("sha256:{}", HEXLOWER.encode(&Sha256::digest(text)))
 }
 
 #[cfg(test)]
@@ -660,8 +640,8 @@ mod tests {
             (r#"{"agent":"a","schema":true,"shcema":true}"#, false),
             (r#"{"agent":"a","schema":true,"caps":{"depth":129}}"#, false),
         ] {
-            let screening = read(text).expect("JSON");
-            assert_eq!(format().is_valid(screening.passed().expect("nothing to refuse")), is_one, "{text}");
+            let Ok(document) = Json::read(text, &CONTRACT_CAPS) else { panic!("nothing to refuse: {text}") };
+            assert_eq!(format().is_valid(document.screened()), is_one, "{text}");
         }
     }
 

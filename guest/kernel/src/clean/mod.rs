@@ -45,7 +45,7 @@ pub fn clean(text: &str) -> Cleaned {
 /// A text, and all that is to be changed in it.
 #[derive(Debug, Clone)]
 pub struct Inspected<'t> {
-    text: &'t str,
+    pub(crate) text: &'t str,
     /// In order, not overlapping.
     edits: Vec<(Range<usize>, Edit)>,
     /// What was found in the whole. Spans are of the text as given.

@@ -2,21 +2,21 @@
 
 use seamgate_core::{
     Warning,
-    parts::{Document, Place, Step},
+    parts::{Document, NodeId, Place, Step},
 };
 
-use super::{Profile, Then};
-use crate::tool::{Effect, Permit, Tool};
+use super::{Profile, Then, read::ARGUMENTS, tools_of};
+use crate::tool::{COMPUTED_LABELS, Effect, Permit, Tool};
 
 /// Words in the arguments of a tool by which it takes a command as free text.
 const FREE_TEXT: [&str; 6] = ["command", "cmd", "script", "shell", "sql", "code"];
 
 pub(super) fn lint(profile: &Profile) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for (index, tool) in profile.tools.iter().enumerate() {
-        let mut place = Place::root().name("tools");
-        place.push(Step::Index(index));
-        of_tool(profile, tool, &place, &mut warnings);
+    if let Some(document) = profile.document() {
+        for (tool, at) in profile.tools.iter().zip(tools_of(&document)) {
+            of_tool(profile, tool, (&document, at), &mut warnings);
+        }
     }
     let budget = &profile.budget;
     let limits = [
@@ -32,7 +32,8 @@ pub(super) fn lint(profile: &Profile) -> Vec<Warning> {
     warnings
 }
 
-fn of_tool(profile: &Profile, tool: &Tool, place: &Place, warnings: &mut Vec<Warning>) {
+fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), warnings: &mut Vec<Warning>) {
+    let place = &document.place(at);
     let mut say = |place: &Place, code: &str, message: &str| warnings.push(warning(place, code, message));
     if tool.definition.is_none() {
         say(place, "no_definition", "pin the tool's definition in the lock file: a server may change it unseen");
@@ -49,34 +50,21 @@ fn of_tool(profile: &Profile, tool: &Tool, place: &Place, warnings: &mut Vec<War
     }
     let is_guarded = profile.deny.iter().any(|rule| tool.is_named(&rule.tool));
     let takes_text = tool.permit != Permit::Deny && tool.effect != Effect::Read && tool.scope.is_empty();
-    let named = |word: &&str| profile_mentions(profile, tool, word);
-    if is_guarded && takes_text && FREE_TEXT.iter().any(named) {
+    if is_guarded && takes_text && takes_a_command(document, at) {
         let message =
             "take the command as a list of words, or hold it to values: a deny rule on free text can be spelled around";
         say(&place.clone().name("arguments"), "free_text_command", message);
     }
 }
 
-/// Whether the arguments of a tool have a member of this name.
-fn profile_mentions(profile: &Profile, tool: &Tool, word: &str) -> bool {
-    let Some(document) = profile.document() else {
-        return false;
-    };
-    let tools = document.member(Document::ROOT, "tools");
-    let mut tools = tools.into_iter().flat_map(|at| document.items(at));
-    let is_it = |at: &u32| {
-        let text = |name: &str| document.member(*at, name).map_or("", |at| document.string(at));
-        text("name") == tool.name && text("server") == tool.server
-    };
-    let Some(at) = tools.find(is_it) else {
-        return false;
-    };
-    let definition = document.member(at, "definition");
-    let schemas = ["inputSchema", "parameters", "input_schema"].into_iter();
-    let schemas = schemas.filter_map(|name| document.member(definition?, name)).chain(document.member(at, "arguments"));
+/// Whether the arguments of a tool have a member by which it takes a command as free text.
+fn takes_a_command(document: &Document, tool: NodeId) -> bool {
+    let definition = document.member(tool, "definition");
+    let schemas = ARGUMENTS.into_iter().filter_map(|name| document.member(definition?, name));
     schemas
+        .chain(document.member(tool, "arguments"))
         .filter_map(|schema| document.member(schema, "properties"))
-        .any(|properties| document.member(properties, word).is_some())
+        .any(|properties| FREE_TEXT.iter().any(|word| document.member(properties, word).is_some()))
 }
 
 /// Labels that reach effects or the outside with no flow in between.
@@ -99,8 +87,7 @@ fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     }
     for (index, flow) in profile.flows.iter().enumerate() {
         let is_known = read(&flow.after) || profile.context.iter().any(|source| source.labels.contains(&flow.after));
-        let computed = ["truncated", "stale", "sampled", "partial"].contains(&flow.after.as_str());
-        if !is_known && !computed {
+        if !is_known && !COMPUTED_LABELS.contains(&flow.after.as_str()) {
             let mut place = Place::root().name("flows");
             place.push(Step::Index(index));
             let what = if matches!(flow.then, Then::Deny) { "denies" } else { "asks for" };

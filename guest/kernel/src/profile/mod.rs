@@ -6,10 +6,10 @@ mod read;
 
 use seamgate_core::{
     Contract, Warning,
-    parts::{CONTRACT_CAPS, Json, Path, Schema},
+    parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema},
 };
 
-pub(crate) use read::read;
+pub(crate) use read::{DELEGATE, read};
 
 use crate::{
     document::Format,
@@ -33,8 +33,19 @@ pub struct Profile {
     pub(crate) flows: Vec<Flow>,
     pub(crate) budget: Budget,
     pub(crate) context: Vec<Context>,
+    /// What a task is held to.
+    pub(crate) task: Option<Contract>,
+    /// Whether the model first makes a task of free text.
+    pub(crate) frame: bool,
+    pub(crate) prompt: Option<Prompt>,
     /// The final answer's contract.
     pub(crate) final_contract: Option<Contract>,
+    /// The kinds of evidence that a final answer needs.
+    pub(crate) evidence: Vec<Need>,
+    /// What a run ends with at a limit: a partial answer, or none.
+    pub(crate) fails_at_limit: bool,
+    pub(crate) projections: Projections,
+    pub(crate) delegates: Vec<Delegate>,
 }
 
 /// What the agent may use in one mode.
@@ -43,6 +54,8 @@ pub(crate) struct Mode {
     pub(crate) tools: Vec<String>,
     /// For which tasks: each path leads to one of the values, as equal ones are written.
     pub(crate) when: Vec<(Path, Vec<String>)>,
+    /// Groups that may change to it.
+    pub(crate) by: Vec<String>,
 }
 
 /// Principals who may approve.
@@ -76,16 +89,73 @@ pub(crate) enum Then {
 /// Limits of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Budget {
+    pub(crate) steps: Option<u64>,
     pub(crate) tool_calls: Option<u64>,
     pub(crate) tokens: Option<u64>,
     pub(crate) ms: Option<u64>,
     pub(crate) same_call: Option<u64>,
+    /// The size of a run's state, in bytes.
+    pub(crate) state_bytes: usize,
 }
 
 /// A declared source of context.
 pub(crate) struct Context {
     pub(crate) name: String,
+    pub(crate) schema: Option<Schema>,
+    /// The model reads this many bytes of it at the most.
+    pub(crate) max_bytes: usize,
+    pub(crate) is_required: bool,
     pub(crate) labels: Vec<String>,
+}
+
+/// What the model is told before the task.
+pub(crate) struct Prompt {
+    pub(crate) role: String,
+    pub(crate) rules: Vec<String>,
+    /// The longest prompt, in bytes.
+    pub(crate) max_bytes: usize,
+}
+
+/// A kind of evidence that a final answer needs.
+pub(crate) struct Need {
+    pub(crate) kind: String,
+    /// So many observations support it.
+    pub(crate) min: usize,
+    /// Text there explains why it is missing.
+    pub(crate) or_explained: Option<Path>,
+}
+
+/// What an audience is shown. None: the audience has no view.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Projections {
+    /// A text for each tool.
+    pub(crate) ui: Option<Vec<(String, String)>>,
+    pub(crate) user: Option<Vec<(String, String)>>,
+    pub(crate) audit: Option<Arguments>,
+    pub(crate) eval: Option<Arguments>,
+}
+
+/// How arguments are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arguments {
+    Digest,
+    Text,
+}
+
+/// An agent that this one may delegate to.
+pub(crate) struct Delegate {
+    pub(crate) agent: String,
+    /// The digest of its profile.
+    pub(crate) profile: String,
+    pub(crate) tools: Vec<String>,
+    /// Paths into `task` and `context`.
+    pub(crate) pass: Vec<Path>,
+    pub(crate) budget: Budget,
+}
+
+/// The tools of a profile that is read again, in its order.
+pub(crate) fn tools_of<'d>(profile: &'d Document) -> impl Iterator<Item = NodeId> + 'd {
+    profile.member(Document::ROOT, "tools").into_iter().flat_map(|at| profile.items(at))
 }
 
 impl Profile {
@@ -124,6 +194,11 @@ impl Profile {
     /// Text for the agent's prompt: its tools, which of them need approval, and its final answer.
     pub fn describe(&self) -> String {
         describe::describe(self)
+    }
+
+    /// Whether the kernel asks the model. Without, it decides about single calls.
+    pub(crate) fn has_loop(&self) -> bool {
+        self.prompt.is_some() && self.final_contract.is_some()
     }
 
     /// The profile as a document. It was read before, in as many words.

@@ -2,13 +2,15 @@
 
 use seamgate_core::{
     Contract, Violation,
-    parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, quote},
+    parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, canonical, digest, json, quote},
 };
 
-use super::{Budget, Context, Deny, Flow, Group, Mode, Profile, Then};
+use serde_json::value::RawValue;
+
+use super::{Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt, Then};
 use crate::{
-    digest::{canonical_at, sha256},
-    document::{number_in, source, text, text_in, texts_in, wrong},
+    document::{number_in, source, text, text_in, texts_in},
+    render::cleaned,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -23,6 +25,35 @@ const DEFAULT_MAX_BYTES: u64 = 20_000;
 /// A cut keeps so many items at the beginning and at the end, if the profile does not say how many.
 const DEFAULT_HEAD: u64 = 30;
 const DEFAULT_TAIL: u64 = 20;
+
+/// A model reads so many bytes of a value of the context, if the profile does not say how many.
+const DEFAULT_CONTEXT_BYTES: u64 = 4_000;
+
+/// The longest prompt and the largest state, in bytes, if the profile does not say how large.
+const DEFAULT_PROMPT_BYTES: u64 = 60_000;
+const DEFAULT_STATE_BYTES: u64 = 262_144;
+
+/// What the names of tools begin with that delegate.
+pub(crate) const DELEGATE: &str = "delegate_";
+
+/// What the model gives when it delegates.
+const DELEGATE_ARGUMENTS: &str = r#"{"type":"object","required":["reason"],"additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":4096}}}"#;
+
+/// What servers call the schema of a tool's arguments.
+pub(super) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];
+
+/// The definition of a tool that delegates.
+fn delegate_definition(agent: &str) -> Definition {
+    let name = json(&format!("{DELEGATE}{agent}"));
+    let description = json(&format!("Hand a part of the task to the agent {agent}. It answers with a document."));
+    let whole = format!(r#"{{"name":{name},"description":{description},"inputSchema":{DELEGATE_ARGUMENTS}}}"#);
+    Definition {
+        digest: digest(&whole),
+        canonical: String::new(),
+        shown: RawValue::from_string(whole).unwrap_or_default(),
+        arguments: None,
+    }
+}
 
 /// # Errors
 ///
@@ -47,18 +78,27 @@ impl Reader<'_, '_> {
         let groups: Vec<&str> = approvers.iter().map(|group| group.name.as_str()).collect();
         let context = self.context();
         let sources: Vec<&str> = context.iter().map(|source| source.name.as_str()).collect();
-        let tools: Vec<Tool> = self.each("tools").into_iter().map(|at| self.tool(at, &groups, &sources)).collect();
+        let mut tools: Vec<Tool> = self.each("tools").into_iter().map(|at| self.tool(at, &groups, &sources)).collect();
+        let delegates = self.delegates();
+        let delegate_tools = self.each("delegate");
+        tools.extend(delegate_tools.into_iter().map(|at| self.delegate_tool(at, &groups)));
         self.unique_tools(&tools);
-        self.task();
         Profile {
             agent: text(document, "agent").unwrap_or_default().to_owned(),
             version: text(document, "version").unwrap_or("0.0.0").to_owned(),
-            digest: sha256(source.as_bytes()),
+            digest: digest(&source),
             modes: self.modes(&tools, &groups),
             deny: self.deny(&tools),
             flows: self.flows(&groups),
-            budget: self.budget(),
+            budget: self.budget(self.member(Document::ROOT, "budget")),
+            task: self.task(),
+            frame: self.member(Document::ROOT, "task").is_some_and(|task| self.is_true(task, "frame")),
+            prompt: self.prompt(),
             final_contract: self.final_contract(),
+            evidence: self.evidence(),
+            fails_at_limit: text(document, "on_limit") == Some("failed"),
+            projections: self.projections(),
+            delegates,
             source,
             tools,
             approvers,
@@ -67,7 +107,7 @@ impl Reader<'_, '_> {
     }
 
     fn say(&mut self, at: NodeId, expected: &str, message: &str) {
-        self.wrong.push(wrong(self.document, at, "profile", expected, message));
+        self.wrong.push(Violation::of(self.document, at, "profile", expected, message));
     }
 
     fn member(&self, at: NodeId, name: &str) -> Option<NodeId> {
@@ -126,16 +166,107 @@ impl Reader<'_, '_> {
             if context.iter().any(|other| other.name == name) {
                 self.say(at, "each name once", "must have a name that no other source has");
             }
-            self.schema(at, "schema");
-            context.push(Context { name, labels: texts_in(self.document, at, "labels") });
+            let max_bytes = self.size(Some(at), "max_bytes", DEFAULT_CONTEXT_BYTES);
+            context.push(Context {
+                name,
+                schema: self.schema(at, "schema"),
+                max_bytes,
+                is_required: self.is_true(at, "required"),
+                labels: texts_in(self.document, at, "labels"),
+            });
         }
         context
     }
 
-    /// Schemas that only the loop uses are compiled too: a profile that loads has none that cannot be used.
-    fn task(&mut self) {
-        if let Some(task) = self.member(Document::ROOT, "task") {
-            self.schema(task, "schema");
+    fn is_true(&self, at: NodeId, name: &str) -> bool {
+        self.member(at, name).is_some_and(|at| self.document.kind(at) == Kind::True)
+    }
+
+    fn size(&self, at: Option<NodeId>, name: &str, default: u64) -> usize {
+        let number = at.and_then(|at| number_in(self.document, at, name)).unwrap_or(default);
+        usize::try_from(number).unwrap_or(usize::MAX)
+    }
+
+    /// What a task is held to: a contract, because the model may have to make it.
+    fn task(&mut self) -> Option<Contract> {
+        let task = self.member(Document::ROOT, "task")?;
+        let at = self.member(task, "schema")?;
+        if let Err(found) = Schema::compile(self.document, at) {
+            self.wrong.extend(found);
+            return None;
+        }
+        let schema = source(self.document, at);
+        let place = self.document.place(task);
+        self.contract(&format!(r#"{{"agent":"task","schema":{schema}}}"#), &place)
+    }
+
+    fn prompt(&self) -> Option<Prompt> {
+        let at = self.member(Document::ROOT, "prompt")?;
+        Some(Prompt {
+            role: text_in(self.document, at, "role").unwrap_or_default().to_owned(),
+            rules: texts_in(self.document, at, "rules"),
+            max_bytes: self.size(Some(at), "max_bytes", DEFAULT_PROMPT_BYTES),
+        })
+    }
+
+    fn evidence(&mut self) -> Vec<Need> {
+        let needs = self.member(Document::ROOT, "final").and_then(|at| self.member(at, "evidence"));
+        let needs: Vec<NodeId> = needs.into_iter().flat_map(|at| self.document.items(at)).collect();
+        let need = |at| Need {
+            kind: text_in(self.document, at, "kind").unwrap_or_default().to_owned(),
+            min: self.size(Some(at), "min", 1),
+            or_explained: self.path(at, "or_explained"),
+        };
+        needs.into_iter().map(need).collect()
+    }
+
+    fn projections(&self) -> Projections {
+        let document = self.document;
+        let audience = |name| document.member(document.member(Document::ROOT, "projections")?, name);
+        let texts = |name| {
+            let members = document.members(audience(name)?);
+            let texts = members.map(|(tool, at)| (document.string(tool).to_owned(), document.string(at).to_owned()));
+            Some(texts.collect())
+        };
+        let arguments = |name| match text_in(document, audience(name)?, "args") {
+            Some("text") => Some(Arguments::Text),
+            _ => Some(Arguments::Digest),
+        };
+        Projections { ui: texts("ui"), user: texts("user"), audit: arguments("audit"), eval: arguments("eval") }
+    }
+
+    fn delegates(&mut self) -> Vec<Delegate> {
+        let mut delegates: Vec<Delegate> = Vec::new();
+        for at in self.each("delegate") {
+            let paths: Vec<NodeId> =
+                self.member(at, "pass").into_iter().flat_map(|at| self.document.items(at)).collect();
+            let agent = text_in(self.document, at, "agent").unwrap_or_default().to_owned();
+            delegates.push(Delegate {
+                agent,
+                profile: text_in(self.document, at, "profile").unwrap_or_default().to_owned(),
+                tools: texts_in(self.document, at, "tools"),
+                pass: paths.into_iter().filter_map(|at| self.path_at(at)).collect(),
+                budget: self.budget(self.member(at, "budget")),
+            });
+        }
+        delegates
+    }
+
+    /// Delegating is a tool like others, which the host itself offers.
+    fn delegate_tool(&mut self, at: NodeId, groups: &[&str]) -> Tool {
+        let agent = text_in(self.document, at, "agent").unwrap_or_default();
+        Tool {
+            definition: Some(delegate_definition(agent)),
+            name: format!("{DELEGATE}{agent}"),
+            server: String::new(),
+            // The child's run has the key of the call: the same one twice is one run.
+            effect: Effect::Idempotent,
+            egress: false,
+            arguments: Some(Schema::own(DELEGATE_ARGUMENTS)),
+            scope: Vec::new(),
+            permit: self.permit(at, groups),
+            result: self.result_rule(None, None),
+            is_delegate: true,
         }
     }
 
@@ -152,6 +283,7 @@ impl Reader<'_, '_> {
             permit: self.permit(at, groups),
             result: self.result(at),
             name,
+            is_delegate: false,
         }
     }
 
@@ -162,10 +294,11 @@ impl Reader<'_, '_> {
             let expected = quote(name, 128);
             self.say(at, &expected, &format!("must be the definition of the tool {expected}"));
         }
-        let schemas = ["inputSchema", "parameters", "input_schema"];
-        let given = schemas.into_iter().find(|name| self.member(at, name).is_some());
+        let given = ARGUMENTS.into_iter().find(|name| self.member(at, name).is_some());
         Some(Definition {
-            digest: sha256(source(document, at).as_bytes()),
+            digest: digest(&source(document, at)),
+            canonical: digest(&canonical(document, at)),
+            shown: RawValue::from_string(cleaned(document, at)).unwrap_or_default(),
             arguments: given.and_then(|name| self.schema(at, name)),
         })
     }
@@ -235,7 +368,7 @@ impl Reader<'_, '_> {
     }
 
     fn unique_tools(&mut self, tools: &[Tool]) {
-        for (index, at) in self.each("tools").into_iter().enumerate() {
+        for (index, at) in [self.each("tools"), self.each("delegate")].concat().into_iter().enumerate() {
             let same = |other: &&Tool| other.name == tools[index].name && other.server == tools[index].server;
             if tools[..index].iter().any(|other| same(&other)) {
                 self.say(at, "each tool once", "must be a tool that is not there yet: its server and name are taken");
@@ -248,10 +381,7 @@ impl Reader<'_, '_> {
         let document = self.document;
         for at in words {
             let word = document.string(at);
-            let delegate =
-                |name: &str| self.each("delegate").into_iter().any(|to| text_in(document, to, "agent") == Some(name));
-            let is_delegate = word.strip_prefix("delegate_").is_some_and(delegate);
-            if word != "*" && !is_delegate && !tools.iter().any(|tool| tool.is_named(word)) {
+            if word != "*" && !tools.iter().any(|tool| tool.is_named(word)) {
                 self.say(at, "the name of a tool, or *", "must be a tool of this profile, or *");
             }
         }
@@ -269,10 +399,11 @@ impl Reader<'_, '_> {
             let mut when = Vec::new();
             for (path, values) in self.member(at, "when").into_iter().flat_map(|at| document.members(at)) {
                 if let Some(path) = self.path_at(path) {
-                    when.push((path, document.items(values).map(|at| canonical_at(document, at)).collect()));
+                    when.push((path, document.items(values).map(|at| canonical(document, at)).collect()));
                 }
             }
-            modes.push(Mode { name, tools: texts_in(document, at, "tools"), when });
+            let by = texts_in(document, at, "by");
+            modes.push(Mode { name, tools: texts_in(document, at, "tools"), when, by });
         }
         modes
     }
@@ -312,16 +443,15 @@ impl Reader<'_, '_> {
         flows
     }
 
-    fn budget(&self) -> Budget {
-        let limit = |name| {
-            let at = self.member(Document::ROOT, "budget")?;
-            number_in(self.document, at, name)
-        };
+    fn budget(&self, at: Option<NodeId>) -> Budget {
+        let limit = |name| number_in(self.document, at?, name);
         Budget {
+            steps: limit("steps"),
             tool_calls: limit("tool_calls"),
             tokens: limit("tokens"),
             ms: limit("ms"),
             same_call: limit("same_call"),
+            state_bytes: self.size(at, "state_bytes", DEFAULT_STATE_BYTES),
         }
     }
 
@@ -342,24 +472,22 @@ impl Reader<'_, '_> {
     }
 
     fn result(&mut self, tool: NodeId) -> ResultRule {
+        self.result_rule(Some(tool), self.member(tool, "result"))
+    }
+
+    fn result_rule(&mut self, tool: Option<NodeId>, rule: Option<NodeId>) -> ResultRule {
         let document = self.document;
-        let rule = self.member(tool, "result");
         let inside = |name: &str| rule.and_then(|rule| document.member(rule, name));
-        let number = |at: Option<NodeId>, name: &str, default: u64| {
-            let number = at.and_then(|at| number_in(document, at, name)).unwrap_or(default);
-            usize::try_from(number).unwrap_or(usize::MAX)
-        };
-        let at = rule.unwrap_or(tool);
         let (provenance, freshness) = (inside("provenance"), inside("freshness"));
         let items = rule.and_then(|rule| self.items(rule));
         // A path that is none was told by itself.
         let are_items = items.is_some() || inside("items").is_none();
         ResultRule {
-            max_bytes: number(rule, "max_bytes", DEFAULT_MAX_BYTES),
-            contract: if are_items { self.result_contract(tool, rule) } else { None },
+            max_bytes: self.size(rule, "max_bytes", DEFAULT_MAX_BYTES),
+            contract: tool.filter(|_| are_items).and_then(|tool| self.result_contract(tool, rule)),
             items,
-            head: number(inside("keep"), "head", DEFAULT_HEAD),
-            tail: number(inside("keep"), "tail", DEFAULT_TAIL),
+            head: self.size(inside("keep"), "head", DEFAULT_HEAD),
+            tail: self.size(inside("keep"), "tail", DEFAULT_TAIL),
             source: provenance.and_then(|at| text_in(document, at, "source")).map(str::to_owned),
             query: provenance.and_then(|at| self.template(at, "query")),
             time_range: provenance.and_then(|at| self.template(at, "time_range")),
@@ -372,9 +500,9 @@ impl Reader<'_, '_> {
             sampled: rule.and_then(|at| self.path(at, "sampled")),
             partial: rule.and_then(|at| self.path(at, "partial")),
             // What nothing is said about is not trusted.
-            labels: match inside("labels") {
-                Some(_) => texts_in(document, at, "labels"),
-                None => vec!["untrusted".to_owned()],
+            labels: match (inside("labels"), rule) {
+                (Some(_), Some(rule)) => texts_in(document, rule, "labels"),
+                _ => vec!["untrusted".to_owned()],
             },
             supports: self.supports(rule),
         }
@@ -436,7 +564,7 @@ impl Reader<'_, '_> {
         let Some(path) = items else {
             return self.contract(&whole(""), &place);
         };
-        let path = seamgate_core::parts::json(&path);
+        let path = json(&path);
         // Where the schema does not say what an item is, any may be one.
         let governed = Contract::compile(&whole(&format!(r#","items":{{"path":{path}}}"#)));
         governed.ok().or_else(|| self.contract(&whole(&format!(r#","items":{{"path":{path},"schema":true}}"#)), &place))

@@ -320,7 +320,7 @@ class HiddenTool:
     """A tool that the model may not see, and by what code of `schemas/surface.schema.json`."""
 
     tool: str
-    code: Literal["absent", "changed", "unknown", "mode", "permit"]
+    code: Literal["absent", "changed", "unknown", "mode", "permit", "deny", "parent"]
     server: str | None = None
 
 
@@ -338,4 +338,32 @@ class Surface:
     tools: tuple[SurfaceTool, ...]
     hidden: tuple[HiddenTool, ...]
     facts: dict[str, Any]
+    json: str = field(default="", repr=False, compare=False)
+
+
+Audience = Literal["model", "ui", "user", "audit", "eval"]
+"""Who is shown a line of a journal."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one event of a run led to (`schemas/step.schema.json`).
+
+    Attributes:
+        step: How many events the run has had.
+        state: The new state as JSON text: give it to the next `advance`, unchanged.
+        records: What was decided.
+        actions: What the host must do next.
+        wake_at: When something lapses, in milliseconds since 1970: send a `tick` then.
+        need: Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event
+            again, with `artifacts`.
+        json: The step as JSON text, the same bytes as in every other runtime.
+    """
+
+    step: int = 0
+    state: str | None = None
+    records: tuple[dict[str, Any], ...] = ()
+    actions: tuple[dict[str, Any], ...] = ()
+    wake_at: int | None = None
+    need: tuple[str, ...] = ()
     json: str = field(default="", repr=False, compare=False)

@@ -13,7 +13,7 @@ from wasmtime.component import ExportIndex
 
 from . import _json
 from ._contracts import read_contract
-from ._decisions import Call, Decision, Facts, Observation, ProfileInfo, Surface, ToolResult
+from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
 from ._loop import Loop
@@ -416,6 +416,34 @@ class Gate:
         """
         return self.instance().observe(agent, facts, call, result)
 
+    def advance(self, agent: str, state: str | None, event: str | Mapping[str, Any]) -> Step:
+        """Apply one event to a run, in a fresh instance. Every decision of the run is made here; the host causes the effects.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            state: `Step.state` of the step before, unchanged. None for the first event, which is `started`.
+            event: What happened (`schemas/event.schema.json`), as a dict or as JSON text.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; `bad_request` where the event is invalid, or the state belongs to another profile
+                or version; or a limit was passed. The state stays as it was. An event that does not fit the run is none of
+                these: the step says why it was ignored.
+        """
+        return self.instance().advance(agent, state, event)
+
+    def project(self, agent: str, line: str | Mapping[str, Any], audience: Audience) -> dict[str, Any] | None:
+        """What one audience sees of a line of a journal. None where the profile shows nothing.
+
+        Args:
+            agent: The name of an agent whose profile is registered.
+            line: An object with `event`, `record` or `action`, as a dict or as JSON text.
+            audience: `model`, `ui`, `user`, `audit` or `eval`.
+
+        Raises:
+            SeamgateFault: `unknown_agent`; `bad_request` where the line is not JSON; or a limit was passed.
+        """
+        return self.instance().project(agent, line, audience)
+
     def loop(self, agent: str, *, clock: Callable[[], float] = time.time, **facts: Unpack[Facts]) -> Loop:
         """Decide about the calls of one run, whose facts are kept here: no decision can miss what one before it
         changed.
@@ -486,7 +514,7 @@ class Gate:
         one = [agent] if isinstance(agent, str) else []
         if op is None:
             return one, []
-        if op in ("surface", "permit", "observe"):
+        if op in ("surface", "permit", "observe", "advance", "project"):
             return [], one
         return ([], sorted(self._profiles)) if "profile" in str(op) else (sorted(self._contracts), [])
 
@@ -584,6 +612,32 @@ class Instance:
         Args and errors are those of `Gate.observe`.
         """
         return self._made(Observation, "observe", agent, facts=facts, call=call, result=result)
+
+    def advance(self, agent: str, state: str | None, event: str | Mapping[str, Any]) -> Step:
+        """Apply one event to a run. A registered profile is compiled once.
+
+        Args and errors are those of `Gate.advance`.
+        """
+        text = self._of_kernel("advance", agent, [state, _text_of("event", event)])
+        members = {name: (value, source) for name, value, source in _json.members(text)}
+        plain = {name: value for name, (value, _) in members.items() if name != "state"}
+        tuples = {name: tuple(plain.pop(name, ())) for name in ("records", "actions", "need")}
+        return Step(state=members["state"][1] if "state" in members else None, json=text, **tuples, **plain)
+
+    def project(self, agent: str, line: str | Mapping[str, Any], audience: Audience) -> dict[str, Any] | None:
+        """What one audience sees of a line of a journal. A registered profile is compiled once.
+
+        Args and errors are those of `Gate.project`.
+        """
+        return _json.parse(self._of_kernel("project", agent, [_text_of("line", line), audience]))["view"]
+
+    def _of_kernel(self, name: str, agent: str, texts: list[str | None]) -> str:
+        size = self._gate._small_enough(sum(0 if text is None else _size(text) for text in texts))
+        function = self._gate._sandbox.harness(KERNEL, name)
+        text = self._by_profile(agent, size, lambda live: _typed(live, function, agent, *texts))
+        if not isinstance(text, str):
+            raise SeamgateFault("trap", "the component failed: invalid answer: no text")
+        return text
 
     def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> Made:
         texts = [None if document is None else _text_of(what, document) for what, document in documents.items()]

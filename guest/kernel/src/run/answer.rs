@@ -1,0 +1,157 @@
+//! The final answer: the contract, its evidence, and the kinds of evidence that the profile asks for.
+
+use std::borrow::Cow;
+
+use seamgate_core::{
+    Confidence as Sure, Disposition, NamedList, Observation, Request,
+    parts::{Document, Json, Kind, Path, digest},
+    validate,
+};
+
+use super::{
+    Run,
+    event::Event,
+    state::{CallState, Form, Seen},
+};
+use crate::{
+    document::{CAPS, text_in},
+    observation::Confidence,
+    observe::observe,
+    profile::Need,
+    result::{Body, ToolResult},
+};
+
+/// What an output is as a final answer.
+pub(super) enum Judged {
+    Answer(String),
+    /// Why not, for the model.
+    Not(String),
+    /// The texts of these artifacts are needed to know.
+    Need(Vec<String>),
+}
+
+impl Run<'_> {
+    pub(super) fn judge_answer(&self, text: &str, event: &Event) -> Judged {
+        let Some(contract) = &self.profile.final_contract else {
+            return Judged::Not("This agent has no final answer.".to_owned());
+        };
+        let mut need = Vec::new();
+        let mut evidence = Vec::new();
+        for call in &self.state.calls {
+            let Some(seen) = &call.seen else { continue };
+            match self.text_of(call, seen, text, event) {
+                Ok(shown) => evidence.push(as_evidence(seen, shown)),
+                Err(artifact) => need.push(artifact),
+            }
+        }
+        if !need.is_empty() {
+            need.dedup();
+            return Judged::Need(need);
+        }
+        let lists = self.state.facts.lists.iter();
+        let request = Request {
+            agent: contract.agent().to_owned(),
+            output: text,
+            finish: event.finish(),
+            lists: lists.map(|(name, values)| NamedList { name: name.clone(), values: values.clone() }).collect(),
+            evidence: Some(Cow::Owned(evidence)),
+            invalid_utf8: None,
+        };
+        match validate(contract, &request) {
+            Ok(report) => match (report.disposition, report.output) {
+                (Disposition::Accepted, Some(document)) => match self.lacking(&document).first() {
+                    None => Judged::Answer(document),
+                    Some(need) => Judged::Not(lacks(need)),
+                },
+                _ => Judged::Not(report.feedback),
+            },
+            Err(fault) => Judged::Not(format!("The answer could not be judged: {}", fault.message)),
+        }
+    }
+
+    /// The text that claims are held to. What left the state is made again of its artifact, if the answer names it.
+    fn text_of(&self, call: &CallState, seen: &Seen, answer: &str, event: &Event) -> Result<String, String> {
+        if let Some(text) = &seen.text {
+            return Ok(text.clone());
+        }
+        let is_gone = seen.form != Form::Pieces && !seen.limitations.iter().any(|code| code == "invalid");
+        if !is_gone || !answer.contains(&seen.id) {
+            return Ok(String::new());
+        }
+        let brought = event.members("artifacts").find(|(name, _)| *name == seen.artifact);
+        let text = brought.map(|(_, at)| event.document().string(at)).filter(|text| digest(text) == seen.artifact);
+        let body = match (text, seen.form) {
+            (None, _) => return Err(seen.artifact.clone()),
+            (Some(text), Form::Json) => Body::Json(text.to_owned()),
+            (Some(text), _) => Body::Text(text.to_owned()),
+        };
+        let index = self.state.call(&call.key).unwrap_or_default();
+        let made = self.facts().and_then(|facts| {
+            observe(self.profile, &facts, &self.as_call(index), &ToolResult { is_error: seen.is_error, body })
+        });
+        Ok(made.map(|made| made.text).unwrap_or_default())
+    }
+
+    /// How many observations support a kind.
+    fn supporting(&self, kind: &str) -> usize {
+        let seen = self.state.calls.iter().filter_map(|call| call.seen.as_ref());
+        seen.filter(|seen| !seen.is_error && seen.kinds.iter().any(|other| other == kind)).count()
+    }
+
+    /// The kinds of evidence that are missing, and that a document does not explain.
+    fn lacking(&self, document: &str) -> Vec<&Need> {
+        let document = Json::read(document, &CAPS).ok();
+        let is_explained = |need: &Need| {
+            let (Some(document), Some(path)) = (&document, &need.or_explained) else { return false };
+            Path::select(&path.selectors, document, Document::ROOT).into_iter().any(|at| explains(document, at, need))
+        };
+        self.missing().into_iter().filter(|need| !is_explained(need)).collect()
+    }
+
+    /// The kinds of evidence that no observations support as often as the profile asks for.
+    pub(super) fn missing(&self) -> Vec<&Need> {
+        self.profile.evidence.iter().filter(|need| self.supporting(&need.kind) < need.min).collect()
+    }
+
+    /// Whether the model could answer now.
+    pub(super) fn could_answer(&self) -> bool {
+        self.missing().iter().all(|need| need.or_explained.is_some())
+    }
+}
+
+/// Text explains; an object, or a list of objects, has to name the kind.
+fn explains(document: &Document, at: seamgate_core::parts::NodeId, need: &Need) -> bool {
+    match document.kind(at) {
+        Kind::String => !document.string(at).trim().is_empty(),
+        Kind::Array => document.items(at).any(|item| explains(document, item, need)),
+        Kind::Object => {
+            text_in(document, at, "kind") == Some(&need.kind)
+                || text_in(document, at, &need.kind).is_some_and(|text| !text.trim().is_empty())
+        }
+        _ => false,
+    }
+}
+
+fn lacks(need: &Need) -> String {
+    let explained = match &need.or_explained {
+        Some(path) => format!(", or explain at {} why there is none", path.text),
+        None => String::new(),
+    };
+    format!("The answer lacks evidence of the kind {}: find at least {}{explained}.", need.kind, need.min)
+}
+
+fn as_evidence(seen: &Seen, text: String) -> Observation {
+    Observation {
+        id: seen.id.clone(),
+        kinds: seen.kinds.clone(),
+        text,
+        labels: seen.labels.clone(),
+        confidence: match seen.confidence {
+            Confidence::Low => Sure::Low,
+            Confidence::Medium => Sure::Medium,
+            Confidence::High => Sure::High,
+        },
+        complete: seen.complete,
+        limitations: seen.limitations.clone(),
+    }
+}

@@ -1,0 +1,356 @@
+//! Each call, from its decision to its end. What may run is decided by `permit`, and nowhere else.
+
+use seamgate_core::{
+    Fault,
+    parts::{Document, Json, digest, short},
+};
+
+use super::{
+    Run,
+    event::Event,
+    raw,
+    state::{ContextRequest, Phase},
+    step::{Action, Record},
+};
+use crate::{
+    call::{Call, MAX_ARGUMENTS},
+    decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
+    digest::same_call,
+    document::CAPS,
+    facts::{Decided, Verdict},
+    permit::permit,
+    surface,
+    tool::{Effect, Tool},
+};
+
+/// A record shows so many bytes of arguments.
+const MAX_SHOWN: usize = 4096;
+
+/// Without a limit of its own, the same denial may come so often.
+const MAX_DENIALS: u64 = 2;
+
+/// The tool by which a child asks for its parent's context. It exists in no profile, and is always denied.
+const REQUEST_CONTEXT: &str = "request_context";
+
+impl Run<'_> {
+    /// One call from outside of a loop.
+    pub(super) fn outside_call(&mut self, event: &Event) -> Result<(), Fault> {
+        if self.profile.has_loop() {
+            self.ignore("loop", "in a loop, calls come from the model");
+            return Ok(());
+        }
+        let index = self.new_call(event.document(), Document::ROOT);
+        if let Some(reason) = self.too_large() {
+            let call = &self.state.calls[index];
+            let denied = Decision::denied(&call.key, &call.tool, reason);
+            self.decided(index, denied);
+            return Ok(());
+        }
+        self.judge(index)
+    }
+
+    pub(super) fn as_call(&self, index: usize) -> Call {
+        let call = &self.state.calls[index];
+        Call {
+            key: call.key.clone(),
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+        }
+    }
+
+    /// Decide about a call, by the facts as they are now.
+    pub(super) fn judge(&mut self, index: usize) -> Result<(), Fault> {
+        let call = self.as_call(index);
+        let decision = permit(self.profile, &self.facts()?, &call)?;
+        self.decided(index, decision);
+        Ok(())
+    }
+
+    /// Deny a call to which no tool is open.
+    pub(super) fn deny_all(&mut self, index: usize) {
+        let call = &self.state.calls[index];
+        let reason = Reason::new("surface", "no tool is available for this answer");
+        self.decided(index, Decision::denied(&call.key, &call.tool, reason));
+    }
+
+    /// What waits for approval is judged again when something changed on which it depends.
+    pub(super) fn judge_asked_again(&mut self) -> Result<(), Fault> {
+        for index in 0..self.state.calls.len() {
+            if self.state.calls[index].phase == Phase::Asked {
+                self.judge(index)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn decided(&mut self, index: usize, decision: Decision) {
+        let call = &self.state.calls[index];
+        let is_same_ask = call.phase == Phase::Asked
+            && call.digest == decision.digest
+            && decision.ask.as_ref().is_some_and(|ask| ask.by == call.by && Some(ask.expires) == call.expires);
+        if is_same_ask {
+            return;
+        }
+        self.record_decision(index, &decision);
+        let tool = surface::known(self.profile, &self.as_call(index)).ok();
+        let call = &mut self.state.calls[index];
+        call.server = decision.server.or(call.server.take());
+        call.effect = tool.map_or(Effect::Effectful, |tool| tool.effect);
+        call.digest = decision.digest;
+        self.state.facts.take(decision.facts);
+        match (decision.permit, decision.ask, tool) {
+            (ALLOW, _, Some(tool)) => self.dispatch(index, tool, decision.approval),
+            (APPROVAL, Some(ask), _) => {
+                call.phase = Phase::Asked;
+                call.expires = Some(ask.expires);
+                call.by.clone_from(&ask.by);
+                let (key, call) = (self.key(), self.state.calls[index].key.clone());
+                self.actions.push(Action::AskApproval { key, call, ask });
+            }
+            _ => self.denied(index, decision.message, decision.reasons),
+        }
+    }
+
+    fn record_decision(&mut self, index: usize, decision: &Decision) {
+        let call = &self.state.calls[index];
+        self.records.push(Record::Decision {
+            call: call.key.clone(),
+            permit: decision.permit,
+            server: decision.server.clone(),
+            tool: decision.tool.clone(),
+            effect: decision.effect,
+            digest: decision.digest.clone(),
+            arguments: short(&call.arguments, MAX_SHOWN),
+            arguments_digest: digest(&call.arguments),
+            message: decision.message.clone(),
+            reasons: decision.reasons.clone(),
+            approval: decision.approval.clone(),
+        });
+    }
+
+    fn dispatch(&mut self, index: usize, tool: &Tool, approval: Option<Used>) {
+        let expires = self.call_expires();
+        let call = &mut self.state.calls[index];
+        call.phase = Phase::Dispatched;
+        call.expires = Some(expires);
+        call.by.clear();
+        if tool.is_delegate { self.delegate(index) } else { self.execute(index, approval) }
+    }
+
+    /// Tell the host to send a call. The same call has the same idempotency key, however often it is sent.
+    pub(super) fn execute(&mut self, index: usize, approval: Option<Used>) {
+        let (key, call) = (self.key(), &self.state.calls[index]);
+        self.actions.push(Action::Execute {
+            key,
+            call: call.key.clone(),
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            effect: call.effect.as_str(),
+            arguments: call.arguments.clone(),
+            digest: call.digest.clone(),
+            idempotency_key: format!("{}/{}", self.state.facts.run, call.key),
+            expires: call.expires.unwrap_or_default(),
+            approval,
+        });
+    }
+
+    fn denied(&mut self, index: usize, message: String, reasons: Vec<Reason>) {
+        let call = &mut self.state.calls[index];
+        call.phase = Phase::Denied;
+        call.expires = None;
+        call.by.clear();
+        call.told = Some(message);
+        if call.arguments.len() > MAX_ARGUMENTS {
+            call.arguments = String::new();
+        }
+        let Some(reason) = reasons.first() else { return };
+        if call.tool == REQUEST_CONTEXT && reason.code == "unknown_tool" && self.state.facts.parent.is_some() {
+            self.request_denied(index);
+        }
+        if !self.profile.has_loop() {
+            return;
+        }
+        if matches!(reason.code, "rejected" | "budget" | "same_call") {
+            let message = if reason.code == "rejected" { "an approval was rejected" } else { &reason.message };
+            self.state.end(reason.code, message);
+        }
+        self.count_denial(index, reason.code);
+    }
+
+    /// The same denial again and again ends the run.
+    pub(super) fn count_denial(&mut self, index: usize, code: &str) {
+        if !self.profile.has_loop() {
+            return;
+        }
+        let denial = self.denial(index, code);
+        let times = self.state.denials.entry(denial).or_default();
+        *times += 1;
+        let times = *times;
+        if times >= self.profile.budget.same_call.unwrap_or(MAX_DENIALS).max(2) {
+            self.state.end("same_denial", format!("the same call was denied {times} times"));
+        }
+    }
+
+    /// Equal calls that are denied for the same reason share it.
+    fn denial(&self, index: usize, code: &str) -> String {
+        let call = &self.state.calls[index];
+        let server = call.server.as_deref().unwrap_or_default();
+        let same = match Json::read(&call.arguments, &CAPS) {
+            Ok(arguments) => same_call(server, &call.tool, &arguments),
+            Err(_) => digest(&format!("{server}/{}:{}", call.tool, call.arguments))["sha256:".len()..][..32].to_owned(),
+        };
+        format!("{code}:{same}")
+    }
+
+    /// A child asked for what its parent knows.
+    fn request_denied(&mut self, index: usize) {
+        let call = &mut self.state.calls[index];
+        call.told = Some(
+            "Context access denied: a child cannot read its parent's context. Answer with what you have, and say what is missing: \
+             the parent may hand it over."
+                .to_owned(),
+        );
+        let reason = match Json::read(&call.arguments, &CAPS) {
+            Ok(arguments) => crate::document::text(&arguments, "reason").unwrap_or_default().to_owned(),
+            Err(_) => String::new(),
+        };
+        let task = self.state.facts.task.as_ref().map_or("null", |task| task.get());
+        let request = ContextRequest {
+            reason: short(&crate::clean::clean(&reason).text, 512),
+            packet: digest(task),
+            tools: self.profile.tools.iter().map(Tool::full_name).collect(),
+        };
+        let call = self.state.calls[index].key.clone();
+        self.records.push(Record::ContextRequest { call, request: raw(seamgate_core::parts::json(&request)) });
+        if self.state.requests.len() < 16 {
+            self.state.requests.push(request);
+        }
+    }
+
+    /// What was reserved for a call that was not sent is free again.
+    pub(super) fn undo(&mut self, index: usize) {
+        let call = &self.state.calls[index];
+        let server = call.server.as_deref().unwrap_or_default();
+        let used = &mut self.state.facts.used;
+        used.tool_calls = used.tool_calls.saturating_sub(1);
+        if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
+            let same = same_call(server, &call.tool, &arguments);
+            if let Some(times) = used.calls.get_mut(&same) {
+                *times = times.saturating_sub(1);
+            }
+            used.calls.retain(|_, times| *times > 0);
+        }
+        for approval in &mut self.state.facts.approvals {
+            if approval.key == call.key && Some(&approval.digest) == call.digest.as_ref() {
+                approval.spent = false;
+            }
+        }
+        self.return_carved(index, None);
+    }
+
+    /// What a person decided: counts only for the open ask with this key and digest, and from who may.
+    pub(super) fn approval(&mut self, event: &Event) -> Result<(), Fault> {
+        let word = |name: &str| event.text(name).unwrap_or_default().to_owned();
+        let (key, digest, principal) = (word("key"), word("digest"), word("principal"));
+        let asked = self.state.call(&key).filter(|&index| self.state.calls[index].phase == Phase::Asked);
+        let Some(index) = asked else {
+            self.ignore("no_ask", "no call with this key waits for approval");
+            return Ok(());
+        };
+        let call = &self.state.calls[index];
+        if call.digest.as_deref() != Some(digest.as_str()) {
+            self.ignore("digest", "the decision is about another action: its digest differs");
+            return Ok(());
+        }
+        if !call.by.contains(&principal) {
+            self.ignore("approver", "this principal may not decide about this");
+            return Ok(());
+        }
+        let decision = Verdict::of(&word("decision"));
+        let at = self.now();
+        self.state.facts.approvals.push(Decided { key, digest, decision, principal, at, spent: false });
+        self.judge(index)
+    }
+
+    pub(super) fn tool_started(&mut self, event: &Event) {
+        match self.call_of(event, |phase| phase == Phase::Dispatched) {
+            Some(index) => self.state.calls[index].phase = Phase::Started,
+            None => self.ignore("not_dispatched", "the run did not ask for this call, or it was started or settled"),
+        }
+    }
+
+    pub(super) fn job(&mut self, event: &Event) {
+        let Some(index) = self.call_of(event, Phase::is_under_way) else {
+            return self.ignore("not_under_way", "no such call is under way");
+        };
+        let ms = event.number("ttl_s").unwrap_or(600).saturating_mul(1000);
+        let expires = self.now().saturating_add(self.ms_left().unwrap_or(ms).min(ms));
+        let call = &mut self.state.calls[index];
+        call.phase = Phase::Started;
+        call.expires = Some(expires);
+    }
+
+    /// The call that an event is about, where it is in a phase in which such an event counts.
+    pub(super) fn call_of(&self, event: &Event, fits: impl Fn(Phase) -> bool) -> Option<usize> {
+        let index = self.state.call(event.text("call")?)?;
+        fits(self.state.calls[index].phase).then_some(index)
+    }
+
+    /// A call came to an end without a result.
+    pub(super) fn settle(&mut self, index: usize, phase: Phase, code: &'static str, message: &str) {
+        let call = &mut self.state.calls[index];
+        call.phase = phase;
+        call.expires = None;
+        call.by.clear();
+        call.told = Some(message.to_owned());
+        let (call, tool) = (call.key.clone(), call.tool.clone());
+        self.records.push(Record::Settled { call, tool: short(&tool, 256), code, message: message.to_owned() });
+    }
+
+    /// End everything that is open, because the run ends.
+    pub(super) fn end_calls(&mut self) {
+        self.state.model = None;
+        self.state.question = None;
+        for index in 0..self.state.calls.len() {
+            let call = &self.state.calls[index];
+            match (call.phase, call.effect) {
+                (Phase::Started, Effect::Effectful) => {
+                    self.cancel(index);
+                    self.state.calls[index].phase = Phase::Uncertain;
+                    self.state.calls[index].expires = None;
+                }
+                (Phase::Dispatched | Phase::Started, _) => {
+                    self.cancel(index);
+                    self.settle(index, Phase::Cancelled, "cancelled", "The run ended before a result came.");
+                }
+                (Phase::Asked, _) => {
+                    self.settle(index, Phase::Cancelled, "cancelled", "The run ended before anybody approved it.");
+                }
+                (Phase::Uncertain, _) => self.state.calls[index].expires = None,
+                (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
+            }
+        }
+    }
+}
+
+impl Decision {
+    /// A denial that is not of `permit`'s making.
+    fn denied(key: &str, tool: &str, reason: Reason) -> Self {
+        Decision {
+            permit: DENY,
+            key: key.to_owned(),
+            server: None,
+            tool: short(tool, 256),
+            effect: None,
+            arguments: None,
+            digest: None,
+            message: format!("Call denied: {}.", reason.message),
+            reasons: vec![reason],
+            allowed: None,
+            ask: None,
+            approval: None,
+            facts: crate::facts::Changed::default(),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Context: declared sources only, each held to its schema. What is left out is recorded.
+
+use seamgate_core::{
+    Fault,
+    parts::{Document, Json, NodeId, quote, short},
+};
+
+use super::{Run, event::Event, raw, step::Record};
+use crate::document::{CAPS, source};
+
+/// The longest value, in bytes.
+const MAX_VALUE: usize = 256 * 1024;
+
+impl Run<'_> {
+    pub(super) fn context(&mut self, event: &Event) {
+        for (name, at) in event.members("context") {
+            self.take_value(name, event.document(), at);
+        }
+        self.require_context();
+    }
+
+    /// What was true before is not, whether or not the new value is valid.
+    pub(super) fn context_changed(&mut self, event: &Event) -> Result<(), Fault> {
+        let (Some(name), Some(at)) = (event.text("name"), event.member("value")) else { return Ok(()) };
+        self.state.facts.context.remove(name);
+        self.take_value(name, event.document(), at);
+        self.require_context();
+        self.judge_asked_again()
+    }
+
+    fn require_context(&mut self) {
+        let lacks = |name: &str| !self.state.facts.context.contains_key(name);
+        let lacking = self.profile.context.iter().find(|source| source.is_required && lacks(&source.name));
+        if let Some(lacking) = lacking {
+            let message =
+                format!("the context {} is required, and is not there or not valid", quote(&lacking.name, 64));
+            self.state.end("context", message);
+        }
+        self.given = self.state.facts.given();
+    }
+
+    fn take_value(&mut self, name: &str, document: &Document, at: NodeId) {
+        let value = source(document, at);
+        let wrong = match self.profile.context.iter().find(|source| source.name == name) {
+            None => Some(("undeclared", "the profile does not declare it".to_owned())),
+            Some(_) if value.len() > MAX_VALUE => {
+                Some(("too_large", format!("it has {} bytes; the limit is {MAX_VALUE}", value.len())))
+            }
+            Some(declared) => declared.schema.as_ref().and_then(|schema| {
+                let violations = match Json::read(&value, &CAPS) {
+                    Ok(json) => schema.violations(&json),
+                    Err(violations) => violations,
+                };
+                violations.first().map(|first| ("invalid", format!("{} {}", first.path, first.message)))
+            }),
+        };
+        match wrong {
+            None => {
+                self.state.facts.context.insert(name.to_owned(), raw(value));
+            }
+            Some((code, message)) => {
+                let (name, message) = (short(name, 128), short(&message, 512));
+                self.records.push(Record::LeftOut { what: "context", name, code, message });
+            }
+        }
+    }
+}

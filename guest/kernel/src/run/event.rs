@@ -1,0 +1,86 @@
+//! A fact from outside, read strictly.
+
+use seamgate_core::{
+    Fault, FaultCode, Finish,
+    parts::{Document, Json, Kind, NodeId},
+};
+
+use crate::document::{Format, number_in, source, text_in};
+
+pub(crate) static FORMAT: Format = Format::new("event", include_str!("../../../../schemas/event.schema.json"));
+
+/// An event as a document that has its format.
+pub(crate) struct Event<'t> {
+    document: Json<'t>,
+}
+
+impl<'t> Event<'t> {
+    /// # Errors
+    ///
+    /// `bad_request`: the text is not an event.
+    pub(crate) fn read(text: &'t str) -> Result<Self, Fault> {
+        FORMAT.read(text).map(|document| Event { document })
+    }
+
+    /// The word of its `type`.
+    pub(crate) fn kind(&self) -> &str {
+        self.text("type").unwrap_or_default()
+    }
+
+    pub(crate) fn at(&self) -> u64 {
+        self.number("at").unwrap_or_default()
+    }
+
+    pub(crate) fn member(&self, name: &str) -> Option<NodeId> {
+        self.document.member(Document::ROOT, name)
+    }
+
+    pub(crate) fn document(&self) -> &Json<'t> {
+        &self.document
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        text_in(&self.document, Document::ROOT, name)
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        number_in(&self.document, Document::ROOT, name)
+    }
+
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.member(name).is_some_and(|at| self.document.kind(at) == Kind::True)
+    }
+
+    /// A member as JSON text without optional white space.
+    pub(crate) fn source(&self, name: &str) -> Option<String> {
+        self.member(name).map(|at| source(&self.document, at))
+    }
+
+    /// The names and values of a member that is an object.
+    pub(crate) fn members(&self, name: &str) -> impl Iterator<Item = (&str, NodeId)> {
+        let members = self.member(name).into_iter().flat_map(|at| self.document.members(at));
+        members.map(|(name, at)| (self.document.string(name), at))
+    }
+
+    /// The items of a member that is a list.
+    pub(crate) fn items(&self, name: &str) -> impl Iterator<Item = NodeId> {
+        self.member(name).into_iter().flat_map(|at| self.document.items(at))
+    }
+
+    /// The members that some names have, as an object of their own.
+    pub(crate) fn part(&self, names: &[&str]) -> String {
+        let member = |name: &&str| self.source(name).map(|value| format!("\"{name}\":{value}"));
+        format!("{{{}}}", names.iter().filter_map(member).collect::<Vec<_>>().join(","))
+    }
+
+    /// Why the model stopped.
+    pub(crate) fn finish(&self) -> Finish {
+        let word = self.text("finish").unwrap_or_default();
+        Finish::words().find(|(known, _)| *known == word).map_or(Finish::Unknown, |(_, finish)| finish)
+    }
+
+    /// A fault at a member.
+    pub(crate) fn wrong(&self, member: &str, message: &str) -> Fault {
+        Fault::new(FaultCode::BadRequest, format!("event: $.{member} {message}"))
+    }
+}

@@ -1,0 +1,370 @@
+//! A run: one event after another, and what each leads to. The layers, in the order in which an event meets them:
+//!
+//! - [`event`], [`state`], [`step`]: what comes in, what is kept, what goes out.
+//! - [`waits`]: time passes, and what waited too long lapses.
+//! - [`task`], [`context`]: what the run is about.
+//! - [`output`]: what the model wrote.
+//! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
+//! - [`delegation`]: calls that are runs of other agents.
+//! - [`resume`]: what is done again after an interruption.
+//! - [`answer`]: whether a final answer is one.
+//! - [`size`]: the state has a limit.
+//! - [`stop`]: whether the run goes on, waits or ends.
+//! - [`prompt`]: what the model is asked.
+
+mod answer;
+mod calls;
+mod context;
+mod delegation;
+mod event;
+mod output;
+mod prompt;
+mod results;
+mod resume;
+mod size;
+mod state;
+mod step;
+mod stop;
+mod task;
+mod waits;
+
+use std::collections::BTreeMap;
+
+use seamgate_core::{
+    Fault,
+    parts::{digest, json},
+};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+pub(crate) use delegation::stricter;
+use event::Event;
+pub(crate) use event::FORMAT;
+use state::{EntryKind, State};
+use step::{Action, Record};
+
+use crate::{
+    clean::clean,
+    facts::{Facts, Kept, Used},
+    profile::{Budget, Profile},
+};
+
+/// So many digests of events are remembered.
+const MAX_SEEN: usize = 64;
+
+/// One step of a run.
+struct Run<'p> {
+    profile: &'p Profile,
+    /// The limits of the profile, and of a parent.
+    budget: Budget,
+    /// When a parent ends it.
+    deadline: Option<u64>,
+    state: State,
+    /// What of the facts decisions only read, as JSON text.
+    given: String,
+    actions: Vec<Action>,
+    records: Vec<Record>,
+    /// The final answer, if this event brought one.
+    answer: Option<String>,
+    /// Digests of artifacts without which this step cannot be made.
+    need: Vec<String>,
+}
+
+/// What the host is given. See `schemas/step.schema.json`.
+#[derive(Serialize)]
+struct Step {
+    step: u64,
+    records: Vec<Record>,
+    actions: Vec<Action>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wake_at: Option<u64>,
+    /// A run that stays in the instance keeps it there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<Box<RawValue>>,
+}
+
+/// A step that cannot be made yet.
+#[derive(Serialize)]
+struct Needs {
+    need: Vec<String>,
+}
+
+/// Apply one event to a run. `state`: what the step before gave; none for the first event.
+///
+/// # Errors
+///
+/// `bad_request`: the state is none of this profile and version, or the event is none. Such an event is not part of the run.
+pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
+    let state = state.map(|state| State::read(profile, state)).transpose()?;
+    Ok(match step(profile, state, event)? {
+        Stepped::Needs(needs) => json(&needs),
+        Stepped::Step(step, _) => json(&step),
+    })
+}
+
+/// A run whose state stays where it is.
+pub struct OpenRun {
+    agent: String,
+    state: Option<State>,
+}
+
+impl OpenRun {
+    /// # Errors
+    ///
+    /// `bad_request`: the state is none of this profile and version.
+    pub(crate) fn open(profile: &Profile, state: Option<&str>) -> Result<Self, Fault> {
+        let state = state.map(|state| State::read(profile, state)).transpose()?;
+        Ok(OpenRun { agent: profile.agent.clone(), state })
+    }
+
+    /// Whose run it is.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Apply one event. Gives the step without the state.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: the event is none. The state stays.
+    pub(crate) fn advance(&mut self, profile: &Profile, event: &str) -> Result<String, Fault> {
+        Ok(match step(profile, self.state.clone(), event)? {
+            Stepped::Needs(needs) => json(&needs),
+            Stepped::Step(step, state) => {
+                self.state = Some(*state);
+                json(&Step { state: None, ..step })
+            }
+        })
+    }
+
+    /// The state as JSON text.
+    pub fn state(&self) -> Option<String> {
+        self.state.as_ref().map(json)
+    }
+}
+
+/// What an event led to.
+enum Stepped {
+    Needs(Needs),
+    Step(Step, Box<State>),
+}
+
+fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped, Fault> {
+    let event = Event::read(event)?;
+    let mut run = match state {
+        None => Run::start(profile, &event)?,
+        Some(state) => {
+            let mut run = Run::new(profile, state);
+            run.take(&event)?;
+            run
+        }
+    };
+    if !run.need.is_empty() {
+        return Ok(Stepped::Needs(Needs { need: run.need }));
+    }
+    run.fit();
+    run.decide()?;
+    let state = written(&run.state);
+    let step = Step {
+        step: run.state.step,
+        state: Some(state),
+        wake_at: run.wake_at(),
+        records: run.records,
+        actions: run.actions,
+    };
+    Ok(Stepped::Step(step, Box::new(run.state)))
+}
+
+impl<'p> Run<'p> {
+    fn new(profile: &'p Profile, state: State) -> Self {
+        let given = state.facts.given();
+        let (budget, deadline) = match state.facts.facts(&given) {
+            Ok(facts) if facts.parent().is_some() => (facts.budget(&profile.budget), facts.deadline()),
+            _ => (profile.budget.clone(), None),
+        };
+        Run {
+            profile,
+            budget,
+            deadline,
+            state,
+            given,
+            actions: Vec::new(),
+            records: Vec::new(),
+            answer: None,
+            need: Vec::new(),
+        }
+    }
+
+    fn start(profile: &'p Profile, event: &Event) -> Result<Self, Fault> {
+        if event.kind() != "started" {
+            return Err(event.wrong("type", "must be \"started\": the run has no state yet"));
+        }
+        let owned = |name: &str| event.text(name).map(str::to_owned);
+        let mode = match (owned("mode"), profile.modes.first()) {
+            (Some(mode), _) if !profile.modes.iter().any(|known| known.name == mode) => {
+                return Err(event.wrong("mode", "must be a mode of the profile"));
+            }
+            (Some(mode), _) => Some(mode),
+            (None, first) => first.map(|mode| mode.name.clone()),
+        };
+        let list = |at| event.document().items(at).map(|at| event.document().string(at).to_owned()).collect();
+        let lists: BTreeMap<String, Vec<String>> =
+            event.members("lists").map(|(name, at)| (name.to_owned(), list(at))).collect();
+        let asked =
+            profile.lists().into_iter().chain(profile.final_contract.iter().flat_map(|contract| contract.lists()));
+        if let Some(lacking) = { asked }.find(|name| !lists.contains_key(name)) {
+            return Err(event.wrong("lists", &format!("must have the list {lacking:?}, which the profile names")));
+        }
+        let facts = Kept {
+            run: owned("run").unwrap_or_default(),
+            at: event.at(),
+            principal: owned("principal").unwrap_or_default(),
+            nonce: owned("nonce"),
+            mode,
+            task: None,
+            context: BTreeMap::new(),
+            lists,
+            surface: None,
+            labels: Vec::new(),
+            used: Used::default(),
+            asks: Vec::new(),
+            approvals: Vec::new(),
+            parent: event.source("parent").map(raw),
+        };
+        let mut run = Run::new(profile, State::new(profile, facts));
+        run.state.step = 1;
+        run.state.session = owned("session");
+        run.state.turn = owned("turn");
+        run.bounds(event)?;
+        run.remember(event);
+        run.context(event);
+        run.task(event);
+        Ok(run)
+    }
+
+    fn take(&mut self, event: &Event) -> Result<(), Fault> {
+        self.state.step += 1;
+        if self.state.status.is_finished() {
+            self.ignore("finished", "the run has ended");
+            return Ok(());
+        }
+        let is_resumed = event.kind() == "resumed";
+        self.pass_time(event.at(), is_resumed);
+        if event.kind() != "model_output" && !self.remember(event) {
+            self.ignore("repeated", "the run had this event before");
+            return Ok(());
+        }
+        self.lapse(is_resumed)?;
+        match event.kind() {
+            "started" => self.ignore("started", "a run starts once"),
+            "tools_listed" => self.tools_listed(event)?,
+            "model_output" => self.model_output(event)?,
+            "model_failed" => self.model_failed(event),
+            "call" => self.outside_call(event)?,
+            "tool_started" => self.tool_started(event),
+            "tool_result" => self.tool_result(event)?,
+            "tool_failed" => self.tool_failed(event)?,
+            "job" => self.job(event),
+            "approval" => self.approval(event)?,
+            "input" => self.input(event),
+            "user_message" => self.user_message(event),
+            "context" => self.context_changed(event)?,
+            "resolution" => self.resolution(event)?,
+            "mode" => self.mode_changed(event)?,
+            "child_result" => self.child_result(event)?,
+            "call_cancelled" => self.call_cancelled(event)?,
+            "cancelled" => self.cancelled(event),
+            "resumed" => self.resumed()?,
+            // Time has passed already.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Whether an event is new.
+    fn remember(&mut self, event: &Event) -> bool {
+        let whole = digest(&event.document().minified());
+        let digest = whole["sha256:".len()..][..16].to_owned();
+        if self.state.seen.contains(&digest) {
+            return false;
+        }
+        if self.state.seen.len() == MAX_SEEN {
+            self.state.seen.remove(0);
+        }
+        self.state.seen.push(digest);
+        true
+    }
+
+    /// The facts to decide by.
+    fn facts(&self) -> Result<Facts<'_>, Fault> {
+        self.state.facts.facts(&self.given)
+    }
+
+    fn ignore(&mut self, code: &'static str, message: &str) {
+        self.records.push(Record::Ignored { code, message: message.to_owned() });
+    }
+
+    /// The key of the next action.
+    fn key(&self) -> String {
+        format!("{}/{}/{}", self.state.facts.run, self.state.step, self.actions.len())
+    }
+
+    fn user_message(&mut self, event: &Event) {
+        if !self.profile.has_loop() {
+            return self.ignore("no_loop", "a profile without 'prompt' and 'final' asks no model");
+        }
+        if let Some(turn) = event.text("turn") {
+            self.state.turn = Some(turn.to_owned());
+        }
+        self.state.strikes = 0;
+        let text = said(event);
+        self.state.say(EntryKind::User, text);
+    }
+
+    fn input(&mut self, event: &Event) {
+        let asked = self.state.question.as_ref().is_some_and(|asked| Some(asked.key.as_str()) == event.text("key"));
+        if !asked {
+            return self.ignore("not_asked", "nobody was asked this, or it was answered");
+        }
+        self.state.question = None;
+        let text = said(event);
+        self.state.say(EntryKind::User, text);
+    }
+
+    fn mode_changed(&mut self, event: &Event) -> Result<(), Fault> {
+        let (mode, principal) = (event.text("mode").unwrap_or_default(), event.text("principal").unwrap_or_default());
+        let Some(known) = self.profile.modes.iter().find(|known| known.name == mode) else {
+            self.ignore("mode", "the profile has no such mode");
+            return Ok(());
+        };
+        if !self.profile.principals(&known.by).iter().any(|known| known == principal) {
+            self.ignore("mode", "this principal may not change to this mode");
+            return Ok(());
+        }
+        self.state.facts.mode = Some(known.name.clone());
+        self.judge_asked_again()
+    }
+
+    fn cancelled(&mut self, event: &Event) {
+        let by = event.text("principal").map(|by| format!(" by {by}")).unwrap_or_default();
+        let reason = event.text("reason").map(|reason| format!(": {reason}")).unwrap_or_default();
+        self.end_calls();
+        self.state.stop = None;
+        self.state.end("cancelled", seamgate_core::parts::short(&format!("cancelled{by}{reason}"), 512));
+    }
+}
+
+/// What a person said, without what cannot be seen.
+fn said(event: &Event) -> String {
+    clean(event.text("text").unwrap_or_default()).text
+}
+
+/// A value of this crate's as JSON text.
+fn written(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// JSON text that this crate wrote, or has read strictly.
+fn raw(text: String) -> Box<RawValue> {
+    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

@@ -1,0 +1,174 @@
+//! What the model wrote: calls, a question, a plan, a refusal, a final answer, or nonsense. Each is an event, none is a command.
+
+use seamgate_core::{
+    Fault, Finish,
+    parts::{Document, Json, Kind, short},
+};
+
+use super::{
+    Run,
+    answer::Judged,
+    event::Event,
+    raw,
+    state::{Entry, EntryKind, ModelCall, Purpose, Question},
+    step::{Action, Record},
+    task::only,
+    waits::INPUT_MS,
+};
+use crate::{
+    clean::clean,
+    document::{CAPS, number_in, source},
+};
+
+/// A text of the model's, and a provider's message, have so many bytes in the state at the most.
+const MAX_ENTRY: usize = 64 * 1024;
+
+/// A question and a plan are cut to so many bytes.
+const MAX_QUESTION: usize = 4096;
+
+/// The model may fail so often in a row.
+const MAX_FAILURES: u64 = 3;
+
+/// One token is estimated from so many bytes.
+const BYTES_PER_TOKEN: u64 = 4;
+
+impl Run<'_> {
+    pub(super) fn model_output(&mut self, event: &Event) -> Result<(), Fault> {
+        let Some(asked) = self.take_model(event) else { return Ok(()) };
+        self.state.failures = 0;
+        let text = event.text("text").unwrap_or_default();
+        self.spend_tokens(event, &asked, text);
+        self.state.history.push(Entry {
+            kind: EntryKind::Output,
+            text: short(text, MAX_ENTRY),
+            message: event.source("message").filter(|message| message.len() <= MAX_ENTRY).map(raw),
+            calls: Vec::new(),
+        });
+        let document = event.document();
+        let calls: Vec<_> = event.items("calls").collect();
+        if !calls.is_empty() {
+            if asked.purpose == Purpose::Step {
+                // A call that is denied is a call, too: what repeats is counted there.
+                self.state.strikes = 0;
+            }
+            for at in calls {
+                let index = self.new_call(document, at);
+                let key = self.state.calls[index].key.clone();
+                if let Some(entry) = self.state.history.last_mut() {
+                    entry.calls.push(key);
+                }
+                match asked.purpose {
+                    Purpose::Step => self.judge(index)?,
+                    Purpose::Frame | Purpose::Final => self.deny_all(index),
+                }
+            }
+            if asked.purpose != Purpose::Step {
+                self.strike("calls", "No tool is available now: answer without calls.".to_owned());
+            }
+            return Ok(());
+        }
+        if matches!(event.finish(), Finish::Refusal | Finish::ContentFilter) {
+            self.strike(
+                "refusal",
+                "That was a refusal. Answer as asked, or say what is missing in a valid answer.".to_owned(),
+            );
+            return Ok(());
+        }
+        if asked.purpose == Purpose::Frame {
+            self.framed(text);
+            return Ok(());
+        }
+        if let Ok(document) = Json::read(text.trim(), &CAPS) {
+            if let Some(at) = only(&document, "question").filter(|&at| document.kind(at) == Kind::String) {
+                self.ask(document.string(at));
+                return Ok(());
+            }
+            if let Some(at) = only(&document, "plan") {
+                self.state.plan = Some(short(&clean(&source(&document, at)).text, MAX_QUESTION));
+                self.strike("plan", "The plan is noted. Go on: call a tool, or answer.".to_owned());
+                return Ok(());
+            }
+        }
+        match self.judge_answer(text, event) {
+            Judged::Answer(document) => {
+                self.records.push(Record::Output { kind: "answer", message: String::new() });
+                self.state.strikes = 0;
+                self.answer = Some(document);
+            }
+            Judged::Need(artifacts) => self.need = artifacts,
+            Judged::Not(feedback) => self.strike("no_answer", feedback),
+        }
+        Ok(())
+    }
+
+    pub(super) fn model_failed(&mut self, event: &Event) {
+        if self.take_model(event).is_some() {
+            let message = short(&clean(event.text("message").unwrap_or_default()).text, 512);
+            self.model_gave_none(&message, event.is_true("retry"));
+        }
+    }
+
+    pub(super) fn model_gave_none(&mut self, message: &str, again: bool) {
+        self.records.push(Record::Output { kind: "failure", message: message.to_owned() });
+        self.state.failures += 1;
+        if !again || self.state.failures >= MAX_FAILURES {
+            self.state.end("model", format!("the model failed: {message}"));
+        }
+    }
+
+    /// The model call that an event answers.
+    fn take_model(&mut self, event: &Event) -> Option<ModelCall> {
+        let is_answer = |asked: &mut ModelCall| Some(asked.key.as_str()) == event.text("key");
+        let asked = self.state.model.take_if(is_answer);
+        if asked.is_none() {
+            self.ignore("late", "the model was not asked this, or it was answered or given up");
+        }
+        asked
+    }
+
+    fn spend_tokens(&mut self, event: &Event, asked: &ModelCall, text: &str) {
+        let said = event.member("usage").map(|at| {
+            let number = |name| number_in(event.document(), at, name).unwrap_or_default();
+            number("input").saturating_add(number("output"))
+        });
+        let bytes = asked.bytes + text.len() as u64 + event.source("calls").map_or(0, |calls| calls.len() as u64);
+        let used = &mut self.state.facts.used;
+        used.tokens = used.tokens.saturating_add(said.unwrap_or(bytes.div_ceil(BYTES_PER_TOKEN)));
+    }
+
+    fn ask(&mut self, question: &str) {
+        let (key, expires) = (self.key(), self.now().saturating_add(INPUT_MS));
+        let question = short(&clean(question).text, MAX_QUESTION);
+        self.records.push(Record::Output { kind: "question", message: question.clone() });
+        self.state.strikes = 0;
+        self.state.question = Some(Question { key: key.clone(), text: question.clone(), expires });
+        self.actions.push(Action::AskInput { key, question, call: None, expires });
+    }
+
+    /// A call as the model asked for it, under a key of the run's own.
+    pub(super) fn new_call(&mut self, document: &Document, at: seamgate_core::parts::NodeId) -> usize {
+        use crate::document::text_in;
+
+        self.state.calls_made += 1;
+        let arguments = document.member(at, "arguments").map_or(String::new(), |at| match document.kind(at) {
+            Kind::String => document.string(at).to_owned(),
+            _ => source(document, at),
+        });
+        self.state.calls.push(super::state::CallState {
+            key: format!("c{}", self.state.calls_made),
+            id: text_in(document, at, "id").map(str::to_owned),
+            server: text_in(document, at, "server").map(str::to_owned),
+            tool: text_in(document, at, "tool").unwrap_or_default().to_owned(),
+            arguments,
+            effect: crate::tool::Effect::Effectful,
+            phase: super::state::Phase::Denied,
+            digest: None,
+            by: Vec::new(),
+            expires: None,
+            carved: None,
+            told: None,
+            seen: None,
+        });
+        self.state.calls.len() - 1
+    }
+}

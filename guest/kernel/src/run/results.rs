@@ -1,0 +1,186 @@
+//! What a call came to, and what the model may read of it. Observations are made by `observe`, and nowhere else.
+
+use seamgate_core::{
+    Fault,
+    parts::{digest, short},
+};
+
+use super::{
+    Run,
+    event::Event,
+    state::{CallState, Form, Phase, Seen},
+    step::Record,
+};
+use crate::{
+    clean::clean,
+    digest::mark,
+    observation::{INVALID, Observation, marked},
+    observe::observe,
+    project,
+    result::{Body, ToolResult},
+    tool::Effect,
+};
+
+impl Run<'_> {
+    pub(super) fn tool_result(&mut self, event: &Event) -> Result<(), Fault> {
+        let counts = |phase: Phase| phase.is_under_way() || phase == Phase::Uncertain;
+        let Some(index) = self.call_of(event, counts) else {
+            self.ignore("late", "no such call is under way");
+            return Ok(());
+        };
+        let result = ToolResult::read(&event.part(&["status", "result", "text", "head", "tail", "length", "digest"]))?;
+        self.observed(index, &result, event.number("duration_ms"))
+    }
+
+    pub(super) fn tool_failed(&mut self, event: &Event) -> Result<(), Fault> {
+        let Some(index) = self.call_of(event, Phase::is_under_way) else {
+            self.ignore("late", "no such call is under way");
+            return Ok(());
+        };
+        let message = event.text("message").unwrap_or_default();
+        if self.may_have_happened(index, event) {
+            self.uncertain(index, &short(&clean(message).text, 512));
+            return Ok(());
+        }
+        self.failed(index, message, None)
+    }
+
+    pub(super) fn call_cancelled(&mut self, event: &Event) -> Result<(), Fault> {
+        let Some(index) = self.call_of(event, Phase::is_under_way) else {
+            self.ignore("late", "no such call is under way");
+            return Ok(());
+        };
+        if self.may_have_happened(index, event) {
+            self.uncertain(index, "the host cancelled it after it was started");
+        } else {
+            self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled.");
+        }
+        Ok(())
+    }
+
+    /// Whether a call without result may have had an effect.
+    fn may_have_happened(&self, index: usize, event: &Event) -> bool {
+        let call = &self.state.calls[index];
+        call.effect == Effect::Effectful && call.phase == Phase::Started && event.text("effect") != Some("none")
+    }
+
+    /// A person says what became of an uncertain call.
+    pub(super) fn resolution(&mut self, event: &Event) -> Result<(), Fault> {
+        let Some(index) = self.call_of(event, |phase| phase == Phase::Uncertain) else {
+            self.ignore("not_uncertain", "no such call is uncertain");
+            return Ok(());
+        };
+        let by = short(event.text("principal").unwrap_or_default(), 64);
+        let more = event.text("text").map(|text| format!(" {text}")).unwrap_or_default();
+        if event.text("outcome") == Some("done") {
+            let text = format!("The connection was lost. {by} says that the call had its effect.{more}");
+            return self.observed(index, &ToolResult { is_error: false, body: Body::Text(text) }, None);
+        }
+        // It may be asked for again, with an approval of its own.
+        self.undo_count(index);
+        self.failed(index, &format!("The call had no effect, says {by}.{more}"), None)
+    }
+
+    /// A call that had no effect does not count among equal ones. Its approval stays spent.
+    fn undo_count(&mut self, index: usize) {
+        let approvals = self.state.facts.approvals.clone();
+        self.undo(index);
+        self.state.facts.approvals = approvals;
+    }
+
+    /// What failed is observed as an error: told, cleaned, and no evidence.
+    pub(super) fn failed(&mut self, index: usize, message: &str, duration_ms: Option<u64>) -> Result<(), Fault> {
+        self.observed(index, &ToolResult { is_error: true, body: Body::Text(message.to_owned()) }, duration_ms)
+    }
+
+    /// Make an observation of what came of a call.
+    pub(super) fn observed(
+        &mut self,
+        index: usize,
+        result: &ToolResult,
+        duration_ms: Option<u64>,
+    ) -> Result<(), Fault> {
+        self.observed_as(index, result, duration_ms, |_| {})
+    }
+
+    /// The same, with what the host knows beside the result.
+    pub(super) fn observed_as(
+        &mut self,
+        index: usize,
+        result: &ToolResult,
+        duration_ms: Option<u64>,
+        adjust: impl FnOnce(&mut Observation),
+    ) -> Result<(), Fault> {
+        let call = self.as_call(index);
+        let mut made = observe(self.profile, &self.facts()?, &call, result)?;
+        adjust(&mut made);
+        let shown = |texts| project::text_of(texts, &made.tool, &made.server, &call.arguments, result);
+        let (ui, user) = (shown(&self.profile.projections.ui), shown(&self.profile.projections.user));
+        let state = &mut self.state.calls[index];
+        state.phase = Phase::Done;
+        state.expires = None;
+        state.told = Some(made.about.clone());
+        state.seen = Some(Seen {
+            id: made.id.clone(),
+            kinds: made.kinds.clone(),
+            labels: made.labels.clone(),
+            confidence: made.confidence,
+            complete: made.complete,
+            limitations: made.limitations.iter().map(|code| (*code).to_owned()).collect(),
+            artifact: made.artifact.clone(),
+            form: match &result.body {
+                Body::Json(_) => Form::Json,
+                Body::Text(_) => Form::Text,
+                Body::Pieces { .. } => Form::Pieces,
+            },
+            is_error: result.is_error,
+            text: (made.status != INVALID).then(|| made.text.clone()),
+        });
+        self.state.facts.take(made.facts);
+        self.records.push(Record::Observation {
+            call: call.key,
+            server: Some(made.server).filter(|server| !server.is_empty()),
+            tool: made.tool,
+            status: made.status,
+            id: made.id,
+            message: made.message,
+            kinds: made.kinds,
+            labels: made.labels,
+            confidence: made.confidence,
+            complete: made.complete,
+            limitations: made.limitations,
+            artifact: made.artifact,
+            bytes: made.bytes,
+            found: made.found,
+            duration_ms,
+            arguments_digest: digest(&call.arguments),
+            ui,
+            user,
+        });
+        Ok(())
+    }
+}
+
+impl CallState {
+    /// What the model reads about this call.
+    pub(super) fn message(&self, nonce: &str, with_data: bool) -> String {
+        let told = self.told.as_deref();
+        match (&self.seen, told) {
+            (Some(seen), Some(about)) => match &seen.text {
+                Some(text) if with_data => marked(about, &mark(nonce, &seen.id), text),
+                Some(_) => {
+                    format!("{about}\nThe data was left out to save room; whole result: artifact {}", seen.artifact)
+                }
+                None if seen.limitations.iter().any(|code| code == "invalid") => about.to_owned(),
+                None => {
+                    format!("{about}\nThe data was left out to save room; whole result: artifact {}", seen.artifact)
+                }
+            },
+            (_, Some(told)) => told.to_owned(),
+            (_, None) => match self.phase {
+                Phase::Uncertain => "Nobody knows yet whether this call had its effect.".to_owned(),
+                _ => "The result of this call is not there yet.".to_owned(),
+            },
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The state has a limit: texts leave it oldest first, and it says so.
+
+use seamgate_core::parts::{json, push_json_string};
+
+use super::{
+    Run,
+    state::{EntryKind, Phase},
+    step::Record,
+};
+use crate::decision::Reason;
+
+/// So many entries of the history stay, whatever their size.
+const KEPT: usize = 4;
+
+impl Run<'_> {
+    /// Forget what is settled, and make the state fit.
+    pub(super) fn fit(&mut self) {
+        self.forget();
+        let limit = self.profile.budget.state_bytes;
+        if self.at_most() <= limit {
+            return;
+        }
+        let mut size = json(&self.state).len();
+        let mut calls = Vec::new();
+        for call in &mut self.state.calls {
+            if size <= limit {
+                break;
+            }
+            if let Some(text) = call.seen.as_mut().and_then(|seen| seen.text.take()) {
+                size -= written(&text).min(size);
+                calls.push(call.key.clone());
+            }
+        }
+        let mut entries = 0;
+        while size > limit && self.state.history.len() > KEPT {
+            let Some(freed) = self.drop_first() else { break };
+            size -= freed.min(size);
+            entries += 1;
+        }
+        if entries > 0 || !calls.is_empty() {
+            self.records.push(Record::Cut { from: "state", calls, entries });
+        }
+        if size > limit {
+            let bytes = json(&self.state).len();
+            if bytes > limit {
+                self.state.end("state_bytes", format!("the state has {bytes} bytes; the limit is {limit}"));
+            }
+        }
+    }
+
+    /// Why there is no room for a further call, in a run that has no loop to end.
+    pub(super) fn too_large(&self) -> Option<Reason> {
+        let limit = self.profile.budget.state_bytes;
+        if self.at_most() <= limit {
+            return None;
+        }
+        let bytes = json(&self.state).len();
+        let message = || format!("the state has {bytes} bytes; the limit is {limit}");
+        (bytes > limit).then(|| Reason::new("state_bytes", message()))
+    }
+
+    /// A bound of the state's size that costs little.
+    fn at_most(&self) -> usize {
+        let state = &self.state;
+        let calls = state.calls.iter().map(|call| {
+            let seen = call.seen.as_ref();
+            let text = seen.and_then(|seen| seen.text.as_ref()).map_or(0, String::len);
+            1024 + call.arguments.len() + call.told.as_ref().map_or(0, String::len) + text + call.tool.len()
+        });
+        let entries = state
+            .history
+            .iter()
+            .map(|entry| 256 + entry.text.len() + entry.message.as_ref().map_or(0, |message| message.get().len()));
+        let counts =
+            state.facts.used.calls.len() + state.denials.len() + state.facts.asks.len() + state.facts.approvals.len();
+        let given = self.given.len() + state.frame.as_ref().map_or(0, String::len);
+        // Each byte of a text takes two at the most: what takes more was escaped before.
+        8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
+    }
+
+    /// Asks and approvals of calls that are settled, and without a loop the calls, too.
+    fn forget(&mut self) {
+        let is_open = |phase: Phase| phase.is_under_way() || phase.is_with_a_person();
+        if self.profile.budget.same_call.is_none() {
+            self.state.facts.used.calls.clear();
+        }
+        if !self.profile.has_loop() {
+            self.state.calls.retain(|call| is_open(call.phase));
+        }
+        let calls = &self.state.calls;
+        let is_needed = |key: &str| calls.iter().any(|call| call.key == key && is_open(call.phase));
+        self.state.facts.asks.retain(|ask| is_needed(&ask.key));
+        self.state.facts.approvals.retain(|approval| is_needed(&approval.key));
+    }
+
+    /// Drop the first entry of the history. None: its calls are not settled.
+    fn drop_first(&mut self) -> Option<usize> {
+        let entry = self.state.history.first()?;
+        let mut freed = written(&entry.text) + entry.message.as_ref().map_or(0, |message| message.get().len());
+        if entry.kind == EntryKind::Output {
+            let calls = self.state.calls.iter().filter(|call| entry.calls.contains(&call.key));
+            if { calls }.any(|call| call.phase.is_under_way() || call.phase.is_with_a_person()) {
+                return None;
+            }
+            for call in self.state.calls.iter_mut().filter(|call| entry.calls.contains(&call.key)) {
+                freed += written(&call.arguments) + call.told.as_deref().map_or(0, written);
+                call.arguments = String::new();
+                call.told = None;
+            }
+        }
+        self.state.history.remove(0);
+        self.state.left_out += 1;
+        Some(freed)
+    }
+}
+
+/// The length of a text as JSON.
+fn written(text: &str) -> usize {
+    let mut out = String::new();
+    push_json_string(&mut out, text);
+    out.len()
+}

@@ -1,0 +1,356 @@
+//! The state of a run: the fold of its events, a document that the host keeps.
+
+use std::collections::BTreeMap;
+
+use seamgate_core::{Fault, FaultCode, parts::quote};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{facts::Kept, observation::Confidence, profile::Profile, tool::Effect};
+
+/// The version of this format. Another one is a fault.
+const FORMAT: u32 = 1;
+
+/// The version of the kernel. A state goes on in the version that made it.
+const COMPONENT: &str = env!("CARGO_PKG_VERSION");
+
+/// What is known of a run. See `schemas/run-state.schema.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct State {
+    format: u32,
+    component: String,
+    profile: String,
+    /// How many events were applied.
+    pub(crate) step: u64,
+    pub(crate) status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) turn: Option<String>,
+    pub(crate) facts: Kept,
+    /// How often the model was asked.
+    pub(crate) steps: u64,
+    /// How many outputs in a row held neither call, question nor valid answer.
+    pub(crate) strikes: u64,
+    /// How often in a row the model failed.
+    pub(crate) failures: u64,
+    /// How many calls there were.
+    pub(crate) calls_made: u64,
+    /// Free text of which the model makes a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) frame: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<ModelCall>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) question: Option<Question>,
+    /// In the order in which they were asked for.
+    pub(crate) calls: Vec<CallState>,
+    pub(crate) history: Vec<Entry>,
+    /// How many entries of the history were left out.
+    pub(crate) left_out: u64,
+    /// How often each denial came, by a digest of call and reason.
+    pub(crate) denials: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<String>,
+    /// Whether the model was asked for a final answer without tools.
+    pub(crate) is_final_asked: bool,
+    /// Why the run has to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stop: Option<Stop>,
+    /// What this run asked of its parent's context, and was denied.
+    pub(crate) requests: Vec<ContextRequest>,
+    /// Digests of the last events: the same one again changes nothing.
+    pub(crate) seen: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Status {
+    Running,
+    /// A person has to do something.
+    Waiting,
+    Final,
+    FinalPartial,
+    Failed,
+    Cancelled,
+}
+
+impl Status {
+    pub(crate) fn is_finished(self) -> bool {
+        !matches!(self, Status::Running | Status::Waiting)
+    }
+}
+
+/// Why the model is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Purpose {
+    /// To make a task of free text.
+    Frame,
+    Step,
+    /// To answer, without tools.
+    Final,
+}
+
+/// A model that is asked, and has not answered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ModelCall {
+    pub(crate) key: String,
+    pub(crate) purpose: Purpose,
+    /// Of the prompt: tokens are estimated from it.
+    pub(crate) bytes: u64,
+    pub(crate) expires: u64,
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Question {
+    pub(crate) key: String,
+    pub(crate) text: String,
+    pub(crate) expires: u64,
+}
+
+/// Where a call is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Phase {
+    /// A person has to approve it.
+    Asked,
+    /// The host was told to send it.
+    Dispatched,
+    /// The host is sending it, or has sent it.
+    Started,
+    /// It may have had its effect. A person has to say.
+    Uncertain,
+    Done,
+    Denied,
+    /// It was never sent.
+    Cancelled,
+}
+
+impl Phase {
+    /// Whether the host has to come back with it.
+    pub(crate) fn is_under_way(self) -> bool {
+        matches!(self, Phase::Dispatched | Phase::Started)
+    }
+
+    /// Whether a person has to come back with it.
+    pub(crate) fn is_with_a_person(self) -> bool {
+        matches!(self, Phase::Asked | Phase::Uncertain)
+    }
+}
+
+/// One call, and what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallState {
+    /// The run's own.
+    pub(crate) key: String,
+    /// The model's, which may repeat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    /// The text as it is sent. It leaves the state when the call is settled.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub(crate) arguments: String,
+    pub(crate) effect: Effect,
+    pub(crate) phase: Phase,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<String>,
+    /// Who may decide about it now.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) by: Vec<String>,
+    /// When waiting for it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<u64>,
+    /// What was carved from the budget for a child.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) carved: Option<Carved>,
+    /// What the model is told, without data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) told: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seen: Option<Seen>,
+}
+
+/// What a child may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Carved {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens: Option<u64>,
+}
+
+/// What stays of an observation.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Seen {
+    pub(crate) id: String,
+    pub(crate) kinds: Vec<String>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) confidence: Confidence,
+    pub(crate) complete: bool,
+    pub(crate) limitations: Vec<String>,
+    pub(crate) artifact: String,
+    pub(crate) form: Form,
+    /// Whether the tool said that it failed.
+    pub(crate) is_error: bool,
+    /// What the model reads between the marks. None: it left the state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+}
+
+/// What a result was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Form {
+    Json,
+    Text,
+    /// Its beginning and its end: the whole was too large.
+    Pieces,
+}
+
+/// One entry of what the model said and was told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    pub(crate) kind: EntryKind,
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub(crate) text: String,
+    /// The provider's message, unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<Box<RawValue>>,
+    /// Keys of calls.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) calls: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EntryKind {
+    /// What a person said.
+    User,
+    /// What the model said.
+    Output,
+    /// What the kernel says about an output.
+    Feedback,
+}
+
+/// Why a run has to end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Stop {
+    pub(crate) code: String,
+    pub(crate) message: String,
+}
+
+/// What a child asked of its parent's context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ContextRequest {
+    pub(crate) reason: String,
+    /// The digest of what the child was given.
+    pub(crate) packet: String,
+    pub(crate) tools: Vec<String>,
+}
+
+impl State {
+    pub(crate) fn new(profile: &Profile, facts: Kept) -> Self {
+        State {
+            format: FORMAT,
+            component: COMPONENT.to_owned(),
+            profile: profile.digest.clone(),
+            step: 0,
+            status: Status::Running,
+            session: None,
+            turn: None,
+            facts,
+            steps: 0,
+            strikes: 0,
+            failures: 0,
+            calls_made: 0,
+            frame: None,
+            model: None,
+            question: None,
+            calls: Vec::new(),
+            history: Vec::new(),
+            left_out: 0,
+            denials: BTreeMap::new(),
+            plan: None,
+            is_final_asked: false,
+            stop: None,
+            requests: Vec::new(),
+            seen: Vec::new(),
+        }
+    }
+
+    /// Read a state that [`crate::advance`] gave.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: it is none, or one of another version or of another profile.
+    pub(crate) fn read(profile: &Profile, text: &str) -> Result<Self, Fault> {
+        #[derive(Deserialize)]
+        struct Made {
+            format: u32,
+            component: String,
+            profile: String,
+        }
+        let bad = |message: String| Fault::new(FaultCode::BadRequest, format!("state: {message}"));
+        let none = |error: serde_json::Error| {
+            let message = quote(&error.to_string(), 256);
+            bad(format!("must be a state as a step gave it, unchanged: {message}"))
+        };
+        let state = match serde_json::from_str::<State>(text) {
+            Ok(state) if state.is_of(profile) => return Ok(state),
+            other => other,
+        };
+        let made: Made = serde_json::from_str(text).map_err(none)?;
+        if (made.format, made.component.as_str()) != (FORMAT, COMPONENT) {
+            let component = quote(&made.component, 64);
+            return Err(bad(format!(
+                "seamgate {component} made it, in format {}; this is {COMPONENT}, with format {FORMAT}: finish the run with that version, or replay its journal",
+                made.format
+            )));
+        }
+        if made.profile != profile.digest {
+            let (other, own) = (quote(&made.profile, 80), &profile.digest);
+            return Err(bad(format!("it belongs to the profile {other}; the agent's profile is {own}")));
+        }
+        state.map_err(none)
+    }
+
+    fn is_of(&self, profile: &Profile) -> bool {
+        (self.format, self.component.as_str(), &self.profile) == (FORMAT, COMPONENT, &profile.digest)
+    }
+
+    pub(crate) fn call(&self, key: &str) -> Option<usize> {
+        self.calls.iter().position(|call| call.key == key)
+    }
+
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.model.is_some() || self.calls.iter().any(|call| call.phase.is_under_way())
+    }
+
+    pub(crate) fn is_with_a_person(&self) -> bool {
+        self.question.is_some() || self.calls.iter().any(|call| call.phase.is_with_a_person())
+    }
+
+    pub(crate) fn say(&mut self, kind: EntryKind, text: String) {
+        self.history.push(Entry { kind, text, message: None, calls: Vec::new() });
+    }
+
+    /// The first reason to end counts.
+    pub(crate) fn end(&mut self, code: &str, message: impl Into<String>) {
+        self.stop.get_or_insert_with(|| Stop { code: code.to_owned(), message: message.into() });
+    }
+}

@@ -1,0 +1,168 @@
+//! What one event leads to: what the host must do, and what goes into the journal.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::state::{Carved, ContextRequest, Purpose, Status, Stop};
+use crate::{
+    decision::{AskView, Reason, Used},
+    facts::Used as Budgets,
+    observation::Confidence,
+};
+
+/// What the host must do next. See `schemas/action.schema.json`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Action {
+    AskModel {
+        key: String,
+        purpose: Purpose,
+        prompt: Box<RawValue>,
+        expires: u64,
+    },
+    Execute {
+        key: String,
+        call: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        tool: String,
+        effect: &'static str,
+        /// Exactly the text to be sent.
+        arguments: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
+        idempotency_key: String,
+        expires: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approval: Option<Used>,
+    },
+    AskApproval {
+        key: String,
+        call: String,
+        ask: AskView,
+    },
+    AskInput {
+        key: String,
+        question: String,
+        /// The uncertain call of which somebody must say what became.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<String>,
+        expires: u64,
+    },
+    Delegate {
+        key: String,
+        call: String,
+        /// The child's run.
+        run: String,
+        agent: String,
+        profile: String,
+        reason: String,
+        task: Box<RawValue>,
+        /// Of the task.
+        digest: String,
+        parent: Box<RawValue>,
+    },
+    Cancel {
+        key: String,
+        call: String,
+    },
+    Finish {
+        key: String,
+        status: Status,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        document: Option<Box<RawValue>>,
+        reasons: Vec<Stop>,
+        missing: Vec<String>,
+        uncertain: Vec<Uncertain>,
+        kinds: Vec<String>,
+        labels: Vec<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        confidence: Option<Confidence>,
+        used: Carved,
+        requests: Vec<ContextRequest>,
+    },
+}
+
+/// A call that may have had its effect.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Uncertain {
+    pub(crate) call: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+}
+
+/// What was decided. See `schemas/record.schema.json`.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// An event that does not fit the run.
+    Ignored { code: &'static str, message: String },
+    /// Something from outside that the model does not get.
+    LeftOut { what: &'static str, name: String, code: &'static str, message: String },
+    /// Which tools the model sees, and why it does not see others.
+    Surface { tools: Vec<String>, hidden: Vec<Hidden> },
+    /// What the model's output was.
+    Output { kind: &'static str, message: String },
+    Decision {
+        call: String,
+        permit: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        tool: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        effect: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        digest: Option<String>,
+        /// The text as the model wrote it, cut.
+        arguments: String,
+        arguments_digest: String,
+        message: String,
+        reasons: Vec<Reason>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approval: Option<Used>,
+    },
+    Observation {
+        call: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        tool: String,
+        status: &'static str,
+        id: String,
+        message: String,
+        kinds: Vec<String>,
+        labels: Vec<String>,
+        confidence: Confidence,
+        complete: bool,
+        limitations: Vec<&'static str>,
+        artifact: String,
+        bytes: u64,
+        found: serde_json::Value,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        duration_ms: Option<u64>,
+        arguments_digest: String,
+        /// What audiences are shown that the profile has a text for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ui: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        user: Option<String>,
+    },
+    /// What a call came to without a result.
+    Settled { call: String, tool: String, code: &'static str, message: String },
+    /// What left the prompt, or the state, to fit.
+    Cut { from: &'static str, calls: Vec<String>, entries: u64 },
+    /// Why the run has to end.
+    Stop { code: String, message: String },
+    /// A child asked for its parent's context.
+    ContextRequest { call: String, request: Box<RawValue> },
+    /// How much was used when the run ended.
+    Used { steps: u64, budgets: Budgets },
+}
+
+/// A tool that the model does not see.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Hidden {
+    pub(crate) tool: String,
+    pub(crate) code: &'static str,
+}

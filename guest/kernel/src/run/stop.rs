@@ -1,0 +1,248 @@
+//! Whether the run goes on, waits or ends. The model is not asked.
+
+use seamgate_core::Fault;
+use serde::Serialize;
+
+use super::{
+    Run,
+    prompt::TooLarge,
+    raw,
+    state::{Carved, ModelCall, Phase, Purpose, Status, Stop},
+    step::{Action, Record, Uncertain},
+    waits::CALL_MS,
+};
+use crate::observation::Confidence;
+
+/// A partial answer: made of the state, without the model.
+#[derive(Serialize)]
+struct Partial<'s> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<&'s serde_json::value::RawValue>,
+    found: Vec<Found<'s>>,
+    missing: &'s [String],
+    why: Option<&'s Stop>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<&'s str>,
+}
+
+#[derive(Serialize)]
+struct Found<'s> {
+    id: &'s str,
+    tool: &'s str,
+    kinds: &'s [String],
+    confidence: Confidence,
+    limitations: &'s [String],
+    artifact: &'s str,
+}
+
+impl Run<'_> {
+    /// Decide what comes next, when this event is done with.
+    pub(super) fn decide(&mut self) -> Result<(), Fault> {
+        let state = &self.state;
+        if state.status.is_finished() {
+            return Ok(());
+        }
+        if !self.profile.has_loop() {
+            return self.decide_without_loop();
+        }
+        let is_final = state.stop.as_ref().is_some_and(|stop| ends_at_once(&stop.code));
+        if is_final || self.ms_left() == Some(0) {
+            self.end_calls();
+            self.state.end("budget", "the budget of milliseconds is used up");
+        }
+        let state = &self.state;
+        if state.is_under_way() {
+            self.state.status = Status::Running;
+            return Ok(());
+        }
+        let waits_for = |phase: Phase, expires: Option<u64>| phase.is_with_a_person() && expires.is_some();
+        if state.question.is_some() || state.calls.iter().any(|call| waits_for(call.phase, call.expires)) {
+            self.state.status = Status::Waiting;
+            return Ok(());
+        }
+        self.state.status = Status::Running;
+        if let Some(answer) = self.answer.take() {
+            self.finish(Status::Final, Some(answer));
+            return Ok(());
+        }
+        self.look_at_limits()?;
+        match &self.state.stop {
+            None => self.ask_model(self.purpose()),
+            Some(stop) if self.may_answer(&stop.code) => self.ask_model(Purpose::Final),
+            Some(stop) => {
+                let status = match stop.code.as_str() {
+                    "cancelled" => Status::Cancelled,
+                    "task" | "context" | "model" => Status::Failed,
+                    _ if self.profile.fails_at_limit => Status::Failed,
+                    _ => Status::FinalPartial,
+                };
+                self.finish(status, None);
+                Ok(())
+            }
+        }
+    }
+
+    /// Without a loop, a limit denies a call, and only a person ends the run.
+    fn decide_without_loop(&mut self) -> Result<(), Fault> {
+        match self.state.stop.take() {
+            Some(stop) if stop.code == "cancelled" => {
+                self.state.stop = Some(stop);
+                self.finish(Status::Cancelled, None);
+            }
+            Some(stop) if matches!(stop.code.as_str(), "task" | "context") => {
+                self.state.stop = Some(stop);
+                self.finish(Status::Failed, None);
+            }
+            _ => {
+                let waits = !self.state.is_under_way() && self.state.is_with_a_person();
+                self.state.status = if waits { Status::Waiting } else { Status::Running };
+            }
+        }
+        Ok(())
+    }
+
+    /// Limits that end the run, where nothing else did.
+    fn look_at_limits(&mut self) -> Result<(), Fault> {
+        let used = &self.state.facts.used;
+        let limits = [
+            // One step is kept for the final answer.
+            ("steps", self.budget.steps.map(|limit| limit.saturating_sub(1)), self.state.steps, self.budget.steps),
+            ("tool calls", self.budget.tool_calls, used.tool_calls, self.budget.tool_calls),
+            ("tokens", self.budget.tokens, used.tokens, self.budget.tokens),
+        ];
+        for (unit, limit, used, shown) in limits {
+            let is_idle = unit == "tool calls" && limit == Some(0);
+            if limit.is_some_and(|limit| used >= limit) && !is_idle {
+                let shown = shown.unwrap_or_default();
+                self.state.end("budget", format!("the budget of {shown} {unit} is used up"));
+                return Ok(());
+            }
+        }
+        if self.state.stop.is_none()
+            && !self.profile.tools.is_empty()
+            && self.state.frame.is_none()
+            && !self.has_tools()?
+        {
+            self.state.end("surface", "no tool is available");
+        }
+        Ok(())
+    }
+
+    /// Whether a run that has to end may ask the model for an answer, without tools.
+    fn may_answer(&self, code: &str) -> bool {
+        let used = &self.state.facts.used;
+        let has_left = |limit: Option<u64>, used: u64| limit.is_none_or(|limit| used < limit);
+        !self.state.is_final_asked
+            && matches!(code, "budget" | "same_call" | "same_denial" | "rejected" | "surface" | "unresolved")
+            && self.state.frame.is_none()
+            && has_left(self.budget.steps, self.state.steps)
+            && has_left(self.budget.tokens, used.tokens)
+            && self.ms_left() != Some(0)
+            && self.could_answer()
+    }
+
+    fn ask_model(&mut self, purpose: Purpose) -> Result<(), Fault> {
+        let prompt = match self.prompt(purpose)? {
+            Ok(prompt) => prompt,
+            Err(TooLarge { bytes, limit }) => {
+                self.state.end("prompt", format!("the prompt has {bytes} bytes; the limit is {limit}"));
+                self.finish(Status::FinalPartial, None);
+                return Ok(());
+            }
+        };
+        self.state.steps += 1;
+        self.state.is_final_asked |= purpose == Purpose::Final;
+        let key = self.key();
+        let expires = self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS));
+        self.state.model = Some(ModelCall { key: key.clone(), purpose, bytes: prompt.get().len() as u64, expires });
+        self.actions.push(Action::AskModel { key, purpose, prompt, expires });
+        Ok(())
+    }
+
+    fn finish(&mut self, status: Status, answer: Option<String>) {
+        self.end_calls();
+        self.state.status = status;
+        let reasons: Vec<Stop> = match status {
+            Status::Final => Vec::new(),
+            _ => self.state.stop.clone().into_iter().collect(),
+        };
+        self.records
+            .extend(reasons.iter().map(|stop| Record::Stop { code: stop.code.clone(), message: stop.message.clone() }));
+        self.records.push(Record::Used { steps: self.state.steps, budgets: self.state.facts.used.clone() });
+        // What a final answer lacks, it explains.
+        let missing = if status == Status::Final { Vec::new() } else { self.missing() };
+        let missing: Vec<String> = missing.into_iter().map(|need| need.kind.clone()).collect();
+        let document = match (answer, status) {
+            (Some(answer), _) => Some(answer),
+            (None, Status::FinalPartial) => Some(self.partial(&missing)),
+            (None, _) => None,
+        };
+        let seen = || self.state.calls.iter().filter_map(|call| call.seen.as_ref()).filter(|seen| !seen.is_error);
+        let mut kinds: Vec<String> = seen().flat_map(|seen| seen.kinds.iter().cloned()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let is_uncertain = |call: &&super::state::CallState| call.phase == Phase::Uncertain;
+        let uncertain = self.state.calls.iter().filter(is_uncertain).map(|call| Uncertain {
+            call: call.key.clone(),
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+        });
+        let (uncertain, confidence) = (uncertain.collect(), seen().map(|seen| seen.confidence).min());
+        let used = &self.state.facts.used;
+        self.actions.push(Action::Finish {
+            key: self.key(),
+            status,
+            document: document.map(raw),
+            reasons,
+            missing,
+            uncertain,
+            kinds,
+            labels: self.labels(),
+            confidence,
+            used: Carved {
+                steps: Some(self.state.steps),
+                tool_calls: Some(used.tool_calls),
+                tokens: Some(used.tokens),
+            },
+            requests: self.state.requests.clone(),
+        });
+    }
+
+    /// The labels of all that the model has read.
+    fn labels(&self) -> Vec<String> {
+        let has = |name: &str| self.state.facts.context.contains_key(name);
+        let context = self.profile.context.iter().filter(|source| has(&source.name));
+        let context = context.flat_map(|source| source.labels.iter().cloned());
+        let mut labels: Vec<String> = self.state.facts.labels.iter().cloned().chain(context).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        labels
+    }
+
+    fn partial(&self, missing: &[String]) -> String {
+        let found = self.state.calls.iter().filter_map(|call| {
+            let seen = call.seen.as_ref().filter(|seen| !seen.is_error)?;
+            Some(Found {
+                id: &seen.id,
+                tool: &call.tool,
+                kinds: &seen.kinds,
+                confidence: seen.confidence,
+                limitations: &seen.limitations,
+                artifact: &seen.artifact,
+            })
+        });
+        seamgate_core::parts::json(&Partial {
+            asked: self.state.facts.task.as_deref(),
+            found: found.collect(),
+            missing,
+            why: self.state.stop.as_ref(),
+            plan: self.state.plan.as_deref(),
+        })
+    }
+}
+
+/// Whether a reason ends calls under way, too.
+fn ends_at_once(code: &str) -> bool {
+    matches!(code, "cancelled" | "task" | "context" | "model")
+}

@@ -1,0 +1,129 @@
+//! Time: it only goes forward, waiting for a person uses no milliseconds, and every wait ends.
+
+use seamgate_core::Fault;
+
+use super::{
+    Run,
+    state::{EntryKind, Phase},
+    step::{Action, Record},
+};
+use crate::tool::Effect;
+
+/// So long is waited for a call or the model, in milliseconds.
+pub(super) const CALL_MS: u64 = 600_000;
+
+/// So long is waited for an answer of a person, and for what became of an uncertain call.
+pub(super) const INPUT_MS: u64 = 86_400_000;
+pub(super) const RESOLUTION_MS: u64 = 7 * 86_400_000;
+
+impl Run<'_> {
+    pub(super) fn now(&self) -> u64 {
+        self.state.facts.at
+    }
+
+    /// The greatest time seen is the time. While nobody ran it, a run used none.
+    pub(super) fn pass_time(&mut self, at: u64, is_resumed: bool) {
+        let passed = at.saturating_sub(self.now());
+        let waits_for_a_person = !self.state.is_under_way() && self.state.is_with_a_person();
+        if !waits_for_a_person && !is_resumed {
+            self.state.facts.used.ms = self.state.facts.used.ms.saturating_add(passed);
+        }
+        self.state.facts.at = self.now().max(at);
+    }
+
+    /// When waiting for a call ends that starts now.
+    pub(super) fn call_expires(&self) -> u64 {
+        self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS))
+    }
+
+    /// What is left of the milliseconds, and until a parent ends the run.
+    pub(super) fn ms_left(&self) -> Option<u64> {
+        let own = self.budget.ms.map(|limit| limit.saturating_sub(self.state.facts.used.ms));
+        let of_parent = self.deadline.map(|deadline| deadline.saturating_sub(self.now()));
+        own.into_iter().chain(of_parent).min()
+    }
+
+    /// End what waited too long. What was under way when the run was interrupted is left to [`Run::resumed`].
+    pub(super) fn lapse(&mut self, is_resumed: bool) -> Result<(), Fault> {
+        let now = self.now();
+        if !is_resumed && self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
+            self.state.model = None;
+            self.model_gave_none("the model did not answer in time", true);
+        }
+        if self.state.question.as_ref().is_some_and(|asked| asked.expires <= now) {
+            self.state.question = None;
+            self.state.say(EntryKind::Feedback, "Nobody answered the question in time.".to_owned());
+        }
+        for index in 0..self.state.calls.len() {
+            let call = &self.state.calls[index];
+            if call.expires.is_none_or(|expires| expires > now) || (is_resumed && call.phase.is_under_way()) {
+                continue;
+            }
+            match (call.phase, call.effect) {
+                (Phase::Asked, _) => {
+                    let key = call.key.clone();
+                    self.state.facts.asks.retain(|ask| ask.key != key);
+                    self.settle(index, Phase::Denied, "expired", "Call denied: nobody approved it in time.");
+                    self.count_denial(index, "expired");
+                }
+                (Phase::Dispatched, _) => {
+                    self.cancel(index);
+                    self.undo(index);
+                    self.settle(index, Phase::Cancelled, "not_sent", "The call was not sent in time.");
+                }
+                (Phase::Started, Effect::Effectful) => {
+                    self.cancel(index);
+                    self.uncertain(index, "no result came in time");
+                }
+                (Phase::Started, _) => {
+                    self.cancel(index);
+                    self.failed(index, "No result came in time.", None)?;
+                }
+                (Phase::Uncertain, _) => {
+                    self.state.calls[index].expires = None;
+                    self.state.end("unresolved", "nobody said what became of an uncertain call");
+                }
+                (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The earliest moment at which something lapses.
+    pub(super) fn wake_at(&self) -> Option<u64> {
+        if self.state.status.is_finished() {
+            return None;
+        }
+        let ends = if self.state.is_under_way() {
+            self.ms_left()
+        } else {
+            self.deadline.map(|deadline| deadline.saturating_sub(self.now()))
+        };
+        let calls = self.state.calls.iter().filter_map(|call| call.expires);
+        calls
+            .chain(self.state.model.iter().map(|asked| asked.expires))
+            .chain(self.state.question.iter().map(|asked| asked.expires))
+            .chain(ends.map(|left| self.now().saturating_add(left)))
+            .min()
+    }
+
+    pub(super) fn cancel(&mut self, index: usize) {
+        let (key, call) = (self.key(), self.state.calls[index].key.clone());
+        self.actions.push(Action::Cancel { key, call });
+    }
+
+    /// A call that may have had its effect: a person has to say.
+    pub(super) fn uncertain(&mut self, index: usize, why: &str) {
+        let (key, expires) = (self.key(), self.now().saturating_add(RESOLUTION_MS));
+        let call = &mut self.state.calls[index];
+        call.phase = Phase::Uncertain;
+        call.expires = Some(expires);
+        let question = format!(
+            "Did the call {} of {} have its effect? Look there, and say: done or not_done.",
+            call.key, call.tool
+        );
+        let (call, tool) = (call.key.clone(), call.tool.clone());
+        self.records.push(Record::Settled { call: call.clone(), tool, code: "uncertain", message: why.to_owned() });
+        self.actions.push(Action::AskInput { key, question, call: Some(call), expires });
+    }
+}

@@ -1,0 +1,288 @@
+//! Runs: a test is a folder with a profile, the events of a run, and what each of them leads to.
+//!
+//! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's; `must.txt`, a line for
+//! each event, in which a person says what it leads to, in the words of [`summary`]; and `journal.ndjson` and `state.json`, which
+//! `cargo xtask bless` writes. A case that has `views.ndjson` (what each audience is shown) or `prompt.json` (the last prompt) is
+//! held to it, too: an empty file of this name is enough to have it written.
+//!
+//! An event without `at` comes a second after the one before. Words in it stand for what only the run knows: `$model` for the key of
+//! the last `ask_model`, `$input` for that of the last `ask_input`, `$digest` for the digest of the last ask, and `$digest:c2` for that
+//! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1).
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use seamgate_core::parts::digest;
+use serde_json::{Value, json};
+
+/// The time of a first event that has none.
+const START: u64 = 1_790_000_000_000;
+
+/// Who is shown something of a run.
+pub const AUDIENCES: [&str; 5] = ["model", "ui", "user", "audit", "eval"];
+
+/// One run, read from its folder.
+#[derive(Debug, Clone)]
+pub struct RunCase {
+    /// `GROUP/NAME`.
+    pub name: String,
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// `profile.json`.
+    pub profile: String,
+    /// The lines of `events.ndjson`.
+    pub events: Vec<Value>,
+    /// The lines of `must.txt`.
+    pub must: Vec<String>,
+}
+
+/// One event as it was sent, and what came of it: a step, or a fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Played {
+    /// The event, without words that stand for something.
+    pub event: String,
+    /// The state before it.
+    pub state: Option<String>,
+    /// A step or a fault, as JSON text.
+    pub step: Result<String, String>,
+}
+
+/// All of them, by name.
+///
+/// # Errors
+///
+/// A file is missing or cannot be read.
+pub fn run_cases() -> Result<Vec<RunCase>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("runs");
+    let mut cases = Vec::new();
+    for group in folders(&root)? {
+        for folder in folders(&group)? {
+            let name = folder.strip_prefix(&root)?.to_string_lossy().into_owned();
+            cases.push(read(&group, folder, &name).with_context(|| name.clone())?);
+        }
+    }
+    Ok(cases)
+}
+
+fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn read(group: &Path, folder: PathBuf, name: &str) -> Result<RunCase> {
+    let own = |name: &str| fs::read_to_string(folder.join(name)).with_context(|| name.to_owned());
+    let lines = |text: String| text.lines().map(str::to_owned).filter(|line| !line.trim().is_empty()).collect();
+    let events: Vec<String> = lines(own("events.ndjson")?);
+    let event = |(index, line): (usize, &String)| {
+        serde_json::from_str(line).with_context(|| format!("events.ndjson, line {}", index + 1))
+    };
+    Ok(RunCase {
+        name: name.to_owned(),
+        profile: own("profile.json").or_else(|_| {
+            let shared = group.join("profile.json");
+            fs::read_to_string(&shared).with_context(|| shared.display().to_string())
+        })?,
+        events: events.iter().enumerate().map(event).collect::<Result<_>>()?,
+        must: own("must.txt").map(lines).unwrap_or_default(),
+        folder,
+    })
+}
+
+/// What only a run knows, for the words in its events.
+#[derive(Default)]
+struct Known {
+    at: u64,
+    words: BTreeMap<String, String>,
+    /// Texts of results, by their digests.
+    artifacts: BTreeMap<String, String>,
+}
+
+impl Known {
+    /// An event as it is sent.
+    fn event(&mut self, event: &Value) -> Result<Value> {
+        let mut event = self.replaced(event)?;
+        let members = event.as_object_mut().context("an event is an object")?;
+        let next = if self.at == 0 { START } else { self.at + 1000 };
+        let at = members.entry("at").or_insert_with(|| next.into());
+        self.at = self.at.max(at.as_u64().unwrap_or_default());
+        for name in ["result", "text", "document", "message"] {
+            let text = match &event[name] {
+                Value::Null => continue,
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            self.artifacts.insert(digest(&text), text);
+        }
+        Ok(event)
+    }
+
+    fn replaced(&self, value: &Value) -> Result<Value> {
+        Ok(match value {
+            Value::String(text) if text.starts_with('$') && !text.starts_with("$.") => match self.words.get(text) {
+                Some(known) => Value::String(known.clone()),
+                None => bail!("{text} stands for nothing yet"),
+            },
+            Value::Array(items) => items.iter().map(|item| self.replaced(item)).collect::<Result<_>>()?,
+            Value::Object(members) => {
+                let members = members.iter().map(|(name, value)| Ok((name.clone(), self.replaced(value)?)));
+                Value::Object(members.collect::<Result<_>>()?)
+            }
+            value => value.clone(),
+        })
+    }
+
+    fn learn(&mut self, step: &Value) {
+        for action in step["actions"].as_array().into_iter().flatten() {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let mut learn = |word: String, value: &Value| self.words.insert(word, text(value));
+            match action["type"].as_str() {
+                Some("ask_model") => drop(learn("$model".to_owned(), &action["key"])),
+                Some("ask_input") => drop(learn("$input".to_owned(), &action["key"])),
+                Some("ask_approval") => {
+                    learn("$digest".to_owned(), &action["ask"]["digest"]);
+                    learn(format!("$digest:{}", text(&action["call"])), &action["ask"]["digest"]);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl RunCase {
+    /// Send each event, the artifacts that a step needs with it. `advance` takes a state and an event, and gives a step or a fault.
+    ///
+    /// # Errors
+    ///
+    /// An event has a word that stands for nothing, or a step is not JSON.
+    pub fn play(&self, mut advance: impl FnMut(Option<&str>, &str) -> Result<String, String>) -> Result<Vec<Played>> {
+        let mut known = Known::default();
+        let mut state: Option<String> = None;
+        let mut sent: Vec<Value> = Vec::new();
+        let mut played = Vec::new();
+        for event in &self.events {
+            let mut event = match event["again"].as_u64() {
+                Some(line) => sent.get(line as usize - 1).context("nothing to send again")?.clone(),
+                None => known.event(event)?,
+            };
+            sent.push(event.clone());
+            loop {
+                let text = event.to_string();
+                let step = advance(state.as_deref(), &text);
+                played.push(Played { event: text, state: state.clone(), step: step.clone() });
+                let Ok(step) = step else { break };
+                let whole: Value = serde_json::from_str(&step).context("a step is JSON")?;
+                if let Some(need) = whole["need"].as_array() {
+                    let digests = need.iter().filter_map(Value::as_str);
+                    let found = digests
+                        .filter_map(|digest| Some((digest.to_owned(), known.artifacts.get(digest)?.clone().into())));
+                    let found: serde_json::Map<String, Value> = found.collect();
+                    if found.is_empty() || !event["artifacts"].is_null() {
+                        break;
+                    }
+                    event["artifacts"] = Value::Object(found);
+                    continue;
+                }
+                known.learn(&whole);
+                state = Some(member(&step, "state")?);
+                break;
+            }
+        }
+        Ok(played)
+    }
+}
+
+/// A member of an object, exactly as it is written.
+///
+/// # Errors
+///
+/// The text is no object with this member.
+pub fn member(json: &str, name: &str) -> Result<String> {
+    let members: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(json)?;
+    Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())
+}
+
+/// What an event led to, in words: what was decided, then what the host must do.
+pub fn summary(step: &Result<String, String>) -> String {
+    let step: Value = match step {
+        Ok(step) => serde_json::from_str(step).unwrap_or_default(),
+        Err(fault) => {
+            let fault: Value = serde_json::from_str(fault).unwrap_or_default();
+            return format!("fault:{}", fault["fault"].as_str().unwrap_or("?"));
+        }
+    };
+    if step["need"].is_array() {
+        return "need".to_owned();
+    }
+    let mut words = Vec::new();
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for record in step["records"].as_array().into_iter().flatten() {
+        words.push(match word(&record["type"]).as_str() {
+            "decision" if record["permit"] == "deny" => format!("deny:{}", word(&record["reasons"][0]["code"])),
+            "observation" => format!("observe:{}", word(&record["status"])),
+            kind @ ("ignored" | "left_out" | "settled" | "stop") => format!("{kind}:{}", word(&record["code"])),
+            "output" => format!("output:{}", word(&record["kind"])),
+            "cut" => format!("cut:{}", word(&record["from"])),
+            kind @ ("surface" | "context_request") => kind.to_owned(),
+            _ => continue,
+        });
+    }
+    for action in step["actions"].as_array().into_iter().flatten() {
+        words.push(match word(&action["type"]).as_str() {
+            "ask_model" => format!("ask_model:{}", word(&action["purpose"])),
+            "execute" => format!("execute:{}", word(&action["tool"])),
+            "delegate" => format!("delegate:{}", word(&action["agent"])),
+            "finish" => format!("finish:{}", word(&action["status"])),
+            kind @ ("ask_approval" | "cancel") => format!("{kind}:{}", word(&action["call"])),
+            kind => kind.to_owned(),
+        });
+    }
+    if words.is_empty() { "nothing".to_owned() } else { words.join(" ") }
+}
+
+/// The lines that a journal has of a run, without their chain. Prompts are there by their digests.
+pub fn journal(played: &[Played]) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for one in played {
+        let step = match &one.step {
+            Ok(step) => step,
+            Err(fault) => {
+                lines.push(format!("{{\"fault\":{fault}}}"));
+                continue;
+            }
+        };
+        let whole: Value = serde_json::from_str(step)?;
+        if whole["need"].is_array() {
+            lines.push(step.clone());
+            continue;
+        }
+        lines.push(format!("{{\"event\":{}}}", one.event));
+        for (members, kind) in [("records", "record"), ("actions", "action")] {
+            let texts: Vec<Box<serde_json::value::RawValue>> = serde_json::from_str(&member(step, members)?)?;
+            for (index, text) in texts.iter().enumerate() {
+                let prompt = &whole[members][index]["prompt"];
+                let text = if prompt.is_null() {
+                    text.get().to_owned()
+                } else {
+                    let prompt = member(text.get(), "prompt")?;
+                    text.get().replace(&prompt, &format!("\"{}\"", digest(&prompt)))
+                };
+                lines.push(format!("{{\"{kind}\":{text}}}"));
+            }
+        }
+        let digest = digest(&member(step, "state")?);
+        let state = json!({"step": whole["step"], "digest": digest, "wake_at": whole["wake_at"]});
+        lines.push(format!("{{\"state\":{state}}}"));
+    }
+    Ok(lines)
+}
