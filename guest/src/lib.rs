@@ -8,6 +8,9 @@
 mod abi;
 #[cfg(target_arch = "wasm32")]
 mod allocator;
+#[rustfmt::skip]
+#[allow(missing_docs, unreachable_pub, clippy::undocumented_unsafe_blocks, reason = "generated; documented in wit/")]
+mod bindings;
 mod convert;
 mod kernel;
 #[cfg(target_arch = "wasm32")]
@@ -19,11 +22,6 @@ use std::cell::RefCell;
 use seamgate_kernel::Registry;
 
 use validator::keep;
-
-mod bindings {
-    #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wit_bindgen::generate!({ path: ["../wit", "../wit/harness"], world: "seamgate:harness/harness" });
-}
 
 thread_local! {
     static PROFILES: RefCell<Registry> = const { RefCell::new(Registry::keeping(keep)) };

@@ -5,10 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
-use wit_parser::Resolve;
 
 use crate::{
     edge,
@@ -56,15 +55,8 @@ pub(crate) fn package() -> Result<()> {
 
 /// The WIT package in binary form, for registries of components.
 fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir("wit")?;
-    let name = &resolve.packages[package].name;
-    ensure!(
-        name.version.as_ref().is_some_and(|of_wit| of_wit.to_string() == version),
-        "the versions must agree: wit/ has {name}, Cargo.toml has {version}"
-    );
     let to = folder.join(format!("seamgate-wit-{version}.wasm"));
-    fs::write(&to, wit_component::encode(&resolve, package, false)?)?;
+    guest::wit(version, &to)?;
     Ok(to)
 }
 

@@ -10,6 +10,9 @@ mod abi;
 #[cfg(target_arch = "wasm32")]
 #[path = "../../src/allocator.rs"]
 mod allocator;
+#[rustfmt::skip]
+#[allow(missing_docs, unreachable_pub, clippy::undocumented_unsafe_blocks, reason = "generated; documented in wit/")]
+mod bindings;
 #[path = "../../src/convert.rs"]
 mod convert;
 #[cfg(target_arch = "wasm32")]
@@ -19,11 +22,6 @@ mod random;
 mod validator;
 
 use std::cell::RefCell;
-
-mod bindings {
-    #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
-    wit_bindgen::generate!({ path: "../../wit", world: "validator" });
-}
 
 thread_local! {
     /// No profiles: `wire` has no further operations.
