@@ -31,7 +31,12 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
 
 /// Read a whole regular file by a name that the user did not type.
 pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    read_to(open_regular(File::options().read(true), path)?, MAX_FILE)
+    read_regular_to(path, MAX_FILE)
+}
+
+/// The same for a file of at most so many bytes.
+pub(crate) fn read_regular_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    read_to(open_regular(File::options().read(true), path)?, limit)
 }
 
 /// Read a whole file, or pipe, that the user named.

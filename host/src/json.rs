@@ -1,6 +1,6 @@
 //! Records of ours <-> JSON text.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use serde::{
     Deserialize, Serialize, Serializer,
@@ -32,6 +32,40 @@ pub(crate) fn object(members: &[(&str, &str)]) -> String {
     }
     out.push('}');
     out
+}
+
+/// JSON text without optional white space, its strings with the fewest escapes (RFC 8259, section 7). Numbers keep their
+/// digits. A string that is no text, because it has half of a surrogate pair, stays as it is written.
+pub(crate) fn minified(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find(['"', ' ', '\n', '\r', '\t']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if !rest.starts_with('"') {
+            rest = &rest[1..];
+            continue;
+        }
+        let (string, after) = rest.split_at(string_length(rest));
+        match serde_json::from_str::<Cow<str>>(string) {
+            Ok(text) => out.push_str(&json(&text)),
+            Err(_) => out.push_str(string),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The length of the string that a text begins with, with its quotes.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |end| end + 2)
 }
 
 /// Whether a text is one value of JSON, without line ends between its words.

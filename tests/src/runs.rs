@@ -1,13 +1,15 @@
 //! Runs: a test is a folder with a profile, the events of a run, and what each of them leads to.
 //!
-//! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's; `must.txt`, a line for
-//! each event, in which a person says what it leads to, in the words of [`summary`]; and `journal.ndjson` and `state.json`, which
-//! `cargo xtask bless` writes. A case that has `views.ndjson` (what each audience is shown) or `prompt.json` (the last prompt) is
+//! `tests/runs/GROUP/NAME/` holds `events.ndjson`, one event a line; `profile.json`, else the group's, with what `patch.json` changes
+//! in it (RFC 7396); `must.txt`, a line for each event, in which a person says what it leads to, in the words of [`summary`]; and
+//! `journal.ndjson` and `state.json`, which `cargo xtask bless` writes. A case that has `views.ndjson` (what each audience is shown) or `prompt.json` (the last prompt) is
 //! held to it, too: an empty file of this name is enough to have it written.
 //!
 //! An event without `at` comes a second after the one before. Words in it stand for what only the run knows: `$model` for the key of
 //! the last `ask_model`, `$input` for that of the last `ask_input`, `$digest` for the digest of the last ask, and `$digest:c2` for that
-//! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1).
+//! of the last ask for this call. A line `{"again": 3}` is the third event once more (the first is 1). `{"state": {…}, "event": {…}}`
+//! is an event to a state in which these members were changed. `{"$text": "x", "$times": 66000}` is a long text. Lines of blessed files
+//! that are longer than 8 KiB are cut, and have the digest of what they were.
 
 use std::{
     collections::BTreeMap,
@@ -87,16 +89,41 @@ fn read(group: &Path, folder: PathBuf, name: &str) -> Result<RunCase> {
     let event = |(index, line): (usize, &String)| {
         serde_json::from_str(line).with_context(|| format!("events.ndjson, line {}", index + 1))
     };
+    let mut profile = own("profile.json").or_else(|_| {
+        let shared = group.join("profile.json");
+        fs::read_to_string(&shared).with_context(|| shared.display().to_string())
+    })?;
+    if let Ok(patch) = own("patch.json") {
+        let mut whole: Value = serde_json::from_str(&profile).context("profile.json")?;
+        merge(&mut whole, serde_json::from_str(&patch).context("patch.json")?);
+        profile = whole.to_string();
+    }
     Ok(RunCase {
         name: name.to_owned(),
-        profile: own("profile.json").or_else(|_| {
-            let shared = group.join("profile.json");
-            fs::read_to_string(&shared).with_context(|| shared.display().to_string())
-        })?,
+        profile,
         events: events.iter().enumerate().map(event).collect::<Result<_>>()?,
         must: own("must.txt").map(lines).unwrap_or_default(),
         folder,
     })
+}
+
+/// RFC 7396: members of a patch take the place of others, and null removes one.
+fn merge(whole: &mut Value, patch: Value) {
+    match patch {
+        Value::Object(patch) => {
+            if !whole.is_object() {
+                *whole = json!({});
+            }
+            for (name, value) in patch {
+                match (whole.as_object_mut(), value) {
+                    (Some(members), Value::Null) => drop(members.remove(&name)),
+                    (Some(members), value) => merge(members.entry(name).or_insert(Value::Null), value),
+                    (None, _) => {}
+                }
+            }
+        }
+        value => *whole = value,
+    }
 }
 
 /// What only a run knows, for the words in its events.
@@ -134,6 +161,10 @@ impl Known {
                 None => bail!("{text} stands for nothing yet"),
             },
             Value::Array(items) => items.iter().map(|item| self.replaced(item)).collect::<Result<_>>()?,
+            Value::Object(members) if members.contains_key("$times") => {
+                let (text, times) = (members["$text"].as_str().unwrap_or_default(), members["$times"].as_u64());
+                Value::String(text.repeat(times.unwrap_or_default() as usize))
+            }
             Value::Object(members) => {
                 let members = members.iter().map(|(name, value)| Ok((name.clone(), self.replaced(value)?)));
                 Value::Object(members.collect::<Result<_>>()?)
@@ -170,16 +201,23 @@ impl RunCase {
         let mut state: Option<String> = None;
         let mut sent: Vec<Value> = Vec::new();
         let mut played = Vec::new();
-        for event in &self.events {
-            let mut event = match event["again"].as_u64() {
-                Some(line) => sent.get(line as usize - 1).context("nothing to send again")?.clone(),
-                None => known.event(event)?,
+        for line in &self.events {
+            let mut event = match (line["again"].as_u64(), &line["event"]) {
+                (Some(line), _) => sent.get(line as usize - 1).context("nothing to send again")?.clone(),
+                (None, Value::Null) => known.event(line)?,
+                (None, event) => known.event(event)?,
             };
             sent.push(event.clone());
+            let mut before = state.clone();
+            if let (Some(state), Value::Object(_)) = (&mut before, &line["state"]) {
+                let mut whole: Value = serde_json::from_str(state)?;
+                merge(&mut whole, line["state"].clone());
+                *state = whole.to_string();
+            }
             loop {
                 let text = event.to_string();
-                let step = advance(state.as_deref(), &text);
-                played.push(Played { event: text, state: state.clone(), step: step.clone() });
+                let step = advance(before.as_deref(), &text);
+                played.push(Played { event: text, state: before.clone(), step: step.clone() });
                 let Ok(step) = step else { break };
                 let whole: Value = serde_json::from_str(&step).context("a step is JSON")?;
                 if let Some(need) = whole["need"].as_array() {
@@ -210,6 +248,15 @@ impl RunCase {
 pub fn member(json: &str, name: &str) -> Result<String> {
     let members: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(json)?;
     Ok(members.get(name).with_context(|| format!("no member {name}"))?.get().to_owned())
+}
+
+/// A text of lines for a file: long lines by their beginning and their digest.
+pub fn cut(text: &str) -> String {
+    let line = |line: &str| match line.len() {
+        0..=8192 => format!("{line}\n"),
+        bytes => format!("{}… [{bytes} bytes, {}]\n", &line[..line.floor_char_boundary(1024)], digest(line)),
+    };
+    text.lines().map(line).collect()
 }
 
 /// What an event led to, in words: what was decided, then what the host must do.

@@ -15,7 +15,7 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 15] = [
+const TARGETS: [(&str, &str); 16] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -30,6 +30,7 @@ const TARGETS: [(&str, &str); 15] = [
     ("clean", "clean"),
     ("profile", "profile"),
     ("decide", "profile"),
+    ("run", "run"),
     ("sandbox", "text"),
 ];
 
@@ -141,7 +142,27 @@ fn seeds() -> Result<()> {
     }
     clean_seeds()?;
     pattern_seeds()?;
-    call_seeds()
+    call_seeds()?;
+    run_seeds()
+}
+
+/// The runs of `tests/runs`, from their first events; and what the last event does to the state before it.
+fn run_seeds() -> Result<()> {
+    let folder = Path::new(FOLDER).join("seeds/run");
+    fs::create_dir_all(&folder)?;
+    for group in folders(Path::new("tests/runs"))? {
+        for case in folders(&group)? {
+            let name = format!("{}-{}", file_name(&group), file_name(&case));
+            let events = fs::read_to_string(case.join("events.ndjson"))?;
+            // The byte before them chooses no state.
+            fs::write(folder.join(&name), format!("\0{events}"))?;
+            let Ok(state) = fs::read_to_string(case.join("state.json")) else { continue };
+            let state: Value = serde_json::from_str(&state)?;
+            let last = events.lines().last().unwrap_or_default();
+            fs::write(folder.join(format!("{name}-state")), format!("\0!{state}\n{last}\n"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The calls of `tests/calls`, each with its profile.

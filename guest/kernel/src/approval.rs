@@ -5,7 +5,7 @@ use seamgate_core::parts::{quote, visible};
 use crate::{
     call::Call,
     decision::{AskView, Reason},
-    facts::{Ask, Decided, Facts, Verdict},
+    facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
     tool::Tool,
 };
 
@@ -76,7 +76,7 @@ fn find(facts: &Facts, call: &Call, digest: &str, by: &[String], ttl_s: u64) -> 
         (Some(index), _) => State::Granted(index),
         (None, Some(ask)) if facts.at < ask.expires => State::Asked(ask.clone(), reasons),
         (None, _) => {
-            let expires = facts.at.saturating_add(ttl_s.saturating_mul(1000));
+            let expires = facts.at.saturating_add(ttl_s.saturating_mul(1000)).min(MAX_NUMBER);
             let ask = Ask { key: call.key.clone(), digest: digest.to_owned(), at: facts.at, expires };
             State::Asked(ask, reasons)
         }

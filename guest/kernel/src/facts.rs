@@ -17,6 +17,9 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("../../../schemas/facts.schema.json"));
 
+/// The greatest number of a document: as JSON, each language reads it exactly.
+pub(crate) const MAX_NUMBER: u64 = 9_007_199_254_740_991;
+
 /// The facts as a document, and the parts of it that decisions change.
 pub(crate) struct Facts<'t> {
     pub(crate) document: Json<'t>,
@@ -223,10 +226,13 @@ impl<'t> Facts<'t> {
 
     /// The limits that hold: the profile's, and those of a parent.
     pub(crate) fn budget(&self, own: &Budget) -> Budget {
-        match self.parent() {
-            None => own.clone(),
-            Some(parent) => stricter(own, &self.document, self.document.member(parent, "budget")),
+        let Some(parent) = self.parent() else { return own.clone() };
+        let mut budget = stricter(own, &self.document, self.document.member(parent, "budget"));
+        if let Some(deadline) = self.deadline() {
+            let ends = self.used.ms.saturating_add(deadline.saturating_sub(self.at));
+            budget.ms = Some(budget.ms.map_or(ends, |ms| ms.min(ends)));
         }
+        budget
     }
 
     /// When a parent ends the run.

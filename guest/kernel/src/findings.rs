@@ -3,7 +3,10 @@
 use seamgate_core::parts::{Document, Kind, Place, count, quote};
 use serde_json::{Map, Value, json};
 
-use crate::clean::{Found, inspect};
+use crate::{
+    clean::{Found, inspect},
+    observe::has_text,
+};
 
 /// So many texts that read like an instruction are listed.
 const MAX_INSTRUCTIONS: usize = 16;
@@ -76,11 +79,8 @@ impl Findings {
         }
         if let Some((kind, at, ..)) = self.instructions.first() {
             let all = self.instructions.len() + self.more;
-            parts.push(format!(
-                "{} like an instruction, the first at {} ({kind})",
-                count(all, "passage"),
-                quote(at, 128)
-            ));
+            let at = if has_text(at) { "a member whose name is not shown" } else { &quote(at, 128) };
+            parts.push(format!("{} like an instruction, the first at {at} ({kind})", count(all, "passage")));
         }
         (!parts.is_empty()).then(|| format!("Found in the whole result: {}.", parts.join("; ")))
     }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::{
     document::{Format, text_in},
     facts::{Changed, Facts},
-    profile::{Deny, Mode, Profile},
+    profile::{Mode, Profile},
     render::cleaned,
     surface,
     tool::{Definition, Permit, Tool},
@@ -116,10 +116,9 @@ fn of_server(listed: &Document, server: &str) -> Vec<NodeId> {
 
 /// Why a tool that is there is not shown. `by_facts`: the facts say which tools are there.
 fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by_facts: bool) -> Option<&'static str> {
-    let is_denied = |rule: &Deny| rule.when.is_none() && tool.is_named(&rule.tool);
     match () {
         () if tool.permit == Permit::Deny => Some("permit"),
-        () if profile.deny.iter().any(is_denied) => Some("deny"),
+        () if surface::is_denied(profile, facts, tool) => Some("deny"),
         () if !surface::is_in(tool, mode, facts) => Some("mode"),
         () if !surface::is_passed(tool, facts) => Some("parent"),
         () if by_facts && !surface::is_there(tool, facts) => Some("absent"),

@@ -39,6 +39,17 @@ pub(crate) fn observe(
     call: &Call,
     result: &ToolResult,
 ) -> Result<Observation, Fault> {
+    observe_as(profile, facts, call, result, |_| {})
+}
+
+/// The same, with what the host knows beside the result.
+pub(crate) fn observe_as(
+    profile: &Profile,
+    facts: &Facts,
+    call: &Call,
+    result: &ToolResult,
+    adjust: impl FnOnce(&mut Observation),
+) -> Result<Observation, Fault> {
     let bad = |message: String| Fault::new(FaultCode::BadRequest, message);
     let tool = surface::known(profile, call).map_err(|reason| bad(format!("call: $.tool: {}", reason.message)))?;
     let nonce =
@@ -65,6 +76,7 @@ pub(crate) fn observe(
     observation.id = id;
     observation.artifact = artifact;
     observation.bytes = bytes;
+    adjust(&mut observation);
     let remarks = read.remarks(&observation);
     observation.about = observation.about(&remarks);
     observation.message = match observation.status {
@@ -174,6 +186,11 @@ impl Read {
     fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
         let inspected = inspect(text);
         self.is_empty = text.is_empty() && !self.is_error;
+        if !self.is_error {
+            // Without a schema, any text is valid. What asks for more asks for JSON.
+            let supports = rule.supports.iter().filter(|support| support.when.is_none());
+            self.kinds = supports.map(|support| support.kind.clone()).collect();
+        }
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
         (self.text, self.shown) = text_shown(&inspected, room, mark);
         self.findings.add(inspected.found, Place::root);
@@ -286,6 +303,9 @@ impl Read {
             // What is no JSON is told without a piece of it.
             let (path, message) = match first.keyword.as_str() {
                 "json" => ("it", "is not JSON"),
+                _ if has_text(&first.path) => {
+                    ("a member", "does not fit: its name, or one on the way to it, is not shown")
+                }
                 _ => (first.path.as_str(), first.message.as_str()),
             };
             remarks.push(match self.is_invalid {
@@ -317,6 +337,11 @@ pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> 
     all.sort_unstable();
     all.dedup();
     (all.len() > labels.len()).then_some(all)
+}
+
+/// Whether the path of a value holds names that read like text: outside of the marks, they could instruct.
+pub(crate) fn has_text(path: &str) -> bool {
+    path.len() > 128 || path.contains(char::is_whitespace) || path.contains('\\')
 }
 
 /// Whether a value says that a result is a sample: true, or a rate below 1.

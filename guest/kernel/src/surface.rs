@@ -9,7 +9,7 @@ use crate::{
     call::Call,
     decision::Reason,
     facts::Facts,
-    profile::{Mode, Profile},
+    profile::{Deny, Mode, Profile},
     tool::{Permit, Tool},
 };
 
@@ -109,9 +109,17 @@ pub(crate) fn known<'p>(profile: &'p Profile, call: &Call) -> Result<&'p Tool, R
     }
 }
 
+/// Whether a rule denies a tool whatever its arguments are.
+pub(crate) fn is_denied(profile: &Profile, facts: &Facts, tool: &Tool) -> bool {
+    let denies = |rule: &Deny| rule.when.is_none() && tool.is_named(&rule.tool);
+    profile.deny.iter().any(denies) || facts.parent_deny().is_ok_and(|rules| rules.iter().any(denies))
+}
+
 /// The full names of the tools that the model may call, with approval or without.
 pub(crate) fn allowed(profile: &Profile, mode: Option<&Mode>, facts: &Facts) -> Vec<String> {
-    let is_allowed = |tool: &&Tool| tool.permit != Permit::Deny && hidden(tool, mode, facts).is_none();
+    let is_allowed = |tool: &&Tool| {
+        tool.permit != Permit::Deny && !is_denied(profile, facts, tool) && hidden(tool, mode, facts).is_none()
+    };
     profile.tools.iter().filter(is_allowed).map(Tool::full_name).collect()
 }
 

@@ -18,6 +18,37 @@ const optional = (path) => {
   }
 };
 
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+// RFC 7396, the members in ascending order.
+const merged = (whole, patch) => {
+  if (!isObject(patch)) {
+    return patch;
+  }
+  const members = isObject(whole) ? { ...whole } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) {
+      delete members[name];
+    } else {
+      members[name] = merged(members[name], value);
+    }
+  }
+  return members;
+};
+
+const sorted = (value) => {
+  if (Array.isArray(value)) {
+    return value.map(sorted);
+  }
+  return isObject(value) ? Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])])) : value;
+};
+
+const profileOf = (group, folder) => {
+  const profile = optional(`${folder}/profile.json`) ?? read(`${group}/profile.json`);
+  const patch = optional(`${folder}/patch.json`);
+  return patch === undefined ? profile : JSON.stringify(sorted(merged(JSON.parse(profile), JSON.parse(patch))));
+};
+
 const sha256 = (text) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 const withoutPrompt = ({ prompt, ...action }) => action;
 
@@ -33,8 +64,7 @@ test("every run leads to the same states", async () => {
         continue;
       }
       const gate = await Gate.load();
-      const profile = optional(`${folder}/profile.json`) ?? read(`${group}/profile.json`);
-      const { agent } = gate.registerProfile(profile);
+      const { agent } = gate.registerProfile(profileOf(group, folder));
       const instance = gate.instance();
       let step;
       let made = [];

@@ -26,8 +26,25 @@ def _sha256(text: str) -> str:
 
 
 def _profile(case: Path) -> str:
-    own = case / "profile.json"
-    return (own if own.exists() else case.parent / "profile.json").read_text()
+    own, patch = case / "profile.json", case / "patch.json"
+    text = (own if own.exists() else case.parent / "profile.json").read_text()
+    if not patch.exists():
+        return text
+    whole = _merged(json.loads(text), json.loads(patch.read_text()))
+    return json.dumps(whole, sort_keys=True, ensure_ascii=False)
+
+
+def _merged(whole: Any, patch: Any) -> Any:
+    """RFC 7396."""
+    if not isinstance(patch, dict):
+        return patch
+    members = dict(whole) if isinstance(whole, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            members.pop(name, None)
+        else:
+            members[name] = _merged(members.get(name), value)
+    return members
 
 
 def _without_prompt(action: dict[str, Any]) -> dict[str, Any]:

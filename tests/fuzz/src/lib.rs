@@ -7,6 +7,7 @@ pub mod contracts;
 #[path = "../../src/decisions.rs"]
 pub mod decisions;
 pub mod report;
+pub mod runs;
 /// The generator of the tests, which need far more than this does.
 #[path = "../../src/schemas.rs"]
 pub mod schemas;

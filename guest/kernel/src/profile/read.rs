@@ -11,6 +11,7 @@ use super::{Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need,
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
     render::cleaned,
+    run::passed_as,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -240,12 +241,22 @@ impl Reader<'_, '_> {
         for at in self.each("delegate") {
             let paths: Vec<NodeId> =
                 self.member(at, "pass").into_iter().flat_map(|at| self.document.items(at)).collect();
+            let mut names = vec!["reason".to_owned()];
+            let paths: Vec<(NodeId, Path)> = paths.into_iter().filter_map(|at| Some((at, self.path_at(at)?))).collect();
+            for (at, path) in &paths {
+                let name = passed_as(path);
+                if names.contains(&name) {
+                    let message = "must end in a name that no other path here ends in, and that is not \"reason\"";
+                    self.say(*at, "each name once", message);
+                }
+                names.push(name);
+            }
             let agent = text_in(self.document, at, "agent").unwrap_or_default().to_owned();
             delegates.push(Delegate {
                 agent,
                 profile: text_in(self.document, at, "profile").unwrap_or_default().to_owned(),
                 tools: texts_in(self.document, at, "tools"),
-                pass: paths.into_iter().filter_map(|at| self.path_at(at)).collect(),
+                pass: paths.into_iter().map(|(_, path)| path).collect(),
                 budget: self.budget(self.member(at, "budget")),
             });
         }

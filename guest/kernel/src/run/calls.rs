@@ -9,7 +9,7 @@ use super::{
     Run,
     event::Event,
     raw,
-    state::{ContextRequest, Phase},
+    state::{Carved, ContextRequest, Phase},
     step::{Action, Record},
 };
 use crate::{
@@ -41,9 +41,7 @@ impl Run<'_> {
         }
         let index = self.new_call(event.document(), Document::ROOT);
         if let Some(reason) = self.too_large() {
-            let call = &self.state.calls[index];
-            let denied = Decision::denied(&call.key, &call.tool, reason);
-            self.decided(index, denied);
+            self.deny(index, reason);
             return Ok(());
         }
         self.judge(index)
@@ -69,8 +67,11 @@ impl Run<'_> {
 
     /// Deny a call to which no tool is open.
     pub(super) fn deny_all(&mut self, index: usize) {
+        self.deny(index, Reason::new("surface", "no tool is available for this answer"));
+    }
+
+    fn deny(&mut self, index: usize, reason: Reason) {
         let call = &self.state.calls[index];
-        let reason = Reason::new("surface", "no tool is available for this answer");
         self.decided(index, Decision::denied(&call.key, &call.tool, reason));
     }
 
@@ -171,7 +172,9 @@ impl Run<'_> {
         if !self.profile.has_loop() {
             return;
         }
-        if matches!(reason.code, "rejected" | "budget" | "same_call") {
+        // What is carved for a child comes back, at least in part.
+        let is_carved = self.state.calls.iter().any(|call| call.phase.is_under_way() && call.carved.is_some());
+        if matches!(reason.code, "rejected" | "same_call") || reason.code == "budget" && !is_carved {
             let message = if reason.code == "rejected" { "an approval was rejected" } else { &reason.message };
             self.state.end(reason.code, message);
         }
@@ -246,7 +249,7 @@ impl Run<'_> {
                 approval.spent = false;
             }
         }
-        self.return_carved(index, None);
+        self.return_carved(index, Some(Carved::default()));
     }
 
     /// What a person decided: counts only for the open ask with this key and digest, and from who may.
@@ -274,7 +277,13 @@ impl Run<'_> {
     }
 
     pub(super) fn tool_started(&mut self, event: &Event) {
-        match self.call_of(event, |phase| phase == Phase::Dispatched) {
+        let started = self.call_of(event, Phase::is_under_way);
+        // What is sent again after an interruption is started again. An effect never is.
+        let fits = |index: &usize| {
+            let call = &self.state.calls[*index];
+            call.phase == Phase::Dispatched || call.effect != Effect::Effectful
+        };
+        match started.filter(fits) {
             Some(index) => self.state.calls[index].phase = Phase::Started,
             None => self.ignore("not_dispatched", "the run did not ask for this call, or it was started or settled"),
         }
@@ -312,13 +321,18 @@ impl Run<'_> {
     pub(super) fn end_calls(&mut self) {
         self.state.model = None;
         self.state.question = None;
+        self.state.facts.asks.clear();
+        self.state.facts.approvals.clear();
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
             match (call.phase, call.effect) {
                 (Phase::Started, Effect::Effectful) => {
                     self.cancel(index);
-                    self.state.calls[index].phase = Phase::Uncertain;
-                    self.state.calls[index].expires = None;
+                    let call = &mut self.state.calls[index];
+                    (call.phase, call.expires) = (Phase::Uncertain, None);
+                    let (call, tool) = (call.key.clone(), short(&call.tool, 256));
+                    let message = "the run ended while it ran".to_owned();
+                    self.records.push(Record::Settled { call, tool, code: "uncertain", message });
                 }
                 (Phase::Dispatched | Phase::Started, _) => {
                     self.cancel(index);

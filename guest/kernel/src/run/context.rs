@@ -6,7 +6,10 @@ use seamgate_core::{
 };
 
 use super::{Run, event::Event, raw, step::Record};
-use crate::document::{CAPS, source};
+use crate::{
+    document::{CAPS, source},
+    observe::united,
+};
 
 /// The longest value, in bytes.
 const MAX_VALUE: usize = 256 * 1024;
@@ -22,7 +25,12 @@ impl Run<'_> {
     /// What was true before is not, whether or not the new value is valid.
     pub(super) fn context_changed(&mut self, event: &Event) -> Result<(), Fault> {
         let (Some(name), Some(at)) = (event.text("name"), event.member("value")) else { return Ok(()) };
-        self.state.facts.context.remove(name);
+        if self.state.facts.context.remove(name).is_some() {
+            // The model may have read it.
+            let source = self.profile.context.iter().find(|source| source.name == name);
+            let read = source.and_then(|source| united(&self.state.facts.labels, &source.labels));
+            self.state.facts.labels = read.unwrap_or_else(|| std::mem::take(&mut self.state.facts.labels));
+        }
         self.take_value(name, event.document(), at);
         self.require_context();
         self.judge_asked_again()

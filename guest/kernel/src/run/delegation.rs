@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, Path, Selector, digest, json},
+    parts::{Document, Json, Kind, NodeId, Path, Selector, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,17 +12,19 @@ use super::{
     Run,
     event::Event,
     raw,
-    state::{Carved, Phase},
+    state::{Carved, Phase, Uncertain},
     step::{Action, Record},
 };
 use crate::{
-    document::{number_in, source, text, texts_in},
+    document::{number_in, source, text, text_in, texts_in},
+    facts::MAX_NUMBER,
+    flow::{self, Flowing},
     observation::Confidence,
     observe::united,
     profile::{Budget, DELEGATE, Delegate},
     result::{Body, ToolResult},
     surface,
-    tool::{Permit, Tool},
+    tool::{Approval, Permit, Tool},
 };
 
 /// What a parent allows: a child's first event has it under `parent`.
@@ -39,6 +41,15 @@ struct Bounds {
     deadline: Option<u64>,
 }
 
+/// What a child calls a value that it is given: the last name of its path.
+pub(crate) fn passed_as(path: &Path) -> String {
+    let name = path.selectors.iter().rev().find_map(|selector| match selector {
+        Selector::Name(name) => Some(name.clone()),
+        _ => None,
+    });
+    name.unwrap_or_default()
+}
+
 /// A tool of which each call needs an approval.
 #[derive(Serialize)]
 struct Asked {
@@ -46,6 +57,10 @@ struct Asked {
     by: Vec<String>,
     ttl_s: u64,
 }
+
+/// So many uncertain calls of children are kept, and so many bytes of their arguments.
+const MAX_LEFT: usize = 64;
+const MAX_ARGUMENTS_LEFT: usize = 1024;
 
 impl Run<'_> {
     /// Take over the bounds that a parent set.
@@ -61,6 +76,10 @@ impl Run<'_> {
         let (budget, deadline) = (facts.budget(&self.profile.budget), facts.deadline());
         (self.budget, self.deadline) = (budget, deadline);
         Ok(())
+    }
+
+    pub(super) fn is_delegate(&self, index: usize) -> bool {
+        self.delegate_of(index).is_some()
     }
 
     fn delegate_of(&self, index: usize) -> Option<&Delegate> {
@@ -94,23 +113,18 @@ impl Run<'_> {
     fn spend_carved(&mut self, carved: &Carved) {
         let used = &mut self.state.facts.used;
         self.state.steps = self.state.steps.saturating_add(carved.steps.unwrap_or_default());
-        used.tool_calls = used.tool_calls.saturating_add(carved.tool_calls.unwrap_or_default());
-        used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default());
+        used.tool_calls = used.tool_calls.saturating_add(carved.tool_calls.unwrap_or_default()).min(MAX_NUMBER);
+        used.tokens = used.tokens.saturating_add(carved.tokens.unwrap_or_default()).min(MAX_NUMBER);
     }
 
-    /// What a child did not use comes back.
+    /// What a child did not use comes back. One that does not say what it used has used all.
     pub(super) fn return_carved(&mut self, index: usize, actual: Option<Carved>) {
-        let Some(carved) = self.state.calls[index].carved.take() else {
-            if let Some(actual) = actual {
-                self.spend_carved(&actual);
-            }
-            return;
-        };
+        let carved = self.state.calls[index].carved.take().unwrap_or_default();
         let used = &mut self.state.facts.used;
         self.state.steps = self.state.steps.saturating_sub(carved.steps.unwrap_or_default());
         used.tool_calls = used.tool_calls.saturating_sub(carved.tool_calls.unwrap_or_default());
         used.tokens = used.tokens.saturating_sub(carved.tokens.unwrap_or_default());
-        self.spend_carved(&actual.unwrap_or_default());
+        self.spend_carved(&actual.unwrap_or(carved));
     }
 
     /// Tell the host to start a child, or to go on with it: its run has one name.
@@ -123,12 +137,15 @@ impl Run<'_> {
             .unwrap_or_default();
         let mut packet: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
         for path in &delegate.pass {
-            let Some(&at) = Path::select(&path.selectors, &facts.document, Document::ROOT).first() else { continue };
-            let name = path.selectors.iter().rev().find_map(|selector| match selector {
-                Selector::Name(name) => Some(name.clone()),
-                _ => None,
-            });
-            packet.insert(name.unwrap_or_default(), raw(source(&facts.document, at)));
+            let values = Path::select(&path.selectors, &facts.document, Document::ROOT);
+            let is_list = path.selectors.contains(&Selector::Each);
+            let values: Vec<String> = values.into_iter().map(|at| source(&facts.document, at)).collect();
+            let value = match values.first() {
+                None => continue,
+                Some(_) if is_list => format!("[{}]", values.join(",")),
+                Some(first) => first.clone(),
+            };
+            packet.insert(passed_as(path), raw(value));
         }
         packet.insert("reason".to_owned(), raw(json(&reason)));
         let task = json(&packet);
@@ -138,7 +155,7 @@ impl Run<'_> {
             tools: self.tools_for(delegate),
             deny: self.deny_for(),
             approvals: self.approvals_for(),
-            labels: self.state.facts.labels.clone(),
+            labels: self.labels(),
             budget: call.carved.clone().unwrap_or_default(),
             deadline: call.expires,
         };
@@ -155,6 +172,33 @@ impl Run<'_> {
         });
     }
 
+    /// Calls of a child of which nobody knows whether they had their effect: the end of this run names them, too.
+    fn left_uncertain(&mut self, index: usize, event: &Event) {
+        let (call, document) = (&self.state.calls[index], event.document());
+        let run = format!("{}/{}", self.state.facts.run, call.key);
+        let text = |at, name| text_in(document, at, name).unwrap_or_default();
+        let left: Vec<Uncertain> = event
+            .items("uncertain")
+            .map(|at| Uncertain {
+                run: Some(text_in(document, at, "run").unwrap_or(&run).to_owned()),
+                call: text(at, "call").to_owned(),
+                server: text_in(document, at, "server").map(str::to_owned),
+                tool: text(at, "tool").to_owned(),
+                arguments: short(text(at, "arguments"), MAX_ARGUMENTS_LEFT),
+            })
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        let (call, tool) = (call.key.clone(), call.tool.clone());
+        let count = left.len();
+        let message =
+            format!("the child ended with calls of which nobody knows whether they had their effect: {count}");
+        self.records.push(Record::Settled { call, tool, code: "uncertain", message });
+        let room = MAX_LEFT.saturating_sub(self.state.uncertain.len());
+        self.state.uncertain.extend(left.into_iter().take(room));
+    }
+
     /// The tools that a child may use: those that both allow.
     fn tools_for(&self, delegate: &Delegate) -> Vec<String> {
         let Ok(facts) = self.facts() else { return Vec::new() };
@@ -164,6 +208,7 @@ impl Run<'_> {
             allowed.contains(&tool.full_name())
                 && !tool.is_delegate
                 && delegate.tools.iter().any(|word| tool.is_named(word))
+                && !matches!(flow::check(self.profile, &facts, tool), Flowing::Denied(_))
         };
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
@@ -185,13 +230,23 @@ impl Run<'_> {
     }
 
     fn approvals_for(&self) -> Vec<Asked> {
-        let own = self.profile.tools.iter().filter_map(|tool| match &tool.permit {
-            Permit::Approval(approval) => {
-                Some(Asked { tool: tool.full_name(), by: self.profile.principals(&approval.by), ttl_s: approval.ttl_s })
-            }
-            _ => None,
-        });
         let facts = self.facts();
+        let asked = |tool: &Tool, approval: &Approval| Asked {
+            tool: tool.full_name(),
+            by: self.profile.principals(&approval.by),
+            ttl_s: approval.ttl_s,
+        };
+        let own = self.profile.tools.iter().flat_map(|tool| {
+            let permit = match &tool.permit {
+                Permit::Approval(approval) => Some(asked(tool, approval)),
+                _ => None,
+            };
+            let flows = match facts.as_ref().map(|facts| flow::check(self.profile, facts, tool)) {
+                Ok(Flowing::Approvals(approvals)) => approvals,
+                _ => Vec::new(),
+            };
+            permit.into_iter().chain(flows.into_iter().map(|(approval, _)| asked(tool, &approval))).collect::<Vec<_>>()
+        });
         let above =
             facts.iter().flat_map(|facts| facts.parent_approvals()).map(|(tool, by, ttl_s)| Asked { tool, by, ttl_s });
         own.chain(above).collect()
@@ -207,7 +262,7 @@ impl Run<'_> {
         let document = event.document();
         let list = |name| texts_in(document, Document::ROOT, name);
         let used = event.member("used").map(|at| {
-            let number = |name| number_in(document, at, name);
+            let number = |name| Some(number_in(document, at, name).unwrap_or_default());
             Carved { steps: number("steps"), tool_calls: number("tool_calls"), tokens: number("tokens") }
         });
         self.return_carved(index, used);
@@ -215,14 +270,7 @@ impl Run<'_> {
             let call = self.state.calls[index].key.clone();
             self.records.push(Record::ContextRequest { call, request: raw(source(document, at)) });
         }
-        let uncertain = event.items("uncertain").count();
-        if uncertain > 0 {
-            let call = &self.state.calls[index];
-            let (call, tool) = (call.key.clone(), call.tool.clone());
-            let message =
-                format!("the child ended with calls of which nobody knows whether they had their effect: {uncertain}");
-            self.records.push(Record::Settled { call, tool, code: "uncertain", message });
-        }
+        self.left_uncertain(index, event);
         let status = event.text("status").unwrap_or_default();
         let body = match event.member("document") {
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
@@ -237,9 +285,15 @@ impl Run<'_> {
                 made.kinds = list("kinds");
             }
             made.labels.extend(list("labels"));
+            made.confidence = confidence.map_or(made.confidence, |own| own.min(made.confidence));
+            if status == "final_partial" {
+                made.labels.push("partial".to_owned());
+                made.limitations.push("partial");
+                made.complete = false;
+                made.confidence = made.confidence.min(Confidence::Medium);
+            }
             made.labels.sort_unstable();
             made.labels.dedup();
-            made.confidence = confidence.map_or(made.confidence, |own| own.min(made.confidence));
             made.facts.labels = united(&labels, &made.labels);
         })
     }

@@ -37,7 +37,7 @@ use seamgate_core::{
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-pub(crate) use delegation::stricter;
+pub(crate) use delegation::{passed_as, stricter};
 use event::Event;
 pub(crate) use event::FORMAT;
 use state::{EntryKind, State};
@@ -254,7 +254,13 @@ impl<'p> Run<'p> {
             self.ignore("repeated", "the run had this event before");
             return Ok(());
         }
-        self.lapse(is_resumed)?;
+        // What an event says about a call ends the wait for it, even where that has just lapsed.
+        let tells = matches!(
+            event.kind(),
+            "tool_result" | "tool_failed" | "job" | "resolution" | "child_result" | "call_cancelled"
+        );
+        let told = event.text("call").filter(|_| tells);
+        self.lapse(is_resumed, told)?;
         match event.kind() {
             "started" => self.ignore("started", "a run starts once"),
             "tools_listed" => self.tools_listed(event)?,
@@ -278,7 +284,7 @@ impl<'p> Run<'p> {
             // Time has passed already.
             _ => {}
         }
-        Ok(())
+        if told.is_some() { self.lapse(is_resumed, None) } else { Ok(()) }
     }
 
     /// Whether an event is new.

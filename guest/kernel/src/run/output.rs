@@ -18,6 +18,7 @@ use super::{
 use crate::{
     clean::clean,
     document::{CAPS, number_in, source},
+    facts::MAX_NUMBER,
 };
 
 /// A text of the model's, and a provider's message, have so many bytes in the state at the most.
@@ -38,10 +39,16 @@ impl Run<'_> {
         self.state.failures = 0;
         let text = event.text("text").unwrap_or_default();
         self.spend_tokens(event, &asked, text);
+        let message = event.source("message");
+        let lengths = [("text", text.len()), ("message", message.as_ref().map_or(0, String::len))];
+        for (name, bytes) in lengths.into_iter().filter(|(_, bytes)| *bytes > MAX_ENTRY) {
+            let message = format!("it has {bytes} bytes; the limit is {MAX_ENTRY}");
+            self.records.push(Record::LeftOut { what: "output", name: name.to_owned(), code: "too_large", message });
+        }
         self.state.history.push(Entry {
             kind: EntryKind::Output,
-            text: short(text, MAX_ENTRY),
-            message: event.source("message").filter(|message| message.len() <= MAX_ENTRY).map(raw),
+            text: cut(text, MAX_ENTRY),
+            message: message.filter(|message| message.len() <= MAX_ENTRY).map(raw),
             calls: Vec::new(),
         });
         let document = event.document();
@@ -111,6 +118,8 @@ impl Run<'_> {
     pub(super) fn model_gave_none(&mut self, message: &str, again: bool) {
         self.records.push(Record::Output { kind: "failure", message: message.to_owned() });
         self.state.failures += 1;
+        // Nothing was answered: if a step is left, the last ask can be put again.
+        self.state.is_final_asked = false;
         if !again || self.state.failures >= MAX_FAILURES {
             self.state.end("model", format!("the model failed: {message}"));
         }
@@ -133,12 +142,12 @@ impl Run<'_> {
         });
         let bytes = asked.bytes + text.len() as u64 + event.source("calls").map_or(0, |calls| calls.len() as u64);
         let used = &mut self.state.facts.used;
-        used.tokens = used.tokens.saturating_add(said.unwrap_or(bytes.div_ceil(BYTES_PER_TOKEN)));
+        used.tokens = used.tokens.saturating_add(said.unwrap_or(bytes.div_ceil(BYTES_PER_TOKEN))).min(MAX_NUMBER);
     }
 
     fn ask(&mut self, question: &str) {
         let (key, expires) = (self.key(), self.now().saturating_add(INPUT_MS));
-        let question = short(&clean(question).text, MAX_QUESTION);
+        let question = cut(&clean(question).text, MAX_QUESTION);
         self.records.push(Record::Output { kind: "question", message: question.clone() });
         self.state.strikes = 0;
         self.state.question = Some(Question { key: key.clone(), text: question.clone(), expires });
@@ -171,4 +180,13 @@ impl Run<'_> {
         });
         self.state.calls.len() - 1
     }
+}
+
+/// A text with its line ends, and what was cut off said at its end.
+fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(limit);
+    format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
 }

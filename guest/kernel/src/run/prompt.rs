@@ -94,7 +94,7 @@ impl Run<'_> {
         let tool_bytes = json(&tools).len();
         let (before, after) = (self.before(purpose), self.after(purpose));
         let fixed = tool_bytes + [&before, &after].into_iter().flatten().map(Message::bytes).sum::<usize>();
-        let history = if purpose == Purpose::Frame { &[] } else { self.state.history.as_slice() };
+        let history = self.state.history.as_slice();
         let size = |without: &BTreeSet<usize>| {
             let messages: Vec<_> = history.iter().map(|entry| self.messages(entry, without)).collect();
             let bytes = fixed + messages.iter().flatten().map(Message::bytes).sum::<usize>();

@@ -15,7 +15,7 @@ use crate::{
     clean::clean,
     digest::mark,
     observation::{INVALID, Observation, marked},
-    observe::observe,
+    observe::observe_as,
     project,
     result::{Body, ToolResult},
     tool::Effect,
@@ -24,7 +24,8 @@ use crate::{
 impl Run<'_> {
     pub(super) fn tool_result(&mut self, event: &Event) -> Result<(), Fault> {
         let counts = |phase: Phase| phase.is_under_way() || phase == Phase::Uncertain;
-        let Some(index) = self.call_of(event, counts) else {
+        // A child comes back with more than a result.
+        let Some(index) = self.call_of(event, counts).filter(|&index| !self.is_delegate(index)) else {
             self.ignore("late", "no such call is under way");
             return Ok(());
         };
@@ -112,8 +113,7 @@ impl Run<'_> {
         adjust: impl FnOnce(&mut Observation),
     ) -> Result<(), Fault> {
         let call = self.as_call(index);
-        let mut made = observe(self.profile, &self.facts()?, &call, result)?;
-        adjust(&mut made);
+        let made = observe_as(self.profile, &self.facts()?, &call, result, adjust)?;
         let shown = |texts| project::text_of(texts, &made.tool, &made.server, &call.arguments, result);
         let (ui, user) = (shown(&self.profile.projections.ui), shown(&self.profile.projections.user));
         let state = &mut self.state.calls[index];

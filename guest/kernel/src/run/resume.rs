@@ -7,12 +7,13 @@ use super::{
     state::{ModelCall, Phase},
     step::{Action, Record},
 };
-use crate::{surface, tool::Effect};
+use crate::tool::Effect;
 
 impl Run<'_> {
     pub(super) fn resumed(&mut self) -> Result<(), Fault> {
         // The loop asks the model again, and counts it as a step.
         if let Some(ModelCall { key, .. }) = self.state.model.take() {
+            self.state.is_final_asked = false;
             let message = format!("the answer to {key} was lost");
             self.records.push(Record::Output { kind: "failure", message });
         }
@@ -31,12 +32,16 @@ impl Run<'_> {
                     self.judge(index)?;
                 }
                 (Phase::Started, Effect::Effectful) => self.uncertain(index, "the run was interrupted while it ran"),
+                (Phase::Started, _) if self.is_delegate(index) => self.delegate_again(index),
+                (Phase::Started, _) if self.state.facts.approvals.iter().any(|approval| approval.key == call.key) => {
+                    // It is sent again only by an approval that still holds.
+                    self.undo(index);
+                    self.judge(index)?;
+                }
                 (Phase::Started, _) => {
                     let expires = self.call_expires();
                     self.state.calls[index].expires = Some(expires);
-                    let is_delegate =
-                        surface::known(self.profile, &self.as_call(index)).is_ok_and(|tool| tool.is_delegate);
-                    if is_delegate { self.delegate_again(index) } else { self.execute(index, None) }
+                    self.execute(index, None);
                 }
                 (Phase::Asked, _) => {
                     // The person is shown it again.
@@ -45,11 +50,13 @@ impl Run<'_> {
                 }
                 (Phase::Uncertain, _) => {
                     let call = &self.state.calls[index];
+                    // Nobody said it in time: nobody waits for it any more.
+                    let Some(expires) = call.expires else { continue };
                     let question = format!(
                         "Did the call {} of {} have its effect? Look there, and say: done or not_done.",
                         call.key, call.tool
                     );
-                    let (key, call, expires) = (self.key(), call.key.clone(), call.expires.unwrap_or_default());
+                    let (key, call) = (self.key(), call.key.clone());
                     self.actions.push(Action::AskInput { key, question, call: Some(call), expires });
                 }
                 (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}

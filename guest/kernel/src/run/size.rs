@@ -73,6 +73,7 @@ impl Run<'_> {
             .map(|entry| 256 + entry.text.len() + entry.message.as_ref().map_or(0, |message| message.get().len()));
         let counts =
             state.facts.used.calls.len() + state.denials.len() + state.facts.asks.len() + state.facts.approvals.len();
+        let counts = counts + 8 * state.uncertain.len();
         let given = self.given.len() + state.frame.as_ref().map_or(0, String::len);
         // Each byte of a text takes two at the most: what takes more was escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts

@@ -14,6 +14,9 @@ const FORMAT: u32 = 1;
 /// The version of the kernel. A state goes on in the version that made it.
 const COMPONENT: &str = env!("CARGO_PKG_VERSION");
 
+/// The greatest number in a state: JSON has it everywhere.
+const MAX_NUMBER: u64 = (1 << 53) - 1;
+
 /// What is known of a run. See `schemas/run-state.schema.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,6 +63,9 @@ pub(crate) struct State {
     pub(crate) stop: Option<Stop>,
     /// What this run asked of its parent's context, and was denied.
     pub(crate) requests: Vec<ContextRequest>,
+    /// What children left behind.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) uncertain: Vec<Uncertain>,
     /// Digests of the last events: the same one again changes nothing.
     pub(crate) seen: Vec<String>,
 }
@@ -253,6 +259,20 @@ pub(crate) struct Stop {
     pub(crate) message: String,
 }
 
+/// A call that may have had its effect.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Uncertain {
+    /// The child's, where a child made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<String>,
+    pub(crate) call: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+}
+
 /// What a child asked of its parent's context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -289,6 +309,7 @@ impl State {
             is_final_asked: false,
             stop: None,
             requests: Vec::new(),
+            uncertain: Vec::new(),
             seen: Vec::new(),
         }
     }
@@ -311,7 +332,8 @@ impl State {
             bad(format!("must be a state as a step gave it, unchanged: {message}"))
         };
         let state = match serde_json::from_str::<State>(text) {
-            Ok(state) if state.is_of(profile) => return Ok(state),
+            Ok(state) if state.is_of(profile) && state.is_bounded() => return Ok(state),
+            Ok(state) if state.is_of(profile) => return Err(bad("it has a number that no run comes to".to_owned())),
             other => other,
         };
         let made: Made = serde_json::from_str(text).map_err(none)?;
@@ -331,6 +353,13 @@ impl State {
 
     fn is_of(&self, profile: &Profile) -> bool {
         (self.format, self.component.as_str(), &self.profile) == (FORMAT, COMPONENT, &profile.digest)
+    }
+
+    /// Whether its numbers can be counted on.
+    fn is_bounded(&self) -> bool {
+        let counts = [self.step, self.steps, self.strikes, self.failures, self.calls_made, self.left_out];
+        let bytes = self.model.iter().map(|asked| asked.bytes);
+        counts.into_iter().chain(bytes).chain(self.denials.values().copied()).all(|number| number <= MAX_NUMBER)
     }
 
     pub(crate) fn call(&self, key: &str) -> Option<usize> {

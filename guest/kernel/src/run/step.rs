@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::state::{Carved, ContextRequest, Purpose, Status, Stop};
+use super::state::{Carved, ContextRequest, Purpose, Status, Stop, Uncertain};
 use crate::{
     decision::{AskView, Reason, Used},
     facts::Used as Budgets,
@@ -81,16 +81,6 @@ pub(crate) enum Action {
         used: Carved,
         requests: Vec<ContextRequest>,
     },
-}
-
-/// A call that may have had its effect.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Uncertain {
-    pub(crate) call: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) server: Option<String>,
-    pub(crate) tool: String,
-    pub(crate) arguments: String,
 }
 
 /// What was decided. See `schemas/record.schema.json`.

@@ -7,8 +7,8 @@ use super::{
     Run,
     prompt::TooLarge,
     raw,
-    state::{Carved, ModelCall, Phase, Purpose, Status, Stop},
-    step::{Action, Record, Uncertain},
+    state::{Carved, ModelCall, Phase, Purpose, Status, Stop, Uncertain},
+    step::{Action, Record},
     waits::CALL_MS,
 };
 use crate::observation::Confidence;
@@ -69,14 +69,8 @@ impl Run<'_> {
         match &self.state.stop {
             None => self.ask_model(self.purpose()),
             Some(stop) if self.may_answer(&stop.code) => self.ask_model(Purpose::Final),
-            Some(stop) => {
-                let status = match stop.code.as_str() {
-                    "cancelled" => Status::Cancelled,
-                    "task" | "context" | "model" => Status::Failed,
-                    _ if self.profile.fails_at_limit => Status::Failed,
-                    _ => Status::FinalPartial,
-                };
-                self.finish(status, None);
+            Some(_) => {
+                self.finish(self.ends_as(), None);
                 Ok(())
             }
         }
@@ -141,12 +135,22 @@ impl Run<'_> {
             && self.could_answer()
     }
 
+    /// What the run ends as, by why it has to.
+    fn ends_as(&self) -> Status {
+        match self.state.stop.as_ref().map(|stop| stop.code.as_str()) {
+            Some("cancelled") => Status::Cancelled,
+            Some("task" | "context" | "model") => Status::Failed,
+            _ if self.profile.fails_at_limit => Status::Failed,
+            _ => Status::FinalPartial,
+        }
+    }
+
     fn ask_model(&mut self, purpose: Purpose) -> Result<(), Fault> {
         let prompt = match self.prompt(purpose)? {
             Ok(prompt) => prompt,
             Err(TooLarge { bytes, limit }) => {
                 self.state.end("prompt", format!("the prompt has {bytes} bytes; the limit is {limit}"));
-                self.finish(Status::FinalPartial, None);
+                self.finish(self.ends_as(), None);
                 return Ok(());
             }
         };
@@ -161,6 +165,8 @@ impl Run<'_> {
 
     fn finish(&mut self, status: Status, answer: Option<String>) {
         self.end_calls();
+        // Nobody is asked what can no longer be answered.
+        self.actions.retain(|action| !matches!(action, Action::AskInput { .. } | Action::AskApproval { .. }));
         self.state.status = status;
         let reasons: Vec<Stop> = match status {
             Status::Final => Vec::new(),
@@ -183,12 +189,14 @@ impl Run<'_> {
         kinds.dedup();
         let is_uncertain = |call: &&super::state::CallState| call.phase == Phase::Uncertain;
         let uncertain = self.state.calls.iter().filter(is_uncertain).map(|call| Uncertain {
+            run: None,
             call: call.key.clone(),
             server: call.server.clone(),
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
         });
-        let (uncertain, confidence) = (uncertain.collect(), seen().map(|seen| seen.confidence).min());
+        let (uncertain, confidence) =
+            (uncertain.chain(self.state.uncertain.clone()).collect(), seen().map(|seen| seen.confidence).min());
         let used = &self.state.facts.used;
         self.actions.push(Action::Finish {
             key: self.key(),
@@ -210,7 +218,7 @@ impl Run<'_> {
     }
 
     /// The labels of all that the model has read.
-    fn labels(&self) -> Vec<String> {
+    pub(super) fn labels(&self) -> Vec<String> {
         let has = |name: &str| self.state.facts.context.contains_key(name);
         let context = self.profile.context.iter().filter(|source| has(&source.name));
         let context = context.flat_map(|source| source.labels.iter().cloned());

@@ -4,10 +4,10 @@ use seamgate_core::Fault;
 
 use super::{
     Run,
-    state::{EntryKind, Phase},
+    state::{CallState, EntryKind, Phase},
     step::{Action, Record},
 };
-use crate::tool::Effect;
+use crate::{facts::MAX_NUMBER, tool::Effect};
 
 /// So long is waited for a call or the model, in milliseconds.
 pub(super) const CALL_MS: u64 = 600_000;
@@ -26,7 +26,7 @@ impl Run<'_> {
         let passed = at.saturating_sub(self.now());
         let waits_for_a_person = !self.state.is_under_way() && self.state.is_with_a_person();
         if !waits_for_a_person && !is_resumed {
-            self.state.facts.used.ms = self.state.facts.used.ms.saturating_add(passed);
+            self.state.facts.used.ms = self.state.facts.used.ms.saturating_add(passed).min(MAX_NUMBER);
         }
         self.state.facts.at = self.now().max(at);
     }
@@ -43,8 +43,19 @@ impl Run<'_> {
         own.into_iter().chain(of_parent).min()
     }
 
-    /// End what waited too long. What was under way when the run was interrupted is left to [`Run::resumed`].
-    pub(super) fn lapse(&mut self, is_resumed: bool) -> Result<(), Fault> {
+    /// When the approval ends of a call that is not sent yet.
+    fn approval_ends(&self, call: &CallState) -> Option<u64> {
+        let facts = &self.state.facts;
+        let is_of = |key: &str, digest: &String| key == call.key && Some(digest) == call.digest.as_ref();
+        let is_approved =
+            facts.approvals.iter().any(|approval| approval.spent && is_of(&approval.key, &approval.digest));
+        let ask = facts.asks.iter().rfind(|ask| is_of(&ask.key, &ask.digest));
+        ask.filter(|_| call.phase == Phase::Dispatched && is_approved).map(|ask| ask.expires)
+    }
+
+    /// End what waited too long, but for the call that an event tells of. What was under way when the run was interrupted is
+    /// left to [`Run::resumed`].
+    pub(super) fn lapse(&mut self, is_resumed: bool, told: Option<&str>) -> Result<(), Fault> {
         let now = self.now();
         if !is_resumed && self.state.model.as_ref().is_some_and(|asked| asked.expires <= now) {
             self.state.model = None;
@@ -56,7 +67,16 @@ impl Run<'_> {
         }
         for index in 0..self.state.calls.len() {
             let call = &self.state.calls[index];
-            if call.expires.is_none_or(|expires| expires > now) || (is_resumed && call.phase.is_under_way()) {
+            if Some(call.key.as_str()) == told || (is_resumed && call.phase.is_under_way()) {
+                continue;
+            }
+            if call.expires.is_none_or(|expires| expires > now) {
+                // Nothing is sent by an approval that has lapsed, not even what is about to be.
+                if self.approval_ends(call).is_some_and(|ends| ends <= now) {
+                    self.cancel(index);
+                    self.undo(index);
+                    self.judge(index)?;
+                }
                 continue;
             }
             match (call.phase, call.effect) {
@@ -97,10 +117,12 @@ impl Run<'_> {
         let ends = if self.state.is_under_way() {
             self.ms_left()
         } else {
-            self.deadline.map(|deadline| deadline.saturating_sub(self.now()))
+            self.deadline.map(|deadline| deadline.saturating_sub(self.now())).filter(|&left| left > 0)
         };
-        let calls = self.state.calls.iter().filter_map(|call| call.expires);
+        let calls = self.state.calls.iter();
         calls
+            .flat_map(|call| [call.expires, self.approval_ends(call)])
+            .flatten()
             .chain(self.state.model.iter().map(|asked| asked.expires))
             .chain(self.state.question.iter().map(|asked| asked.expires))
             .chain(ends.map(|left| self.now().saturating_add(left)))

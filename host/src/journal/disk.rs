@@ -1,0 +1,98 @@
+//! Folders, files and locks that a crash, a full disk or another process does not surprise.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    io::{self, Write},
+    path::Path,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::JournalError;
+
+/// How long to wait for another process that reads or appends. Each takes as long as the disk does.
+const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+
+/// Wait for a lock. It goes with the file.
+pub(super) fn lock(
+    file: &File,
+    path: &Path,
+    attempt: impl Fn(&File) -> Result<(), TryLockError>,
+) -> Result<(), JournalError> {
+    let begin = Instant::now();
+    loop {
+        match attempt(file) {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(failed("lock", path)(error)),
+            Err(TryLockError::WouldBlock) if begin.elapsed() < MAX_WAIT => thread::sleep(Duration::from_millis(5)),
+            Err(TryLockError::WouldBlock) => {
+                return Err(JournalError::Busy { journal: path.display().to_string(), seconds: MAX_WAIT.as_secs() });
+            }
+        }
+    }
+}
+
+/// Make a folder that only its owner can read, with those around it, safe from a crash.
+pub(super) fn make_folder(folder: &Path) -> Result<(), JournalError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    make_folder(parent)?;
+    let mut builder = DirBuilder::new();
+    // Another process may make it at the same time.
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(failed("make the folder", folder))?;
+    sync_folder(parent)
+}
+
+/// Make the names in a folder safe from a crash.
+pub(super) fn sync_folder(folder: &Path) -> Result<(), JournalError> {
+    // Elsewhere, folders cannot be opened.
+    if cfg!(unix) {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("write", folder))?;
+    }
+    Ok(())
+}
+
+/// Write a file that is there whole or not at all.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Another process, or another thread, may write the same.
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let part = path.with_extension(format!("part-{}-{count}", std::process::id()));
+    // A process of the same number, which is gone, may have left one.
+    let _ = fs::remove_file(&part);
+    let mut options = File::options();
+    private(options.write(true).create_new(true));
+    let written = options
+        .open(&part)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
+        .and_then(|()| fs::rename(&part, path));
+    written.inspect_err(|_| {
+        let _ = fs::remove_file(&part);
+    })
+}
+
+/// Make a file that is created one that only its owner can read.
+pub(super) fn private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+/// An error of the system, with what was to be done to which file.
+pub(super) fn failed(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> JournalError {
+    let path = path.to_owned();
+    move |source| JournalError::Io { doing, path: path.clone(), source }
+}

@@ -1,0 +1,126 @@
+//! Why a journal cannot be read, or not be written.
+
+use std::{error::Error, io, path::PathBuf};
+
+/// Why a journal cannot be read, or not be written. Nothing that it had is lost.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// Another writer was there. The step that was to be appended has not happened.
+    #[error(
+        "{journal}: another writer has changed it after line {lines}; open the run again, then send the event again"
+    )]
+    Conflict {
+        /// The journal's name.
+        journal: String,
+        /// How many lines it was expected to have.
+        lines: u64,
+    },
+    /// Another process holds the journal's lock for so long that it seems to hang.
+    #[error("{journal}: another process has held its lock for {seconds} s; end that process, or try again")]
+    #[non_exhaustive]
+    Busy {
+        /// The journal's name.
+        journal: String,
+        /// How long this process waited.
+        seconds: u64,
+    },
+    /// There is no journal, or the file is something else.
+    #[error("{journal}: {message}")]
+    #[non_exhaustive]
+    NotAJournal {
+        /// The name of what was looked at.
+        journal: String,
+        /// One sentence for a person.
+        message: String,
+    },
+    /// The journal has no whole step: its run did not begin.
+    #[error("{journal}: the run has not begun, as no step is whole; start it")]
+    #[non_exhaustive]
+    Empty {
+        /// The journal's name.
+        journal: String,
+    },
+    /// A run is to start where there is one.
+    #[error("{journal}: it has a run already; open that one, or start in another place")]
+    #[non_exhaustive]
+    Exists {
+        /// The journal's name.
+        journal: String,
+    },
+    /// A later version of seamgate wrote the journal.
+    #[error(
+        "{journal}: it has format {version}, and this seamgate knows up to {}; use a later version of seamgate",
+        super::VERSION
+    )]
+    #[non_exhaustive]
+    Newer {
+        /// The journal's name.
+        journal: String,
+        /// The version of its format.
+        version: u64,
+    },
+    /// The run belongs to another profile or another component.
+    #[error("{journal}: the run has the {what} {expected}, and the gate has {found}; open it with what it began with")]
+    #[non_exhaustive]
+    Other {
+        /// The journal's name.
+        journal: String,
+        /// `profile` or `component`.
+        what: &'static str,
+        /// The digest in the journal.
+        expected: String,
+        /// The gate's digest.
+        found: String,
+    },
+    /// A line is not as it was written, or cannot be written.
+    #[error("{journal}, line {} (\"n\":{line}): {message}", line + 1)]
+    #[non_exhaustive]
+    Line {
+        /// The journal's name.
+        journal: String,
+        /// The number of the line, from 0.
+        line: u64,
+        /// One sentence for a person.
+        message: String,
+    },
+    /// An artifact is missing, or not as it was written.
+    #[error("{journal}: the artifact {digest} {message}")]
+    #[non_exhaustive]
+    Artifact {
+        /// The journal's name.
+        journal: String,
+        /// The digest under which it was looked for.
+        digest: String,
+        /// One sentence for a person, without its subject.
+        message: String,
+    },
+    /// The system does not let the journal be read or written.
+    #[error("cannot {doing} {}{}", path.display(), advice(source))]
+    #[non_exhaustive]
+    Io {
+        /// What was to be done: `read`, `append to` …
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// A journal of another kind failed.
+    #[error("the journal failed")]
+    Failed(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// What the user can do about an error of the system.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "; no step was added: make room, then send the event again"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; this user needs the right to do so, or another folder"
+        }
+        _ => "",
+    }
+}

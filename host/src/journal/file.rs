@@ -1,0 +1,259 @@
+//! A journal in a folder: `journal.ndjson`, and beside it `artifacts` and `states`.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Blob, Journal, JournalError, Lines,
+    disk::{failed, lock, make_folder, private, sync_folder, write_whole},
+    line::MAX_LINE,
+    scan::{Texts, Torn, Whole, scan},
+};
+use crate::{
+    digest::digest,
+    file::{open_regular, read_regular_to},
+};
+
+const NAME: &str = "journal.ndjson";
+
+/// The longest artifact and the longest state, in bytes: 64 MiB.
+const MAX_BLOB: usize = 64 * 1024 * 1024;
+
+/// The journal of one run in a folder that is its own. `journal.ndjson` has its lines, `artifacts` whole results and prompts,
+/// `states` a state now and then. Only this user can read what it writes.
+///
+/// Several processes may open one folder. Each step is appended under a lock, and only if no other writer was there.
+///
+/// A crash can leave a step that is not whole. [`torn`](FileJournal::torn) tells that. Its bytes are no part of the journal,
+/// and the next step takes their place.
+///
+/// ```
+/// use seamgate::{FileJournal, Journal};
+///
+/// let folder = std::env::temp_dir().join(format!("seamgate-doc-{}", std::process::id()));
+/// let mut journal = FileJournal::create(&folder)?;
+/// let lines = [r#"{"n":0,"before":"","run":{"journal":1}}"#.to_owned()];
+/// journal.append(0, &lines)?;
+/// assert_eq!(journal.count(), 1);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FileJournal {
+    folder: PathBuf,
+    /// What is whole.
+    whole: Whole,
+    torn: Option<Torn>,
+    /// Folders in which names may be lost in a crash.
+    unsynced: Vec<PathBuf>,
+}
+
+impl FileJournal {
+    /// A journal for a new run. Makes the folder, where it is missing. The file is there after the first step.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Exists`] if the folder has a run; the errors of [`open`](FileJournal::open); or the folder cannot be
+    /// made.
+    pub fn create(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
+        let folder = folder.as_ref();
+        make_folder(folder)?;
+        if fs::symlink_metadata(folder.join(NAME)).is_ok() {
+            let journal = FileJournal::open(folder)?;
+            return match journal.whole.lines {
+                0 => Ok(journal),
+                _ => Err(JournalError::Exists { journal: journal.name() }),
+            };
+        }
+        Ok(FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() })
+    }
+
+    /// The journal of a run that has begun. Reads all lines once, and checks that each follows the one before it. Writes
+    /// nothing, so the folder may be read-only as long as nothing is appended.
+    ///
+    /// # Errors
+    ///
+    /// The folder has no journal; a line is changed; a later version wrote it; or it cannot be read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
+        let folder = folder.as_ref();
+        let path = folder.join(NAME);
+        let file = open_regular(File::options().read(true), &path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {
+                journal: folder.display().to_string(),
+                message: format!("it has no {NAME}: name the folder of a run"),
+            },
+            _ => failed("read", &path)(error),
+        })?;
+        lock(&file, &path, File::try_lock_shared)?;
+        let (whole, torn) = scan(&file, &path)?;
+        if let Some(Torn { bytes, lines }) = &torn {
+            tracing::warn!(
+                path = %path.display(),
+                "the last step is not whole, and no part of the journal: {bytes} bytes, lines {} to {} (\"n\")",
+                lines.start,
+                lines.end - 1
+            );
+        }
+        Ok(FileJournal { folder: folder.to_owned(), whole, torn, unsynced: Vec::new() })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is left of a step that a crash ended. It is in the file until the next step takes its place.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(NAME)
+    }
+
+    /// The length of the file as this journal knows it.
+    fn length(&self) -> u64 {
+        self.whole.bytes + self.torn.as_ref().map_or(0, |torn| torn.bytes)
+    }
+
+    /// Whether the file is as this journal left it or found it: no other writer was there.
+    fn is_own(&self, file: &mut File) -> io::Result<bool> {
+        if file.metadata()?.len() != self.length() {
+            return Ok(false);
+        }
+        let (length, digest_of_last) = &self.whole.last;
+        file.seek(SeekFrom::Start(self.whole.bytes - length))?;
+        let mut last = Vec::new();
+        file.take(*length).read_to_end(&mut last)?;
+        Ok(last.is_empty() || digest(&last) == *digest_of_last)
+    }
+
+    /// The file of a blob. `None` if this is not a digest: then no file has it.
+    fn blob(&self, blob: Blob, digest: &str) -> Option<PathBuf> {
+        let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64)?;
+        let is_hex = hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        is_hex.then(|| self.folder.join(folder_of(blob)).join(hex))
+    }
+}
+
+impl Journal for FileJournal {
+    fn name(&self) -> String {
+        self.path().display().to_string()
+    }
+
+    fn count(&self) -> u64 {
+        self.whole.lines
+    }
+
+    fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError> {
+        if self.whole.lines == 0 {
+            return Ok(Box::new(std::iter::empty()));
+        }
+        let path = self.path();
+        let file = open_regular(File::options().read(true), &path).map_err(failed("read", &path))?;
+        Ok(Box::new(Texts::new(file, &path, self.whole.bytes).from(from)?))
+    }
+
+    fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError> {
+        let (path, name) = (self.path(), self.name());
+        let conflict = || JournalError::Conflict { journal: name.clone(), lines: expected };
+        if expected != self.whole.lines {
+            return Err(conflict());
+        }
+        let Some(last) = lines.last() else {
+            return Ok(());
+        };
+        let bytes = bytes(&name, expected, lines)?;
+        // What the lines name is safe before them.
+        for folder in &self.unsynced {
+            sync_folder(folder)?;
+        }
+        self.unsynced.clear();
+        let is_new = self.length() == 0;
+        let mut options = File::options();
+        private(options.read(true).append(true).create(is_new));
+        let mut file = open_regular(&mut options, &path).map_err(failed("append to", &path))?;
+        if is_new {
+            sync_folder(&self.folder)?;
+        }
+        lock(&file, &path, File::try_lock)?;
+        if !self.is_own(&mut file).map_err(failed("read", &path))? {
+            return Err(conflict());
+        }
+        if self.torn.is_some() {
+            file.set_len(self.whole.bytes).map_err(failed("append to", &path))?;
+            self.torn = None;
+        }
+        let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+        if let Err(error) = written {
+            // What is left of the step is torn, and goes. If it cannot go, the next step meets it.
+            let _ = file.set_len(self.whole.bytes);
+            let left = file.metadata().map_or(0, |metadata| metadata.len()).saturating_sub(self.whole.bytes);
+            self.torn = (left > 0).then(|| Torn { bytes: left, lines: expected..expected + 1 });
+            return Err(failed("append to", &path)(error));
+        }
+        self.whole = Whole {
+            lines: expected + lines.len() as u64,
+            bytes: self.whole.bytes + bytes.len() as u64,
+            last: (last.len() as u64 + 1, digest(format!("{last}\n").as_bytes())),
+        };
+        Ok(())
+    }
+
+    fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError> {
+        let wrong = |message| JournalError::Artifact { journal: self.name(), digest: digest.to_owned(), message };
+        let path = self.blob(blob, digest).ok_or_else(|| wrong("has no digest: `sha256:` and 64 digits".to_owned()))?;
+        if text.len() > MAX_BLOB {
+            return Err(wrong(format!("has {} bytes; the limit is {MAX_BLOB}", text.len())));
+        }
+        let folder = self.folder.join(folder_of(blob));
+        make_folder(&folder)?;
+        if !self.unsynced.contains(&folder) {
+            self.unsynced.push(folder);
+        }
+        match read_regular_to(&path, MAX_BLOB) {
+            Ok(bytes) if bytes == text.as_bytes() => Ok(()),
+            // A file that is damaged is replaced: its name says what it must hold.
+            _ => write_whole(&path, text.as_bytes()).map_err(failed("write", &path)),
+        }
+    }
+
+    fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
+        let Some(path) = self.blob(blob, digest) else {
+            return Ok(None);
+        };
+        match read_regular_to(&path, MAX_BLOB) {
+            // What is not UTF-8 has another digest afterwards, so the caller sees that it is changed.
+            Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed("read", &path)(error)),
+        }
+    }
+}
+
+/// Lines as a file has them. The first has the number `n`.
+fn bytes(journal: &str, n: u64, lines: &[String]) -> Result<Vec<u8>, JournalError> {
+    let mut bytes = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+    for (line, text) in (n..).zip(lines) {
+        let wrong = |message| Err(JournalError::Line { journal: journal.to_owned(), line, message });
+        if text.len() >= MAX_LINE {
+            return wrong(format!("it would have {} bytes; a line has less than {MAX_LINE}", text.len()));
+        }
+        if text.contains('\n') {
+            return wrong("it has a line end".to_owned());
+        }
+        bytes.extend_from_slice(text.as_bytes());
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+fn folder_of(blob: Blob) -> &'static str {
+    match blob {
+        Blob::Artifact => "artifacts",
+        Blob::Checkpoint => "states",
+    }
+}

@@ -1,0 +1,220 @@
+//! Lines: each has its number, and the digest of the line before it.
+
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::value::RawValue;
+
+use super::{JournalError, VERSION};
+use crate::digest::digest;
+
+/// The longest line, in bytes: 64 MiB.
+pub(crate) const MAX_LINE: usize = 64 * 1024 * 1024;
+
+/// What the next line begins with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chain {
+    /// The number of the next line.
+    pub(crate) n: u64,
+    /// The digest of the line before it; empty for the first.
+    before: String,
+}
+
+/// What a line holds, as JSON text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Line<'l> {
+    /// What run it is.
+    Run(&'l str),
+    Event(&'l str),
+    Record(&'l str),
+    Action(&'l str),
+    /// The end of a step.
+    State(&'l str),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw<'l> {
+    n: u64,
+    before: &'l str,
+    #[serde(borrow)]
+    run: Option<&'l RawValue>,
+    #[serde(borrow)]
+    event: Option<&'l RawValue>,
+    #[serde(borrow)]
+    record: Option<&'l RawValue>,
+    #[serde(borrow)]
+    action: Option<&'l RawValue>,
+    #[serde(borrow)]
+    state: Option<&'l RawValue>,
+}
+
+/// Why a line is not the next one.
+pub(crate) enum Wrong {
+    /// What is wrong with the line itself.
+    Here(String),
+    /// It does not follow the line before it: one of the two is changed.
+    Chain,
+    /// A later version wrote it.
+    Newer(u64),
+}
+
+impl<'l> Line<'l> {
+    /// The line as text, after the lines that a chain has.
+    pub(crate) fn write(self, chain: &mut Chain) -> String {
+        let (kind, value) = match self {
+            Line::Run(value) => ("run", value),
+            Line::Event(value) => ("event", value),
+            Line::Record(value) => ("record", value),
+            Line::Action(value) => ("action", value),
+            Line::State(value) => ("state", value),
+        };
+        let line = format!(r#"{{"n":{},"before":"{}","{kind}":{value}}}"#, chain.n, chain.before);
+        chain.follow(&line);
+        line
+    }
+
+    /// Read the line that comes next.
+    pub(crate) fn read(chain: &mut Chain, text: &'l str) -> Result<Self, Wrong> {
+        let is_first = chain.n == 0;
+        if let Some(version) = is_first.then(|| version(text)).flatten().filter(|version| *version > VERSION) {
+            return Err(Wrong::Newer(version));
+        }
+        let raw: Raw = serde_json::from_str(text).map_err(|error| {
+            Wrong::Here(format!("it is changed: it is not a line of a journal from column {} on", error.column()))
+        })?;
+        if raw.n != chain.n {
+            return Err(Wrong::Here(format!("it is changed, or a line is missing before it: its \"n\" is {}", raw.n)));
+        }
+        let line = match (raw.run, raw.event, raw.record, raw.action, raw.state) {
+            (Some(value), None, None, None, None) if is_first => Line::Run(value.get()),
+            (None, Some(value), None, None, None) if !is_first => Line::Event(value.get()),
+            (None, None, Some(value), None, None) if !is_first => Line::Record(value.get()),
+            (None, None, None, Some(value), None) if !is_first => Line::Action(value.get()),
+            (None, None, None, None, Some(value)) if !is_first => Line::State(value.get()),
+            _ => {
+                let expected = if is_first { "`run`" } else { "one of `event`, `record`, `action` and `state`" };
+                return Err(Wrong::Here(format!("it is changed: it must have {expected}")));
+            }
+        };
+        if raw.before != chain.before {
+            return Err(Wrong::Chain);
+        }
+        chain.follow(text);
+        Ok(line)
+    }
+}
+
+impl Chain {
+    fn follow(&mut self, line: &str) {
+        self.n += 1;
+        self.before = digest(line.as_bytes());
+    }
+
+    /// The chain after a line with this number.
+    pub(crate) fn after(n: u64, line: &str) -> Self {
+        Chain { n: n + 1, before: digest(line.as_bytes()) }
+    }
+
+    /// Whether some bytes are what a crash can leave of the next line: its beginning, and zeros that a file system may put
+    /// where nothing was written yet. What is neither was changed.
+    pub(crate) fn is_cut(&self, bytes: &[u8]) -> bool {
+        let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+        let bytes = &bytes[..bytes.len() - zeros];
+        let text = match str::from_utf8(bytes) {
+            Ok(text) => text,
+            // A character may be cut, too.
+            Err(error) if error.error_len().is_none() => {
+                str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(_) => return false,
+        };
+        let head = format!(r#"{{"n":{},"before":"{}","#, self.n, self.before);
+        let is_begun = text.bytes().zip(head.bytes()).all(|(one, other)| one == other);
+        // A number that is cut is none, but its beginning is: `1.`, `1e`, `-`.
+        let is_json = match serde_json::from_str::<IgnoredAny>(text.trim_end_matches(['.', '-', '+', 'e', 'E'])) {
+            // Only the line end is missing.
+            Ok(_) => text.ends_with('}'),
+            Err(error) => error.is_eof(),
+        };
+        is_begun && is_json
+    }
+
+    /// Whether a line can be the one after the next, as the next is this.
+    fn is_followed(&self, this: &str, other: &str) -> bool {
+        serde_json::from_str::<Raw>(other).is_ok_and(|raw| raw.before == digest(this.as_bytes()))
+    }
+}
+
+/// The version of a journal that begins with this line.
+fn version(line: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct First {
+        run: Run,
+    }
+    #[derive(Deserialize)]
+    struct Run {
+        journal: u64,
+    }
+    serde_json::from_str(line).ok().map(|First { run }| run.journal)
+}
+
+/// Where the lines of a journal are, in the order that they must have: a run, then steps.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Checked {
+    pub(crate) chain: Chain,
+    is_in_step: bool,
+}
+
+impl From<Chain> for Checked {
+    /// After the end of a step, or after the first line.
+    fn from(chain: Chain) -> Self {
+        Checked { chain, is_in_step: false }
+    }
+}
+
+impl Checked {
+    /// Take the next line, where the caller can tell the one after it.
+    ///
+    /// # Errors
+    ///
+    /// The line that is changed, named.
+    pub(crate) fn take<'l>(
+        &mut self,
+        journal: &str,
+        text: &'l str,
+        next: impl FnOnce() -> Option<String>,
+    ) -> Result<Line<'l>, JournalError> {
+        let n = self.chain.n;
+        let fail = |line, message: &str| {
+            Err(JournalError::Line { journal: journal.to_owned(), line, message: message.to_owned() })
+        };
+        let line = match Line::read(&mut self.chain, text) {
+            Ok(line) => line,
+            Err(Wrong::Newer(version)) => return Err(JournalError::Newer { journal: journal.to_owned(), version }),
+            Err(Wrong::Here(message)) => return fail(n, &message),
+            // The line after this one tells which of the two is changed.
+            Err(Wrong::Chain) => {
+                return match next() {
+                    Some(next) if self.chain.is_followed(text, &next) && n > 0 => {
+                        fail(n - 1, "it is changed: the line after it has another digest of it")
+                    }
+                    None if n > 0 => fail(n, "it is changed, or the line before it is: it has another digest of that"),
+                    _ => fail(n, "it is changed: it has another digest of the line before it"),
+                };
+            }
+        };
+        let is_in_step = match line {
+            Line::Run(_) | Line::State(_) => false,
+            Line::Event(_) | Line::Record(_) | Line::Action(_) => true,
+        };
+        let follows = match line {
+            Line::Run(_) => true,
+            Line::Event(_) => !self.is_in_step,
+            Line::Record(_) | Line::Action(_) | Line::State(_) => self.is_in_step,
+        };
+        if !follows {
+            return fail(n, "it is changed: a step is an event, what it led to, and a state");
+        }
+        self.is_in_step = is_in_step;
+        Ok(line)
+    }
+}

@@ -1,0 +1,73 @@
+//! The journal of a run: what happened, in order, and nothing else. The state of the run follows from it.
+
+mod disk;
+mod error;
+mod file;
+mod line;
+mod scan;
+mod set_aside;
+
+pub use error::JournalError;
+pub use file::FileJournal;
+pub(crate) use line::{Chain, Checked, Line};
+pub use scan::Torn;
+pub(crate) use set_aside::{Artifact, inline, restore, set_aside, write_normal};
+
+/// The version of the format.
+pub(crate) const VERSION: u64 = 1;
+
+/// What is kept beside the lines, each under the digest of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Blob {
+    /// A whole result or prompt. Lines name it, so the journal is not whole without it.
+    Artifact,
+    /// The state after some step. [`Run::open`](crate::Run::open) begins with the last one. Without any, it begins with the
+    /// first event.
+    Checkpoint,
+}
+
+/// The lines of a journal, in order. A line has no line end.
+pub type Lines<'j> = Box<dyn Iterator<Item = Result<String, JournalError>> + 'j>;
+
+/// Where the lines of one run are kept. [`FileJournal`] keeps them in a folder. A database can keep them too: [`Run`] makes
+/// and checks the lines, so that a journal only has to keep texts.
+///
+/// [`Run`]: crate::Run
+pub trait Journal {
+    /// What errors call this journal, such as a path.
+    fn name(&self) -> String;
+
+    /// How many lines this journal has, as far as its owner knows. Another writer may have added some.
+    fn count(&self) -> u64;
+
+    /// The lines from one on. The first has the number 0. Only the lines that [`count`](Journal::count) counts are given.
+    ///
+    /// # Errors
+    ///
+    /// The lines cannot be read.
+    fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError>;
+
+    /// Compare and append: add all these lines if the journal has `expected` lines now, and keep them safe from a crash
+    /// before this returns. Add all lines or none. What was [put](Journal::put) before is safe from then on, too.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Conflict`] if the journal has other lines: another writer was there. Any other error means that the
+    /// lines were not added, or that a crash may remove them.
+    fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError>;
+
+    /// Keep a text under its digest: `sha256:` and 64 hexadecimal digits. To keep the same text again is no error.
+    ///
+    /// # Errors
+    ///
+    /// The text cannot be kept.
+    fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError>;
+
+    /// The text under a digest, if there is one. The caller compares it with the digest.
+    ///
+    /// # Errors
+    ///
+    /// The text cannot be read.
+    fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError>;
+}

@@ -1,0 +1,131 @@
+//! The file with the lines, read to its end: what is whole, and what is torn.
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, Read, Take},
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use super::{Checked, JournalError, Line, disk::failed, line::MAX_LINE};
+use crate::digest::digest;
+
+/// What follows the last whole step of a journal: a crash ended the writing of the next one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Torn {
+    /// How many bytes there are.
+    pub bytes: u64,
+    /// The numbers of the lines that they begin. The last one may lack its end.
+    pub lines: Range<u64>,
+}
+
+/// The lines of whole steps.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Whole {
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+    /// The length of the last line with its end, and its digest.
+    pub(super) last: (u64, String),
+}
+
+/// The lines of a file, one after another.
+pub(super) struct Texts {
+    input: Take<BufReader<File>>,
+    path: PathBuf,
+    n: u64,
+}
+
+impl Texts {
+    /// Of so many bytes.
+    pub(super) fn new(file: File, path: &Path, bytes: u64) -> Self {
+        Texts { input: BufReader::new(file).take(bytes), path: path.to_owned(), n: 0 }
+    }
+
+    /// From a line on.
+    pub(super) fn from(mut self, n: u64) -> Result<Self, JournalError> {
+        let mut line = Vec::new();
+        while self.n < n && self.read(&mut line)? {
+            self.n += 1;
+        }
+        Ok(self)
+    }
+
+    /// Read the next line. Gives whether there was one.
+    fn read(&mut self, line: &mut Vec<u8>) -> Result<bool, JournalError> {
+        line.clear();
+        let most = MAX_LINE as u64;
+        (&mut self.input).take(most).read_until(b'\n', line).map_err(failed("read", &self.path))?;
+        if line.len() == MAX_LINE && line.last() != Some(&b'\n') {
+            return Err(self.wrong(&format!("it has more than {MAX_LINE} bytes")));
+        }
+        Ok(!line.is_empty())
+    }
+
+    fn wrong(&self, message: &str) -> JournalError {
+        JournalError::Line { journal: self.path.display().to_string(), line: self.n, message: message.to_owned() }
+    }
+}
+
+impl Iterator for Texts {
+    type Item = Result<String, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let mut line = Vec::new();
+        match self.read(&mut line) {
+            Ok(false) => return None,
+            Ok(true) => {}
+            Err(error) => return Some(Err(error)),
+        }
+        if line.pop() != Some(b'\n') {
+            return Some(Err(self.wrong("it has no end: the file is shorter than it was")));
+        }
+        let text = String::from_utf8(line).map_err(|_| self.wrong("it is changed: it is not UTF-8"));
+        self.n += 1;
+        Some(text)
+    }
+}
+
+/// Read a journal to its end: what is whole, and what a crash left after it.
+pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
+    let length = file.metadata().map_err(failed("read", path))?.len();
+    let clone = file.try_clone().map_err(failed("read", path))?;
+    let mut lines = Texts::new(clone, path, length);
+    let name = path.display().to_string();
+    let mut checked = Checked::default();
+    let mut whole = Whole::default();
+    let (mut end, mut bytes) = (0, Vec::new());
+    while lines.read(&mut bytes)? {
+        if bytes.last() != Some(&b'\n') {
+            if !checked.chain.is_cut(&bytes) {
+                return Err(match lines.n {
+                    0 => not_a_journal(name),
+                    _ => lines.wrong("it is changed: it is the last line, and neither whole nor the beginning of one"),
+                });
+            }
+            lines.n += 1;
+            break;
+        }
+        end += bytes.len() as u64;
+        let text = str::from_utf8(&bytes[..bytes.len() - 1]).map_err(|_| match lines.n {
+            0 => not_a_journal(name.clone()),
+            _ => lines.wrong("it is changed: it is not UTF-8"),
+        })?;
+        lines.n += 1;
+        let next = || lines.next().and_then(Result::ok);
+        let line = checked.take(&name, text, next).map_err(|error| match error {
+            JournalError::Line { line: 0, journal, .. } if checked.chain.n == 0 => not_a_journal(journal),
+            error => error,
+        })?;
+        if let Line::State(_) = line {
+            whole = Whole { lines: lines.n, bytes: end, last: (bytes.len() as u64, digest(&bytes)) };
+        }
+    }
+    let torn = (length > whole.bytes).then(|| Torn { bytes: length - whole.bytes, lines: whole.lines..lines.n });
+    Ok((whole, torn))
+}
+
+fn not_a_journal(journal: String) -> JournalError {
+    let message = "its first line is changed, or it is not the journal of a run: name the folder of a run".to_owned();
+    JournalError::NotAJournal { journal, message }
+}

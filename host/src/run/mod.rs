@@ -1,0 +1,459 @@
+//! A run: its events go through the kernel into its journal, and its state is what follows from them.
+
+mod step;
+
+use std::collections::{BTreeMap, btree_map::Entry};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::step::Action;
+use self::step::{Answered, End, Step, Written};
+use crate::{
+    digest::digest,
+    disk::Members,
+    fault::Fault,
+    gate::Gate,
+    journal::{Blob, Chain, Checked, Journal, JournalError, Line, VERSION, inline, restore, write_normal},
+    json::json,
+};
+
+/// How many steps there are from one checkpoint to the next. To replay a step takes about as long as to make it.
+const CHECKPOINT_STEPS: u64 = 16;
+
+/// What makes a step of an event. Tests have another one than the gate.
+pub(crate) trait Kernel: Sync {
+    /// The step, as JSON text.
+    fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault>;
+    /// The digest of an agent's profile.
+    fn profile(&self, agent: &str) -> Result<String, Fault>;
+    /// The digest of the component.
+    fn component(&self) -> String;
+}
+
+impl Kernel for Gate {
+    fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault> {
+        Gate::advance(self, agent, state, event).map(|answer| answer.json)
+    }
+
+    fn profile(&self, agent: &str) -> Result<String, Fault> {
+        let registered = self.profiles().find(|profile| profile.agent == agent).cloned();
+        let baked = || Ok(self.inspect()?.profiles.into_iter().find(|profile| profile.agent == agent));
+        let unknown = || Fault::UnknownAgent {
+            message: format!("there is no profile for the agent {}", json(&agent)),
+            agents: self.profiles().map(|profile| profile.agent.clone()).collect(),
+        };
+        let profile = registered.map_or_else(baked, |profile| Ok::<_, Fault>(Some(profile)))?.ok_or_else(unknown)?;
+        Ok(profile.profile)
+    }
+
+    fn component(&self) -> String {
+        Gate::component(self).digest().to_owned()
+    }
+}
+
+/// Why a run does not start, or does not go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The kernel takes no such event, or a call passed a limit. The run is as it was, and nothing was appended.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The journal cannot be read, or not be appended to. The run is as it was.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// The first line of a journal.
+#[derive(Debug, Serialize, Deserialize)]
+struct About {
+    /// The version of the format.
+    journal: u64,
+    run: String,
+    agent: String,
+    /// The profile's digest.
+    profile: String,
+    /// The component's digest.
+    component: String,
+}
+
+/// The life of one task, step by step. Each event goes to the kernel. What it led to is appended to the journal, and safe from a
+/// crash, before the caller gets the actions.
+///
+/// The caller causes the effects. What came of an action is the next event. One run has one writer: where another process appended to
+/// the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is [opened](Run::open) again.
+///
+/// ```
+/// use seamgate::{FileJournal, Gate, Run};
+///
+/// let mut gate = Gate::new()?;
+/// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
+/// let folder = std::env::temp_dir().join(format!("seamgate-run-doc-{}", std::process::id()));
+///
+/// let started = r#"{"type": "started", "at": 1790000000000, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00"}"#;
+/// let (mut run, _) = Run::start(&gate, FileJournal::create(&folder)?, "reader", started)?;
+/// let call = r#"{"type": "call", "at": 1790000001000, "tool": "search", "arguments": {"q": "x"}}"#;
+/// let actions = run.send(call)?;
+/// assert_eq!((actions[0].kind.as_str(), actions[0].key.as_str()), ("execute", "r1/2/0"));
+///
+/// // The process ends here. Another one goes on: the read is sent again.
+/// let mut run = Run::open(&gate, FileJournal::open(&folder)?)?;
+/// let actions = run.send(r#"{"type": "resumed", "at": 1790000002000}"#)?;
+/// assert_eq!((actions[0].kind.as_str(), run.step()), ("execute", 3));
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Run<'g, J> {
+    kernel: &'g dyn Kernel,
+    journal: J,
+    about: About,
+    /// After the last line.
+    chain: Chain,
+    now: Now,
+}
+
+/// What follows from the events so far.
+#[derive(Debug, Default)]
+struct Now {
+    step: u64,
+    state: String,
+    wake_at: Option<u64>,
+}
+
+/// The lines of a journal, checked.
+struct History {
+    about: About,
+    chain: Chain,
+    /// The ends of its steps, with the numbers of their lines.
+    ends: Vec<(u64, End)>,
+}
+
+impl<'g, J: Journal> Run<'g, J> {
+    /// Start a run in a journal without lines. `started` is an event of the type `started`, as JSON text. Gives the actions that it
+    /// leads to.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Exists`] if the journal has a run; a fault if the agent has no profile or the event is invalid; or the errors
+    /// of [`send`](Run::send).
+    pub fn start(gate: &'g Gate, journal: J, agent: &str, started: &str) -> Result<(Self, Vec<Action>), StepError> {
+        Run::start_on(gate, journal, agent, started)
+    }
+
+    /// Go on with the run that a journal has. Takes the last checkpoint, and replays the events after it: they must lead to the
+    /// lines that the journal has, byte for byte. Nothing is appended, and no action is done again: send an event of the type
+    /// `resumed`, which gives the actions that are left to do.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Empty`] if no run has begun; [`JournalError::Other`] if it has another profile or component than the gate;
+    /// [`JournalError::Line`] and [`JournalError::Artifact`] name what is changed or missing.
+    pub fn open(gate: &'g Gate, journal: J) -> Result<Self, StepError> {
+        Run::open_on(gate, journal)
+    }
+
+    pub(crate) fn start_on(
+        kernel: &'g dyn Kernel,
+        journal: J,
+        agent: &str,
+        started: &str,
+    ) -> Result<(Self, Vec<Action>), StepError> {
+        #[derive(Deserialize)]
+        struct Started {
+            run: String,
+        }
+        if journal.count() > 0 {
+            return Err(JournalError::Exists { journal: journal.name() }.into());
+        }
+        let about = About {
+            journal: VERSION,
+            run: String::new(),
+            agent: agent.to_owned(),
+            profile: kernel.profile(agent)?,
+            component: kernel.component(),
+        };
+        let mut run = Run { kernel, journal, about, chain: Chain::default(), now: Now::default() };
+        let event = normal(started)?;
+        let step = run.advance(&run.now, &event)?;
+        let Started { run: id } = serde_json::from_str(&event)
+            .map_err(|_| bad_request("the first event must have `run`, the run's id, a string"))?;
+        run.about.run = id;
+        let actions = run.commit(&event, step)?;
+        Ok((run, actions))
+    }
+
+    pub(crate) fn open_on(kernel: &'g dyn Kernel, journal: J) -> Result<Self, StepError> {
+        let name = journal.name();
+        if journal.count() == 0 {
+            return Err(JournalError::Empty { journal: name }.into());
+        }
+        let History { about, chain, ends } = History::read(&journal)?;
+        let other = |what, expected: &str, found: String| match expected == found {
+            true => Ok(()),
+            false => Err(JournalError::Other { journal: name.clone(), what, expected: expected.to_owned(), found }),
+        };
+        other("component", &about.component, kernel.component())?;
+        other("profile", &about.profile, kernel.profile(&about.agent)?)?;
+        let mut run = Run { kernel, journal, about, chain, now: Now::default() };
+        run.now = run.replay(run.last_checkpoint(&ends)?)?;
+        Ok(run)
+    }
+
+    /// Take an event, JSON text: what came of an action, or what a person did. Gives the actions that it leads to. They are in the journal
+    /// already.
+    ///
+    /// An event that does not fit, such as a late one, is recorded, and leads to nothing. Artifacts that the step needs are read from the
+    /// journal.
+    ///
+    /// # Errors
+    ///
+    /// A fault if the event is invalid; [`JournalError::Conflict`] if another writer was there; any other [`JournalError`] if the step
+    /// cannot be appended. The run stays as it was, and the caller must do nothing: the same event can be sent again.
+    pub fn send(&mut self, event: &str) -> Result<Vec<Action>, StepError> {
+        let event = normal(event)?;
+        let step = self.advance(&self.now, &event)?;
+        self.commit(&event, step)
+    }
+
+    /// When to send an event of the type `tick` at the latest, in milliseconds since 1970: then something lapses.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.now.wake_at
+    }
+
+    /// The state, as JSON text (`schemas/run-state.schema.json`).
+    pub fn state(&self) -> &str {
+        &self.now.state
+    }
+
+    /// How many events were taken.
+    pub fn step(&self) -> u64 {
+        self.now.step
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &str {
+        &self.about.run
+    }
+
+    /// The agent whose profile applies.
+    pub fn agent(&self) -> &str {
+        &self.about.agent
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &J {
+        &self.journal
+    }
+
+    /// Keep a whole result that is too large for an event, whose event then has its head, tail, length and digest. Gives the digest.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot keep it.
+    pub fn keep(&mut self, text: &str) -> Result<String, JournalError> {
+        let digest = digest(text.as_bytes());
+        self.journal.put(Blob::Artifact, &digest, text)?;
+        Ok(digest)
+    }
+
+    /// The step that an event leads to, with the artifacts that it needs.
+    fn advance(&self, now: &Now, event: &str) -> Result<Step, StepError> {
+        let state = (now.step > 0).then_some(now.state.as_str());
+        let mut given = BTreeMap::new();
+        loop {
+            let event = with_artifacts(event, &given);
+            let need = match Answered::read(&self.kernel.advance(&self.about.agent, state, &event)?)? {
+                Answered::Step(step) => return Ok(step),
+                Answered::Need(need) => need,
+            };
+            let had = given.len();
+            for digest in need {
+                if let Entry::Vacant(place) = given.entry(digest) {
+                    let text = self.artifact(place.key())?;
+                    place.insert(text);
+                }
+            }
+            // Each round brings at least one more artifact of the journal, or the component would go on for ever.
+            if given.len() == had {
+                let message = "invalid step: it needs artifacts that it has".to_owned();
+                return Err(Fault::Trap { message }.into());
+            }
+        }
+    }
+
+    /// Append a step, then be in its state.
+    fn commit(&mut self, event: &str, step: Step) -> Result<Vec<Action>, StepError> {
+        let mut chain = self.chain.clone();
+        let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
+        let written = step.write(event, &mut chain);
+        let lines: Vec<String> = first.into_iter().chain(written.lines).collect();
+        for artifact in &written.artifacts {
+            self.journal.put(Blob::Artifact, &artifact.digest, &artifact.text)?;
+        }
+        self.journal.append(self.chain.n, &lines)?;
+        self.chain = chain;
+        let Step { number, state, digest, wake_at, actions, .. } = step;
+        self.now = Now { step: number, state, wake_at };
+        if number.is_multiple_of(CHECKPOINT_STEPS)
+            && let Err(error) = self.journal.put(Blob::Checkpoint, &digest, &self.now.state)
+        {
+            // The step is in the journal. Without the checkpoint, the next start replays more.
+            tracing::warn!("no checkpoint was kept: {error}");
+        }
+        Ok(actions)
+    }
+
+    /// The last state that is kept, and the number of its line. Without one, the first line. The last step is always replayed:
+    /// no digest of its `state` line follows.
+    fn last_checkpoint(&self, ends: &[(u64, End)]) -> Result<(u64, Now), JournalError> {
+        for (n, End { step, digest: expected, wake_at }) in ends.iter().rev().skip(1) {
+            match self.journal.get(Blob::Checkpoint, expected)? {
+                Some(state) if digest(state.as_bytes()) == *expected => {
+                    return Ok((*n, Now { step: *step, state, wake_at: *wake_at }));
+                }
+                Some(_) => {
+                    let journal = self.journal.name();
+                    tracing::warn!(journal, "the checkpoint {expected} is changed; the run begins with an earlier one");
+                }
+                None => {}
+            }
+        }
+        Ok((0, Now::default()))
+    }
+
+    /// Send all events after a line to the kernel again. They must lead to the lines that are there.
+    fn replay(&self, (from, mut now): (u64, Now)) -> Result<Now, StepError> {
+        let name = self.journal.name();
+        let mut lines = self.journal.lines(from)?;
+        let Some(first) = lines.next().transpose()? else {
+            return Ok(now);
+        };
+        let mut chain = Chain::after(from, &first);
+        let mut checked = Checked::from(chain.clone());
+        let mut event = String::new();
+        // Of one step.
+        let mut kept = Vec::new();
+        for line in lines {
+            let line = line?;
+            let holds = checked.take(&name, &line, || None)?;
+            if let Line::Event(value) = holds {
+                event = restore(value, |digest| self.artifact(digest))?;
+            }
+            let is_end = matches!(holds, Line::State(_));
+            kept.push(line);
+            if is_end {
+                now = self.again(&now, &event, &mut chain, &kept)?;
+                kept.clear();
+            }
+        }
+        Ok(now)
+    }
+
+    /// Take one event again.
+    fn again(&self, now: &Now, event: &str, chain: &mut Chain, kept: &[String]) -> Result<Now, StepError> {
+        let first = chain.n;
+        let step = self.advance(now, event).map_err(|error| match error {
+            StepError::Fault(fault) => self.wrong(first, format!("its event is not taken again: {fault}")).into(),
+            error => error,
+        })?;
+        let Written { lines: made, artifacts } = step.write(event, chain);
+        let same = made.iter().zip(kept).take_while(|(made, kept)| made == kept).count();
+        if same < made.len() || same < kept.len() {
+            let what = if same + 1 == kept.len() { "another state" } else { "another line" };
+            return Err(self.wrong(first + same as u64, format!("the events up to it lead to {what} now")).into());
+        }
+        // Prompts too: nobody reads them here, and the run is not whole without them.
+        for artifact in artifacts {
+            self.artifact(&artifact.digest)?;
+        }
+        Ok(Now { step: step.number, state: step.state, wake_at: step.wake_at })
+    }
+
+    /// A text that lines name, or that a line has.
+    fn artifact(&self, expected: &str) -> Result<String, JournalError> {
+        let wrong = |message: &str| JournalError::Artifact {
+            journal: self.journal.name(),
+            digest: json(&expected.chars().take(80).collect::<String>()),
+            message: message.to_owned(),
+        };
+        match self.journal.get(Blob::Artifact, expected)? {
+            Some(text) if digest(text.as_bytes()) == expected => return Ok(text),
+            Some(_) => return Err(wrong("is changed")),
+            None => {}
+        }
+        // Small values stand in their lines.
+        let mut checked = Checked::default();
+        for line in self.journal.lines(0)? {
+            let line = line?;
+            if let Line::Event(event) = checked.take(&self.journal.name(), &line, || None)?
+                && let Some(text) = inline(event, expected)
+            {
+                return Ok(text);
+            }
+        }
+        Err(wrong("is missing"))
+    }
+
+    fn wrong(&self, line: u64, message: String) -> JournalError {
+        JournalError::Line { journal: self.journal.name(), line, message }
+    }
+}
+
+impl History {
+    /// Read a journal that has lines, and check each.
+    fn read(journal: &impl Journal) -> Result<Self, JournalError> {
+        let name = journal.name();
+        let wrong =
+            |line, message: &str| JournalError::Line { journal: name.clone(), line, message: message.to_owned() };
+        let mut lines = journal.lines(0)?;
+        let mut checked = Checked::default();
+        let (mut about, mut ends) = (None, Vec::new());
+        while let Some(line) = lines.next() {
+            let (n, line) = (checked.chain.n, line?);
+            match checked.take(&name, &line, || lines.next()?.ok())? {
+                Line::Run(value) => {
+                    let read = serde_json::from_str(value).map_err(|_| wrong(n, "it is changed: it names no run"))?;
+                    about = Some(read);
+                }
+                Line::State(value) => {
+                    let end = serde_json::from_str(value).map_err(|_| wrong(n, "it is changed: it is no state"))?;
+                    ends.push((n, end));
+                }
+                Line::Event(_) | Line::Record(_) | Line::Action(_) => {}
+            }
+        }
+        let about = about.ok_or_else(|| JournalError::Empty { journal: name.clone() })?;
+        Ok(History { about, chain: checked.chain, ends })
+    }
+}
+
+/// An event as the journal has it.
+fn normal(event: &str) -> Result<String, Fault> {
+    let normal = write_normal(event).map_err(|error| {
+        bad_request(&format!("the event must be a JSON object (line {}, column {})", error.line(), error.column()))
+    })?;
+    match has_artifacts(&normal) {
+        true => Err(bad_request("the event must not have `artifacts`: they come from the journal")),
+        false => Ok(normal),
+    }
+}
+
+fn has_artifacts(event: &str) -> bool {
+    serde_json::from_str::<Members>(event).is_ok_and(|Members(all)| all.iter().any(|(name, _)| name == "artifacts"))
+}
+
+fn bad_request(message: &str) -> Fault {
+    Fault::BadRequest { message: message.to_owned(), violations: Vec::new() }
+}
+
+/// An event with artifacts for the step that it leads to.
+fn with_artifacts(event: &str, artifacts: &BTreeMap<String, String>) -> String {
+    if artifacts.is_empty() {
+        return event.to_owned();
+    }
+    let begin = event.strip_suffix('}').unwrap_or(event);
+    let comma = if begin == "{" { "" } else { "," };
+    format!("{begin}{comma}\"artifacts\":{}}}", json(artifacts))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,745 @@
+use std::{
+    collections::BTreeMap,
+    fs,
+    ops::Range,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::atomic::{AtomicU64, Ordering},
+    thread,
+};
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::journal::{FileJournal, Lines};
+
+/// A kernel of which every answer follows from what it is given: the state has a digest of all events so far.
+#[derive(Default)]
+struct Script {
+    calls: AtomicU64,
+    /// Another one is another kernel.
+    salt: &'static str,
+    component: &'static str,
+    profile: &'static str,
+    needs_for_ever: bool,
+}
+
+impl Kernel for Script {
+    fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<String, Fault> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        let mut event: BTreeMap<String, Value> = serde_json::from_str(event).expect("an object");
+        let artifacts = event.remove("artifacts").unwrap_or_default();
+        let needs: Vec<String> =
+            event.get("needs").map(|needs| serde_json::from_value(needs.clone()).expect("texts")).unwrap_or_default();
+        for needed in &needs {
+            match artifacts.get(needed) {
+                Some(Value::String(text)) if !self.needs_for_ever => assert_eq!(digest(text.as_bytes()), *needed),
+                // One at a time: the next round needs another.
+                _ => return Ok(json!({"need": [needed]}).to_string()),
+            }
+        }
+        if event["type"] == "bad" {
+            return Err(bad_request("no such event"));
+        }
+        let state: Value = serde_json::from_str(state.unwrap_or("null")).expect("JSON");
+        let step = state["step"].as_u64().unwrap_or_default() + 1;
+        let before = state["seen"].as_str().unwrap_or_default();
+        let seen = digest(format!("{}{agent}{before}{}", self.salt, json!(event)).as_bytes());
+        let state = json!({"step": step, "seen": seen}).to_string();
+        let key = format!("r/{step}/0");
+        let action = match event["type"].as_str() {
+            Some("model_output") => {
+                json!({"type": "execute", "key": key, "tool": "search", "arguments": "{\"n\":1.0}"})
+            }
+            _ => json!({"type": "ask_model", "key": key, "prompt": {"step": step, "for": event["type"]}}),
+        };
+        let wake = if step.is_multiple_of(2) { format!(r#","wake_at":{}"#, 1000 * step) } else { String::new() };
+        Ok(format!(
+            r#"{{"step":{step},"state":{state},"records":[{}],"actions":[{action}]{wake}}}"#,
+            json!({"type": "note", "read": artifacts.as_object().map(|all| all.len())}),
+        ))
+    }
+
+    fn profile(&self, _: &str) -> Result<String, Fault> {
+        Ok(format!("sha256:profile{}", self.profile))
+    }
+
+    fn component(&self) -> String {
+        format!("sha256:component{}", self.component)
+    }
+}
+
+/// A journal in memory: the trait asks for nothing that only files have.
+#[derive(Default)]
+struct Memory {
+    lines: Vec<String>,
+    blobs: BTreeMap<(&'static str, String), String>,
+}
+
+fn shelf(blob: Blob) -> &'static str {
+    if blob == Blob::Artifact { "artifacts" } else { "states" }
+}
+
+impl Journal for Memory {
+    fn name(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn count(&self) -> u64 {
+        self.lines.len() as u64
+    }
+
+    fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError> {
+        Ok(Box::new(self.lines.iter().skip(from as usize).cloned().map(Ok)))
+    }
+
+    fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError> {
+        if expected != self.count() {
+            return Err(JournalError::Conflict { journal: self.name(), lines: expected });
+        }
+        self.lines.extend_from_slice(lines);
+        Ok(())
+    }
+
+    fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError> {
+        self.blobs.insert((shelf(blob), digest.to_owned()), text.to_owned());
+        Ok(())
+    }
+
+    fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
+        Ok(self.blobs.get(&(shelf(blob), digest.to_owned())).cloned())
+    }
+}
+
+/// A folder that goes with the test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        Folder::below(&std::env::temp_dir(), name)
+    }
+
+    /// Where writing is fast, if there is such a place: for tests that write ten thousands of files.
+    fn fast(name: &str) -> Self {
+        let folder = Folder::below(Path::new("/dev/shm"), name);
+        if fs::create_dir(&folder.0).is_ok() { folder } else { Folder::new(name) }
+    }
+
+    fn below(parent: &Path, name: &str) -> Self {
+        let folder = parent.join(format!("seamgate-run-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Folder(folder)
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.0.join("journal.ndjson")
+    }
+
+    fn artifacts(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.0.join("artifacts")).expect("artifacts");
+        entries.map(|entry| entry.expect("an entry").path()).collect()
+    }
+
+    fn open<'g>(&self, kernel: &'g Script) -> Result<Run<'g, FileJournal>, StepError> {
+        Run::open_on(kernel, FileJournal::open(&self.0)?)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const STARTED: &str = r#"{ "type": "started", "at": 1, "run": "r", "task": {"n": 1.50} }"#;
+
+/// Events of each kind: with a value inline, with a long text, with long JSON, with a result that reads like a reference.
+fn events() -> Vec<String> {
+    let long = "é\n\u{1}\"".repeat(400);
+    vec![
+        STARTED.to_owned(),
+        json!({"type": "model_output", "at": 2, "text": "short"}).to_string(),
+        json!({"type": "tool_result", "at": 3, "text": long}).to_string(),
+        json!({"type": "tool_result", "at": 4, "result": {"lines": [long, {"b": 1, "a": [1.0, null]}]}}).to_string(),
+        json!({"type": "tool_result", "at": 5, "result": {"artifact": digest(long.as_bytes())}}).to_string(),
+        json!({"type": "tick", "at": 6}).to_string(),
+    ]
+}
+
+/// A run of these events. Gives the state after each.
+fn play(folder: &Folder, kernel: &Script, events: &[String]) -> Vec<String> {
+    let journal = FileJournal::create(&folder.0).expect("a journal");
+    let (mut run, actions) = Run::start_on(kernel, journal, "a", &events[0]).expect("started");
+    assert_eq!((actions.len(), actions[0].kind.as_str(), actions[0].key.as_str()), (1, "ask_model", "r/1/0"));
+    let mut states = vec![run.state().to_owned()];
+    for event in &events[1..] {
+        run.send(event).expect("sent");
+        states.push(run.state().to_owned());
+    }
+    states
+}
+
+/// The bytes of each line of a text, with its end.
+fn lines(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut begin = 0;
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    ends.map(|end| std::mem::replace(&mut begin, end)..end).collect()
+}
+
+fn is_end(line: &[u8]) -> bool {
+    serde_json::from_slice::<Value>(line).is_ok_and(|line| line.get("state").is_some())
+}
+
+fn text(error: &dyn std::error::Error) -> String {
+    let texts = std::iter::successors(Some(error), |error| error.source()).map(ToString::to_string);
+    texts.collect::<Vec<_>>().join(": ")
+}
+
+#[test]
+fn the_lines_are_as_the_format_says() {
+    let (folder, kernel) = (Folder::new("format"), Script::default());
+    play(&folder, &kernel, &events());
+    let bytes = fs::read(folder.journal()).expect("lines");
+    let mut before = String::new();
+    let mut kinds = Vec::new();
+    for (n, line) in lines(&bytes).into_iter().enumerate() {
+        let line = &bytes[line.start..line.end - 1];
+        let read: Value = serde_json::from_slice(line).expect("JSON");
+        assert_eq!((read["n"].as_u64(), read["before"].as_str()), (Some(n as u64), Some(before.as_str())));
+        before = digest(line);
+        kinds.push(
+            read.as_object()
+                .expect("an object")
+                .keys()
+                .find(|key| !matches!(key.as_str(), "n" | "before"))
+                .expect("a kind")
+                .clone(),
+        );
+        assert!(line.len() < 600);
+        if let Some(prompt) = read["action"].get("prompt") {
+            assert!(folder.0.join("artifacts").join(&prompt["artifact"].as_str().expect("a digest")[7..]).is_file());
+        }
+    }
+    let step = ["event", "record", "action", "state"];
+    assert_eq!(kinds[0], "run");
+    assert!(kinds[1..].chunks(4).all(|kinds| kinds == step) && kinds.len() == 1 + 4 * events().len());
+    let first = String::from_utf8_lossy(&bytes[lines(&bytes)[0].clone()]).into_owned();
+    assert_eq!(
+        first,
+        r#"{"n":0,"before":"","run":{"journal":1,"run":"r","agent":"a","profile":"sha256:profile","component":"sha256:component"}}"#
+            .to_owned()
+            + "\n"
+    );
+    for artifact in folder.artifacts() {
+        let text = fs::read(&artifact).expect("an artifact");
+        assert_eq!(digest(&text)["sha256:".len()..], *artifact.file_name().expect("a name").to_string_lossy());
+    }
+    #[cfg(unix)]
+    for path in [folder.0.clone(), folder.journal(), folder.0.join("artifacts"), folder.artifacts().remove(0)] {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).expect("there").permissions());
+        assert_eq!(mode & 0o077, 0, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_journal_that_is_cut_at_any_byte_opens_with_its_whole_steps() {
+    let (folder, kernel, events) = (Folder::fast("cut"), Script::default(), events());
+    let states = play(&folder, &kernel, &events);
+    let bytes = fs::read(folder.journal()).expect("lines");
+    let all = lines(&bytes);
+    let (mut cuts, mut torn) = (0, 0);
+    for cut in 0..=bytes.len() {
+        fs::write(folder.journal(), &bytes[..cut]).expect("written");
+        let whole = all.iter().rposition(|line| line.end <= cut && is_end(&bytes[line.clone()]));
+        let (count, end) = whole.map_or((0, 0), |at| (at + 1, all[at].end));
+        let steps = all[..count].iter().filter(|line| is_end(&bytes[(*line).clone()])).count();
+        let journal = FileJournal::open(&folder.0).unwrap_or_else(|error| panic!("cut at {cut}: {}", text(&error)));
+        assert_eq!(journal.count(), count as u64, "cut at {cut}");
+        let left = journal.torn().map_or((0, 0..0), |torn| (torn.bytes, torn.lines.clone()));
+        let touched = all.iter().filter(|line| line.start < cut).count();
+        let expected = if cut == end { (0, 0..0) } else { ((cut - end) as u64, count as u64..touched as u64) };
+        assert_eq!(left, expected, "cut at {cut}");
+        torn += u64::from(cut > end);
+        // The step that was cut is made again, to the same bytes.
+        if steps == 0 {
+            let journal = FileJournal::create(&folder.0).expect("nothing has begun");
+            Run::start_on(&kernel, journal, "a", &events[0]).expect("started");
+        } else {
+            let mut run =
+                Run::open_on(&kernel, journal).unwrap_or_else(|error| panic!("cut at {cut}: {}", text(&error)));
+            assert_eq!((run.state(), run.step()), (states[steps - 1].as_str(), steps as u64));
+            assert_eq!(run.wake_at(), (steps % 2 == 0).then_some(1000 * steps as u64));
+            if let Some(event) = events.get(steps) {
+                run.send(event).expect("sent");
+            }
+        }
+        let now = fs::read(folder.journal()).expect("lines");
+        assert!(bytes.starts_with(&now) && now.len() >= cut, "cut at {cut}");
+        cuts += 1;
+    }
+    println!("{cuts} cuts of {} lines, {torn} in a step", all.len());
+    assert!(torn > 1000);
+}
+
+#[test]
+fn a_flipped_bit_is_an_error_that_names_its_line() {
+    let (folder, kernel) = (Folder::fast("flip"), Script::default());
+    play(&folder, &kernel, &events());
+    let bytes = fs::read(folder.journal()).expect("lines");
+    let all = lines(&bytes);
+    let (mut flips, mut either) = (0, 0);
+    for (n, line) in all.iter().enumerate() {
+        for (at, bit) in line.clone().flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << bit;
+            fs::write(folder.journal(), &changed).expect("written");
+            let place = || format!("bit {bit} of byte {at}, line {n}");
+            let error = folder.open(&kernel).map(drop).expect_err(&place());
+            flips += 1;
+            match &error {
+                StepError::Journal(JournalError::Line { line, .. }) if *line == n as u64 => {}
+                // Nothing follows the last line. Which of the last two it was cannot be told.
+                StepError::Journal(JournalError::Line { line, message, .. })
+                    if *line == n as u64 + 1 && n + 2 == all.len() && message.contains("or the line before it is") =>
+                {
+                    either += 1;
+                }
+                StepError::Journal(JournalError::NotAJournal { .. } | JournalError::Newer { .. }) if n == 0 => {}
+                _ => panic!("{}: {}", place(), text(&error)),
+            }
+            assert_eq!(fs::read(folder.journal()).expect("lines"), changed, "nothing is dropped");
+        }
+    }
+    println!(
+        "{flips} flips in {} lines; {either} in the last line but one, where the error names the last two",
+        all.len()
+    );
+}
+
+#[test]
+fn a_changed_or_missing_artifact_is_an_error_that_names_it() {
+    let (folder, kernel) = (Folder::fast("artifacts"), Script::default());
+    play(&folder, &kernel, &events());
+    let mut flips = 0;
+    for path in folder.artifacts() {
+        let name = format!("sha256:{}", path.file_name().expect("a name").to_string_lossy());
+        let names = |folder: &Folder, place: &str| match folder.open(&kernel).map(drop).expect_err(place) {
+            StepError::Journal(JournalError::Artifact { digest, .. }) => assert_eq!(digest, json(&name), "{place}"),
+            error => panic!("{place}: {}", text(&error)),
+        };
+        let bytes = fs::read(&path).expect("an artifact");
+        for at in 0..bytes.len() {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1 << (at % 8);
+            fs::write(&path, changed).expect("written");
+            names(&folder, &format!("{name}, byte {at}"));
+            flips += 1;
+        }
+        fs::remove_file(&path).expect("removed");
+        names(&folder, "missing");
+        // To make it again mends it.
+        let mut run = FileJournal::open(&folder.0).expect("lines");
+        fs::write(&path, "damaged").expect("written");
+        run.put(Blob::Artifact, &name, str::from_utf8(&bytes).expect("UTF-8")).expect("kept");
+        assert_eq!(fs::read(&path).expect("an artifact"), bytes);
+        folder.open(&kernel).map(drop).expect("whole");
+    }
+    let files = folder.artifacts();
+    assert!(
+        files.len() >= 8 && files.iter().all(|path| path.extension().is_none()),
+        "no file of a half-written artifact"
+    );
+    println!("{flips} flips in {} artifacts", files.len());
+}
+
+#[test]
+fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
+    let kernel = Script::default();
+    let mut memory = Memory::default();
+    let (mut run, _) = Run::start_on(&kernel, memory, "a", STARTED).expect("started");
+    for at in 2..=40 {
+        run.send(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
+    }
+    let state = run.state().to_owned();
+    memory = run.journal;
+    let states: Vec<_> = memory.blobs.keys().filter(|(shelf, _)| *shelf == "states").cloned().collect();
+    assert_eq!(states.len(), 2);
+    let open = |memory: Memory, replayed: u64| {
+        kernel.calls.store(0, Ordering::Relaxed);
+        let run = Run::open_on(&kernel, memory).map_err(|error| text(&error)).expect("opened");
+        assert_eq!((run.state(), run.step(), kernel.calls.load(Ordering::Relaxed)), (state.as_str(), 40, replayed));
+        run.journal
+    };
+    memory = open(memory, 8);
+    // The last line is held to the last step, though a checkpoint has its state.
+    let end = memory.lines.iter().position(|line| line.contains(r#""state":{"step":32"#)).expect("step 32");
+    let mut short = Memory { lines: memory.lines[..=end].to_vec(), blobs: memory.blobs.clone() };
+    short.lines[end] = short.lines[end].replace("32000}", "92000}");
+    let error = Run::open_on(&kernel, short).map(drop).expect_err("another time");
+    assert!(text(&error).ends_with("the events up to it lead to another state now"), "{}", text(&error));
+    // The state of step 32 is changed, then both are gone.
+    let of_32 = |key: &&(&str, String)| memory.blobs[*key].contains(r#""step":32"#);
+    let last = states.iter().find(of_32).expect("step 32").clone();
+    memory.blobs.insert(last, r#"{"step":32,"seen":""}"#.to_owned());
+    memory = open(memory, 24);
+    for key in states {
+        memory.blobs.remove(&key);
+    }
+    open(memory, 40);
+}
+
+#[test]
+fn another_writer_is_a_conflict_and_loses_nothing() {
+    let (folder, kernel) = (Folder::new("conflict"), Script::default());
+    play(&folder, &kernel, &events());
+    let tick = |at: u64| json!({"type": "tick", "at": at}).to_string();
+    let (mut one, mut two) = (folder.open(&kernel).expect("one"), folder.open(&kernel).expect("two"));
+    one.send(&tick(10)).expect("sent");
+    let state = two.state().to_owned();
+    let error = two.send(&tick(11)).expect_err("a conflict");
+    assert!(matches!(&error, StepError::Journal(JournalError::Conflict { lines: 25, .. })), "{}", text(&error));
+    assert!(
+        text(&error)
+            .ends_with("another writer has changed it after line 25; open the run again, then send the event again")
+    );
+    assert_eq!(two.state(), state);
+    let mut two = folder.open(&kernel).expect("two");
+    assert_eq!(two.state(), one.state());
+    two.send(&tick(11)).expect("sent");
+    one.send(&tick(12)).expect_err("a conflict");
+
+    // A file of the same length that is another.
+    let mut bytes = fs::read(folder.journal()).expect("lines");
+    let last = bytes.len() - 4;
+    bytes[last] ^= 1;
+    fs::write(folder.journal(), &bytes).expect("written");
+    let error = two.send(&tick(13)).expect_err("a conflict");
+    assert!(matches!(&error, StepError::Journal(JournalError::Conflict { .. })), "{}", text(&error));
+    // One that is gone.
+    fs::remove_file(folder.journal()).expect("removed");
+    two.send(&tick(13)).expect_err("no file");
+    assert!(!folder.journal().exists());
+}
+
+#[test]
+fn many_writers_append_each_step_once() {
+    const WRITERS: u64 = 4;
+    const EVENTS: u64 = 25;
+    let (folder, kernel) = (Folder::new("race"), Script::default());
+    play(&folder, &kernel, &events()[..1]);
+    let conflicts = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (folder, kernel, conflicts) = (&folder, &kernel, &conflicts);
+            scope.spawn(move || {
+                for at in 0..EVENTS {
+                    let event = json!({"type": "tick", "at": at, "writer": writer}).to_string();
+                    while let Err(error) = folder.open(kernel).expect("opened").send(&event) {
+                        assert!(matches!(error, StepError::Journal(JournalError::Conflict { .. })), "{}", text(&error));
+                        conflicts.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let run = folder.open(&kernel).expect("opened");
+    assert_eq!(run.step(), 1 + WRITERS * EVENTS);
+    let lines: Vec<String> = run.journal().lines(0).expect("lines").map(|line| line.expect("a line")).collect();
+    for writer in 0..WRITERS {
+        let is_mine = |line: &&String| line.contains(&format!("\"writer\":{writer}"));
+        assert_eq!(lines.iter().filter(is_mine).count() as u64, EVENTS);
+    }
+    println!("{} steps of {WRITERS} writers, {} conflicts", run.step(), conflicts.into_inner());
+}
+
+#[test]
+fn a_lock_that_is_never_released_is_an_error() {
+    let (folder, kernel) = (Folder::new("lock"), Script::default());
+    play(&folder, &kernel, &events()[..2]);
+    let mut run = folder.open(&kernel).expect("opened");
+    let file = fs::File::options().append(true).open(folder.journal()).expect("the file");
+    file.lock().expect("locked");
+    let error = run.send(&events()[2]).expect_err("locked");
+    assert!(matches!(&error, StepError::Journal(JournalError::Busy { .. })), "{}", text(&error));
+    let error = FileJournal::open(&folder.0).expect_err("locked");
+    assert!(matches!(&error, JournalError::Busy { .. }), "{}", text(&error));
+    drop(file);
+    run.send(&events()[2]).expect("sent");
+}
+
+#[test]
+fn replay_comes_to_the_same_lines_or_names_the_first_other_one() {
+    let (folder, kernel) = (Folder::new("replay"), Script::default());
+    play(&folder, &kernel, &events());
+    let expect = |kernel: Script, expected: &str| {
+        let error = folder.open(&kernel).map(drop).expect_err(expected);
+        assert!(text(&error).ends_with(expected), "{}", text(&error));
+    };
+    expect(
+        Script { salt: "x", ..Script::default() },
+        "line 5 (\"n\":4): the events up to it lead to another state now",
+    );
+    expect(
+        Script { component: "2", ..Script::default() },
+        "the run has the component sha256:component, and the gate has sha256:component2; open it with what it began with",
+    );
+    expect(
+        Script { profile: "2", ..Script::default() },
+        "the run has the profile sha256:profile, and the gate has sha256:profile2; open it with what it began with",
+    );
+}
+
+#[test]
+fn a_step_gets_the_artifacts_that_it_needs() {
+    let (folder, kernel) = (Folder::new("need"), Script::default());
+    let events = events();
+    play(&folder, &kernel, &events);
+    let mut run = folder.open(&kernel).expect("opened");
+    let long = serde_json::from_str::<Value>(&events[2]).expect("JSON")["text"].as_str().expect("text").to_owned();
+    let json_text = serde_json::from_str::<Value>(&events[3]).expect("JSON")["result"].to_string();
+    let whole = "the whole result, of which the event has the head".repeat(100);
+    assert_eq!(run.keep(&whole).expect("kept"), digest(whole.as_bytes()));
+    run.send(r#"{"type":"tool_failed","message":"no such host"}"#).expect("sent");
+    let texts = ["short", long.as_str(), json_text.as_str(), whole.as_str(), "no such host"];
+    let needs: Vec<String> = texts.iter().map(|text| digest(text.as_bytes())).collect();
+    let event = json!({"type": "tick", "at": 9, "needs": needs}).to_string();
+    run.send(&event).expect("sent");
+    let bytes = fs::read_to_string(folder.journal()).expect("lines");
+    let last: Vec<&str> = bytes.lines().rev().take(4).collect();
+    assert!(last[2].ends_with(r#""record":{"read":5,"type":"note"}}"#), "{}", last[2]);
+    assert!(!last[3].contains("artifacts"), "{}", last[3]);
+    assert_eq!(folder.open(&kernel).expect("opened").state(), run.state());
+
+    let missing = digest(b"nobody kept this");
+    let state = run.state().to_owned();
+    for needed in [missing.as_str(), "sha256:../../../../etc/passwd", "\u{1b}[2J"] {
+        let error = run.send(&json!({"type": "tick", "needs": [needed]}).to_string()).expect_err(needed);
+        assert!(text(&error).ends_with(&format!("the artifact {} is missing", json(&needed))), "{}", text(&error));
+    }
+    let endless = Script { needs_for_ever: true, ..Script::default() };
+    let mut run = Run { kernel: &endless, ..run };
+    let error = run.send(&event).expect_err("an endless need");
+    assert!(text(&error).ends_with("invalid step: it needs artifacts that it has"), "{}", text(&error));
+    assert_eq!(run.state(), state);
+    assert_eq!(fs::read_to_string(folder.journal()).expect("lines"), bytes);
+}
+
+#[test]
+fn a_fault_is_never_appended() {
+    let (folder, kernel) = (Folder::new("fault"), Script::default());
+    for bad in [r#"{"type":"bad","run":"r"}"#, r#"{"type":"started"}"#, "", "[]", "{\"type\":\"started\",\"run\":\"r\""]
+    {
+        let journal = FileJournal::create(&folder.0).expect("a journal");
+        let started = Run::start_on(&kernel, journal, "a", bad).map(drop);
+        assert!(matches!(started.expect_err(bad), StepError::Fault(Fault::BadRequest { .. })), "{bad}");
+        assert!(!folder.journal().exists());
+    }
+    play(&folder, &kernel, &events());
+    let (mut run, bytes) = (folder.open(&kernel).expect("opened"), fs::read(folder.journal()).expect("lines"));
+    let state = run.state().to_owned();
+    for bad in [r#"{"type":"bad"}"#, "", "null", r#"{"type":"tick","\u0061rtifacts":{}}"#, "{\"type\":\"tick\"}}"] {
+        let error = run.send(bad).expect_err(bad);
+        assert!(matches!(error, StepError::Fault(Fault::BadRequest { .. })), "{bad}: {}", text(&error));
+        assert_eq!((run.state(), fs::read(folder.journal()).expect("lines")), (state.as_str(), bytes.clone()));
+    }
+    run.send(&events()[5]).expect("sent");
+}
+
+#[test]
+fn what_is_no_journal_is_said_and_left_alone() {
+    let (folder, kernel) = (Folder::new("other"), Script::default());
+    let open = |expected: &str| {
+        let error = folder.open(&kernel).map(drop).expect_err(expected);
+        assert!(text(&error).ends_with(expected), "{}", text(&error));
+    };
+    open("it has no journal.ndjson: name the folder of a run");
+    fs::create_dir_all(&folder.0).expect("a folder");
+    open("it has no journal.ndjson: name the folder of a run");
+    let other = "its first line is changed, or it is not the journal of a run: name the folder of a run";
+    for file in ["hello\n", "hello", "{\"event\":\"begin\",\"run\":1}\n", "\u{feff}", "{\"n\":1", "[", "{}\n", "\n"] {
+        fs::write(folder.journal(), file).expect("written");
+        open(other);
+        FileJournal::create(&folder.0).map(drop).expect_err(file);
+        assert_eq!(fs::read_to_string(folder.journal()).expect("the file"), file);
+    }
+    fs::write(folder.journal(), "{\"n\":0,\"before\":\"\",\"run\":{\"journal\":2,\"new\":true}}\nnew\n")
+        .expect("written");
+    open("it has format 2, and this seamgate knows up to 1; use a later version of seamgate");
+    fs::remove_file(folder.journal()).expect("removed");
+    // Longer than any line.
+    fs::File::create(folder.journal()).expect("a file").set_len(70 << 20).expect("longer");
+    open("it has more than 67108864 bytes");
+    fs::write(folder.journal(), "").expect("written");
+    open("the run has not begun, as no step is whole; start it");
+    play(&folder, &kernel, &events());
+    let again = FileJournal::create(&folder.0).expect_err("a run is there");
+    assert!(text(&again).ends_with("it has a run already; open that one, or start in another place"));
+    let opened = FileJournal::open(&folder.0).expect("lines");
+    let error = Run::start_on(&kernel, opened, "a", STARTED).map(drop).expect_err("a run is there");
+    assert!(matches!(error, StepError::Journal(JournalError::Exists { .. })));
+    // Zeros where a file system had not written yet.
+    let mut bytes = fs::read(folder.journal()).expect("lines");
+    let whole = bytes.len();
+    bytes.extend_from_slice(br#"{"n":25,"before":""#);
+    bytes.resize(bytes.len() + 5000, 0);
+    fs::write(folder.journal(), &bytes).expect("written");
+    assert_eq!(FileJournal::open(&folder.0).expect("lines").torn().expect("torn").bytes, (bytes.len() - whole) as u64);
+    // Steps that follow a place where a line is missing are not dropped.
+    let text = String::from_utf8(bytes[..whole].to_vec()).expect("UTF-8");
+    let without: String =
+        text.split_inclusive('\n').enumerate().filter(|(n, _)| *n != 7).map(|(_, line)| line).collect();
+    fs::write(folder.journal(), without).expect("written");
+    open("line 8 (\"n\":7): it is changed, or a line is missing before it: its \"n\" is 8");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused_at_once() {
+    let (folder, kernel) = (Folder::new("pipe"), Script::default());
+    play(&folder, &kernel, &events());
+    let artifact = folder.artifacts().remove(0);
+    let bytes = fs::read(&artifact).expect("an artifact");
+    for path in [artifact.clone(), folder.journal()] {
+        fs::remove_file(&path).expect("removed");
+        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        let error = folder.open(&kernel).map(drop).expect_err("a pipe");
+        assert!(text(&error).ends_with("must be a regular file"), "{}", text(&error));
+        if path == artifact {
+            fs::remove_file(&path).expect("removed");
+            fs::write(&path, &bytes).expect("written");
+        }
+    }
+}
+
+#[cfg(unix)]
+fn child(name: &str, folder: &Path, prepare: impl FnOnce(&Path) -> Command) -> Command {
+    let mut child = prepare(&std::env::current_exe().expect("this test"));
+    child.args(["--exact", &format!("run::tests::{name}"), "--nocapture"]).env("SEAMGATE_TEST_CHILD", folder);
+    child
+}
+
+/// A test that runs itself in another process, which has less than this one. That one gets the folder.
+#[cfg(unix)]
+fn in_child(name: &str, folder: &Path, prepare: impl FnOnce(&Path) -> Command) {
+    let output = child(name, folder, prepare).output().expect("started");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_writer_that_is_killed_loses_no_step_that_it_told() {
+    use std::io::{BufRead, BufReader, Write};
+    let kernel = Script::default();
+    let event = |at: u64| json!({"type": "tool_result", "at": at, "text": format!("{at} ").repeat(600)}).to_string();
+    if let Some(folder) = std::env::var_os("SEAMGATE_TEST_CHILD").map(PathBuf::from) {
+        let mut run = Run::open_on(&kernel, FileJournal::open(&folder).expect("lines")).expect("opened");
+        let mut out = std::fs::File::create("/dev/stdout").expect("an output");
+        loop {
+            run.send(&event(run.step())).expect("sent");
+            writeln!(out, "step {}", run.step()).expect("told");
+        }
+    }
+    let folder = Folder::fast("killed");
+    play(&folder, &kernel, &events());
+    let (mut told, mut more, mut torn) = (0, 0, 0);
+    for round in 0..30 {
+        let mut child =
+            child("a_writer_that_is_killed_loses_no_step_that_it_told", &folder.0, |program| Command::new(program))
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .expect("started");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines().map_while(Result::ok);
+        let mut last = 0;
+        let mut steps = lines.by_ref().filter_map(|line| line.strip_prefix("step ")?.parse::<u64>().ok());
+        for step in steps.by_ref().take(1 + round % 7) {
+            last = step;
+        }
+        thread::sleep(std::time::Duration::from_micros(37 * round as u64));
+        child.kill().expect("killed");
+        last = steps.last().unwrap_or(last);
+        child.wait().expect("ended");
+        let run = folder.open(&kernel).unwrap_or_else(|error| panic!("{}", text(&error)));
+        assert!(last > told && (last..=last + 1).contains(&run.step()), "told {last}, has {}", run.step());
+        torn += u64::from(run.journal().torn().is_some());
+        more += u64::from(run.step() > last);
+        told = last;
+    }
+    println!("{told} steps told in 30 killed processes; {more} more were whole, {torn} torn");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_adds_nothing_and_loses_nothing() {
+    let kernel = Script::default();
+    let event = |at: u64| json!({"type": "tool_result", "at": at, "text": "x".repeat(900)}).to_string();
+    if let Some(folder) = std::env::var_os("SEAMGATE_TEST_CHILD").map(PathBuf::from) {
+        let mut run = Run::open_on(&kernel, FileJournal::open(&folder).expect("lines")).expect("opened");
+        for at in 0.. {
+            let (state, bytes) = (run.state().to_owned(), fs::read(folder.join("journal.ndjson")).expect("lines"));
+            let Err(error) = run.send(&event(at)) else { continue };
+            let said = text(&error);
+            assert!(said.contains("cannot append to") && said.contains("; no step was added: make room"), "{said}");
+            assert_eq!(run.state(), state);
+            assert_eq!(fs::read(folder.join("journal.ndjson")).expect("lines"), bytes);
+            assert!(at > 2, "some fit");
+            // Nothing is torn, and the next attempt fails in the same way.
+            assert_eq!(text(&run.send(&event(at)).expect_err("still full")), said);
+            return;
+        }
+    }
+    let folder = Folder::new("full");
+    play(&folder, &kernel, &events());
+    in_child("a_full_disk_adds_nothing_and_loses_nothing", &folder.0, |program| {
+        // No file may grow longer, and the attempt is an error and not a signal.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#"trap "" XFSZ; ulimit -f 24; exec "$0" "$@""#]).arg(program);
+        shell
+    });
+    let mut run = folder.open(&kernel).expect("opened");
+    assert!(run.journal().torn().is_none());
+    run.send(&event(9)).expect("there is room again");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_can_be_read_and_not_appended_to() {
+    use std::os::unix::{fs::PermissionsExt, process::CommandExt};
+    let kernel = Script::default();
+    if let Some(folder) = std::env::var_os("SEAMGATE_TEST_CHILD").map(PathBuf::from) {
+        let mut run = Run::open_on(&kernel, FileJournal::open(&folder).expect("lines")).expect("opened");
+        let state = run.state().to_owned();
+        let advice = "; this user needs the right to do so, or another folder: ";
+        for event in [&events()[5], &events()[2]] {
+            let said = text(&run.send(event).expect_err("read-only"));
+            assert!(
+                said.contains("/journal.ndjson") && said.contains(advice) || said.contains("/artifacts/"),
+                "{said}"
+            );
+            assert_eq!(run.state(), state);
+        }
+        let said = text(&FileJournal::create(folder.join("new")).expect_err("read-only"));
+        assert!(said.contains("cannot make the folder") && said.contains(advice), "{said}");
+        return;
+    }
+    let folder = Folder::new("read-only");
+    play(&folder, &kernel, &events());
+    let bytes = fs::read(folder.journal()).expect("lines");
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("a mode");
+    for path in folder.artifacts().iter().chain([&folder.journal()]) {
+        mode(path, 0o444);
+    }
+    mode(&folder.0.join("artifacts"), 0o555);
+    mode(&folder.0, 0o555);
+    in_child("a_read_only_folder_can_be_read_and_not_appended_to", &folder.0, |program| {
+        let mut child = Command::new(program);
+        // The superuser may write anywhere.
+        if rustix::process::geteuid().is_root() {
+            child.uid(65534).gid(65534);
+        }
+        child
+    });
+    mode(&folder.0, 0o755);
+    mode(&folder.0.join("artifacts"), 0o755);
+    assert_eq!(fs::read(folder.journal()).expect("lines"), bytes);
+}

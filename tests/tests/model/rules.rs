@@ -1,0 +1,428 @@
+//! What must hold of each step, written down once more: by a host's view of the run, not by its state.
+
+use anyhow::{Context, Result, bail, ensure};
+use seamgate_core::parts::digest;
+use serde_json::Value;
+
+use super::{
+    moves::NONCE,
+    world::{Approval, Ask, Call, LEAD, MS, ONCALL, SAME_CALL, STEPS, Stage, TOKENS, World},
+};
+
+/// It stands in everything that nobody may trust.
+pub(crate) const SENTINEL: &str = "UNTRUSTED";
+
+/// The mark around data, as the kernel makes it. `the_marks_of_attacks_are_those_of_prompts` holds that it does.
+pub(crate) fn mark(name: &str) -> String {
+    let whole = digest(&format!("seamgate:mark:1\n{}:{NONCE}\n{}:{name}\n", NONCE.len(), name.len()));
+    format!("data-{}", &whole["sha256:".len()..][..16])
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn items<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value[name].as_array().into_iter().flatten()
+}
+
+/// One step, as the world sees it.
+struct Seeing<'s> {
+    event: &'s Value,
+    step: &'s Value,
+    world: World,
+    was_finished: bool,
+}
+
+/// The world after a step, if the step breaks no rule.
+pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World> {
+    let mut seeing = Seeing { event, step, world: before.clone(), was_finished: before.is_finished };
+    seeing.time(before);
+    seeing.event(before);
+    seeing.lapse();
+    for record in items(step, "records") {
+        seeing.record(record).with_context(|| format!("record {record}"))?;
+    }
+    for action in items(step, "actions") {
+        let mut short = action.clone();
+        short["prompt"] = Value::Null;
+        seeing.action(action).with_context(|| format!("action {short}"))?;
+    }
+    seeing.after(before).with_context(|| format!("{:?}", seeing.world))?;
+    Ok(seeing.world)
+}
+
+impl Seeing<'_> {
+    fn kind(&self) -> &str {
+        text(self.event, "type")
+    }
+
+    fn time(&mut self, before: &World) {
+        let at = self.event["at"].as_u64().unwrap_or_default();
+        let passed = at.saturating_sub(before.now);
+        // Waiting for a person uses none; nor does a gate that nobody calls, nor a run that nobody runs.
+        if before.is_under_way() && self.kind() != "resumed" {
+            self.world.ms += passed;
+        }
+        self.world.now = before.now.max(at);
+    }
+
+    /// What a host knows of an event before it sees what came of it.
+    fn event(&mut self, before: &World) {
+        let (event, now) = (self.event, self.world.now);
+        let call = event["call"].as_str().or(event["key"].as_str()).unwrap_or_default();
+        match text(event, "type") {
+            "model_output" | "model_failed" => {
+                if before.model.as_ref().is_some_and(|(key, _, expires)| key == call && now < *expires) {
+                    self.world.model = None;
+                    let usage = &event["usage"];
+                    self.world.tokens += usage["input"].as_u64().unwrap_or(0) + usage["output"].as_u64().unwrap_or(0);
+                }
+            }
+            "input" => drop(self.world.question.take_if(|(key, _)| key == call)),
+            "resumed" => self.world.model = None,
+            "mode" if ONCALL.contains(&text(event, "principal")) && !before.is_finished => {
+                self.world.mode = text(event, "mode").to_owned();
+            }
+            "approval" => {
+                let Some(known) = self.world.call_mut(call) else { return };
+                let Some(ask) = known.ask.clone().filter(|_| known.stage == Stage::Asked) else { return };
+                let all = ONCALL.iter().chain(&LEAD);
+                let Some(principal) = all.copied().find(|known| *known == text(event, "principal")) else { return };
+                let may = ask.by.iter().any(|by| by == principal);
+                if text(event, "digest") != ask.digest || !may || now >= ask.expires {
+                    return;
+                }
+                if text(event, "decision") == "approved" {
+                    known.approvals.push(Approval { digest: ask.digest, principal, until: ask.expires });
+                } else {
+                    known.is_rejected = true;
+                }
+            }
+            "tool_started" => {
+                if let Some(known) = self.world.call_mut(call)
+                    && known.stage == Stage::Executed
+                    && known.expires.is_none_or(|expires| now < expires)
+                {
+                    known.stage = Stage::Started;
+                    known.was_started = true;
+                }
+            }
+            "job" => {
+                let ttl = event["ttl_s"].as_u64().unwrap_or(600) * 1000;
+                if let Some(known) = self.world.call_mut(call).filter(|known| known.stage.is_under_way()) {
+                    known.stage = Stage::Started;
+                    known.was_started = true;
+                    known.expires = Some(now + ttl);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What waited too long.
+    fn lapse(&mut self) {
+        let now = self.world.now;
+        if self.world.model.as_ref().is_some_and(|(.., expires)| *expires <= now) {
+            self.world.model = None;
+        }
+        if self.world.question.as_ref().is_some_and(|(_, expires)| *expires <= now) {
+            self.world.question = None;
+        }
+        for call in &mut self.world.calls {
+            if call.stage == Stage::Uncertain && call.expires.is_some_and(|expires| expires <= now) {
+                call.stage = Stage::GivenUp;
+            }
+        }
+    }
+
+    /// The call of a record or an action. A record may be the first to name it.
+    fn call(&mut self, key: &str) -> Result<&mut Call> {
+        self.world.call_mut(key).with_context(|| format!("nobody knows a call {key}"))
+    }
+
+    fn record(&mut self, record: &Value) -> Result<()> {
+        let key = text(record, "call");
+        match text(record, "type") {
+            "decision" => {
+                if self.world.call(key).is_none() {
+                    self.world.calls.push(Call {
+                        key: key.to_owned(),
+                        tool: text(record, "tool").to_owned(),
+                        arguments: text(record, "arguments").to_owned(),
+                        stage: Stage::New,
+                        ask: None,
+                        approvals: Vec::new(),
+                        is_rejected: false,
+                        was_started: false,
+                        counts: false,
+                        expires: None,
+                    });
+                }
+                let is_resumed = self.kind() == "resumed";
+                let call = self.call(key)?;
+                let may_be_decided =
+                    matches!(call.stage, Stage::New | Stage::Asked) || (call.stage == Stage::Executed && is_resumed);
+                ensure!(may_be_decided, "decided about when it is {:?}", call.stage);
+                ensure!(text(record, "arguments") == call.arguments, "other arguments than the model's");
+                if record["permit"] == "deny" {
+                    call.stage = Stage::Denied;
+                    call.counts = false;
+                    ensure!(!items(record, "reasons").collect::<Vec<_>>().is_empty(), "a denial without reason");
+                }
+                let executes = |action: &Value| {
+                    matches!(text(action, "type"), "execute" | "delegate") && text(action, "call") == key
+                };
+                let is_executed = items(self.step, "actions").any(executes);
+                ensure!(
+                    is_executed == (record["permit"] == "allow"),
+                    "what is executed is what is allowed, and nothing else"
+                );
+            }
+            "observation" => {
+                let (event, world) = (self.event, &mut self.world);
+                let call = world.call_mut(key).context("nobody knows this call")?;
+                let is_open = call.stage.is_under_way() || call.stage == Stage::Uncertain;
+                ensure!(is_open || call.stage == Stage::GivenUp, "observed when it is {:?}", call.stage);
+                let is_ok = match text(event, "type") {
+                    "tool_result" => text(event, "status") != "error",
+                    "resolution" => text(event, "outcome") == "done",
+                    _ => false,
+                };
+                let is_about = text(event, "call") == key;
+                ensure!((record["status"] == "ok") == (is_ok && is_about), "recorded as {}", record["status"]);
+                let was_uncertain = matches!(call.stage, Stage::Uncertain | Stage::GivenUp);
+                if text(event, "type") == "resolution" && is_about && was_uncertain && !is_ok {
+                    call.counts = false;
+                }
+                call.stage = Stage::Settled;
+                world.is_untrusted = true;
+            }
+            "settled" => {
+                let now = self.world.now;
+                let code = text(record, "code");
+                let call = self.call(key)?;
+                match code {
+                    "uncertain" => {
+                        ensure!(call.tool == "act" && call.was_started, "it has no effect, or was never sent");
+                        call.stage = Stage::Uncertain;
+                        call.expires = Some(now + 7 * 86_400_000);
+                    }
+                    "expired" => {
+                        ensure!(call.stage == Stage::Asked, "it expired when it was {:?}", call.stage);
+                        call.stage = Stage::Denied;
+                    }
+                    "not_sent" => {
+                        ensure!(!call.was_started, "it was sent");
+                        call.counts = false;
+                        call.stage = Stage::Settled;
+                    }
+                    "cancelled" => {
+                        let may_have_happened =
+                            call.tool == "act" && call.was_started && self.event["effect"] != "none";
+                        ensure!(!may_have_happened, "it may have had its effect");
+                        self.call(key)?.stage = Stage::Settled;
+                    }
+                    other => bail!("{other:?} is no end of a call"),
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn action(&mut self, action: &Value) -> Result<()> {
+        ensure!(!self.was_finished, "a finished run acts");
+        ensure!(!self.world.is_finished, "it acts after its end");
+        let now = self.world.now;
+        match text(action, "type") {
+            "execute" => self.execute(action),
+            "ask_approval" => {
+                let ask = &action["ask"];
+                let expires = ask["expires"].as_u64().unwrap_or_default();
+                ensure!(expires > now, "it lapses before it is asked");
+                let by: Vec<String> = items(ask, "by").filter_map(Value::as_str).map(str::to_owned).collect();
+                let call = self.call(text(action, "call"))?;
+                ensure!(matches!(call.stage, Stage::New | Stage::Asked | Stage::Executed), "it is {:?}", call.stage);
+                ensure!(text(ask, "view").contains(&call.arguments), "the view lacks the arguments");
+                ensure!(!by.is_empty(), "nobody may approve");
+                call.stage = Stage::Asked;
+                // The same ask, shown again, is as old as it was.
+                let same = call.ask.as_ref().filter(|old| old.digest == text(ask, "digest") && old.expires == expires);
+                let at = same.map_or(now, |old| old.at);
+                call.ask = Some(Ask { digest: text(ask, "digest").to_owned(), by, at, expires });
+                call.expires = None;
+                call.counts = false;
+                Ok(())
+            }
+            "ask_model" => self.ask_model(action),
+            "ask_input" => {
+                let expires = action["expires"].as_u64().unwrap_or_default();
+                ensure!(expires > now, "it lapses before it is asked");
+                match action["call"].as_str() {
+                    None => self.world.question = Some((text(action, "key").to_owned(), expires)),
+                    Some(key) => {
+                        let call = self.call(key)?;
+                        ensure!(matches!(call.stage, Stage::Uncertain | Stage::GivenUp), "it is {:?}", call.stage);
+                        call.expires = Some(expires);
+                    }
+                }
+                Ok(())
+            }
+            "cancel" => Ok(()),
+            "finish" => self.finish(action),
+            other => bail!("{other:?} is not expected here"),
+        }
+    }
+
+    fn execute(&mut self, action: &Value) -> Result<()> {
+        let key = text(action, "call");
+        let (now, is_untrusted, kind) = (self.world.now, self.world.is_untrusted, self.kind().to_owned());
+        let (mode, tokens, ms) = (self.world.mode.clone(), self.world.tokens, self.world.ms);
+        let limits_tokens = self.world.has_loop;
+        let expires = action["expires"].as_u64().unwrap_or_default();
+        ensure!(expires > now, "it lapses before it is sent");
+        let call = self.call(key)?;
+        ensure!(text(action, "tool") == call.tool, "another tool");
+        ensure!(text(action, "arguments") == call.arguments, "other bytes are sent than were asked for");
+        let is_again = matches!(call.stage, Stage::Executed | Stage::Started);
+        ensure!(is_again || matches!(call.stage, Stage::New | Stage::Asked), "it is {:?}", call.stage);
+        ensure!(!is_again || kind == "resumed", "the host is told twice to send it");
+        if call.tool == "act" {
+            ensure!(!call.was_started, "an effect runs twice");
+            ensure!(mode == "operate", "the mode does not have this tool");
+            ensure!(!call.is_rejected, "it was rejected");
+            let of = |group: &[&str]| {
+                let holds = |approval: &&Approval| {
+                    group.contains(&approval.principal)
+                        && approval.digest == text(action, "digest")
+                        && now < approval.until
+                };
+                call.approvals.iter().any(|approval| holds(&approval))
+            };
+            ensure!(of(&ONCALL), "no approval by oncall holds");
+            ensure!(!is_untrusted || of(&LEAD), "no approval by lead holds, after untrusted data was read");
+        } else {
+            ensure!(call.tool == "look", "nothing allows this tool");
+        }
+        if !(call.counts && call.stage == Stage::Started) {
+            call.counts = false;
+            ensure!(!limits_tokens || tokens < TOKENS, "the tokens are used up");
+            ensure!(ms < MS, "the milliseconds are used up");
+        }
+        call.counts = true;
+        call.expires = Some(expires);
+        if call.stage != Stage::Started {
+            call.stage = Stage::Executed;
+        }
+        let (tool, arguments) = (call.tool.clone(), call.arguments.clone());
+        let counting = || self.world.calls.iter().filter(|call| call.counts);
+        ensure!(counting().count() <= self.world.max_tool_calls(), "more calls than the budget has");
+        let equal = counting().filter(|call| call.tool == tool && call.arguments == arguments).count();
+        ensure!(equal <= SAME_CALL, "the same call too often");
+        Ok(())
+    }
+
+    fn ask_model(&mut self, action: &Value) -> Result<()> {
+        let world = &mut self.world;
+        let expires = action["expires"].as_u64().unwrap_or_default();
+        ensure!(world.has_loop, "there is no loop");
+        ensure!(expires > world.now, "it lapses before it is asked");
+        ensure!(!world.is_under_way(), "something is under way");
+        ensure!(!world.is_with_a_person(), "something waits for a person");
+        world.steps += 1;
+        ensure!(world.steps <= STEPS, "more steps than the budget has");
+        ensure!(world.tokens < TOKENS, "the tokens are used up");
+        ensure!(world.ms < MS, "the milliseconds are used up");
+        let purpose = text(action, "purpose");
+        let has_tools = items(&action["prompt"], "tools").next().is_some();
+        ensure!(has_tools == (purpose == "step"), "a prompt for {purpose} with tools: {has_tools}");
+        let shows_act = items(&action["prompt"], "tools").any(|tool| tool["name"] == "act");
+        ensure!(!shows_act || world.mode == "operate", "the mode does not have a tool that is shown");
+        world.model = Some((text(action, "key").to_owned(), purpose.to_owned(), expires));
+        self.prompt(&action["prompt"])
+    }
+
+    /// Nothing untrusted stands outside of its marks, and no denial reads like a success.
+    fn prompt(&self, prompt: &Value) -> Result<()> {
+        for message in items(prompt, "messages") {
+            let whole = text(message, "text");
+            outside(whole).with_context(|| format!("in the message {message}"))?;
+            let Some(call) = message["call"].as_str().and_then(|key| self.world.call(key)) else { continue };
+            let is_denial = whole.starts_with("Call denied");
+            ensure!(is_denial == (call.stage == Stage::Denied), "{:?}, and told {whole:?}", call.stage);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, action: &Value) -> Result<()> {
+        let world = &mut self.world;
+        world.is_finished = true;
+        world.model = None;
+        world.question = None;
+        let cancelled: Vec<&str> =
+            items(self.step, "actions").filter(|a| text(a, "type") == "cancel").map(|a| text(a, "call")).collect();
+        let mut open = Vec::new();
+        for call in &mut world.calls {
+            if call.stage.is_under_way() {
+                ensure!(cancelled.contains(&call.key.as_str()), "{} is under way, and not cancelled", call.key);
+                call.stage = if call.tool == "act" && call.was_started { Stage::GivenUp } else { Stage::Settled };
+            }
+            match call.stage {
+                Stage::Uncertain | Stage::GivenUp => {
+                    call.stage = Stage::GivenUp;
+                    open.push(call.key.as_str());
+                }
+                Stage::Asked => call.stage = Stage::Denied,
+                _ => {}
+            }
+        }
+        let told: Vec<&str> = items(action, "uncertain").map(|call| text(call, "call")).collect();
+        ensure!(told == open, "uncertain are {open:?}, and told are {told:?}");
+        Ok(())
+    }
+
+    fn after(&mut self, before: &World) -> Result<()> {
+        let world = &self.world;
+        let used = &self.step["state"]["facts"]["used"];
+        let counting = world.calls.iter().filter(|call| call.counts).count();
+        ensure!(used["tool_calls"] == counting, "{counting} calls count, and the state has {}", used["tool_calls"]);
+        let status = text(&self.step["state"], "status");
+        let is_over = !matches!(status, "running" | "waiting");
+        ensure!(is_over == world.is_finished, "{status}, and finished: {}", world.is_finished);
+        let wake = self.step["wake_at"].as_u64();
+        if world.is_finished {
+            ensure!(wake.is_none(), "a finished run wants to wake");
+            return Ok(());
+        }
+        let waits = world.is_under_way() || world.is_with_a_person();
+        ensure!(waits || !world.has_loop, "it is stuck: nothing is under way, and nobody is asked");
+        if waits {
+            let wake = wake.context("it waits without an end")?;
+            let first = world.lapses().context("nothing lapses")?;
+            ensure!(wake <= first, "it wakes {} ms after something lapsed", wake - first.min(wake));
+            ensure!(wake > world.now, "it wakes now, and again now");
+        }
+        let is_tick = self.kind() == "tick" && before.lapses().is_some_and(|at| world.now >= at);
+        ensure!(!is_tick || world.lapses() > before.lapses() || !waits, "what lapsed did not");
+        Ok(())
+    }
+}
+
+/// Whether what nobody may trust stands outside of marks.
+fn outside(whole: &str) -> Result<()> {
+    let mut rest = whole;
+    loop {
+        let (before, after) = match rest.split_once("\n<data-") {
+            None => (rest, None),
+            Some((before, after)) => (before, Some(after)),
+        };
+        ensure!(!before.contains(SENTINEL), "untrusted text stands outside of its marks");
+        let Some(after) = after else { return Ok(()) };
+        let (name, inner) = after.split_once(">\n").context("a mark has no end")?;
+        let end = format!("\n</data-{name}>");
+        let (inner, left) = inner.split_once(&end).context("the data has no end")?;
+        ensure!(!inner.contains(&format!("data-{name}")), "the data has its own mark");
+        rest = left;
+    }
+}

@@ -1,0 +1,210 @@
+//! What a host knows of a run: from the events that it sent and the actions that it was given. The state of the run is not read.
+
+use serde_json::Value;
+
+/// Who belongs to the groups of the profile.
+pub(crate) const ONCALL: [&str; 2] = ["anna", "ben"];
+pub(crate) const LEAD: [&str; 1] = ["cleo"];
+
+/// Limits of the profile.
+pub(crate) const STEPS: u64 = 4;
+pub(crate) const SAME_CALL: usize = 2;
+pub(crate) const TOKENS: u64 = 100_000;
+pub(crate) const MS: u64 = 900_000;
+
+/// Where a call is, as far as a host can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    New,
+    Asked,
+    Denied,
+    /// An action told the host to send it.
+    Executed,
+    /// The host said that it sends it.
+    Started,
+    Uncertain,
+    /// Nobody said in time what became of it.
+    GivenUp,
+    Settled,
+}
+
+impl Stage {
+    pub(crate) fn is_under_way(self) -> bool {
+        matches!(self, Stage::Executed | Stage::Started)
+    }
+}
+
+/// A yes that counts, if the call is sent before it lapses.
+#[derive(Debug, Clone)]
+pub(crate) struct Approval {
+    pub(crate) digest: String,
+    pub(crate) principal: &'static str,
+    pub(crate) until: u64,
+}
+
+/// The last ask for a call.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) digest: String,
+    pub(crate) by: Vec<String>,
+    pub(crate) at: u64,
+    pub(crate) expires: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) key: String,
+    pub(crate) tool: String,
+    pub(crate) arguments: String,
+    pub(crate) stage: Stage,
+    pub(crate) ask: Option<Ask>,
+    pub(crate) approvals: Vec<Approval>,
+    pub(crate) is_rejected: bool,
+    /// Whether the host ever said that it sends it.
+    pub(crate) was_started: bool,
+    /// Whether it counts among the calls that were permitted.
+    pub(crate) counts: bool,
+    /// When waiting for it ends.
+    pub(crate) expires: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct World {
+    pub(crate) has_loop: bool,
+    pub(crate) now: u64,
+    /// How long something was under way.
+    pub(crate) ms: u64,
+    pub(crate) mode: String,
+    /// The key of the open `ask_model`, its purpose and when it lapses.
+    pub(crate) model: Option<(String, String, u64)>,
+    pub(crate) question: Option<(String, u64)>,
+    pub(crate) calls: Vec<Call>,
+    /// Whether the model has read what is not trusted.
+    pub(crate) is_untrusted: bool,
+    pub(crate) steps: u64,
+    pub(crate) tokens: u64,
+    pub(crate) is_finished: bool,
+}
+
+impl World {
+    pub(crate) fn max_tool_calls(&self) -> usize {
+        if self.has_loop { 3 } else { 2 }
+    }
+
+    pub(crate) fn call(&self, key: &str) -> Option<&Call> {
+        self.calls.iter().find(|call| call.key == key)
+    }
+
+    pub(crate) fn call_mut(&mut self, key: &str) -> Option<&mut Call> {
+        self.calls.iter_mut().find(|call| call.key == key)
+    }
+
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.model.is_some() || self.calls.iter().any(|call| call.stage.is_under_way())
+    }
+
+    pub(crate) fn is_with_a_person(&self) -> bool {
+        self.question.is_some() || self.calls.iter().any(|call| matches!(call.stage, Stage::Asked | Stage::Uncertain))
+    }
+
+    /// The earliest moment at which something lapses.
+    pub(crate) fn lapses(&self) -> Option<u64> {
+        let model = self.model.iter().map(|(.., expires)| *expires);
+        let question = self.question.iter().map(|(_, expires)| *expires);
+        let calls = self.calls.iter().filter_map(|call| match call.stage {
+            Stage::Asked => call.ask.as_ref().map(|ask| ask.expires),
+            Stage::Executed | Stage::Started | Stage::Uncertain => call.expires,
+            _ => None,
+        });
+        model.chain(question).chain(calls).min()
+    }
+
+    /// What of it matters for what comes, in the same way as [`typed`].
+    pub(crate) fn typed(&self) -> String {
+        let left = |until: u64| left(until, self.now);
+        let mut open = Vec::new();
+        let mut closed = Vec::new();
+        for call in &self.calls {
+            match call.stage {
+                Stage::Denied | Stage::Settled | Stage::GivenUp => closed.push((call.stage as u8, call.counts)),
+                _ => {
+                    let approvals = call.approvals.iter().filter(|approval| approval.until > self.now);
+                    let approvals: Vec<_> =
+                        approvals.map(|approval| (approval.principal, left(approval.until))).collect();
+                    open.push((call.stage, call.is_rejected, call.was_started, call.counts, approvals));
+                }
+            }
+        }
+        closed.sort_unstable();
+        format!("{open:?}{closed:?}{}{}{}", self.is_untrusted, self.tokens / TOKENS, self.ms / 1000)
+    }
+}
+
+/// What is left until a time, in seconds: orders of events that differ by less lead to the same.
+fn left(until: u64, now: u64) -> u64 {
+    until.saturating_sub(now).div_ceil(1000)
+}
+
+/// A state without what has no bearing on what comes. There are no times, but for what is left of them, no numbers of steps, no
+/// digests of events, nothing that was said; of calls that are settled, how many there are of a kind; of others, their order.
+pub(crate) fn typed(state: &mut Value, now: u64) -> String {
+    remove(
+        state,
+        &["step", "seen", "history", "left_out", "component", "profile", "format", "session", "turn", "plan"],
+    );
+    remove(&mut state["facts"], &["run", "at", "nonce", "principal", "task", "context", "lists"]);
+    let used = &mut state["facts"]["used"];
+    for (name, unit) in [("ms", 1000), ("tokens", TOKENS)] {
+        used[name] = (used[name].as_u64().unwrap_or_default() / unit).into();
+    }
+    let mut keys = Vec::new();
+    let mut closed = Vec::new();
+    if let Some(calls) = state["calls"].as_array_mut() {
+        calls.retain_mut(|call| {
+            let phase = call["phase"].as_str().unwrap_or_default();
+            let is_closed = matches!(phase, "done" | "denied" | "cancelled");
+            if is_closed {
+                let supports = call["seen"]["is_error"] == false && call["seen"]["kinds"] != Value::Array(Vec::new());
+                closed.push(format!("{phase} {supports}"));
+            } else {
+                keys.push(call["key"].clone());
+                remove(call, &["key", "id", "told"]);
+            }
+            !is_closed
+        });
+    }
+    closed.sort_unstable();
+    for name in ["asks", "approvals"] {
+        for decided in state["facts"][name].as_array_mut().into_iter().flatten() {
+            let place = keys.iter().position(|key| *key == decided["key"]);
+            decided["key"] = place.map_or(u64::MAX, |place| place as u64).into();
+            remove(decided, &["at"]);
+        }
+    }
+    remove(&mut state["model"], &["key", "bytes"]);
+    remove(&mut state["question"], &["key", "text"]);
+    remove(&mut state["stop"], &["message"]);
+    relative(state, now);
+    format!("{state}{closed:?}")
+}
+
+fn remove(value: &mut Value, names: &[&str]) {
+    if let Some(members) = value.as_object_mut() {
+        names.iter().for_each(|name| drop(members.remove(*name)));
+    }
+}
+
+fn relative(value: &mut Value, now: u64) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| relative(item, now)),
+        Value::Object(members) => {
+            for (name, value) in members.iter_mut() {
+                match value.as_u64() {
+                    Some(time) if name == "expires" => *value = left(time, now).into(),
+                    _ => relative(value, now),
+                }
+            }
+        }
+        _ => {}
+    }
+}
