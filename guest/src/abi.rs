@@ -1,7 +1,7 @@
 //! `wire.call` for hosts that run core modules: bytes are passed by their address and length in the memory.
 //!
 //! The component exports these too, and does not use them; `host/component/module.wasm` is made of its module, and has
-//! nothing else (`xtask/src/meter.rs`). A host allocates room for a request, writes it there, calls, and reads the answer
+//! nothing else (`host/cli/examples/component/meter.rs`). A host allocates room for a request, writes it there, calls, and reads the answer
 //! where the result says that it is.
 
 use std::{
@@ -9,7 +9,9 @@ use std::{
     cell::Cell,
 };
 
-use super::{PROFILES, REGISTRY, core, lasting};
+use seamgate_core as core;
+
+use super::{PROFILES, allocator::lasting, validator::REGISTRY};
 
 thread_local! {
     /// The last answer, until the next call.

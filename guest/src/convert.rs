@@ -1,6 +1,6 @@
 //! Types of the bindings <-> types of the core: one function for each type and direction.
 //!
-//! Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+//! Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
 use seamgate_core as core;
 

@@ -13,7 +13,7 @@ class PutInComponent(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Says where the component is, before the wheel is made."""
-        component = Path(self.root, "../component/validator.wasm").resolve()
+        component = Path(self.root, "../component/harness.wasm").resolve()
         if not component.is_file():
             raise FileNotFoundError(f"{component} is not there: run `cargo xtask build`, which makes the component")
-        build_data["force_include"][str(component)] = "seamgate/validator.wasm"
+        build_data["force_include"][str(component)] = "seamgate/harness.wasm"

@@ -80,7 +80,9 @@ impl Component {
                 let contract = format!("{{\"agent\":\"a\",\"dialect\":\"{dialect}\",\"schema\":{{}}}}");
                 instance.lint(&contract).map_err(LoadError::from)?;
             }
-            instance.lint_profile("{\"agent\":\"a\",\"tools\":[]}").map_err(LoadError::from)?;
+            if instance.has_kernel() {
+                instance.lint_profile("{\"agent\":\"a\",\"tools\":[]}").map_err(LoadError::from)?;
+            }
             Ok(())
         })
     }

@@ -13,13 +13,13 @@ use crate::profile::ProfileInfo;
 use crate::{cache::Cache, digest::digest, engine, fault::LoadError, types::ContractInfo};
 
 /// The component of this version, and its precompiled code. Each is empty where the build had none.
-static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.wasm"));
+static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.wasm"));
 /// The same component as the guest's build made it, before its snapshot. `bake` takes this one: each snapshot of a snapshot
 /// adds thousands of data segments, and every instance would pay for them.
 static BUILT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/built.wasm"));
 /// The digest of `WASM`.
-static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/validator.digest"));
-static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.cwasm"));
+static DIGEST: &str = include_str!(concat!(env!("OUT_DIR"), "/harness.digest"));
+static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.cwasm"));
 
 /// A component of the world `seamgate:validator/validator`: the built-in one, or another from a file.
 ///

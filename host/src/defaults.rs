@@ -1,6 +1,6 @@
 //! Defaults of limits.
 //!
-//! Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+//! Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
 pub(crate) const FUEL: u64 = 100_000_000;
 pub(crate) const FUEL_PER_BYTE: u64 = 500;

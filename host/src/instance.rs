@@ -116,6 +116,11 @@ impl<'g> Instance<'g> {
         })
     }
 
+    /// Whether the component has the kernel, too.
+    pub(crate) fn has_kernel(&self) -> bool {
+        self.sandbox.has_kernel()
+    }
+
     /// Compile a contract, within a contract's budget.
     pub(crate) fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
         let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);

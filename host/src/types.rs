@@ -1,6 +1,6 @@
 //! The types of `wit/` as the library has them.
 //!
-//! Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+//! Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
 use std::{fmt, str::FromStr};
 

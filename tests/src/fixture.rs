@@ -71,7 +71,7 @@ fn assembled(text: &str) -> Result<Vec<u8>> {
     }
     module.push(')');
     let mut module = wat::parse_str(&module)?;
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false)?;
+    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)?;
     ComponentEncoder::default().module(&module)?.encode()
 }
 

@@ -455,6 +455,13 @@ fn a_baked_component_judges_as_its_contracts_do() {
         let judged = run(&["check", "-c", file, "--agent", "tool-result", &output], b"");
         assert_eq!((judged.status.code(), out(&judged)), (Some(expected), out(&plain)));
     }
+    // Into another component: as the guest's build made it, the result is the same.
+    let built = concat!(env!("CARGO_MANIFEST_DIR"), "/../host/component/built.wasm");
+    let again = baked.with_file_name("again.wasm");
+    let done = run(&["bake", ".", "--component", built, "-o", again.to_str().expect("UTF-8")], b"");
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    assert!(fs::read(&baked).expect("a component") == fs::read(&again).expect("a component"));
+
     let several = run(&["check", "-c", file, "outputs/tool-result.good.txt"], b"");
     assert_eq!(several.status.code(), Some(2));
     assert!(err(&several).contains("name one with --agent (cited-answer, tool-result, triage)"), "{}", err(&several));
@@ -504,6 +511,8 @@ fn what_cannot_be_baked_is_said_and_nothing_is_written() {
         (&["bake", "nowhere", "-o", file], "nowhere"),
         (&["bake", ".", "-o", "/nowhere/baked.wasm"], "/nowhere/baked.wasm"),
         (&["bake", "."], "--output"),
+        (&["bake", ".", "--component", "triage.contract.json", "-o", file], "not a WebAssembly component"),
+        (&["bake", ".", "--component", "nowhere.wasm", "-o", file], "cannot load nowhere.wasm"),
     ] {
         let done = run(arguments, b"");
         assert_eq!(done.status.code(), Some(2), "{arguments:?}");

@@ -1,8 +1,8 @@
-//! The built component itself: what it imports, what it exports, how large it is.
+//! The built components themselves: what they import, what they export, how large they are.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, fs, time::Duration};
 
-use seamgate::{Component, Fault, Gate, Limits, LoadError, Options};
+use seamgate::{BakeError, Component, Fault, Gate, Limits, LoadError, Options};
 use seamgate_tests::{
     Random,
     fixture::{Fixture, ended, fixtures, gate},
@@ -11,30 +11,52 @@ use wit_parser::{Resolve, WorldItem};
 
 #[test]
 fn the_component_imports_nothing_and_exports_the_world() {
-    let inspection = Gate::new().expect("a gate").inspect().expect("an inspection");
+    holds(&Gate::new().expect("a gate"), "seamgate:harness/harness", 3_500_000);
+}
+
+/// `cargo xtask build` does not make it.
+#[test]
+#[ignore = "`cargo xtask ci validator` makes the small component and runs this"]
+fn the_small_component_has_no_kernel_and_says_so() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/validator/validator.wasm");
+    let component = Component::from_bytes(fs::read(path).expect("the small component"));
+    let mut gate = gate(component.as_bytes()).expect("a gate");
+    holds(&gate, "seamgate:validator/validator", 2_600_000);
+
+    let none = "the component has no seamgate:harness/profiles";
+    let profile = r#"{"agent":"a","tools":[]}"#;
+    let refused = gate.register_profile(profile).expect_err("no profiles");
+    assert!(refused.to_string().contains(none), "{refused}");
+    match component.bake_with(&[] as &[&str], &[profile], &Limits::default()) {
+        Err(BakeError::Profile { fault, .. }) => assert!(fault.to_string().contains(none), "{fault}"),
+        other => panic!("{other:?}"),
+    }
+    for operation in ["register_profile", "surface", "permit", "observe", "advance"] {
+        let answer = gate.call(&format!(r#"{{"id":1,"op":"{operation}"}}"#)).expect("an answer").json;
+        let begin = r#"{"id":1,"fault":{"fault":"bad_request","#;
+        assert!(answer.starts_with(begin) && answer.contains("must be one of validate, merge"), "{answer}");
+    }
+}
+
+/// A component imports nothing, exports a world, holds nothing, and has fewer bytes than a limit.
+fn holds(gate: &Gate, world: &str, limit: usize) {
+    let inspection = gate.inspect().expect("an inspection");
     assert!(inspection.imports.is_empty(), "a validator imports nothing, not even types: {:?}", inspection.imports);
 
     let mut resolve = Resolve::default();
     let wit = concat!(env!("CARGO_MANIFEST_DIR"), "/../wit");
-    resolve.push_path(wit).expect("the package in wit/");
-    let (package, _) = resolve.push_path(format!("{wit}/harness")).expect("the package in wit/harness");
-    let world = resolve.select_world(&[package], Some("harness")).expect("the world harness");
-    let mut exports: Vec<String> = resolve.worlds[world]
-        .exports
-        .iter()
-        .map(|(key, item)| {
-            assert!(matches!(item, WorldItem::Interface { .. }));
-            resolve.name_world_key(key)
-        })
-        .collect();
-    let mut exported = inspection.exports;
-    exports.sort();
-    exported.sort();
-    assert_eq!(exported, exports);
+    let packages = [wit, concat!(env!("CARGO_MANIFEST_DIR"), "/../wit/harness")]
+        .map(|folder| resolve.push_path(folder).expect("a package").0);
+    let id = resolve.select_world(&packages, Some(world)).expect("the world");
+    let exports = resolve.worlds[id].exports.iter().map(|(key, item)| {
+        assert!(matches!(item, WorldItem::Interface { .. }));
+        resolve.name_world_key(key)
+    });
+    assert_eq!(BTreeSet::from_iter(inspection.exports), BTreeSet::from_iter(exports));
 
-    assert!(inspection.agents.is_empty(), "the built-in component holds no contracts");
+    assert!(inspection.agents.is_empty() && inspection.profiles.is_empty(), "the component holds contracts");
     assert!(!inspection.sealed);
-    assert!(inspection.bytes < 3_000_000, "the component has grown to {} bytes", inspection.bytes);
+    assert!(inspection.bytes < limit, "the component of {world} has grown to {} bytes", inspection.bytes);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    conformance, edge, fuzz, generate, guest, js, package, python, recipes,
+    conformance, edge, fuzz, guest, js, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
 };
@@ -17,13 +17,14 @@ struct Part {
 }
 
 /// In the order in which they run. All after `build` need it.
-const PARTS: [Part; 14] = [
+const PARTS: [Part; 15] = [
     Part { name: "format", about: "rustfmt", run: || cargo(["fmt", "--all", "--check"]) },
-    Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
+    Part { name: "generate", about: "what is derived is up to date", run: || crate::generate(true) },
     Part { name: "build", about: "the component and the command line", run: guest::build },
     Part { name: "lints", about: "clippy, warnings being errors", run: lints },
     Part { name: "docs", about: "rustdoc, warnings being errors", run: docs },
     Part { name: "tests", about: "all tests; each suite of folders passes as many as it has cases", run: tests },
+    Part { name: "validator", about: "the component without the kernel: all cases", run: guest::test_validator },
     Part { name: "conformance", about: "the suites of other projects", run: conformance::conformance },
     Part { name: "python", about: "the Python package", run: python::test },
     Part { name: "js", about: "the npm package", run: js::test },

@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use wasm_compose::{composer::ComponentComposer, config::Config};
+use anyhow::Result;
 
 use crate::{
     guest,
@@ -40,18 +39,18 @@ pub(crate) fn edge() -> Result<()> {
 
 /// Build the component, before a validator is plugged into it.
 pub(crate) fn component() -> Result<()> {
-    guest::write(EDGE, &guest::component("seamgate-edge")?)
+    guest::component("seamgate-edge", EDGE)
 }
 
 /// Build the component, and compose it with the example contracts.
 pub(crate) fn build() -> Result<()> {
     component()?;
-    run(command("target/release/seamgate").args(["bake", "schemas/examples", "-o", BAKED]))?;
-    let config = Config { definitions: vec![BAKED.into()], ..Config::default() };
-    let served = ComponentComposer::new(Path::new(EDGE), &config)
-        .compose()
-        .with_context(|| format!("{EDGE} and {BAKED} cannot be composed"))?;
-    guest::write(SERVED, &served)
+    guest::validator()?;
+    // Without the kernel: what is served are verdicts.
+    let bake = ["bake", "schemas/examples", "--component", guest::VALIDATOR_BUILT, "-o", BAKED];
+    run(command("target/release/seamgate").args(bake))?;
+    cargo(["build", "--release", "--locked", "--example", "compose"])?;
+    run(command("target/release/examples/compose").args([EDGE, BAKED, SERVED]))
 }
 
 /// Build Wasmtime's command line from its crate, once. `tests/sources` pins the crate and all its dependencies.

@@ -6,25 +6,32 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use wit_component::ComponentEncoder;
 
 use crate::{
-    meter,
     run::{cargo, command, finish, output, run, say, start},
     toolchain::{TARGET, Toolchain},
 };
 
-/// The component as the guest's build makes it. Contracts are baked into this one.
+/// The component as the guest's build makes it, with the kernel. Contracts are baked into this one.
 const BUILT: &str = "host/component/built.wasm";
 
-/// The component that runs without contracts. `host/cli/examples/precompile.rs` makes it of the one above.
-pub(crate) const EMBEDDED: &str = "host/component/validator.wasm";
+/// Makes components of what the guest's build makes (`host/cli/examples/component`).
+const COMPONENT: &str = "target/release/examples/component";
 
-/// The same for hosts without fuel. It counts for itself (`meter.rs`).
+/// The component that runs without contracts.
+pub(crate) const EMBEDDED: &str = "host/component/harness.wasm";
+
+/// The same for hosts without fuel. It counts for itself.
 pub(crate) const METERED: &str = "host/component/metered.wasm";
 
 /// The same for hosts that run only core modules (`guest/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
+
+/// The small component, without the kernel, as its build makes it. Contracts are baked into this one.
+pub(crate) const VALIDATOR_BUILT: &str = "target/validator/built.wasm";
+
+/// The same with everything made that contracts need, as [`EMBEDDED`] has it.
+pub(crate) const VALIDATOR: &str = "target/validator/validator.wasm";
 
 /// Apart from the host's: another compiler may build it.
 const TARGET_DIR: &str = "target/guest";
@@ -34,45 +41,56 @@ const TARGET_DIR: &str = "target/guest";
 /// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
 /// same reason no package is named: each on its own would want other features of Wasmtime.
 pub(crate) fn build() -> Result<()> {
-    // At the same time: the last step of the guest's build uses one processor. The library need not embed a component yet, and
-    // `--quiet` keeps its warning about that away.
+    // At the same time: the last step of the guest's build uses one processor. Here the library embeds nothing, and it is not
+    // optimised, for it runs twice.
     say("building the host's library at the same time");
-    let library = ["build", "--release", "--locked", "--quiet", "--example", "precompile"];
-    let library = start(command("cargo").args(library))?;
-    let component = component("seamgate-guest");
+    let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
+    let once = ["--config", "profile.release.package.seamgate.opt-level=0"];
+    let library = start(command("cargo").args(library).args(once).env("SEAMGATE_EMBED", "nothing"))?;
+    let module = module("seamgate-guest");
     finish(library)?;
-    // Not before: the build above reads this folder.
-    write(BUILT, &component?)?;
-    run(command("target/release/examples/precompile").arg(BUILT))?;
-    cargo(["build", "--release", "--locked", "--bins"])?;
-    let component = fs::read(EMBEDDED).with_context(|| format!("cannot read {EMBEDDED}"))?;
-    write(METERED, &meter::component(&component)?)?;
-    write(MODULE, &meter::module(&component)?)
+    run(command(COMPONENT).args(["encode", &module?, BUILT]))?;
+    run(command(COMPONENT).args(["embed", BUILT]))?;
+    cargo(["build", "--release", "--locked", "--bins"])
+}
+
+/// Build the small component, without the kernel. No host needs it, so [`build`] does not.
+pub(crate) fn validator() -> Result<()> {
+    component("seamgate-validator", VALIDATOR_BUILT)?;
+    run(command(COMPONENT).args(["warm", VALIDATOR_BUILT, VALIDATOR]))
+}
+
+/// Build the small component, and hold it to its world, its size and all cases.
+pub(crate) fn test_validator() -> Result<()> {
+    validator()?;
+    let component = fs::canonicalize(VALIDATOR).with_context(|| format!("cannot find {VALIDATOR}"))?;
+    cargo(["test", "--release", "--locked", "--test", "component", "--", "--ignored"])?;
+    cases(&component)
+}
+
+/// Run the cases through a component.
+fn cases(component: &Path) -> Result<()> {
+    run(command("cargo")
+        .args(["test", "--release", "--locked", "--test", "cases"])
+        .env("SEAMGATE_TEST_COMPONENT", component))
 }
 
 /// Build a package of this workspace for WebAssembly, and make it a component.
-pub(crate) fn component(package: &str) -> Result<Vec<u8>> {
+pub(crate) fn component(package: &str, to: &str) -> Result<()> {
+    run(command(COMPONENT).args(["encode", &module(package)?, to]))
+}
+
+/// Build a package of this workspace for WebAssembly: the path of the core module.
+fn module(package: &str) -> Result<String> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", package, "--profile", "guest", "--locked"];
     run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(without_paths()?))?;
-    let module = format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_"));
-    let module = fs::read(&module).with_context(|| format!("cannot read {module}"))?;
-    ComponentEncoder::default()
-        .validate(true)
-        .module(&module)
-        .and_then(|encoder| encoder.encode())
-        .with_context(|| format!("cannot make a component of {package}"))
+    Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
-/// Write a file if it changes. An unchanged file keeps its time, so cargo builds nothing again for it.
-pub(crate) fn write(path: &str, bytes: &[u8]) -> Result<()> {
-    say(&format!("{path}: {} bytes", bytes.len()));
-    if fs::read(path).ok().as_deref() != Some(bytes) {
-        let folder = Path::new(path).parent().context("the path has no folder")?;
-        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        fs::write(path, bytes).with_context(|| format!("cannot write {path}"))?;
-    }
-    Ok(())
+/// The binary form of `wit/`, which must have this version.
+pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
+    run(command(COMPONENT).args(["wit", version]).arg(to))
 }
 
 /// Keeps the paths of this machine out of the component: every clone builds the same bytes.
@@ -109,9 +127,7 @@ pub(crate) fn cargo_component() -> Result<()> {
     let component = format!("target/cargo-component/{TARGET}/guest/seamgate_guest.wasm");
     let component = fs::canonicalize(&component).with_context(|| format!("cannot find {component}"))?;
     say(&format!("{}: {} bytes", component.display(), fs::metadata(&component)?.len()));
-    run(command("cargo")
-        .args(["test", "--release", "--locked", "--test", "cases"])
-        .env("SEAMGATE_TEST_COMPONENT", component))
+    cases(&component)
 }
 
 /// `cargo component` wants this target's folder in the sysroot, even if it builds for another. An empty one will do.

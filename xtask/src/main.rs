@@ -7,11 +7,9 @@ mod demo;
 mod demo_llm;
 mod edge;
 mod fuzz;
-mod generate;
 mod guest;
 mod install;
 mod js;
-mod meter;
 mod package;
 mod peers;
 mod python;
@@ -40,7 +38,7 @@ struct Arguments {
 /// All of them but `generate`, `peers` and `ci` build the component and the command line first.
 #[derive(Subcommand)]
 enum Command {
-    /// Build the component (host/component/validator.wasm) and the command line.
+    /// Build the component (host/component/harness.wasm) and the command line.
     Build,
     /// Show outputs and their verdicts, a harness step, and a fault that the host survives.
     Demo,
@@ -143,7 +141,7 @@ fn dispatch(command: Command) -> Result<()> {
             false => test::some(&arguments)?,
         },
         Command::Bless => test::bless()?,
-        Command::Generate { check } => generate::generate(check)?,
+        Command::Generate { check } => generate(check)?,
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
         Command::Bench => bench::bench()?,
         Command::Python => python::test()?,
@@ -161,6 +159,15 @@ fn dispatch(command: Command) -> Result<()> {
     }
     say(&format!("done in {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
+}
+
+/// Write what is derived, or check it. What does so is a program of its own, which no other command needs.
+fn generate(check: bool) -> Result<()> {
+    let mut arguments = vec!["run", "--profile", "xtask", "--quiet", "--locked", "--package", "xtask-generate"];
+    if check {
+        arguments.extend(["--", "--check"]);
+    }
+    run::cargo(arguments)
 }
 
 #[cfg(test)]

@@ -5,14 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
-use wit_parser::Resolve;
 
 use crate::{
     edge,
-    guest::{EMBEDDED, METERED, MODULE},
+    guest::{self, EMBEDDED, METERED, MODULE},
     install::has_python,
     js, python,
     run::{PACKAGES, cargo, say},
@@ -31,8 +30,15 @@ pub(crate) fn package() -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let mut made = vec![wit(folder, version)?];
     edge::component()?;
-    let components =
-        [(EMBEDDED, "validator"), (METERED, "validator-metered"), (MODULE, "module"), (edge::EDGE, "edge")];
+    guest::validator()?;
+    let components = [
+        (EMBEDDED, "harness"),
+        (METERED, "harness-metered"),
+        (MODULE, "module"),
+        (guest::VALIDATOR, "validator"),
+        (guest::VALIDATOR_BUILT, "validator-to-bake"),
+        (edge::EDGE, "edge"),
+    ];
     for (component, name) in components {
         let to = folder.join(format!("seamgate-{name}-{version}.wasm"));
         fs::copy(component, &to).with_context(|| format!("cannot copy {component}"))?;
@@ -49,15 +55,8 @@ pub(crate) fn package() -> Result<()> {
 
 /// The WIT package in binary form, for registries of components.
 fn wit(folder: &Path, version: &str) -> Result<PathBuf> {
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir("wit")?;
-    let name = &resolve.packages[package].name;
-    ensure!(
-        name.version.as_ref().is_some_and(|of_wit| of_wit.to_string() == version),
-        "the versions must agree: wit/ has {name}, Cargo.toml has {version}"
-    );
     let to = folder.join(format!("seamgate-wit-{version}.wasm"));
-    fs::write(&to, wit_component::encode(&resolve, package, false)?)?;
+    guest::wit(version, &to)?;
     Ok(to)
 }
 

@@ -72,6 +72,8 @@ impl Toolchain {
                 .env("RUSTC", "/usr/bin/rustc")
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
+                // No traces: there is nowhere to print them.
+                .env("CARGO_UNSTABLE_BUILD_STD_FEATURES", "")
                 .env_remove("RUSTUP_TOOLCHAIN");
         }
     }

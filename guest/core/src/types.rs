@@ -1,6 +1,6 @@
 //! The types of `wit/` as the core has them, documented there.
 //!
-//! Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+//! Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
 use serde::{Serialize, Serializer};
 

@@ -11,7 +11,7 @@ use seamgate::{BakeError, Component, Gate, Limits, Options};
 
 use crate::{
     console::{held, say},
-    contracts::of_folder,
+    contracts::{of_folder, read_component},
     error::FaultError,
     private::create_anew,
     safe::safe,
@@ -26,6 +26,9 @@ pub(crate) struct Arguments {
     /// The component to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Bake into this component [default: the built-in one]
+    #[arg(long, value_name = "FILE")]
+    component: Option<PathBuf>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
@@ -47,7 +50,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let of =
         |paths: &[PathBuf], index: usize| paths.get(index).map(|path| path.display().to_string()).unwrap_or_default();
-    let baked = match Component::builtin().bake_with(&contracts, &profiles, &Limits::default()) {
+    let component = match &arguments.component {
+        Some(path) => read_component(path)?,
+        None => Component::builtin(),
+    };
+    let baked = match component.bake_with(&contracts, &profiles, &Limits::default()) {
         Ok(baked) => baked,
         Err(BakeError::Contract { index, fault, .. }) => {
             return Err(FaultError(fault)).context(of(&contract_paths, index));

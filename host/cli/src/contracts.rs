@@ -41,9 +41,18 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
 
 /// A gate with the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
-    let context = || format!("cannot load {}", path.display());
-    let wasm = read_named(path, Component::MAX_BYTES).with_context(context)?;
-    Gate::with(Options::default().component(Component::from_bytes(wasm))).with_context(context)
+    let component = read_component(path)?;
+    Gate::with(Options::default().component(component)).with_context(|| cannot_load(path))
+}
+
+/// The component in a file.
+pub(crate) fn read_component(path: &Path) -> Result<Component> {
+    let wasm = read_named(path, Component::MAX_BYTES).with_context(|| cannot_load(path))?;
+    Ok(Component::from_bytes(wasm))
+}
+
+fn cannot_load(path: &Path) -> String {
+    format!("cannot load {}", path.display())
 }
 
 fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<()> {

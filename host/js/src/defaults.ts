@@ -1,4 +1,4 @@
-// Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+// Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
 export const FUEL = 100_000_000;
 export const FUEL_PER_BYTE = 500;

@@ -1,4 +1,4 @@
-// Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+// Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 
 /** A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`. */
 export type Span = readonly [start: number, end: number];

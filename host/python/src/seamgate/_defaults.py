@@ -1,6 +1,6 @@
 """Defaults of limits.
 
-Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 """
 
 FUEL = 100_000_000

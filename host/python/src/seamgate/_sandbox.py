@@ -301,7 +301,7 @@ class _CallError(Exception):
 
 def _builtin() -> bytes:
     try:
-        return resources.files("seamgate").joinpath("validator.wasm").read_bytes()
+        return resources.files("seamgate").joinpath("harness.wasm").read_bytes()
     except FileNotFoundError:
         raise LoadError("the component is not in this package: build its wheel with `cargo xtask python`") from None
 

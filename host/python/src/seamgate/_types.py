@@ -1,6 +1,6 @@
 """The types of `wit/` as Python has them.
 
-Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.
+Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.
 """
 
 from __future__ import annotations

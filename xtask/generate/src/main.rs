@@ -1,6 +1,9 @@
 //! What is derived from `wit/` and a few tables: each fact is stated once, and everything else that says it is written
-//! here, and committed.
+//! here, and committed. `cargo xtask generate` starts it.
+//!
+//! A package of its own: no other command needs what it is compiled with.
 
+mod bindings;
 mod json;
 mod limits;
 mod model;
@@ -11,21 +14,27 @@ mod table;
 mod text;
 mod typescript;
 
-use std::{fs, path::Path};
+use std::{env, fs, path::Path};
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::say;
 use model::Model;
 
 /// What stands at the head of each file.
-const HEAD: &str = "Made by `cargo xtask generate` from `wit/` and `xtask/src/generate/`. Do not edit: run it again.";
+const HEAD: &str = "Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: run it again.";
 
-/// Write what is derived; or, to check, say which of it is not what it would be.
-pub(crate) fn generate(check: bool) -> Result<()> {
+/// Write what is derived; or, with `--check`, say which of it is not what it would be.
+fn main() -> Result<()> {
+    let check = match env::args().nth(1).as_deref() {
+        None => false,
+        Some("--check") => true,
+        Some(_) => bail!("usage: generate [--check]"),
+    };
     let model = Model::read(Path::new("wit"))?;
     let files = [
         ("guest/core/src/types.rs", rust::core(&model)?),
+        ("guest/src/bindings.rs", bindings::of(&["wit", "wit/harness"], "seamgate:harness/harness")?),
+        ("guest/validator/src/bindings.rs", bindings::of(&["wit"], "validator")?),
         ("guest/src/convert.rs", rust::guest(&model)?),
         ("host/src/types.rs", rust::host(&model)?),
         ("host/src/defaults.rs", limits::host()),
@@ -45,7 +54,7 @@ pub(crate) fn generate(check: bool) -> Result<()> {
             stale.push(path);
         } else {
             fs::write(path, text).with_context(|| path.to_owned())?;
-            say(path);
+            eprintln!("xtask: {path}");
         }
     }
     if !stale.is_empty() {

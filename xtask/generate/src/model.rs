@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use wit_parser::{Docs, Resolve, Type as WitType, TypeDefKind, TypeId};
+use wit_bindgen_core::wit_parser::{self, Docs, Resolve, Type as WitType, TypeDefKind, TypeId};
 
 /// The interfaces whose types are described, in this order.
 const INTERFACES: [&str; 2] = ["types", "stream"];

@@ -30,7 +30,7 @@ const PAGE: u64 = 64 * 1024;
 const EXPORTS: [&str; 2] = ["memory", "seamgate_"];
 
 /// The component with its module metered.
-pub(crate) fn component(component: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
     let mut metered = Component::new();
     let mut meter = Components { metered: 0 };
     meter
@@ -43,7 +43,7 @@ pub(crate) fn component(component: &[u8]) -> Result<Vec<u8>> {
 /// The metered module of the component. It imports nothing, and passes bytes by address (`guest/src/abi.rs`).
 ///
 /// The module in the component imports functions for resources. Only a component needs those, so here they trap.
-pub(crate) fn module(component: &[u8]) -> Result<Vec<u8>> {
+pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {
     for payload in Parser::new(0).parse_all(component) {
         if let Payload::ModuleSection { unchecked_range, .. } = payload? {
             let [start, end] = [unchecked_range.start, unchecked_range.end].map(usize::try_from);

@@ -1,6 +1,6 @@
 //! Rust: the types of the core and of the host, and what turns one into the bindings' and back.
 
-use std::io::Write;
+use std::{io::Write, process::Command};
 
 use anyhow::{Context, Result, ensure};
 
@@ -9,7 +9,6 @@ use super::{
     table::{CLOSED, CORE_BY_HAND, CORE_NAMES, CORE_STATIC, DOCUMENTS},
     text::{commented, pascal, snake},
 };
-use crate::run::command;
 
 const SPAN_SERIALIZE: &str = "
 impl Serialize for Span {
@@ -443,7 +442,7 @@ fn docs(paragraphs: &[String], indent: usize) -> String {
 /// As `cargo fmt` has it.
 fn formatted(source: &str) -> Result<String> {
     let source = source.replace("{HEAD}", super::HEAD);
-    let mut rustfmt = command("rustfmt")
+    let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path", "rustfmt.toml", "--emit", "stdout"])
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::piped())

@@ -1,0 +1,152 @@
+//! The interfaces of `seamgate:validator`: words of WIT become words of the core, and back. Both components have them.
+
+use std::cell::RefCell;
+
+use seamgate_core as core;
+
+use super::{
+    Component, PROFILES,
+    bindings::exports::seamgate::validator::{merge, registry, stream, types, validate, wire},
+    convert,
+};
+
+#[cfg(target_arch = "wasm32")]
+pub(crate) use super::allocator::lasting;
+
+/// Elsewhere the system's allocator does it all.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
+/// For what a registry keeps.
+pub(crate) fn keep(run: &mut dyn FnMut()) {
+    lasting(run);
+}
+
+thread_local! {
+    // An instance has one thread, and lives as long as its contracts are wanted.
+    pub(crate) static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep)) };
+}
+
+impl validate::Guest for Component {
+    fn validate(request: types::Request) -> Result<types::Report, types::Fault> {
+        let request = convert::request(&request);
+        let verdict = REGISTRY.with_borrow(|registry| registry.validate(&request));
+        verdict.map(convert::report).map_err(convert::fault)
+    }
+
+    fn validate_with(contract: String, request: types::Request) -> Result<types::Report, types::Fault> {
+        let verdict = core::Contract::compile(&contract)
+            .and_then(|contract| core::validate(&contract, &convert::request(&request)));
+        verdict.map(convert::report).map_err(convert::fault)
+    }
+}
+
+impl registry::Guest for Component {
+    fn register(contract: String) -> Result<types::ContractInfo, types::Fault> {
+        let info = REGISTRY.with_borrow_mut(|registry| registry.register(&contract));
+        info.map(convert::contract_info).map_err(convert::fault)
+    }
+
+    fn has(agent: String) -> bool {
+        REGISTRY.with_borrow(|registry| registry.has(&agent))
+    }
+
+    fn names() -> Vec<String> {
+        REGISTRY.with_borrow(core::Registry::names)
+    }
+
+    fn contract(agent: String) -> Result<types::ContractInfo, types::Fault> {
+        let info = REGISTRY.with_borrow(|registry| registry.contract(&agent));
+        info.map(convert::contract_info).map_err(convert::fault)
+    }
+
+    fn describe(agent: String) -> Result<String, types::Fault> {
+        REGISTRY.with_borrow(|registry| registry.describe(&agent)).map_err(convert::fault)
+    }
+
+    fn lint(contract: String) -> Result<Vec<types::Warning>, types::Fault> {
+        let warnings = REGISTRY.with_borrow(|registry| registry.lint(&contract)).map_err(convert::fault)?;
+        Ok(warnings.into_iter().map(convert::warning).collect())
+    }
+
+    fn seal() {
+        REGISTRY.with_borrow_mut(core::Registry::seal);
+        PROFILES.with_borrow_mut(core::Operations::seal);
+    }
+
+    fn is_sealed() -> bool {
+        REGISTRY.with_borrow(core::Registry::is_sealed)
+    }
+}
+
+impl merge::Guest for Component {
+    fn merge(
+        reports: Vec<types::Report>,
+        lists: Vec<types::NamedList>,
+        evidence: Option<Vec<types::Observation>>,
+    ) -> Result<types::Report, types::Fault> {
+        let mut reports: Vec<core::Report> = reports.into_iter().map(convert::report_back).collect();
+        let agent = reports.first().map(|report| report.agent.clone()).unwrap_or_default();
+        let attempts: Vec<core::Attempt> = reports.iter().map(core::Attempt::from).collect();
+        let merged = REGISTRY
+            .with_borrow(|registry| registry.merge(&agent, &attempts, lists_back(lists), evidence_back(evidence)));
+        match merged.map_err(convert::fault)? {
+            core::Merged::Same(index) => Ok(convert::report(reports.swap_remove(index))),
+            core::Merged::New(report) => Ok(convert::report(*report)),
+        }
+    }
+}
+
+fn lists_back(lists: Vec<types::NamedList>) -> Vec<core::NamedList> {
+    lists.into_iter().map(convert::named_list_back).collect()
+}
+
+fn evidence_back(evidence: Option<Vec<types::Observation>>) -> Option<Vec<core::Observation>> {
+    evidence.map(|all| all.into_iter().map(convert::observation_back).collect())
+}
+
+/// An output that is still coming. It outlasts the calls that it is made of.
+pub(crate) struct Session(RefCell<core::Session>);
+
+impl stream::Guest for Component {
+    type Session = Session;
+}
+
+impl stream::GuestSession for Session {
+    fn open(
+        agent: String,
+        lists: Vec<types::NamedList>,
+        evidence: Option<Vec<types::Observation>>,
+    ) -> Result<stream::Session, types::Fault> {
+        let session = lasting(|| {
+            let (lists, evidence) = (lists_back(lists), evidence_back(evidence));
+            REGISTRY.with_borrow(|registry| registry.session(&agent, lists, evidence))
+        });
+        session.map(|session| stream::Session::new(Session(RefCell::new(session)))).map_err(convert::fault)
+    }
+
+    fn push(&self, chunk: String) -> Result<stream::Progress, types::Fault> {
+        let progress = lasting(|| REGISTRY.with_borrow(|registry| registry.push(&mut self.0.borrow_mut(), &chunk)));
+        progress.map(convert::progress).map_err(convert::fault)
+    }
+
+    fn completeness(&self) -> stream::Completeness {
+        convert::completeness(self.0.borrow().completeness())
+    }
+
+    fn finish(&self, finish: types::Finish, invalid_utf8: Option<u32>) -> Result<types::Report, types::Fault> {
+        let finish = convert::finish_back(finish);
+        let verdict = REGISTRY.with_borrow(|registry| registry.finish(&mut self.0.borrow_mut(), finish, invalid_utf8));
+        verdict.map(convert::report).map_err(convert::fault)
+    }
+}
+
+impl wire::Guest for Component {
+    fn call(request: String) -> String {
+        REGISTRY.with_borrow_mut(|registry| {
+            PROFILES.with_borrow_mut(|profiles| core::call_with(registry, profiles, &request))
+        })
+    }
+}

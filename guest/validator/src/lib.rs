@@ -1,0 +1,34 @@
+//! The small component: [`seamgate_core`] alone, behind the WIT world `seamgate:validator/validator`.
+//!
+//! A package of its own, and no feature of `guest`: so both are built from the same compiled crates, and neither build
+//! throws the other's result away.
+#![allow(missing_docs, reason = "the exports are documented in wit/")]
+
+#[cfg(target_arch = "wasm32")]
+#[path = "../../src/abi.rs"]
+mod abi;
+#[cfg(target_arch = "wasm32")]
+#[path = "../../src/allocator.rs"]
+mod allocator;
+#[rustfmt::skip]
+#[allow(missing_docs, unreachable_pub, clippy::undocumented_unsafe_blocks, reason = "generated; documented in wit/")]
+mod bindings;
+#[path = "../../src/convert.rs"]
+mod convert;
+#[cfg(target_arch = "wasm32")]
+#[path = "../../src/random.rs"]
+mod random;
+#[path = "../../src/validator.rs"]
+mod validator;
+
+use std::cell::RefCell;
+
+thread_local! {
+    /// No profiles: `wire` has no further operations.
+    static PROFILES: RefCell<()> = const { RefCell::new(()) };
+}
+
+/// What the interfaces are written for.
+struct Component;
+
+bindings::export!(Component with_types_in bindings);

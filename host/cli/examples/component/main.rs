@@ -1,0 +1,84 @@
+//! Makes components of what the guest's build made. `cargo xtask` starts it:
+//!
+//! - `component encode MODULE FILE` makes a component of a core module.
+//! - `component warm BUILT FILE` makes everything that any contract needs, so that no instance has to.
+//! - `component embed BUILT` does so for the library, and writes what it embeds and what other runtimes get.
+//! - `component wit VERSION FILE` makes the binary form of `wit/`, for registries of components.
+//!
+//! It is in this package so that the dependencies of the command line are compiled at the same time. And `cargo xtask` waits
+//! for nothing that is compiled for Wasmtime anyway.
+
+mod meter;
+
+use std::{env, fs, path::Path};
+
+use anyhow::{Context, Result, bail, ensure};
+use seamgate::Component;
+use wit_component::ComponentEncoder;
+use wit_parser::Resolve;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["encode", module, to] => encode(module, to),
+        ["warm", built, to] => write(Path::new(to), read(built)?.warmed()?.as_bytes()),
+        ["embed", built] => embed(&read(built)?),
+        ["wit", version, to] => wit(version, to),
+        _ => bail!("usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | wit VERSION FILE"),
+    }
+}
+
+fn read(component: &str) -> Result<Component> {
+    Ok(Component::from_bytes(fs::read(component).with_context(|| format!("cannot read {component}"))?))
+}
+
+/// Write a file if it changes. An unchanged file keeps its time, so cargo builds nothing again for it.
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    println!("{}: {} bytes", path.display(), bytes.len());
+    if fs::read(path).ok().as_deref() != Some(bytes) {
+        let folder = path.parent().context("the path has no folder")?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn encode(module: &str, to: &str) -> Result<()> {
+    let bytes = fs::read(module).with_context(|| format!("cannot read {module}"))?;
+    let mut encoder = ComponentEncoder::default().validate(true).module(&bytes)?;
+    let component = encoder.encode().with_context(|| format!("cannot make a component of {module}"))?;
+    write(Path::new(to), &component)
+}
+
+/// Write the component that the library embeds and its machine code, and the same with a counter, for hosts without fuel.
+fn embed(built: &Component) -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("component");
+    // What the files were made of: they are made anew for another component, compiler or machine.
+    let key = format!("warmed {} {}", built.digest(), Component::compatibility()?);
+    let [wasm, code, made_of] = ["harness.wasm", "harness.cwasm", "harness.cwasm.key"].map(|name| folder.join(name));
+    if !(code.exists() && fs::read_to_string(&made_of).is_ok_and(|old| old == key)) {
+        let warmed = built.warmed()?;
+        // Code of the component before must never be embedded beside another one, whenever this is stopped.
+        if code.exists() {
+            fs::remove_file(&code)?;
+        }
+        write(&wasm, warmed.as_bytes())?;
+        fs::write(&code, warmed.precompile()?)?;
+        fs::write(&made_of, key)?;
+    }
+    let component = fs::read(&wasm).with_context(|| format!("cannot read {}", wasm.display()))?;
+    write(&folder.join("metered.wasm"), &meter::component(&component)?)?;
+    write(&folder.join("module.wasm"), &meter::module(&component)?)
+}
+
+fn wit(version: &str, to: &str) -> Result<()> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir("wit")?;
+    let name = &resolve.packages[package].name;
+    ensure!(
+        name.version.as_ref().is_some_and(|of_wit| of_wit.to_string() == version),
+        "the versions must agree: wit/ has {name}, Cargo.toml has {version}"
+    );
+    write(Path::new(to), &wit_component::encode(&resolve, package)?)
+}
