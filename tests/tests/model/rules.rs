@@ -174,9 +174,9 @@ impl Seeing<'_> {
                     || (call.stage == Stage::Executed && (is_resumed || is_lapsed));
                 ensure!(may_be_decided, "decided about when it is {:?}", call.stage);
                 ensure!(text(record, "arguments") == call.arguments, "other arguments than the model's");
+                call.counts &= record["permit"] == "allow";
                 if record["permit"] == "deny" {
                     call.stage = Stage::Denied;
-                    call.counts = false;
                     ensure!(!items(record, "reasons").collect::<Vec<_>>().is_empty(), "a denial without reason");
                 }
                 let executes = |action: &Value| {

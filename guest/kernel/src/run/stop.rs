@@ -165,10 +165,9 @@ impl Run<'_> {
 
     fn finish(&mut self, status: Status, answer: Option<String>) {
         self.end_calls();
-        // Of its own, also where actions before it are left out.
-        let key = self.key();
         // Nobody is asked what can no longer be answered.
         self.actions.retain(|action| !matches!(action, Action::AskInput { .. } | Action::AskApproval { .. }));
+        self.number();
         self.state.status = status;
         let reasons: Vec<Stop> = match status {
             Status::Final => Vec::new(),
@@ -201,7 +200,7 @@ impl Run<'_> {
             (uncertain.chain(self.state.uncertain.clone()).collect(), seen().map(|seen| seen.confidence).min());
         let used = &self.state.facts.used;
         self.actions.push(Action::Finish {
-            key,
+            key: self.key(),
             status,
             document: document.map(raw),
             reasons,
