@@ -90,9 +90,8 @@ fn assert_sound(profile: &Profile, step: &Value, event: &str, is_hostile: bool) 
         assert!(record["type"].is_string(), "{record}");
         project(&format!("{{\"record\":{record}}}"));
     }
-    for (index, action) in items("actions").enumerate() {
-        let key = format!("{run}/{}/{index}", step["step"]);
-        assert_eq!(action["key"], key, "{action}");
+    for (place, action) in items("actions").enumerate() {
+        assert_eq!(action["key"], format!("{run}/{}/{place}", step["step"]), "{action}");
         project(&format!("{{\"action\":{action}}}"));
         if action["type"] == "execute" {
             let allows = |record: &Value| record["permit"] == "allow" && record["call"] == action["call"];

@@ -47,6 +47,9 @@ pub(crate) fn check(before: &World, event: &Value, step: &Value) -> Result<World
     for record in items(step, "records") {
         seeing.record(record).with_context(|| format!("record {record}"))?;
     }
+    let mut keys: Vec<&str> = items(step, "actions").map(|action| text(action, "key")).collect();
+    keys.sort_unstable();
+    ensure!(keys.windows(2).all(|pair| pair[0] != pair[1]), "two actions have one key: {keys:?}");
     for action in items(step, "actions") {
         let mut short = action.clone();
         short["prompt"] = Value::Null;
@@ -104,10 +107,10 @@ impl Seeing<'_> {
                 }
             }
             "tool_started" => {
-                if let Some(known) = self.world.call_mut(call)
-                    && known.stage == Stage::Executed
-                    && known.expires.is_none_or(|expires| now < expires)
-                {
+                let is_timely = |known: &&mut Call| {
+                    known.stage == Stage::Executed && known.lapses().is_none_or(|expires| now < expires)
+                };
+                if let Some(known) = self.world.call_mut(call).filter(is_timely) {
                     known.stage = Stage::Started;
                     known.was_started = true;
                 }
@@ -163,15 +166,17 @@ impl Seeing<'_> {
                         expires: None,
                     });
                 }
-                let is_resumed = self.kind() == "resumed";
+                let (now, is_resumed) = (self.world.now, self.kind() == "resumed");
                 let call = self.call(key)?;
-                let may_be_decided =
-                    matches!(call.stage, Stage::New | Stage::Asked) || (call.stage == Stage::Executed && is_resumed);
+                // An approval may lapse before the call is sent.
+                let is_lapsed = call.ask.as_ref().is_some_and(|ask| ask.expires <= now);
+                let may_be_decided = matches!(call.stage, Stage::New | Stage::Asked)
+                    || (call.stage == Stage::Executed && (is_resumed || is_lapsed));
                 ensure!(may_be_decided, "decided about when it is {:?}", call.stage);
                 ensure!(text(record, "arguments") == call.arguments, "other arguments than the model's");
+                call.counts &= record["permit"] == "allow";
                 if record["permit"] == "deny" {
                     call.stage = Stage::Denied;
-                    call.counts = false;
                     ensure!(!items(record, "reasons").collect::<Vec<_>>().is_empty(), "a denial without reason");
                 }
                 let executes = |action: &Value| {

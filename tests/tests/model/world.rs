@@ -68,6 +68,19 @@ pub(crate) struct Call {
     pub(crate) expires: Option<u64>,
 }
 
+impl Call {
+    /// When something about it lapses: the ask, the wait, or before it is sent, the approval.
+    pub(crate) fn lapses(&self) -> Option<u64> {
+        let ask = self.ask.as_ref().map(|ask| ask.expires);
+        match self.stage {
+            Stage::Asked => ask,
+            Stage::Executed => self.expires.into_iter().chain(ask).min(),
+            Stage::Started | Stage::Uncertain => self.expires,
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct World {
     pub(crate) has_loop: bool,
@@ -111,11 +124,7 @@ impl World {
     pub(crate) fn lapses(&self) -> Option<u64> {
         let model = self.model.iter().map(|(.., expires)| *expires);
         let question = self.question.iter().map(|(_, expires)| *expires);
-        let calls = self.calls.iter().filter_map(|call| match call.stage {
-            Stage::Asked => call.ask.as_ref().map(|ask| ask.expires),
-            Stage::Executed | Stage::Started | Stage::Uncertain => call.expires,
-            _ => None,
-        });
+        let calls = self.calls.iter().filter_map(Call::lapses);
         model.chain(question).chain(calls).min()
     }
 

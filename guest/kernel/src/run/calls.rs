@@ -261,6 +261,11 @@ impl Run<'_> {
             self.ignore("no_ask", "no call with this key waits for approval");
             return Ok(());
         };
+        let is_of_call = |action: &Action| matches!(action, Action::AskApproval { call, .. } if *call == key);
+        if self.actions.iter().any(is_of_call) {
+            self.ignore("before_ask", "the ask that this answers has lapsed; it was asked anew in this step");
+            return Ok(());
+        }
         let call = &self.state.calls[index];
         if call.digest.as_deref() != Some(digest.as_str()) {
             self.ignore("digest", "the decision is about another action: its digest differs");

@@ -39,7 +39,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use event::Event;
 pub(crate) use event::FORMAT;
-use state::{EntryKind, State};
+use state::{EntryKind, Phase, State};
 use step::{Action, Record};
 
 use crate::{
@@ -283,7 +283,34 @@ impl<'p> Run<'p> {
             // Time has passed already.
             _ => {}
         }
-        if told.is_some() { self.lapse(is_resumed, None) } else { Ok(()) }
+        if told.is_some() {
+            self.lapse(is_resumed, None)?;
+        }
+        self.drop_stale();
+        Ok(())
+    }
+
+    /// Nobody is asked about what the same step has settled: what lapses is asked about before the event is looked at.
+    fn drop_stale(&mut self) {
+        let state = &self.state;
+        let is_in = |key: &str, phase: Phase| state.calls.iter().any(|call| call.key == key && call.phase == phase);
+        self.actions.retain(|action| match action {
+            Action::AskApproval { call, .. } => is_in(call, Phase::Asked),
+            Action::AskInput { call: Some(call), .. } => is_in(call, Phase::Uncertain),
+            _ => true,
+        });
+        self.number();
+    }
+
+    /// Each action has its place in its key, also where others were left out.
+    fn number(&mut self) {
+        for (place, action) in self.actions.iter_mut().enumerate() {
+            let key = format!("{}/{}/{place}", self.state.facts.run, self.state.step);
+            if let (Action::AskInput { call: None, .. }, Some(question)) = (&action, &mut self.state.question) {
+                question.key.clone_from(&key);
+            }
+            *action.key_mut() = key;
+        }
     }
 
     /// Whether an event is new.

@@ -83,6 +83,20 @@ pub(crate) enum Action {
     },
 }
 
+impl Action {
+    pub(super) fn key_mut(&mut self) -> &mut String {
+        match self {
+            Action::AskModel { key, .. }
+            | Action::Execute { key, .. }
+            | Action::AskApproval { key, .. }
+            | Action::AskInput { key, .. }
+            | Action::Delegate { key, .. }
+            | Action::Cancel { key, .. }
+            | Action::Finish { key, .. } => key,
+        }
+    }
+}
+
 /// What was decided. See `schemas/record.schema.json`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

@@ -167,6 +167,7 @@ impl Run<'_> {
         self.end_calls();
         // Nobody is asked what can no longer be answered.
         self.actions.retain(|action| !matches!(action, Action::AskInput { .. } | Action::AskApproval { .. }));
+        self.number();
         self.state.status = status;
         let reasons: Vec<Stop> = match status {
             Status::Final => Vec::new(),
