@@ -2,6 +2,7 @@
 //!
 //! A package of its own, and no feature of `guest`: so both are built from the same compiled crates, and neither build
 //! throws the other's result away.
+#![allow(clippy::undocumented_unsafe_blocks, reason = "what is generated, and the macro that exports it")]
 #![allow(missing_docs, reason = "the exports are documented in wit/")]
 
 #[cfg(target_arch = "wasm32")]
@@ -11,7 +12,7 @@ mod abi;
 #[path = "../../src/allocator.rs"]
 mod allocator;
 #[rustfmt::skip]
-#[allow(missing_docs, unreachable_pub, clippy::undocumented_unsafe_blocks, reason = "generated; documented in wit/")]
+#[allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "generated; documented in wit/")]
 mod bindings;
 #[path = "../../src/convert.rs"]
 mod convert;

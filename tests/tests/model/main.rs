@@ -24,7 +24,7 @@ use serde_json::Value;
 use world::World;
 
 /// How deep CI goes.
-const DEPTH: usize = 5;
+const DEPTH: usize = 4;
 
 /// A state, and how it was reached.
 struct Node {

@@ -79,12 +79,10 @@ impl Seeing<'_> {
         let (event, now) = (self.event, self.world.now);
         let call = event["call"].as_str().or(event["key"].as_str()).unwrap_or_default();
         match text(event, "type") {
-            "model_output" | "model_failed" => {
-                if before.model.as_ref().is_some_and(|(key, _, expires)| key == call && now < *expires) {
-                    self.world.model = None;
-                    let usage = &event["usage"];
-                    self.world.tokens += usage["input"].as_u64().unwrap_or(0) + usage["output"].as_u64().unwrap_or(0);
-                }
+            "model_output" | "model_failed" if is_open(before.model.as_ref(), call, now) => {
+                self.world.model = None;
+                let usage = &event["usage"];
+                self.world.tokens += usage["input"].as_u64().unwrap_or(0) + usage["output"].as_u64().unwrap_or(0);
             }
             "input" => drop(self.world.question.take_if(|(key, _)| key == call)),
             "resumed" => self.world.model = None,
@@ -429,6 +427,11 @@ impl Seeing<'_> {
         ensure!(!is_tick || world.lapses() > before.lapses() || !waits, "what lapsed did not");
         Ok(())
     }
+}
+
+/// Whether a model is asked under this key, and still may answer.
+fn is_open(model: Option<&(String, String, u64)>, key: &str, now: u64) -> bool {
+    model.is_some_and(|(asked, _, expires)| asked == key && now < *expires)
 }
 
 /// Whether what nobody may trust stands outside of marks.
