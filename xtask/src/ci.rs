@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    conformance, edge, fuzz, guest, js, package, python, recipes,
+    conformance, edge, fuzz, generate, guest, js, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
 };
@@ -19,7 +19,7 @@ struct Part {
 /// In the order in which they run. All after `build` need it.
 const PARTS: [Part; 15] = [
     Part { name: "format", about: "rustfmt", run: || cargo(["fmt", "--all", "--check"]) },
-    Part { name: "generate", about: "what is derived is up to date", run: || crate::generate(true) },
+    Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
     Part { name: "build", about: "the component and the command line", run: guest::build },
     Part { name: "lints", about: "clippy, warnings being errors", run: lints },
     Part { name: "docs", about: "rustdoc, warnings being errors", run: docs },

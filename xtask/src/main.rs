@@ -7,6 +7,7 @@ mod demo;
 mod demo_llm;
 mod edge;
 mod fuzz;
+mod generate;
 mod guest;
 mod install;
 mod js;
@@ -141,7 +142,7 @@ fn dispatch(command: Command) -> Result<()> {
             false => test::some(&arguments)?,
         },
         Command::Bless => test::bless()?,
-        Command::Generate { check } => generate(check)?,
+        Command::Generate { check } => generate::generate(check)?,
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
         Command::Bench => bench::bench()?,
         Command::Python => python::test()?,
@@ -159,15 +160,6 @@ fn dispatch(command: Command) -> Result<()> {
     }
     say(&format!("done in {:.0} s", start.elapsed().as_secs_f64()));
     Ok(())
-}
-
-/// Write what is derived, or check it. What does so is a program of its own, which no other command needs.
-fn generate(check: bool) -> Result<()> {
-    let mut arguments = vec!["run", "--profile", "xtask", "--quiet", "--locked", "--package", "xtask-generate"];
-    if check {
-        arguments.extend(["--", "--check"]);
-    }
-    run::cargo(arguments)
 }
 
 #[cfg(test)]

@@ -1,5 +1,16 @@
 //! Which items or lines of a result the model reads: whole ones, from both ends.
 
+use serde::Serialize;
+
+/// How many of a result's items or lines are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) unit: &'static str,
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+    pub(crate) of: u64,
+}
+
 /// How much there is room for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {

@@ -9,10 +9,9 @@ use seamgate_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::document::{CAPS, Format, number_in, text, text_in, texts_in};
 use crate::{
+    document::{CAPS, Format, number_in, text, text_in, texts_in},
     profile::{Budget, Deny},
-    run::stricter,
 };
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("../../../schemas/facts.schema.json"));
@@ -293,4 +292,16 @@ fn used(document: &Document) -> Used {
 
 fn each<T>(document: &Document, name: &str, read: impl Fn(NodeId) -> T) -> Vec<T> {
     document.member(Document::ROOT, name).into_iter().flat_map(|at| document.items(at)).map(read).collect()
+}
+
+/// The limits of a child: its own, and what its parent carved for it.
+fn stricter(own: &Budget, document: &Document, at: Option<NodeId>) -> Budget {
+    let limit = |own: Option<u64>, name| own.into_iter().chain(at.and_then(|at| number_in(document, at, name))).min();
+    Budget {
+        steps: limit(own.steps, "steps"),
+        tool_calls: limit(own.tool_calls, "tool_calls"),
+        tokens: limit(own.tokens, "tokens"),
+        ms: limit(own.ms, "ms"),
+        ..own.clone()
+    }
 }

@@ -3,10 +3,7 @@
 use seamgate_core::parts::{Document, Kind, Place, count, quote};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    clean::{Found, inspect},
-    observe::has_text,
-};
+use crate::clean::{Found, inspect};
 
 /// So many texts that read like an instruction are listed.
 const MAX_INSTRUCTIONS: usize = 16;
@@ -84,4 +81,9 @@ impl Findings {
         }
         (!parts.is_empty()).then(|| format!("Found in the whole result: {}.", parts.join("; ")))
     }
+}
+
+/// Whether the path of a value holds names that read like text: outside of the marks, they could instruct.
+pub(crate) fn has_text(path: &str) -> bool {
+    path.len() > 128 || path.contains(char::is_whitespace) || path.contains('\\')
 }

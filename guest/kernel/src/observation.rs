@@ -7,7 +7,7 @@ use seamgate_core::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{clean::clean, facts::Changed};
+use crate::{clean::clean, cut::Part, facts::Changed};
 
 /// How far a result can be relied upon. The later one is the higher one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,15 +63,6 @@ pub(crate) struct Observation {
     pub(crate) found: Value,
     pub(crate) violations: Vec<Violation>,
     pub(crate) facts: Changed,
-}
-
-/// How many of a result's items or lines are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) struct Part {
-    pub(crate) unit: &'static str,
-    pub(crate) head: u64,
-    pub(crate) tail: u64,
-    pub(crate) of: u64,
 }
 
 /// Where a result comes from.

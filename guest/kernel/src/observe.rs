@@ -9,12 +9,12 @@ use seamgate_core::{
 use crate::{
     call::Call,
     clean::{clean, inspect},
-    cut::Room,
+    cut::{Part, Room},
     digest::mark,
     document::CAPS,
     facts::{Changed, Facts},
-    findings::Findings,
-    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Part, Provenance, marked},
+    findings::{Findings, has_text},
+    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, ToolResult},
@@ -337,11 +337,6 @@ pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> 
     all.sort_unstable();
     all.dedup();
     (all.len() > labels.len()).then_some(all)
-}
-
-/// Whether the path of a value holds names that read like text: outside of the marks, they could instruct.
-pub(crate) fn has_text(path: &str) -> bool {
-    path.len() > 128 || path.contains(char::is_whitespace) || path.contains('\\')
 }
 
 /// Whether a value says that a result is a sample: true, or a rate below 1.

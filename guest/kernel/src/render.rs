@@ -4,8 +4,7 @@ use seamgate_core::parts::{Document, Kind, NodeId, Path, push_json_string};
 
 use crate::{
     clean::{Inspected, clean, inspect},
-    cut::{Room, choose},
-    observation::Part,
+    cut::{Part, Room, choose},
     tool::ResultRule,
 };
 

@@ -9,7 +9,7 @@ use seamgate_core::{
     parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema},
 };
 
-pub(crate) use read::{DELEGATE, read};
+pub(crate) use read::{DELEGATE, passed_as, read};
 
 use crate::{
     document::Format,

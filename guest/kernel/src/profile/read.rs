@@ -11,7 +11,6 @@ use super::{Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need,
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
     render::cleaned,
-    run::passed_as,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -39,6 +38,15 @@ pub(crate) const DELEGATE: &str = "delegate_";
 
 /// What the model gives when it delegates.
 const DELEGATE_ARGUMENTS: &str = r#"{"type":"object","required":["reason"],"additionalProperties":false,"properties":{"reason":{"type":"string","minLength":1,"maxLength":4096}}}"#;
+
+/// What a child calls a value that it is given: the last name of its path.
+pub(crate) fn passed_as(path: &Path) -> String {
+    let name = path.selectors.iter().rev().find_map(|selector| match selector {
+        Selector::Name(name) => Some(name.clone()),
+        _ => None,
+    });
+    name.unwrap_or_default()
+}
 
 /// What servers call the schema of a tool's arguments.
 pub(super) const ARGUMENTS: [&str; 3] = ["inputSchema", "parameters", "input_schema"];

@@ -74,7 +74,8 @@ impl Run<'_> {
         if let Some(text) = &seen.text {
             return Ok(text.clone());
         }
-        let is_gone = seen.form != Form::Pieces && !seen.limitations.iter().any(|code| code == "invalid");
+        let is_gone =
+            matches!(seen.form, Form::Json | Form::Text) && !seen.limitations.iter().any(|code| code == "invalid");
         if !is_gone || !answer.contains(&seen.id) {
             return Ok(String::new());
         }

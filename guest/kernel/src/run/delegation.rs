@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, Path, Selector, digest, json, short},
+    parts::{Document, Json, Kind, Path, Selector, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ use crate::{
     flow::{self, Flowing},
     observation::Confidence,
     observe::united,
-    profile::{Budget, DELEGATE, Delegate},
+    profile::{DELEGATE, Delegate, passed_as},
     result::{Body, ToolResult},
     surface,
     tool::{Approval, Permit, Tool},
@@ -39,15 +39,6 @@ struct Bounds {
     budget: Carved,
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<u64>,
-}
-
-/// What a child calls a value that it is given: the last name of its path.
-pub(crate) fn passed_as(path: &Path) -> String {
-    let name = path.selectors.iter().rev().find_map(|selector| match selector {
-        Selector::Name(name) => Some(name.clone()),
-        _ => None,
-    });
-    name.unwrap_or_default()
 }
 
 /// A tool of which each call needs an approval.
@@ -295,18 +286,10 @@ impl Run<'_> {
             made.labels.sort_unstable();
             made.labels.dedup();
             made.facts.labels = united(&labels, &made.labels);
-        })
-    }
-}
-
-/// The limits of a child: its own, and what its parent carved for it.
-pub(crate) fn stricter(own: &Budget, document: &Document, at: Option<NodeId>) -> Budget {
-    let limit = |own: Option<u64>, name| own.into_iter().chain(at.and_then(|at| number_in(document, at, name))).min();
-    Budget {
-        steps: limit(own.steps, "steps"),
-        tool_calls: limit(own.tool_calls, "tool_calls"),
-        tokens: limit(own.tokens, "tokens"),
-        ms: limit(own.ms, "ms"),
-        ..own.clone()
+        })?;
+        if event.member("document").is_none() {
+            self.has_no_artifact(index);
+        }
+        Ok(())
     }
 }

@@ -37,7 +37,6 @@ use seamgate_core::{
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-pub(crate) use delegation::{passed_as, stricter};
 use event::Event;
 pub(crate) use event::FORMAT;
 use state::{EntryKind, Phase, State};

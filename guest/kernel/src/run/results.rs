@@ -75,7 +75,7 @@ impl Run<'_> {
         let more = event.text("text").map(|text| format!(" {text}")).unwrap_or_default();
         if event.text("outcome") == Some("done") {
             let text = format!("The connection was lost. {by} says that the call had its effect.{more}");
-            return self.observed(index, &ToolResult { is_error: false, body: Body::Text(text) }, None);
+            return self.told(index, false, text, None);
         }
         // It may be asked for again, with an approval of its own.
         self.undo_count(index);
@@ -91,7 +91,21 @@ impl Run<'_> {
 
     /// What failed is observed as an error: told, cleaned, and no evidence.
     pub(super) fn failed(&mut self, index: usize, message: &str, duration_ms: Option<u64>) -> Result<(), Fault> {
-        self.observed(index, &ToolResult { is_error: true, body: Body::Text(message.to_owned()) }, duration_ms)
+        self.told(index, true, message.to_owned(), duration_ms)
+    }
+
+    /// What is told in place of a result.
+    fn told(&mut self, index: usize, is_error: bool, text: String, duration_ms: Option<u64>) -> Result<(), Fault> {
+        self.observed(index, &ToolResult { is_error, body: Body::Text(text) }, duration_ms)?;
+        self.has_no_artifact(index);
+        Ok(())
+    }
+
+    /// The text of an observation cannot be brought again.
+    pub(super) fn has_no_artifact(&mut self, index: usize) {
+        if let Some(seen) = &mut self.state.calls[index].seen {
+            seen.form = Form::Told;
+        }
     }
 
     /// Make an observation of what came of a call.

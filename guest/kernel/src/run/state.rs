@@ -223,6 +223,8 @@ pub(crate) enum Form {
     Text,
     /// Its beginning and its end: the whole was too large.
     Pieces,
+    /// The kernel itself said it: no artifact has it.
+    Told,
 }
 
 /// One entry of what the model said and was told.
