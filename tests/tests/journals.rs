@@ -72,7 +72,12 @@ fn last_of_each(played: Vec<Played>) -> Vec<Played> {
 fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
     let mut gates: BTreeMap<String, Gate> = BTreeMap::new();
     let (mut events, mut opened) = (0, 0);
+    // The library brings artifacts itself: those in an event are not what the run gets.
+    let brings = |event: &Value| event.get("artifacts").is_some() || event["event"].get("artifacts").is_some();
     for case in run_cases().expect("cases") {
+        if case.events.iter().any(brings) {
+            continue;
+        }
         let name = &case.name;
         let profile = Profile::compile(&case.profile).unwrap_or_else(|fault| panic!("{name}: {}", fault.message));
         let natively = |state: Option<&str>, event: &str| {

@@ -40,7 +40,13 @@ const sorted = (value) => {
   if (Array.isArray(value)) {
     return value.map(sorted);
   }
-  return isObject(value) ? Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted(value[name])])) : value;
+  return isObject(value)
+    ? Object.fromEntries(
+        Object.keys(value)
+          .sort()
+          .map((name) => [name, sorted(value[name])]),
+      )
+    : value;
 };
 
 const profileOf = (group, folder) => {
@@ -96,10 +102,16 @@ test("a step needs the state of the step before", async () => {
   assert.equal(step.step, 1);
   const tick = { type: "tick", at: 2 };
   for (const state of [undefined, "{}", step.state.replace('"format":1', '"format":2')]) {
-    assert.throws(() => gate.advance("a", state, tick), (error) => error instanceof SeamgateFault && error.code === "bad_request");
+    assert.throws(
+      () => gate.advance("a", state, tick),
+      (error) => error instanceof SeamgateFault && error.code === "bad_request",
+    );
   }
   const call = { type: "call", at: 2, tool: "t", arguments: {} };
-  assert.deepEqual(gate.advance("a", step.state, call).actions.map(({ type }) => type), ["execute"]);
+  assert.deepEqual(
+    gate.advance("a", step.state, call).actions.map(({ type }) => type),
+    ["execute"],
+  );
 });
 
 test("an audience without a view sees nothing", async () => {

@@ -12,6 +12,7 @@ from conftest import ROOT
 
 from seamgate import Gate, SeamgateFault
 
+
 def _is_whole(case: Path) -> bool:
     """Whether the journal has all of the run: long lines are cut, and a changed state is not an event."""
     events = [json.loads(line) for line in (case / "events.ndjson").read_text().splitlines() if line.strip()]
@@ -66,7 +67,8 @@ def test_every_run_leads_to_the_same_states() -> None:
                 state = step.state
                 steps += 1
             elif "state" in line:
-                assert state is not None and not made, case
+                assert state is not None, case
+                assert not made, case
                 assert _sha256(state) == line["state"]["digest"], case
                 assert step.wake_at == line["state"]["wake_at"], case
             elif "record" in line or "action" in line:
@@ -79,7 +81,9 @@ def test_a_step_needs_the_state_of_the_step_before() -> None:
     gate.register_profile({"agent": "a", "tools": [{"name": "t", "effect": "read", "permit": "allow"}]})
     event = {"type": "started", "at": 1, "run": "r", "principal": "p", "nonce": "c0ffee00c0ffee00"}
     step = gate.advance("a", None, event)
-    assert step.step == 1 and step.state is not None and json.loads(step.json)["step"] == 1
+    assert step.step == 1
+    assert step.state is not None
+    assert json.loads(step.json)["step"] == 1
     for state in [None, "{}", step.state.replace('"format":1', '"format":2')]:
         with pytest.raises(SeamgateFault) as raised:
             gate.advance("a", state, {"type": "tick", "at": 2})

@@ -355,8 +355,8 @@ class Step:
         records: What was decided.
         actions: What the host must do next.
         wake_at: When something lapses, in milliseconds since 1970: send a `tick` then.
-        need: Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same event
-            again, with `artifacts`.
+        need: Digests of artifacts without which the step cannot be made. Nothing else is there then: send the same
+            event again, with `artifacts`.
         json: The step as JSON text, the same bytes as in every other runtime.
     """
 

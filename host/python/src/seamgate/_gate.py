@@ -417,7 +417,7 @@ class Gate:
         return self.instance().observe(agent, facts, call, result)
 
     def advance(self, agent: str, state: str | None, event: str | Mapping[str, Any]) -> Step:
-        """Apply one event to a run, in a fresh instance. Every decision of the run is made here; the host causes the effects.
+        """Apply one event to a run, in a fresh instance. Every decision is made here; the host causes the effects.
 
         Args:
             agent: The name of an agent whose profile is registered.
@@ -425,9 +425,9 @@ class Gate:
             event: What happened (`schemas/event.schema.json`), as a dict or as JSON text.
 
         Raises:
-            SeamgateFault: `unknown_agent`; `bad_request` where the event is invalid, or the state belongs to another profile
-                or version; or a limit was passed. The state stays as it was. An event that does not fit the run is none of
-                these: the step says why it was ignored.
+            SeamgateFault: `unknown_agent`; `bad_request` where the event is invalid, or the state belongs to another
+                profile or version; or a limit was passed. The state stays as it was. An event that does not fit the
+                run is none of these: the step says why it was ignored.
         """
         return self.instance().advance(agent, state, event)
 
