@@ -620,16 +620,29 @@ class Instance:
         """
         text = self._of_kernel("advance", agent, [state, _text_of("event", event)])
         members = {name: (value, source) for name, value, source in _json.members(text)}
-        plain = {name: value for name, (value, _) in members.items() if name != "state"}
-        tuples = {name: tuple(plain.pop(name, ())) for name in ("records", "actions", "need")}
-        return Step(state=members["state"][1] if "state" in members else None, json=text, **tuples, **plain)
+
+        def of(name: str, default: Any) -> Any:
+            return members[name][0] if name in members else default
+
+        return Step(
+            step=of("step", 0),
+            state=members["state"][1] if "state" in members else None,
+            records=tuple(of("records", ())),
+            actions=tuple(of("actions", ())),
+            wake_at=of("wake_at", None),
+            need=tuple(of("need", ())),
+            json=text,
+        )
 
     def project(self, agent: str, line: str | Mapping[str, Any], audience: Audience) -> dict[str, Any] | None:
         """What one audience sees of a line of a journal. A registered profile is compiled once.
 
         Args and errors are those of `Gate.project`.
         """
-        return _json.parse(self._of_kernel("project", agent, [_text_of("line", line), audience]))["view"]
+        view: dict[str, Any] | None = _json.parse(
+            self._of_kernel("project", agent, [_text_of("line", line), audience])
+        )["view"]
+        return view
 
     def _of_kernel(self, name: str, agent: str, texts: list[str | None]) -> str:
         size = self._gate._small_enough(sum(0 if text is None else _size(text) for text in texts))
