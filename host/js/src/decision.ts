@@ -54,6 +54,8 @@ export interface Facts {
   readonly lists?: Readonly<Record<string, readonly string[]>>;
   /** The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's. */
   readonly surface?: readonly string[];
+  /** The bounds of a child, as the parent's action `delegate` has them. */
+  readonly parent?: object;
   /** What is known of the data that the model has read. */
   readonly labels?: readonly string[];
   /** The use of budgets. */

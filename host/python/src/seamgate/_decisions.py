@@ -64,6 +64,7 @@ class Facts(TypedDict, total=False):
         context: Values by the names that the profile's `context` has.
         lists: Lists that `scope` names.
         surface: The tools that are there and unchanged, as NAME or SERVER/NAME. Default: all of the profile's.
+        parent: The bounds of a child, as the parent's action `delegate` has them.
         labels: What is known of the data that the model has read.
         used: The use of budgets.
         asks: What a person was asked.
@@ -79,6 +80,7 @@ class Facts(TypedDict, total=False):
     context: Mapping[str, Any]
     lists: Mapping[str, list[str]]
     surface: list[str]
+    parent: Mapping[str, Any]
     labels: list[str]
     used: Mapping[str, Any]
     asks: list[Mapping[str, Any]]
