@@ -157,7 +157,8 @@ fn run_seeds() -> Result<()> {
             // The byte before them chooses no state.
             fs::write(folder.join(&name), format!("\0{events}"))?;
             let Ok(state) = fs::read_to_string(case.join("state.json")) else { continue };
-            let state: Value = serde_json::from_str(&state)?;
+            // Long lines of it are cut.
+            let Ok(state) = serde_json::from_str::<Value>(&state) else { continue };
             let last = events.lines().last().unwrap_or_default();
             fs::write(folder.join(format!("{name}-state")), format!("\0!{state}\n{last}\n"))?;
         }
