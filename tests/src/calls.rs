@@ -14,6 +14,8 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::{suite::folders, wire::ID};
+
 /// One call, and what is known when it is decided.
 #[derive(Debug, Clone)]
 pub struct CallCase {
@@ -41,13 +43,13 @@ impl CallCase {
         let (profile, facts, call) = (&self.profile, &self.facts, &self.call);
         match (&self.listed, &self.result) {
             (Some(listed), _) => format!(
-                "{{\"id\":[1.50],\"op\":\"surface\",\"profile\":{profile},\"facts\":{facts},\"listed\":{listed}}}"
+                "{{\"id\":{ID},\"op\":\"surface\",\"profile\":{profile},\"facts\":{facts},\"listed\":{listed}}}"
             ),
             (None, None) => format!(
-                "{{\"id\":[1.50],\"op\":\"permit\",\"profile\":{profile},\"facts\":{facts},\"call\":{call}}}"
+                "{{\"id\":{ID},\"op\":\"permit\",\"profile\":{profile},\"facts\":{facts},\"call\":{call}}}"
             ),
             (None, Some(result)) => format!(
-                "{{\"id\":[1.50],\"op\":\"observe\",\"profile\":{profile},\"facts\":{facts},\"call\":{call},\"result\":{result}}}"
+                "{{\"id\":{ID},\"op\":\"observe\",\"profile\":{profile},\"facts\":{facts},\"call\":{call},\"result\":{result}}}"
             ),
         }
         .replace('\n', " ")
@@ -74,18 +76,6 @@ pub fn call_cases() -> Result<Vec<CallCase>> {
         }
     }
     Ok(cases)
-}
-
-fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() {
-            folders.push(path);
-        }
-    }
-    folders.sort();
-    Ok(folders)
 }
 
 fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {

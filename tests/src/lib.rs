@@ -25,6 +25,7 @@ pub mod runs;
 pub mod scalars;
 pub mod schemas;
 pub mod suite;
+pub mod wire;
 
 pub use changes::changes_give_what_was_validated;
 pub use items::nothing_is_lost_between_items;

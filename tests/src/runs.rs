@@ -21,6 +21,8 @@ use anyhow::{Context, Result, bail};
 use seamgate_core::parts::digest;
 use serde_json::{Value, json};
 
+use crate::suite::folders;
+
 /// The time of a first event that has none.
 const START: u64 = 1_790_000_000_000;
 
@@ -68,18 +70,6 @@ pub fn run_cases() -> Result<Vec<RunCase>> {
         }
     }
     Ok(cases)
-}
-
-fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() {
-            folders.push(path);
-        }
-    }
-    folders.sort();
-    Ok(folders)
 }
 
 fn read(group: &Path, folder: PathBuf, name: &str) -> Result<RunCase> {

@@ -1,6 +1,10 @@
 //! Suites of folders: each case is a test of its own, so a name filters them and a failure names one.
 
-use std::{env, fs, path::Path, process::ExitCode};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::{Context, Result, ensure};
 pub use libtest_mimic::{Arguments, Trial};
@@ -20,6 +24,23 @@ pub fn run_in_order(trials: Vec<Trial>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(1);
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// The folders in a folder, by name.
+///
+/// # Errors
+///
+/// It cannot be read.
+pub fn folders(parent: &Path) -> Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(parent).with_context(|| parent.display().to_string())? {
+        let path = entry?.path();
+        if path.is_dir() {
+            folders.push(path);
+        }
+    }
+    folders.sort();
+    Ok(folders)
 }
 
 /// While only the core or the kernel changes, `BLESS=core` rewrites what is expected without a build of the component. The next

@@ -9,6 +9,7 @@ use seamgate_tests::{
     calls::{CallCase, call_cases},
     indented,
     suite::{core_alone, expect, run, trial},
+    wire::{self, Answer},
 };
 use serde_json::Value;
 
@@ -28,9 +29,6 @@ fn main() -> Result<ExitCode> {
     let trials = call_cases()?.into_iter().map(|case| trial(case.name.clone(), move || check(&case)));
     Ok(run(trials.collect()))
 }
-
-/// A decision or an observation, or a fault, as JSON text.
-type Answer = Result<String, String>;
 
 fn natively(case: &CallCase) -> Answer {
     let answer = Profile::compile(&case.profile).and_then(|profile| match (&case.listed, &case.result) {
@@ -54,9 +52,7 @@ fn through_component(case: &CallCase) -> Answer {
 /// The answer without its envelope. None where a document is not JSON, and cannot be sent inside a request.
 fn through_wire(case: &CallCase) -> Option<Answer> {
     let answer = GATE.call(&case.wire_request()).expect("an answer within the limits").json;
-    let inner = |prefix: &str| Some(answer.strip_prefix(prefix)?.strip_suffix('}')?.to_owned());
-    let fault = || Some(Err(inner("{\"id\":[1.50],\"fault\":")?));
-    inner("{\"id\":[1.50],\"result\":").map(Ok).or_else(fault)
+    wire::unwrapped(&answer)
 }
 
 fn check(case: &CallCase) -> Result<()> {
@@ -64,17 +60,8 @@ fn check(case: &CallCase) -> Result<()> {
     if !core_alone() {
         let component = through_component(case);
         ensure!(native == component, "native and component differ:\n  {native:?}\n  {component:?}");
-        // Spans of violations are offsets into another text there.
         if let Some(wire) = through_wire(case) {
-            match (&native, &wire) {
-                (Ok(native), Ok(wire)) => ensure!(native == wire, "native and wire differ:\n  {native}\n  {wire}"),
-                (Err(native), Err(wire)) => {
-                    let message =
-                        |fault: &str| -> Result<Value> { Ok(serde_json::from_str::<Value>(fault)?["message"].take()) };
-                    ensure!(message(native)? == message(wire)?, "native and wire differ:\n  {native}\n  {wire}");
-                }
-                _ => anyhow::bail!("native and wire differ:\n  {native:?}\n  {wire:?}"),
-            }
+            wire::same(&native, &wire)?;
         }
     }
     let (kind, name) = match (&case.listed, &case.result) {

@@ -17,6 +17,7 @@ use seamgate_tests::{
     Random, indented,
     runs::{AUDIENCES, Played, RunCase, cut, journal, member, run_cases, summary},
     suite::{core_alone, expect, run, trial},
+    wire::{self, Answer},
 };
 use serde_json::{Map, Value, json};
 
@@ -40,9 +41,6 @@ fn main() -> Result<ExitCode> {
     trials.extend(cases.into_iter().map(|case| trial(format!("{}, at random", case.name), move || at_random(&case))));
     Ok(run(trials))
 }
-
-/// A step or a fault, as JSON text.
-type Answer = Result<String, String>;
 
 fn check(case: &RunCase) -> Result<()> {
     let profile = compiled(case)?;
@@ -101,13 +99,7 @@ fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[Strin
         ensure!(one.step == component, "native and component differ:\n  {:?}\n  {component:?}", one.step);
         let state = one.state.as_ref().map(|state| format!(",\"state\":{state}")).unwrap_or_default();
         let wire = through_wire("advance", &format!("\"profile\":{}{state},\"event\":{}", case.profile, one.event))?;
-        match (&one.step, &wire) {
-            // Spans of violations are offsets into another text there.
-            (Err(native), Err(wire)) => {
-                ensure!(message(native)? == message(wire)?, "native and wire differ:\n  {native}\n  {wire}");
-            }
-            (native, wire) => ensure!(native == wire, "native and wire differ:\n  {native:?}\n  {wire:?}"),
-        }
+        wire::same(&one.step, &wire)?;
     }
     let component = self::views(lines, |line, audience| {
         let answer = instance.project(&agent, line, audience);
@@ -125,14 +117,8 @@ fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[Strin
 
 /// The answer without its envelope.
 fn through_wire(op: &str, members: &str) -> Result<Answer> {
-    let answer = GATE.call(&format!("{{\"id\":[1.50],\"op\":\"{op}\",{members}}}"))?.json;
-    let inner = |prefix: &str| Some(answer.strip_prefix(prefix)?.strip_suffix('}')?.to_owned());
-    let fault = || Some(Err(inner("{\"id\":[1.50],\"fault\":")?));
-    inner("{\"id\":[1.50],\"result\":").map(Ok).or_else(fault).with_context(|| answer.clone())
-}
-
-fn message(fault: &str) -> Result<Value> {
-    Ok(serde_json::from_str::<Value>(fault)?["message"].take())
+    let answer = GATE.call(&format!("{{\"id\":{},\"op\":\"{op}\",{members}}}", wire::ID))?.json;
+    wire::unwrapped(&answer).with_context(|| answer.clone())
 }
 
 fn joined(lines: &[String]) -> String {
