@@ -1,3 +1,4 @@
+import { memberText } from "./text.js";
 import type { Span, Violation } from "./types.js";
 
 /** A registered profile. */
@@ -264,34 +265,11 @@ export interface Step {
 
 /** @internal A step of its JSON text. Numbers in the state keep their digits: it stays text. */
 export function stepOfText(json: string): Step {
-  const { state: parsed, ...step } = JSON.parse(json);
+  const { state: _, ...step } = JSON.parse(json);
   const whole = { records: [], actions: [], ...step };
-  if (parsed !== undefined) {
-    whole.state = lastMember(json, "state");
+  const state = memberText(json, "state");
+  if (state !== undefined) {
+    whole.state = state;
   }
   return Object.defineProperty(whole, "json", { value: json });
-}
-
-/** The last member of an object, as it is written. */
-function lastMember(json: string, name: string): string | undefined {
-  let depth = 0;
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at];
-    if (character === "{" || character === "[") {
-      depth += 1;
-    } else if (character === "}" || character === "]") {
-      depth -= 1;
-    } else if (character === '"') {
-      const start = at + 1;
-      for (at = start; json[at] !== '"'; at++) {
-        if (json[at] === "\\") {
-          at += 1;
-        }
-      }
-      if (depth === 1 && json[at + 1] === ":" && json.slice(start, at) === name) {
-        return json.slice(at + 2, -1);
-      }
-    }
-  }
-  return undefined;
 }

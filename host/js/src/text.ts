@@ -94,6 +94,17 @@ export function valueEnd(json: string, start: number): number {
   return json.length;
 }
 
+/** A member of an object that is JSON text without optional white space, as it is written. */
+export function memberText(json: string, name: string): string | undefined {
+  const before = `"${name}":`;
+  for (let at = 1; at < json.length; at = valueEnd(json, at) + 1) {
+    if (json.startsWith(before, at)) {
+      return json.slice(at + before.length, valueEnd(json, at));
+    }
+  }
+  return undefined;
+}
+
 /** Where the quote stands that ends the string that begins at `start`. */
 function stringEnd(json: string, start: number): number {
   let at = start + 1;

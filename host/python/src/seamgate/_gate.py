@@ -654,9 +654,7 @@ class Instance:
 
     def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> Made:
         texts = [None if document is None else _text_of(what, document) for what, document in documents.items()]
-        size = self._gate._small_enough(sum(0 if text is None else _size(text) for text in texts))
-        function = self._gate._sandbox.harness(KERNEL, name)
-        return _read(cls, self._by_profile(agent, size, lambda live: _typed(live, function, agent, *texts)))
+        return _read(cls, self._of_kernel(name, agent, texts))
 
     def _by_profile(self, agent: str, size: int, operation: Callable[[Live], Any]) -> Any:
         """Run an operation in an instance that has the profile of an agent."""
