@@ -54,6 +54,7 @@ impl kernel::Guest for Component {
     fn observe(agent: String, facts: String, call: String, outcome: String) -> Result<String, types::Fault> {
         PROFILES.with_borrow(|profiles| profiles.observe(&agent, &facts, &call, &outcome)).map_err(convert::fault)
     }
+
     fn advance(agent: String, state: Option<String>, event: String) -> Result<String, types::Fault> {
         PROFILES.with_borrow(|profiles| profiles.advance(&agent, state.as_deref(), &event)).map_err(convert::fault)
     }

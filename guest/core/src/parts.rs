@@ -10,7 +10,7 @@ pub use crate::{
     path::{Path, Selector},
     place::{Place, Step},
     screen::Json,
-    text::{count, push_json_string, quote, short, visible},
+    text::{count, cut_at, push_json_string, quote, short, visible},
 };
 use crate::{
     check::{self, Checker, Dialect, SchemaSource},

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 /// Why the producer stopped, as its API said; `finish.rs` has the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Finish {
@@ -22,7 +24,8 @@ pub struct NamedList {
 }
 
 /// How sure one may be of what was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Confidence {
     Low,
     Medium,
@@ -32,6 +35,11 @@ pub enum Confidence {
 impl Confidence {
     /// All of them, in their order.
     pub const ALL: [Confidence; 3] = [Confidence::Low, Confidence::Medium, Confidence::High];
+
+    /// That of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Confidence::ALL.into_iter().find(|known| known.as_str() == word)
+    }
 
     /// The word for it on the wire.
     pub fn as_str(self) -> &'static str {

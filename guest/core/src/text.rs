@@ -21,7 +21,7 @@ pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
 }
 
 /// The first `keep` bytes of `text`, at a character boundary, then the number of bytes left out where there are any.
-pub(crate) fn cut_at(text: &str, keep: usize) -> String {
+pub fn cut_at(text: &str, keep: usize) -> String {
     if text.len() <= keep {
         return text.to_owned();
     }

@@ -1,13 +1,14 @@
 //! What the model asked for, before anything is decided about it.
 
-use std::borrow::Cow;
-
 use seamgate_core::{
     Fault, Violation,
     parts::{Caps, Document, Json, Kind},
 };
 
-use crate::document::{Format, source, text};
+use crate::{
+    document::{Format, source, text},
+    tool::full_name,
+};
 
 pub(crate) static FORMAT: Format = Format::new("call", include_str!("../../../schemas/call.schema.json"));
 
@@ -62,10 +63,7 @@ impl Call {
     }
 
     /// The tool's name as the model gave it, for people.
-    pub(crate) fn name(&self) -> Cow<'_, str> {
-        match self.server.as_deref() {
-            Some(server) if !server.is_empty() => format!("{server}/{}", self.tool).into(),
-            _ => self.tool.as_str().into(),
-        }
+    pub(crate) fn name(&self) -> String {
+        full_name(self.server.as_deref().unwrap_or_default(), &self.tool)
     }
 }

@@ -11,6 +11,11 @@ fn envelope(domain: &str, texts: &[&str]) -> String {
     digest(&envelope)
 }
 
+/// The first so many hexadecimal digits of a digest.
+fn first(digest: &str, digits: usize) -> String {
+    digest["sha256:".len()..][..digits].to_owned()
+}
+
 /// What an approval is about.
 pub(crate) struct Action<'a> {
     pub(crate) profile: &'a str,
@@ -39,14 +44,22 @@ impl Action<'_> {
 /// The digest of a call, which equal arguments share however they are written. It is cut to 128 bits: the state holds one for
 /// each call.
 pub(crate) fn same_call(server: &str, tool: &str, arguments: &Document) -> String {
-    let whole = envelope("call", &[server, tool, &canonical(arguments, Document::ROOT)]);
-    whole["sha256:".len()..][..32].to_owned()
+    first(&envelope("call", &[server, tool, &canonical(arguments, Document::ROOT)]), 32)
+}
+
+/// The same for a call whose arguments are not JSON.
+pub(crate) fn same_text(server: &str, tool: &str, arguments: &str) -> String {
+    first(&digest(&format!("{server}/{tool}:{arguments}")), 32)
+}
+
+/// The digest by which a run knows an event that it had before.
+pub(crate) fn event(text: &str) -> String {
+    first(&digest(text), 16)
 }
 
 /// The mark around the data of one observation. Who knows that of another does not know this one.
 pub(crate) fn mark(nonce: &str, id: &str) -> String {
-    let whole = envelope("mark", &[nonce, id]);
-    format!("data-{}", &whole["sha256:".len()..][..16])
+    format!("data-{}", first(&envelope("mark", &[nonce, id]), 16))
 }
 
 #[cfg(test)]

@@ -1,36 +1,13 @@
 //! What the model may read of a result.
 
 use seamgate_core::{
-    Violation,
+    Confidence, Violation,
     parts::{json, short},
 };
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{clean::clean, cut::Part, facts::Changed};
-
-/// How far a result can be relied upon. The later one is the higher one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Confidence {
-    Low,
-    Medium,
-    High,
-}
-
-impl Confidence {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
-        }
-    }
-
-    pub(crate) fn of(word: &str) -> Option<Self> {
-        [Confidence::Low, Confidence::Medium, Confidence::High].into_iter().find(|known| known.as_str() == word)
-    }
-}
 
 /// See `schemas/observation.schema.json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]

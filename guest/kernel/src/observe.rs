@@ -1,7 +1,7 @@
 //! What the model may read of a result: checked, cut, cleaned, with where it comes from and how far it goes.
 
 use seamgate_core::{
-    Disposition, Fault, FaultCode, Report, Request, Violation,
+    Confidence, Disposition, Fault, FaultCode, Report, Request, Violation,
     parts::{Document, Json, Kind, NodeId, Path, Place, count, short},
     validate,
 };
@@ -14,7 +14,7 @@ use crate::{
     document::CAPS,
     facts::{Changed, Facts},
     findings::{Findings, has_text},
-    observation::{Confidence, ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
+    observation::{ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, ToolResult},

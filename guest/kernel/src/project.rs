@@ -1,5 +1,7 @@
 //! One line of a journal for one audience: the fields that it may see, cleaned and cut.
 
+use std::cell::LazyCell;
+
 use seamgate_core::{
     Fault, FaultCode,
     parts::{Document, Json, Kind, NodeId, json, short},
@@ -8,9 +10,10 @@ use seamgate_core::{
 use crate::{
     clean::clean,
     document::{CAPS, text_in},
-    profile::{Arguments, Profile},
+    profile::{Arguments, Profile, Projections},
     render::cleaned,
     result::{Body, ToolResult},
+    tool::full_name,
 };
 
 /// A value in a text is cut to this many bytes.
@@ -177,35 +180,50 @@ fn shown(document: &Document, at: NodeId, member: &str) -> Option<String> {
     Some(format!("\"{name}\":{value}"))
 }
 
-/// The text that a profile has for a tool, with values of the call and of its result.
-pub(crate) fn text_of(
-    texts: &Option<Vec<(String, String)>>,
+/// The texts that a profile has for a tool, for `ui` and `user`, with values of the call and of its result.
+pub(crate) fn texts_of(
+    projections: &Projections,
     tool: &str,
     server: &str,
     arguments: &str,
     result: &ToolResult,
-) -> Option<String> {
-    let full = if server.is_empty() { tool.to_owned() } else { format!("{server}/{tool}") };
-    let (_, template) = texts.as_ref()?.iter().find(|(name, _)| *name == full || name == tool || name == "*")?;
+) -> [Option<String>; 2] {
+    let full = full_name(server, tool);
     let body = match &result.body {
         Body::Json(text) => text.as_str(),
         Body::Text(_) | Body::Pieces { .. } => "null",
     };
-    let documents = [("args", Json::read(arguments, &CAPS).ok()), ("result", Json::read(body, &CAPS).ok())];
+    let args = LazyCell::new(|| Json::read(arguments, &CAPS).ok());
+    let result = LazyCell::new(|| Json::read(body, &CAPS).ok());
+    let value = |pointer: &str| {
+        let (name, pointer) = pointer.split_once('/').unwrap_or((pointer, ""));
+        let document = match name {
+            "args" => args.as_ref(),
+            "result" => result.as_ref(),
+            _ => None,
+        }?;
+        resolve(document, pointer).map(|at| document.shown(at).into_owned())
+    };
+    [&projections.ui, &projections.user].map(|texts| {
+        let is_of = |(name, _): &&(String, String)| *name == full || name == tool || name == "*";
+        let (_, template) = texts.as_ref()?.iter().find(is_of)?;
+        Some(filled(template, value))
+    })
+}
+
+/// A text with a value in the place of each `{/…}`.
+fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
-    let mut rest = template.as_str();
+    let mut rest = template;
     while let Some(start) = rest.find("{/") {
         let Some(end) = rest[start..].find('}').map(|end| start + end) else { break };
         out.push_str(&rest[..start]);
-        let pointer = &rest[start + 2..end];
-        let (name, pointer) = pointer.split_once('/').map_or((pointer, ""), |(name, rest)| (name, rest));
-        let document = documents.iter().find(|(known, _)| *known == name).and_then(|(_, document)| document.as_ref());
-        let value = document.and_then(|document| resolve(document, pointer).map(|at| document.shown(at).into_owned()));
-        out.push_str(&short(&clean(&value.unwrap_or_else(|| "?".to_owned())).text, MAX_VALUE));
+        let value = value(&rest[start + 2..end]).unwrap_or_else(|| "?".to_owned());
+        out.push_str(&short(&clean(&value).text, MAX_VALUE));
         rest = &rest[end + 1..];
     }
     out.push_str(rest);
-    Some(out)
+    out
 }
 
 /// RFC 6901, without the first slash.

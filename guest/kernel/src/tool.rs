@@ -144,10 +144,15 @@ pub(crate) struct Support {
     pub(crate) when: Option<Schema>,
 }
 
+/// `SERVER/NAME`, or the name alone where the server is empty: the host itself.
+pub(crate) fn full_name(server: &str, name: &str) -> String {
+    if server.is_empty() { name.to_owned() } else { format!("{server}/{name}") }
+}
+
 impl Tool {
     /// `SERVER/NAME`, or the name alone for a tool of the host.
     pub(crate) fn full_name(&self) -> String {
-        if self.server.is_empty() { self.name.clone() } else { format!("{}/{}", self.server, self.name) }
+        full_name(&self.server, &self.name)
     }
 
     /// Whether a word of a profile means this tool: `*`, its name, or its full name.

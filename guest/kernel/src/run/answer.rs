@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use seamgate_core::{
-    Confidence as Sure, Disposition, NamedList, Observation, Request,
+    Disposition, NamedList, Observation, Request,
     parts::{Document, Json, Kind, Path, digest},
     validate,
 };
@@ -11,11 +11,10 @@ use seamgate_core::{
 use super::{
     Run,
     event::Event,
-    state::{CallState, Form, Seen},
+    state::{Form, Seen},
 };
 use crate::{
     document::{CAPS, text_in},
-    observation::Confidence,
     observe::observe,
     profile::Need,
     result::{Body, ToolResult},
@@ -37,9 +36,9 @@ impl Run<'_> {
         };
         let mut need = Vec::new();
         let mut evidence = Vec::new();
-        for call in &self.state.calls {
+        for (index, call) in self.state.calls.iter().enumerate() {
             let Some(seen) = &call.seen else { continue };
-            match self.text_of(call, seen, text, event) {
+            match self.text_of(index, seen, text, event) {
                 Ok(shown) => evidence.push(as_evidence(seen, shown)),
                 Err(artifact) => need.push(artifact),
             }
@@ -70,12 +69,11 @@ impl Run<'_> {
     }
 
     /// The text that claims are held to. What left the state is made again of its artifact, if the answer names it.
-    fn text_of(&self, call: &CallState, seen: &Seen, answer: &str, event: &Event) -> Result<String, String> {
+    fn text_of(&self, index: usize, seen: &Seen, answer: &str, event: &Event) -> Result<String, String> {
         if let Some(text) = &seen.text {
             return Ok(text.clone());
         }
-        let is_gone =
-            matches!(seen.form, Form::Json | Form::Text) && !seen.limitations.iter().any(|code| code == "invalid");
+        let is_gone = matches!(seen.form, Form::Json | Form::Text) && !seen.is_invalid();
         if !is_gone || !answer.contains(&seen.id) {
             return Ok(String::new());
         }
@@ -86,7 +84,6 @@ impl Run<'_> {
             (Some(text), Form::Json) => Body::Json(text.to_owned()),
             (Some(text), _) => Body::Text(text.to_owned()),
         };
-        let index = self.state.call(&call.key).unwrap_or_default();
         let made = self.facts().and_then(|facts| {
             observe(self.profile, &facts, &self.as_call(index), &ToolResult { is_error: seen.is_error, body })
         });
@@ -147,11 +144,7 @@ fn as_evidence(seen: &Seen, text: String) -> Observation {
         kinds: seen.kinds.clone(),
         text,
         labels: seen.labels.clone(),
-        confidence: match seen.confidence {
-            Confidence::Low => Sure::Low,
-            Confidence::Medium => Sure::Medium,
-            Confidence::High => Sure::High,
-        },
+        confidence: seen.confidence,
         complete: seen.complete,
         limitations: seen.limitations.clone(),
     }

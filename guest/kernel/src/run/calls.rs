@@ -8,14 +8,15 @@ use seamgate_core::{
 use super::{
     Run,
     event::Event,
-    raw,
     state::{Carved, ContextRequest, Phase},
     step::{Action, Record},
+    written,
 };
 use crate::{
     call::{Call, MAX_ARGUMENTS},
+    clean::clean,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
-    digest::same_call,
+    digest::{same_call, same_text},
     document::CAPS,
     facts::{Decided, Verdict},
     permit::permit,
@@ -201,7 +202,7 @@ impl Run<'_> {
         let server = call.server.as_deref().unwrap_or_default();
         let same = match Json::read(&call.arguments, &CAPS) {
             Ok(arguments) => same_call(server, &call.tool, &arguments),
-            Err(_) => digest(&format!("{server}/{}:{}", call.tool, call.arguments))["sha256:".len()..][..32].to_owned(),
+            Err(_) => same_text(server, &call.tool, &call.arguments),
         };
         format!("{code}:{same}")
     }
@@ -214,18 +215,15 @@ impl Run<'_> {
              the parent may hand it over."
                 .to_owned(),
         );
-        let reason = match Json::read(&call.arguments, &CAPS) {
-            Ok(arguments) => crate::document::text(&arguments, "reason").unwrap_or_default().to_owned(),
-            Err(_) => String::new(),
-        };
+        let reason = call.reason();
         let task = self.state.facts.task.as_ref().map_or("null", |task| task.get());
         let request = ContextRequest {
-            reason: short(&crate::clean::clean(&reason).text, 512),
+            reason: short(&clean(&reason).text, 512),
             packet: digest(task),
             tools: self.profile.tools.iter().map(Tool::full_name).collect(),
         };
         let call = self.state.calls[index].key.clone();
-        self.records.push(Record::ContextRequest { call, request: raw(seamgate_core::parts::json(&request)) });
+        self.records.push(Record::ContextRequest { call, request: written(&request) });
         if self.state.requests.len() < 16 {
             self.state.requests.push(request);
         }
@@ -333,11 +331,7 @@ impl Run<'_> {
             match (call.phase, call.effect) {
                 (Phase::Started, Effect::Effectful) => {
                     self.cancel(index);
-                    let call = &mut self.state.calls[index];
-                    (call.phase, call.expires) = (Phase::Uncertain, None);
-                    let (call, tool) = (call.key.clone(), short(&call.tool, 256));
-                    let message = "the run ended while it ran".to_owned();
-                    self.records.push(Record::Settled { call, tool, code: "uncertain", message });
+                    self.lost(index, None, "the run ended while it ran");
                 }
                 (Phase::Dispatched | Phase::Started, _) => {
                     self.cancel(index);

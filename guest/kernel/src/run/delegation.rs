@@ -1,8 +1,8 @@
 //! Calls that are runs of other agents. A child gets a packet, never the transcript, and never more than its parent may.
 
 use seamgate_core::{
-    Fault,
-    parts::{Document, Json, Kind, Path, Selector, digest, json, short},
+    Confidence, Fault,
+    parts::{Document, Kind, Path, Selector, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -14,12 +14,12 @@ use super::{
     raw,
     state::{Carved, Phase, Uncertain},
     step::{Action, Record},
+    written,
 };
 use crate::{
-    document::{number_in, source, text, text_in, texts_in},
+    document::{number_in, source, text_in, texts_in},
     facts::MAX_NUMBER,
     flow::{self, Flowing},
-    observation::Confidence,
     observe::united,
     profile::{DELEGATE, Delegate, passed_as},
     result::{Body, ToolResult},
@@ -64,8 +64,6 @@ impl Run<'_> {
         facts
             .parent_deny()
             .map_err(|violations| Fault::wrong(seamgate_core::FaultCode::BadRequest, "event", violations))?;
-        let (budget, deadline) = (facts.budget(&self.profile.budget), facts.deadline());
-        (self.budget, self.deadline) = (budget, deadline);
         Ok(())
     }
 
@@ -123,9 +121,7 @@ impl Run<'_> {
         let (key, call) = (self.key(), &self.state.calls[index]);
         let Some(delegate) = self.delegate_of(index) else { return };
         let Ok(facts) = self.facts() else { return };
-        let reason = Json::read(&call.arguments, &crate::document::CAPS)
-            .map(|arguments| text(&arguments, "reason").unwrap_or_default().to_owned())
-            .unwrap_or_default();
+        let reason = call.reason();
         let mut packet: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
         for path in &delegate.pass {
             let values = Path::select(&path.selectors, &facts.document, Document::ROOT);
@@ -159,7 +155,7 @@ impl Run<'_> {
             reason,
             digest: digest(&task),
             task: raw(task),
-            parent: raw(json(&bounds)),
+            parent: written(&bounds),
         });
     }
 
@@ -245,8 +241,7 @@ impl Run<'_> {
 
     /// How a child ended.
     pub(super) fn child_result(&mut self, event: &Event) -> Result<(), Fault> {
-        let Some(index) = self.call_of(event, Phase::is_under_way).filter(|&index| self.delegate_of(index).is_some())
-        else {
+        let Some(index) = self.call_of(event, Phase::is_under_way).filter(|&index| self.is_delegate(index)) else {
             self.ignore("late", "no such child is under way");
             return Ok(());
         };

@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Fault,
-    parts::{digest, json},
+    parts::{json, short},
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -44,6 +44,7 @@ use step::{Action, Record};
 
 use crate::{
     clean::clean,
+    digest,
     facts::{Facts, Kept, Used},
     profile::{Budget, Profile},
 };
@@ -97,7 +98,7 @@ pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Re
     let state = state.map(|state| State::read(profile, state)).transpose()?;
     Ok(match step(profile, state, event)? {
         Stepped::Needs(needs) => json(&needs),
-        Stepped::Step(step, _) => json(&step),
+        Stepped::Step(step, state) => json(&Step { state: Some(written(&state)), ..step }),
     })
 }
 
@@ -131,7 +132,7 @@ impl OpenRun {
             Stepped::Needs(needs) => json(&needs),
             Stepped::Step(step, state) => {
                 self.state = Some(*state);
-                json(&Step { state: None, ..step })
+                json(&step)
             }
         })
     }
@@ -163,23 +164,18 @@ fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped,
     }
     run.fit();
     run.decide()?;
-    let state = written(&run.state);
-    let step = Step {
-        step: run.state.step,
-        state: Some(state),
-        wake_at: run.wake_at(),
-        records: run.records,
-        actions: run.actions,
-    };
+    let step =
+        Step { step: run.state.step, wake_at: run.wake_at(), records: run.records, actions: run.actions, state: None };
     Ok(Stepped::Step(step, Box::new(run.state)))
 }
 
 impl<'p> Run<'p> {
     fn new(profile: &'p Profile, state: State) -> Self {
         let given = state.facts.given();
-        let (budget, deadline) = match state.facts.facts(&given) {
-            Ok(facts) if facts.parent().is_some() => (facts.budget(&profile.budget), facts.deadline()),
-            _ => (profile.budget.clone(), None),
+        let bounds = state.facts.parent.as_ref().and_then(|_| state.facts.facts(&given).ok());
+        let (budget, deadline) = match bounds {
+            Some(facts) => (facts.budget(&profile.budget), facts.deadline()),
+            None => (profile.budget.clone(), None),
         };
         Run {
             profile,
@@ -315,8 +311,7 @@ impl<'p> Run<'p> {
 
     /// Whether an event is new.
     fn remember(&mut self, event: &Event) -> bool {
-        let whole = digest(&event.document().minified());
-        let digest = whole["sha256:".len()..][..16].to_owned();
+        let digest = digest::event(&event.document().minified());
         if self.state.seen.contains(&digest) {
             return false;
         }
@@ -382,7 +377,7 @@ impl<'p> Run<'p> {
         let reason = event.text("reason").map(|reason| format!(": {reason}")).unwrap_or_default();
         self.end_calls();
         self.state.stop = None;
-        self.state.end("cancelled", seamgate_core::parts::short(&format!("cancelled{by}{reason}"), 512));
+        self.state.end("cancelled", short(&format!("cancelled{by}{reason}"), 512));
     }
 }
 

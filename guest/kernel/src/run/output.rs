@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, Finish,
-    parts::{Document, Json, Kind, short},
+    parts::{Document, Json, Kind, NodeId, cut_at, short},
 };
 
 use super::{
@@ -10,15 +10,16 @@ use super::{
     answer::Judged,
     event::Event,
     raw,
-    state::{Entry, EntryKind, ModelCall, Purpose, Question},
+    state::{CallState, Entry, EntryKind, ModelCall, Phase, Purpose, Question},
     step::{Action, Record},
     task::only,
     waits::INPUT_MS,
 };
 use crate::{
     clean::clean,
-    document::{CAPS, number_in, source},
+    document::{CAPS, number_in, source, text_in},
     facts::MAX_NUMBER,
+    tool::Effect,
 };
 
 /// A text of the model's, and a provider's message, have so many bytes in the state at the most.
@@ -47,7 +48,7 @@ impl Run<'_> {
         }
         self.state.history.push(Entry {
             kind: EntryKind::Output,
-            text: cut(text, MAX_ENTRY),
+            text: cut_at(text, MAX_ENTRY),
             message: message.filter(|message| message.len() <= MAX_ENTRY).map(raw),
             calls: Vec::new(),
         });
@@ -147,7 +148,7 @@ impl Run<'_> {
 
     fn ask(&mut self, question: &str) {
         let (key, expires) = (self.key(), self.now().saturating_add(INPUT_MS));
-        let question = cut(&clean(question).text, MAX_QUESTION);
+        let question = cut_at(&clean(question).text, MAX_QUESTION);
         self.records.push(Record::Output { kind: "question", message: question.clone() });
         self.state.strikes = 0;
         self.state.question = Some(Question { key: key.clone(), text: question.clone(), expires });
@@ -155,22 +156,20 @@ impl Run<'_> {
     }
 
     /// A call as the model asked for it, under a key of the run's own.
-    pub(super) fn new_call(&mut self, document: &Document, at: seamgate_core::parts::NodeId) -> usize {
-        use crate::document::text_in;
-
+    pub(super) fn new_call(&mut self, document: &Document, at: NodeId) -> usize {
         self.state.calls_made += 1;
         let arguments = document.member(at, "arguments").map_or(String::new(), |at| match document.kind(at) {
             Kind::String => document.string(at).to_owned(),
             _ => source(document, at),
         });
-        self.state.calls.push(super::state::CallState {
+        self.state.calls.push(CallState {
             key: format!("c{}", self.state.calls_made),
             id: text_in(document, at, "id").map(str::to_owned),
             server: text_in(document, at, "server").map(str::to_owned),
             tool: text_in(document, at, "tool").unwrap_or_default().to_owned(),
             arguments,
-            effect: crate::tool::Effect::Effectful,
-            phase: super::state::Phase::Denied,
+            effect: Effect::Effectful,
+            phase: Phase::Denied,
             digest: None,
             by: Vec::new(),
             expires: None,
@@ -180,13 +179,4 @@ impl Run<'_> {
         });
         self.state.calls.len() - 1
     }
-}
-
-/// A text with its line ends, and what was cut off said at its end.
-fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(limit);
-    format!("{}… [{} bytes left out]", &text[..end], text.len() - end)
 }

@@ -34,10 +34,7 @@ impl Run<'_> {
     }
 
     pub(super) fn tool_failed(&mut self, event: &Event) -> Result<(), Fault> {
-        let Some(index) = self.call_of(event, Phase::is_under_way) else {
-            self.ignore("late", "no such call is under way");
-            return Ok(());
-        };
+        let Some(index) = self.under_way(event) else { return Ok(()) };
         let message = event.text("message").unwrap_or_default();
         if self.may_have_happened(index, event) {
             self.uncertain(index, &short(&clean(message).text, 512));
@@ -47,16 +44,22 @@ impl Run<'_> {
     }
 
     pub(super) fn call_cancelled(&mut self, event: &Event) -> Result<(), Fault> {
-        let Some(index) = self.call_of(event, Phase::is_under_way) else {
-            self.ignore("late", "no such call is under way");
-            return Ok(());
-        };
+        let Some(index) = self.under_way(event) else { return Ok(()) };
         if self.may_have_happened(index, event) {
             self.uncertain(index, "the host cancelled it after it was started");
         } else {
             self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled.");
         }
         Ok(())
+    }
+
+    /// The call that an event is about, if the host has to come back with it.
+    fn under_way(&mut self, event: &Event) -> Option<usize> {
+        let index = self.call_of(event, Phase::is_under_way);
+        if index.is_none() {
+            self.ignore("late", "no such call is under way");
+        }
+        index
     }
 
     /// Whether a call without result may have had an effect.
@@ -128,8 +131,8 @@ impl Run<'_> {
     ) -> Result<(), Fault> {
         let call = self.as_call(index);
         let made = observe_as(self.profile, &self.facts()?, &call, result, adjust)?;
-        let shown = |texts| project::text_of(texts, &made.tool, &made.server, &call.arguments, result);
-        let (ui, user) = (shown(&self.profile.projections.ui), shown(&self.profile.projections.user));
+        let [ui, user] =
+            project::texts_of(&self.profile.projections, &made.tool, &made.server, &call.arguments, result);
         let state = &mut self.state.calls[index];
         state.phase = Phase::Done;
         state.expires = None;
@@ -182,13 +185,8 @@ impl CallState {
         match (&self.seen, told) {
             (Some(seen), Some(about)) => match &seen.text {
                 Some(text) if with_data => marked(about, &mark(nonce, &seen.id), text),
-                Some(_) => {
-                    format!("{about}\nThe data was left out to save room; whole result: artifact {}", seen.artifact)
-                }
-                None if seen.limitations.iter().any(|code| code == "invalid") => about.to_owned(),
-                None => {
-                    format!("{about}\nThe data was left out to save room; whole result: artifact {}", seen.artifact)
-                }
+                None if seen.is_invalid() => about.to_owned(),
+                _ => format!("{about}\nThe data was left out to save room; whole result: artifact {}", seen.artifact),
             },
             (_, Some(told)) => told.to_owned(),
             (_, None) => match self.phase {

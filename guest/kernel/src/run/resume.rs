@@ -17,10 +17,10 @@ impl Run<'_> {
             let message = format!("the answer to {key} was lost");
             self.records.push(Record::Output { kind: "failure", message });
         }
-        if let Some(question) = self.state.question.clone() {
-            let key = self.key();
-            let (text, expires) = (question.text, question.expires);
-            self.state.question = Some(super::state::Question { key: key.clone(), text: text.clone(), expires });
+        let key = self.key();
+        if let Some(question) = &mut self.state.question {
+            question.key.clone_from(&key);
+            let (text, expires) = (question.text.clone(), question.expires);
             self.actions.push(Action::AskInput { key, question: text, call: None, expires });
         }
         for index in 0..self.state.calls.len() {
@@ -49,15 +49,9 @@ impl Run<'_> {
                     self.judge(index)?;
                 }
                 (Phase::Uncertain, _) => {
-                    let call = &self.state.calls[index];
                     // Nobody said it in time: nobody waits for it any more.
                     let Some(expires) = call.expires else { continue };
-                    let question = format!(
-                        "Did the call {} of {} have its effect? Look there, and say: done or not_done.",
-                        call.key, call.tool
-                    );
-                    let (key, call) = (self.key(), call.key.clone());
-                    self.actions.push(Action::AskInput { key, question, call: Some(call), expires });
+                    self.ask_what_became(index, expires);
                 }
                 (Phase::Done | Phase::Denied | Phase::Cancelled, _) => {}
             }

@@ -1,12 +1,8 @@
 //! The state has a limit: texts leave it oldest first, and it says so.
 
-use seamgate_core::parts::{json, push_json_string};
+use seamgate_core::parts::json;
 
-use super::{
-    Run,
-    state::{EntryKind, Phase},
-    step::Record,
-};
+use super::{Run, state::EntryKind, step::Record};
 use crate::decision::Reason;
 
 /// So many entries of the history stay, whatever their size.
@@ -40,23 +36,22 @@ impl Run<'_> {
         if entries > 0 || !calls.is_empty() {
             self.records.push(Record::Cut { from: "state", calls, entries });
         }
-        if size > limit {
-            let bytes = json(&self.state).len();
-            if bytes > limit {
-                self.state.end("state_bytes", format!("the state has {bytes} bytes; the limit is {limit}"));
-            }
+        if size > limit
+            && let Some(reason) = self.too_large()
+        {
+            self.state.end(reason.code, reason.message);
         }
     }
 
-    /// Why there is no room for a further call, in a run that has no loop to end.
+    /// Why there is no room for more. In a run that has no loop to end, it denies a further call.
     pub(super) fn too_large(&self) -> Option<Reason> {
         let limit = self.profile.budget.state_bytes;
         if self.at_most() <= limit {
             return None;
         }
         let bytes = json(&self.state).len();
-        let message = || format!("the state has {bytes} bytes; the limit is {limit}");
-        (bytes > limit).then(|| Reason::new("state_bytes", message()))
+        (bytes > limit)
+            .then(|| Reason::new("state_bytes", format!("the state has {bytes} bytes; the limit is {limit}")))
     }
 
     /// A bound of the state's size that costs little.
@@ -81,15 +76,14 @@ impl Run<'_> {
 
     /// Asks and approvals of calls that are settled, and without a loop the calls, too.
     fn forget(&mut self) {
-        let is_open = |phase: Phase| phase.is_under_way() || phase.is_with_a_person();
         if self.profile.budget.same_call.is_none() {
             self.state.facts.used.calls.clear();
         }
         if !self.profile.has_loop() {
-            self.state.calls.retain(|call| is_open(call.phase));
+            self.state.calls.retain(|call| call.phase.is_open());
         }
         let calls = &self.state.calls;
-        let is_needed = |key: &str| calls.iter().any(|call| call.key == key && is_open(call.phase));
+        let is_needed = |key: &str| calls.iter().any(|call| call.key == key && call.phase.is_open());
         self.state.facts.asks.retain(|ask| is_needed(&ask.key));
         self.state.facts.approvals.retain(|approval| is_needed(&approval.key));
     }
@@ -100,7 +94,7 @@ impl Run<'_> {
         let mut freed = written(&entry.text) + entry.message.as_ref().map_or(0, |message| message.get().len());
         if entry.kind == EntryKind::Output {
             let calls = self.state.calls.iter().filter(|call| entry.calls.contains(&call.key));
-            if { calls }.any(|call| call.phase.is_under_way() || call.phase.is_with_a_person()) {
+            if { calls }.any(|call| call.phase.is_open()) {
                 return None;
             }
             for call in self.state.calls.iter_mut().filter(|call| entry.calls.contains(&call.key)) {
@@ -117,7 +111,5 @@ impl Run<'_> {
 
 /// The length of a text as JSON.
 fn written(text: &str) -> usize {
-    let mut out = String::new();
-    push_json_string(&mut out, text);
-    out.len()
+    json(&text).len()
 }

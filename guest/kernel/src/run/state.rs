@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Fault, FaultCode, parts::quote};
+use seamgate_core::{
+    Confidence, Fault, FaultCode,
+    parts::{Json, quote},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{facts::Kept, observation::Confidence, profile::Profile, tool::Effect};
+use crate::{
+    document::{CAPS, text},
+    facts::Kept,
+    profile::Profile,
+    tool::Effect,
+};
 
 /// The version of this format. Another one is a fault.
 const FORMAT: u32 = 1;
@@ -147,6 +155,11 @@ impl Phase {
     pub(crate) fn is_with_a_person(self) -> bool {
         matches!(self, Phase::Asked | Phase::Uncertain)
     }
+
+    /// Whether anybody has to come back with it.
+    pub(crate) fn is_open(self) -> bool {
+        self.is_under_way() || self.is_with_a_person()
+    }
 }
 
 /// One call, and what came of it.
@@ -213,6 +226,21 @@ pub(crate) struct Seen {
     /// What the model reads between the marks. None: it left the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
+}
+
+impl CallState {
+    /// The reason that the model gave in the arguments, if it gave one.
+    pub(crate) fn reason(&self) -> String {
+        let arguments = Json::read(&self.arguments, &CAPS).ok();
+        arguments.and_then(|arguments| text(&arguments, "reason").map(str::to_owned)).unwrap_or_default()
+    }
+}
+
+impl Seen {
+    /// Whether none of it is shown, because it is not what its schema asks for.
+    pub(crate) fn is_invalid(&self) -> bool {
+        self.limitations.iter().any(|code| code == "invalid")
+    }
 }
 
 /// What a result was.

@@ -1,5 +1,6 @@
 //! What one event leads to: what the host must do, and what goes into the journal.
 
+use seamgate_core::Confidence;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -7,7 +8,6 @@ use super::state::{Carved, ContextRequest, Purpose, Status, Stop, Uncertain};
 use crate::{
     decision::{AskView, Reason, Used},
     facts::Used as Budgets,
-    observation::Confidence,
 };
 
 /// What the host must do next. See `schemas/action.schema.json`.

@@ -1,17 +1,15 @@
 //! Whether the run goes on, waits or ends. The model is not asked.
 
-use seamgate_core::Fault;
+use seamgate_core::{Confidence, Fault, parts::json};
 use serde::Serialize;
 
 use super::{
     Run,
     prompt::TooLarge,
     raw,
-    state::{Carved, ModelCall, Phase, Purpose, Status, Stop, Uncertain},
+    state::{CallState, Carved, ModelCall, Phase, Purpose, Status, Stop, Uncertain},
     step::{Action, Record},
-    waits::CALL_MS,
 };
-use crate::observation::Confidence;
 
 /// A partial answer: made of the state, without the model.
 #[derive(Serialize)]
@@ -45,8 +43,7 @@ impl Run<'_> {
         if !self.profile.has_loop() {
             return self.decide_without_loop();
         }
-        let is_final = state.stop.as_ref().is_some_and(|stop| ends_at_once(&stop.code));
-        if is_final || self.ms_left() == Some(0) {
+        if self.ends_at_once() || self.ms_left() == Some(0) {
             self.end_calls();
             self.state.end("budget", "the budget of milliseconds is used up");
         }
@@ -78,19 +75,12 @@ impl Run<'_> {
 
     /// Without a loop, a limit denies a call, and only a person ends the run.
     fn decide_without_loop(&mut self) -> Result<(), Fault> {
-        match self.state.stop.take() {
-            Some(stop) if stop.code == "cancelled" => {
-                self.state.stop = Some(stop);
-                self.finish(Status::Cancelled, None);
-            }
-            Some(stop) if matches!(stop.code.as_str(), "task" | "context") => {
-                self.state.stop = Some(stop);
-                self.finish(Status::Failed, None);
-            }
-            _ => {
-                let waits = !self.state.is_under_way() && self.state.is_with_a_person();
-                self.state.status = if waits { Status::Waiting } else { Status::Running };
-            }
+        if self.ends_at_once() {
+            self.finish(self.ends_as(), None);
+        } else {
+            self.state.stop = None;
+            let waits = !self.state.is_under_way() && self.state.is_with_a_person();
+            self.state.status = if waits { Status::Waiting } else { Status::Running };
         }
         Ok(())
     }
@@ -135,6 +125,12 @@ impl Run<'_> {
             && self.could_answer()
     }
 
+    /// Whether the reason to end ends calls under way, too.
+    fn ends_at_once(&self) -> bool {
+        let stop = self.state.stop.as_ref();
+        stop.is_some_and(|stop| matches!(stop.code.as_str(), "cancelled" | "task" | "context" | "model"))
+    }
+
     /// What the run ends as, by why it has to.
     fn ends_as(&self) -> Status {
         match self.state.stop.as_ref().map(|stop| stop.code.as_str()) {
@@ -157,7 +153,7 @@ impl Run<'_> {
         self.state.steps += 1;
         self.state.is_final_asked |= purpose == Purpose::Final;
         let key = self.key();
-        let expires = self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS));
+        let expires = self.call_expires();
         self.state.model = Some(ModelCall { key: key.clone(), purpose, bytes: prompt.get().len() as u64, expires });
         self.actions.push(Action::AskModel { key, purpose, prompt, expires });
         Ok(())
@@ -188,7 +184,7 @@ impl Run<'_> {
         let mut kinds: Vec<String> = seen().flat_map(|seen| seen.kinds.iter().cloned()).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let is_uncertain = |call: &&super::state::CallState| call.phase == Phase::Uncertain;
+        let is_uncertain = |call: &&CallState| call.phase == Phase::Uncertain;
         let uncertain = self.state.calls.iter().filter(is_uncertain).map(|call| Uncertain {
             run: None,
             call: call.key.clone(),
@@ -241,7 +237,7 @@ impl Run<'_> {
                 artifact: &seen.artifact,
             })
         });
-        seamgate_core::parts::json(&Partial {
+        json(&Partial {
             asked: self.state.facts.task.as_deref(),
             found: found.collect(),
             missing,
@@ -249,9 +245,4 @@ impl Run<'_> {
             plan: self.state.plan.as_deref(),
         })
     }
-}
-
-/// Whether a reason ends calls under way, too.
-fn ends_at_once(code: &str) -> bool {
-    matches!(code, "cancelled" | "task" | "context" | "model")
 }

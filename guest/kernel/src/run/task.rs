@@ -31,10 +31,7 @@ impl Run<'_> {
         match (given, &self.profile.task) {
             (None, None) => {}
             (None, Some(_)) => self.no_task("the run has no task"),
-            (Some(at), None) => {
-                self.state.facts.task = Some(raw(source(document, at)));
-                self.given = self.state.facts.given();
-            }
+            (Some(at), None) => self.set_task(source(document, at)),
             (Some(at), Some(_)) if self.profile.frame && document.kind(at) == Kind::String => {
                 let text = document.string(at);
                 if text.len() > MAX_TEXT {

@@ -1,6 +1,6 @@
 //! Time: it only goes forward, waiting for a person uses no milliseconds, and every wait ends.
 
-use seamgate_core::Fault;
+use seamgate_core::{Fault, parts::short};
 
 use super::{
     Run,
@@ -10,11 +10,11 @@ use super::{
 use crate::{facts::MAX_NUMBER, tool::Effect};
 
 /// So long is waited for a call or the model, in milliseconds.
-pub(super) const CALL_MS: u64 = 600_000;
+const CALL_MS: u64 = 600_000;
 
 /// So long is waited for an answer of a person, and for what became of an uncertain call.
 pub(super) const INPUT_MS: u64 = 86_400_000;
-pub(super) const RESOLUTION_MS: u64 = 7 * 86_400_000;
+const RESOLUTION_MS: u64 = 7 * 86_400_000;
 
 impl Run<'_> {
     pub(super) fn now(&self) -> u64 {
@@ -31,7 +31,7 @@ impl Run<'_> {
         self.state.facts.at = self.now().max(at);
     }
 
-    /// When waiting for a call ends that starts now.
+    /// When waiting ends for a call or a model that is asked now.
     pub(super) fn call_expires(&self) -> u64 {
         self.now().saturating_add(self.ms_left().unwrap_or(CALL_MS).min(CALL_MS))
     }
@@ -136,16 +136,26 @@ impl Run<'_> {
 
     /// A call that may have had its effect: a person has to say.
     pub(super) fn uncertain(&mut self, index: usize, why: &str) {
-        let (key, expires) = (self.key(), self.now().saturating_add(RESOLUTION_MS));
+        let expires = self.now().saturating_add(RESOLUTION_MS);
+        self.lost(index, Some(expires), why);
+        self.ask_what_became(index, expires);
+    }
+
+    /// Nobody knows whether a call had its effect.
+    pub(super) fn lost(&mut self, index: usize, expires: Option<u64>, why: &str) {
         let call = &mut self.state.calls[index];
-        call.phase = Phase::Uncertain;
-        call.expires = Some(expires);
+        (call.phase, call.expires) = (Phase::Uncertain, expires);
+        let (call, tool) = (call.key.clone(), short(&call.tool, 256));
+        self.records.push(Record::Settled { call, tool, code: "uncertain", message: why.to_owned() });
+    }
+
+    /// Ask a person what became of an uncertain call.
+    pub(super) fn ask_what_became(&mut self, index: usize, expires: u64) {
+        let (key, call) = (self.key(), &self.state.calls[index]);
         let question = format!(
             "Did the call {} of {} have its effect? Look there, and say: done or not_done.",
             call.key, call.tool
         );
-        let (call, tool) = (call.key.clone(), call.tool.clone());
-        self.records.push(Record::Settled { call: call.clone(), tool, code: "uncertain", message: why.to_owned() });
-        self.actions.push(Action::AskInput { key, question, call: Some(call), expires });
+        self.actions.push(Action::AskInput { key, question, call: Some(call.key.clone()), expires });
     }
 }
