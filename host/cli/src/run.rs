@@ -247,6 +247,7 @@ impl Agent<'_> {
             folder: None,
             without: &[],
             stop: process::Stop::default(),
+            told_as: None,
         };
         let start = Instant::now();
         let ended = process::run(&run, &self.signals, &mut |bytes| {

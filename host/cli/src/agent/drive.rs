@@ -75,8 +75,16 @@ pub(super) struct Finish {
     pub(super) status: String,
     pub(super) document: Option<Box<RawValue>>,
     pub(super) reasons: Vec<Reason>,
+    /// Calls of which nobody knows whether they had their effect.
+    pub(super) uncertain: Vec<Uncertain>,
     /// What a parent is told of it.
     pub(super) for_parent: BTreeMap<String, Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Uncertain {
+    pub(super) tool: String,
+    pub(super) arguments: String,
 }
 
 #[derive(Deserialize)]
@@ -92,9 +100,12 @@ impl Finish {
             document: Option<Box<RawValue>>,
             #[serde(default)]
             reasons: Vec<Reason>,
+            #[serde(default)]
+            uncertain: Vec<Uncertain>,
         }
-        let Known { status, document, reasons } = serde_json::from_str(action).context("an action of the kernel")?;
-        Ok(Finish { status, document, reasons, for_parent: child::members(serde_json::from_str(action)?) })
+        let Known { status, document, reasons, uncertain } =
+            serde_json::from_str(action).context("an action of the kernel")?;
+        Ok(Finish { status, document, reasons, uncertain, for_parent: child::members(serde_json::from_str(action)?) })
     }
 }
 

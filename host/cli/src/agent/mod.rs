@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use self::{
-    drive::{Drive, End, Finish, Waiting, What, World},
+    drive::{Drive, End, Finish, Uncertain, Waiting, What, World},
     event::Started,
     model::Model,
     person::{Person, Question},
@@ -46,6 +46,9 @@ use crate::{
     safe::safe,
     status::Status,
 };
+
+/// The longest line to show, in characters.
+const MAX_LINE: usize = 200;
 
 pub(crate) const HELP: &str = "\
 The model is any program. It reads one line of JSON from standard input: the action 'ask_model', with the prompt and the tools
@@ -256,6 +259,10 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
             for reason in &finish.reasons {
                 say(&format!("seamgate: {}: {}", safe(&finish.status), safe(&reason.message)));
             }
+            for Uncertain { tool, arguments } in &finish.uncertain {
+                let (tool, arguments) = (safe(tool), safe(&cut(arguments)));
+                say(&format!("seamgate: nobody knows whether this call had its effect: {tool} {arguments}"));
+            }
             match (finish.status.as_str(), &finish.document) {
                 ("final", Some(document)) => {
                     print(document.get())?;
@@ -301,6 +308,12 @@ fn tell_waiting(waiting: &Waiting) {
             }
         }
     }
+}
+
+/// A text that is short enough for a line, and says where it was cut.
+fn cut(text: &str) -> String {
+    let cut: String = text.chars().take(MAX_LINE).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
 /// A path as a word of a shell's command.

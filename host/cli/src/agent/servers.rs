@@ -95,8 +95,13 @@ impl Servers {
     pub(crate) fn start(&mut self, without: &[String]) -> Result<()> {
         for (name, server) in &self.all {
             if let Server::Mcp(command) = server {
-                let program =
-                    Program { command: &command.command, environment: &command.env, without, folder: &self.folder };
+                let program = Program {
+                    command: &command.command,
+                    environment: &command.env,
+                    without,
+                    folder: &self.folder,
+                    told_as: name,
+                };
                 let server = mcp::Server::start(&program)
                     .map_err(|message| NoVerdict(format!("the server {name:?}: {message}")))?;
                 self.running.insert(name.clone(), server);
