@@ -350,7 +350,7 @@ fn finished(journal: &FileJournal) -> Result<Option<Finish>> {
 pub(crate) fn principal(given: Option<&str>) -> Result<String> {
     let user = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let name = given.map(str::to_owned).or_else(user).filter(|name| !name.is_empty());
-    name.context("nobody is logged in: say for whom the agent works, with --as")
+    name.context("nobody is logged in (USER is not set): say who you are with --as")
 }
 
 /// A task as JSON: text that is none is a JSON string.
