@@ -156,6 +156,11 @@ def straight(prompt):
     return look() if prompt.turn == 0 else restart_and_answer(prompt)
 
 
+def insist(prompt):
+    """Claim what nobody saw, and claim it again."""
+    return look() if prompt.turn == 0 else unsupported(prompt)
+
+
 def delegate(prompt):
     """Leave the logs to another agent."""
     if prompt.turn == 0:
@@ -176,7 +181,7 @@ def reader(prompt):
     return says({"claims": [cite(seen, f"The log says: {DRY}.", quote=DRY) for seen in prompt.of("search_logs")]})
 
 
-SCRIPTS = {"sre": sre, "straight": straight, "delegate": delegate}
+SCRIPTS = {"sre": sre, "straight": straight, "insist": insist, "delegate": delegate}
 
 
 def main(arguments):

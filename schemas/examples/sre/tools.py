@@ -1,7 +1,7 @@
 """The tools of the example. They read what the service of SRE_HOME wrote.
 
-Usage: tools.py search_logs | restart_service    arguments on standard input, the result on standard output
-       tools.py mcp                              an MCP server over standard input and output: query_metrics, inspect_deployments
+Usage: tools.py NAME    one call: its arguments on standard input, the result on standard output
+       tools.py mcp     an MCP server over standard input and output: query_metrics, inspect_deployments
 
 SRE_HOME/calls.ndjson gets a line for each call that is done.
 """
@@ -102,6 +102,9 @@ def restart_service(arguments):
     raise Failed(f"the service was not back after {RESTART_S} s")
 
 
+TOOLS = {tool.__name__: tool for tool in (search_logs, query_metrics, inspect_deployments, restart_service)}
+
+
 def call(function, arguments):
     result = function(arguments)
     append("calls.ndjson", {"tool": function.__name__, "key": os.environ.get("SEAMGATE_IDEMPOTENCY_KEY")})
@@ -140,11 +143,11 @@ LISTED = [
 
 
 def called(params):
-    function = {"query_metrics": query_metrics, "inspect_deployments": inspect_deployments}.get(params["name"])
-    if function is None:
-        return {"content": [{"type": "text", "text": f"no tool {params['name']}"}], "isError": True}
+    name = params["name"]
+    if all(tool["name"] != name for tool in LISTED):
+        return {"content": [{"type": "text", "text": f"no tool {name}"}], "isError": True}
     try:
-        result = call(function, params.get("arguments", {}))
+        result = call(TOOLS[name], params.get("arguments", {}))
     except Failed as error:
         return {"content": [{"type": "text", "text": str(error)}], "isError": True}
     return {"content": [{"type": "text", "text": json.dumps(result)}], "structuredContent": result}
@@ -176,9 +179,8 @@ def serve():
 def main(name):
     if name == "mcp":
         return serve()
-    function = {"search_logs": search_logs, "restart_service": restart_service}[name]
     try:
-        print(json.dumps(call(function, json.load(sys.stdin))))
+        print(json.dumps(call(TOOLS[name], json.load(sys.stdin))))
     except Failed as error:
         print(error)
         sys.exit(1)
