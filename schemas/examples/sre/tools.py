@@ -12,6 +12,8 @@ import sys
 import time
 
 HOME = os.environ.get("SRE_HOME", ".")
+# Of a call that is a command. An MCP server gets it with the call.
+KEY = os.environ.get("SEAMGATE_IDEMPOTENCY_KEY")
 SERVICE = "payment-api"
 LEVELS = ["info", "warn", "error"]
 METRICS = ["requests", "errors", "db_pool_in_use", "db_pool_max"]
@@ -86,7 +88,7 @@ def restart_service(arguments):
     if arguments["service"] != SERVICE:
         raise Failed(f"no such service: {arguments['service']}")
     before = len(lines("ledger.ndjson"))
-    asked = {"key": os.environ.get("SEAMGATE_IDEMPOTENCY_KEY")}
+    asked = {"key": KEY}
     try:
         control = os.open(path("control"), os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
@@ -105,9 +107,9 @@ def restart_service(arguments):
 TOOLS = {tool.__name__: tool for tool in (search_logs, query_metrics, inspect_deployments, restart_service)}
 
 
-def call(function, arguments):
-    result = function(arguments)
-    append("calls.ndjson", {"tool": function.__name__, "key": os.environ.get("SEAMGATE_IDEMPOTENCY_KEY")})
+def call(name, arguments, key):
+    result = TOOLS[name](arguments)
+    append("calls.ndjson", {"tool": name, "key": key})
     return result
 
 
@@ -147,7 +149,7 @@ def called(params):
     if all(tool["name"] != name for tool in LISTED):
         return {"content": [{"type": "text", "text": f"no tool {name}"}], "isError": True}
     try:
-        result = call(TOOLS[name], params.get("arguments", {}))
+        result = call(name, params.get("arguments", {}), params.get("_meta", {}).get("seamgate.dev/idempotency-key"))
     except Failed as error:
         return {"content": [{"type": "text", "text": str(error)}], "isError": True}
     return {"content": [{"type": "text", "text": json.dumps(result)}], "structuredContent": result}
@@ -180,7 +182,7 @@ def main(name):
     if name == "mcp":
         return serve()
     try:
-        print(json.dumps(call(TOOLS[name], json.load(sys.stdin))))
+        print(json.dumps(call(name, json.load(sys.stdin), KEY)))
     except Failed as error:
         print(error)
         sys.exit(1)
