@@ -143,6 +143,11 @@ impl Server {
         Ok(server)
     }
 
+    /// End the server.
+    pub(crate) fn end(&self) {
+        self.service.end();
+    }
+
     /// A number that rises when the tools may have changed.
     pub(crate) fn generation(&self) -> u64 {
         self.shared.generation.load(Ordering::SeqCst)

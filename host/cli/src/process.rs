@@ -122,7 +122,8 @@ impl Program<'_> {
 
 /// A program that reads lines and writes lines until it is dropped. Its group is ended then.
 pub(crate) struct Service {
-    child: Mutex<Child>,
+    /// `None` once it has been ended.
+    child: Mutex<Option<Child>>,
     /// Lines to write. `None` once it is dropped, which ends the program's input.
     lines: Option<Sender<String>>,
 }
@@ -154,7 +155,7 @@ impl Service {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (lines, written) = mpsc::channel::<String>();
         // From here on, dropping the service ends the child.
-        let service = Service { child: Mutex::new(child), lines: Some(lines.clone()) };
+        let service = Service { child: Mutex::new(Some(child)), lines: Some(lines.clone()) };
         if let Some(mut stdin) = stdin {
             spawn(move || {
                 for line in written {
@@ -182,6 +183,19 @@ impl Service {
         Ok(service)
     }
 
+    /// End the program and its group.
+    pub(crate) fn end(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut child) = child.take() else { return };
+        let start = Instant::now();
+        os::terminate(&child);
+        while start.elapsed() < GRACE && !os::has_exited(&mut child) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        os::kill(&mut child);
+        let _ = child.wait();
+    }
+
     /// Write a line. It is lost if the program has ended.
     pub(crate) fn write(&self, line: String) {
         if let Some(lines) = &self.lines {
@@ -193,14 +207,7 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         self.lines = None;
-        let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let start = Instant::now();
-        os::terminate(child);
-        while start.elapsed() < GRACE && !os::has_exited(child) {
-            thread::sleep(Duration::from_millis(5));
-        }
-        os::kill(child);
-        let _ = child.wait();
+        self.end();
     }
 }
 

@@ -112,8 +112,10 @@ pub(super) struct Drive<'s> {
     pub(super) run: Run<'s, FileJournal>,
     folder: PathBuf,
     todo: VecDeque<Action>,
-    /// By the keys of calls, and of `ask_model`.
+    /// By the keys of calls.
     under_way: HashMap<String, Stop>,
+    /// The action that asks the model now.
+    asked: Option<(String, Stop)>,
     /// By the keys of calls, and of questions.
     waiting: BTreeMap<String, What>,
     /// What children wait for.
@@ -136,6 +138,7 @@ impl<'s> Drive<'s> {
             folder: folder.to_owned(),
             todo: actions.into(),
             under_way: HashMap::new(),
+            asked: None,
             waiting: BTreeMap::new(),
             below: Vec::new(),
             generation: 0,
@@ -153,8 +156,16 @@ impl<'s> Drive<'s> {
         let _listening = self.world.signals.listen(move |signal| sender.send(Came::Signal(signal)).is_ok());
         let ended = self.until_end(scope);
         // What is under way has no journal to go to any more.
-        self.under_way.values().for_each(Stop::stop);
+        self.stop_all();
         ended
+    }
+
+    fn stop_all(&mut self) {
+        self.under_way.values().for_each(Stop::stop);
+        // Nobody waits for its answer.
+        if let Some((_, stop)) = self.asked.take() {
+            stop.stop();
+        }
     }
 
     fn until_end<'e>(&mut self, scope: &'s Scope<'s, 'e>) -> Result<End> {
@@ -167,7 +178,7 @@ impl<'s> Drive<'s> {
             if let Some(finish) = self.finish.take() {
                 return Ok(End::Finished(finish));
             }
-            if self.under_way.is_empty() {
+            if self.under_way.is_empty() && self.asked.is_none() {
                 if let Some(end) = self.idle()? {
                     return Ok(end);
                 }
@@ -249,11 +260,14 @@ impl<'s> Drive<'s> {
         match came {
             Ok(Came::Signal(signal)) => {
                 self.signal = Some(signal);
-                self.under_way.values().for_each(Stop::stop);
+                self.stop_all();
                 Ok(())
             }
             Ok(Came::Model { key, answer }) => {
-                self.under_way.remove(&key);
+                // An answer to what was asked before comes too late.
+                if self.asked.take_if(|(asked, _)| *asked == key).is_none() {
+                    return Ok(());
+                }
                 self.answered(&key, answer)
             }
             Ok(Came::Tool { call, ms, outcome }) => {
@@ -324,7 +338,10 @@ impl<'s> Drive<'s> {
         let Asked { expires } = serde_json::from_str(&action.json)?;
         let timeout = Duration::from_millis(expires.saturating_sub(now()));
         let (world, key, json) = (self.world, action.key.clone(), action.json.clone());
-        let stop = self.begin(&key);
+        let stop = Stop::default();
+        if let Some((_, late)) = self.asked.replace((key.clone(), stop.clone())) {
+            late.stop();
+        }
         let sender = self.sender.clone();
         scope.spawn(move || {
             let answer = world.model.ask(&json, timeout, &world.signals, stop);

@@ -1,5 +1,6 @@
 //! `seamgate agent`: a whole run of an agent. The kernel decides, and this does what it says.
 
+mod chat;
 mod child;
 mod drive;
 mod event;
@@ -94,8 +95,17 @@ pub(crate) struct Arguments {
     /// Say what became of an uncertain call
     #[arg(long, value_name = "CALL=done|not_done", value_parser = resolution, requires = "resume")]
     resolve: Vec<(String, String)>,
+    /// A model server that speaks the chat-completions form, instead of MODEL_CMD: its address, as https://HOST/v1
+    #[arg(long, value_name = "URL", requires = "name", conflicts_with_all = ["model", "resume"])]
+    model_url: Option<String>,
+    /// The name of the model there
+    #[arg(long = "model", value_name = "NAME", id = "name", requires = "model_url")]
+    name: Option<String>,
+    /// The environment variable with the key of the model server. Tools do not get it
+    #[arg(long, value_name = "NAME", default_value = "OPENAI_API_KEY", requires = "model_url")]
+    key_env: String,
     /// The model and its arguments
-    #[arg(last = true, value_name = "MODEL_CMD", required_unless_present = "resume")]
+    #[arg(last = true, value_name = "MODEL_CMD", required_unless_present_any = ["resume", "model_url"])]
     model: Vec<OsString>,
 }
 
@@ -115,11 +125,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn start(arguments: &Arguments, folder: &Path) -> Result<Status> {
-    let model = arguments.model.iter().map(|word| word.clone().into_string());
-    let model = model.collect::<Result<_, _>>().map_err(|word| anyhow::anyhow!("{word:?} must be UTF-8"))?;
     let principal = principal(arguments.principal.as_deref())?;
-    let plan =
-        Plan::new(arguments.profile.clone(), arguments.servers.clone(), ModelPlan::Command(model), principal.clone())?;
+    let model = model_plan(arguments)?;
+    let plan = Plan::new(arguments.profile.clone(), arguments.servers.clone(), model, principal.clone())?;
     let world = world(&plan, principal)?;
     let Some(profile) = world.profiles.all.first() else { bail!("name a profile with -p") };
     let context = arguments.context.iter().map(|(name, file)| Ok((name.clone(), value(file)?)));
@@ -178,16 +186,38 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
     })
 }
 
+fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {
+    if let (Some(url), Some(name)) = (&arguments.model_url, &arguments.name) {
+        let url = url.trim_end_matches('/');
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            bail!("--model-url {url}: must begin with https:// or http://");
+        }
+        let url = if url.ends_with("/chat/completions") { url.to_owned() } else { format!("{url}/chat/completions") };
+        return Ok(ModelPlan::Url { url, name: name.clone(), key_env: arguments.key_env.clone() });
+    }
+    let words = arguments.model.iter().map(|word| word.clone().into_string());
+    let words = words.collect::<Result<_, _>>().map_err(|word| anyhow::anyhow!("{word:?} must be UTF-8"))?;
+    Ok(ModelPlan::Command(words))
+}
+
 fn world(plan: &Plan, principal: String) -> Result<World> {
     let mut servers = plan.servers.as_deref().map(Servers::read).transpose()?.unwrap_or_default();
     let signals = Signals::install()?;
-    let secrets = Vec::new();
+    let (model, secrets) = match &plan.model {
+        ModelPlan::Command(words) => {
+            let command = words.iter().map(OsString::from).collect();
+            (Model::Command { command, folder: plan.folder.clone() }, Vec::new())
+        }
+        ModelPlan::Url { url, name, key_env } => {
+            let key = std::env::var(key_env).ok().filter(|key| !key.is_empty());
+            (Model::Url { url: url.clone(), name: name.clone(), key }, vec![key_env.clone()])
+        }
+    };
     servers.start(&secrets)?;
-    let ModelPlan::Command(model) = &plan.model;
     Ok(World {
         profiles: Profiles::read(&plan.profiles)?,
         servers,
-        model: Model::Command { command: model.iter().map(OsString::from).collect(), folder: plan.folder.clone() },
+        model,
         signals,
         person: Person::new(principal),
         secrets,
@@ -201,12 +231,21 @@ fn go_on(
     folder: &Path,
     first: impl FnOnce(&mut Drive) -> Result<()>,
 ) -> Result<Status> {
-    let end = thread::scope(|scope| {
+    thread::scope(|scope| {
         let mut drive = Drive::new(world, started, folder);
         first(&mut drive)?;
-        drive.go_on(scope)
-    })?;
-    ended(end, folder)
+        let end = drive.go_on(scope)?;
+        let is_left = world.model.is_slow_to_end();
+        let status = ended(end, folder)?;
+        // A request to a server cannot be ended. Nobody waits for its answer.
+        match is_left {
+            true => {
+                world.servers.end();
+                std::process::exit(i32::from(status.code()))
+            }
+            false => Ok(status),
+        }
+    })
 }
 
 /// Tell how a run ended.

@@ -45,6 +45,15 @@ pub(crate) struct Plan {
 pub(crate) enum ModelPlan {
     /// A program and its arguments.
     Command(Vec<String>),
+    /// A server.
+    Url {
+        /// Where requests are sent.
+        url: String,
+        /// The model's name there.
+        name: String,
+        /// The environment variable that has its key.
+        key_env: String,
+    },
 }
 
 impl Plan {

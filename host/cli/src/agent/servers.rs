@@ -105,6 +105,11 @@ impl Servers {
         Ok(())
     }
 
+    /// End those that run, without waiting for this to be dropped.
+    pub(crate) fn end(&self) {
+        self.running.values().for_each(mcp::Server::end);
+    }
+
     /// A number that rises when a server's tools may have changed.
     pub(crate) fn generation(&self) -> u64 {
         self.running.values().map(mcp::Server::generation).sum()
