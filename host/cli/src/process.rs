@@ -20,10 +20,20 @@ use std::{
 
 pub(crate) use os::Signals;
 
+use crate::{
+    confine::{Paths, confine},
+    console::say,
+    safe::safe,
+};
+
 /// How long the group may take to end by itself after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long we wait for the end of output once the child has exited and its group was killed.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How long we wait for the end of standard error then.
+const TELL: Duration = Duration::from_millis(200);
+/// The longest line of standard error to tell, in bytes.
+const MAX_TOLD: u64 = 2048;
 /// How long the kernel may take to remove the child after SIGKILL. It is long, as freeing much memory takes time.
 const REMOVAL: Duration = Duration::from_secs(10);
 /// The longest time between two calls of `progress`.
@@ -47,6 +57,10 @@ pub(crate) struct Run<'a> {
     pub(crate) without: &'a [String],
     /// What ends the child before its time.
     pub(crate) stop: Stop,
+    /// What begins each line of its standard error. None: that is passed on as it is.
+    pub(crate) told_as: Option<&'a str>,
+    /// What the child may reach. None: all that we may. Else this thread must end after the run, for it is confined, too.
+    pub(crate) paths: Option<&'a Paths>,
 }
 
 /// Ends one run from another thread.
@@ -111,6 +125,10 @@ pub(crate) struct Program<'a> {
     pub(crate) without: &'a [String],
     /// Where it runs.
     pub(crate) folder: &'a Path,
+    /// What begins each line of its standard error.
+    pub(crate) told_as: &'a str,
+    /// What it may reach. None: all that we may.
+    pub(crate) paths: Option<&'a Paths>,
 }
 
 impl Program<'_> {
@@ -124,6 +142,8 @@ impl Program<'_> {
 pub(crate) struct Service {
     /// `None` once it has been ended.
     child: Mutex<Option<Child>>,
+    /// Keeps the thread that started it: Linux kills the program with it.
+    _keeper: Sender<()>,
     /// Lines to write. `None` once it is dropped, which ends the program's input.
     lines: Option<Sender<String>>,
 }
@@ -134,8 +154,6 @@ const MAX_LINE: u64 = 64 * 1024 * 1024;
 impl Service {
     /// Start a program. `take` gets each line that it writes, and `None` at its end. What comes in by `answers` is written to it,
     /// too.
-    ///
-    /// Linux kills the program when the thread that started it ends: call this on the main thread.
     pub(crate) fn start(
         program: &Program,
         answers: Receiver<String>,
@@ -145,17 +163,19 @@ impl Service {
             return Err(ErrorKind::InvalidInput.into());
         };
         let mut command = Command::new(name);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).current_dir(program.folder);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir(program.folder);
         for name in program.without {
             command.env_remove(name);
         }
         command.envs(program.environment);
         os::prepare(&mut command);
-        let mut child = command.spawn()?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (keeper, mut child) = spawn_on_own_thread(command, program.paths.cloned())?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (lines, written) = mpsc::channel::<String>();
         // From here on, dropping the service ends the child.
-        let service = Service { child: Mutex::new(Some(child)), lines: Some(lines.clone()) };
+        let service = Service { child: Mutex::new(Some(child)), _keeper: keeper, lines: Some(lines.clone()) };
+        tell_errors(stderr, program.told_as)?;
         if let Some(mut stdin) = stdin {
             spawn(move || {
                 for line in written {
@@ -204,6 +224,20 @@ impl Service {
     }
 }
 
+/// Start a program on a thread of its own, which lives until what comes with the child is dropped.
+fn spawn_on_own_thread(mut command: Command, paths: Option<Paths>) -> io::Result<(Sender<()>, Child)> {
+    let (keeper, kept) = mpsc::channel::<()>();
+    let (sender, started) = mpsc::channel();
+    spawn(move || {
+        let confined = paths.as_ref().map_or(Ok(false), confine);
+        let _ = sender.send(confined.and_then(|_| command.spawn()));
+        // An error is the end of the service.
+        let _ = kept.recv();
+    })?;
+    let child = started.recv().map_err(io::Error::other)??;
+    Ok((keeper, child))
+}
+
 impl Drop for Service {
     fn drop(&mut self) {
         self.lines = None;
@@ -235,6 +269,9 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    if run.told_as.is_some() {
+        command.stderr(Stdio::piped());
+    }
     for name in run.without {
         command.env_remove(name);
     }
@@ -249,10 +286,12 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     let listener = sender.clone();
     let listening = signals.listen(move |signal| listener.send(Event::Signal(signal)).is_ok());
     run.stop.tell(&sender);
-    let child = match command.spawn() {
+    let confined = run.paths.map_or(Ok(false), confine);
+    let mut child = match confined.and_then(|_| command.spawn()) {
         Ok(child) => child,
         Err(error) => return Ok(Ended::NotStarted(error)),
     };
+    let told = tell_errors(child.stderr.take(), run.told_as.unwrap_or_default());
     let mut agent = Agent {
         child,
         events,
@@ -286,6 +325,11 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     }
     agent.reaped = true;
     let status = agent.child.wait()?;
+
+    // What it said last is read before its end is told.
+    if let Ok(told) = told {
+        let _ = told.recv_timeout(TELL);
+    }
 
     // From here on a signal ends us by default. One that was told before is in the channel.
     drop(listening);
@@ -389,6 +433,25 @@ impl Drop for Agent<'_> {
             os::kill(&mut self.child);
         }
     }
+}
+
+/// Tells a person what a program writes to its standard error: escaped, so that it cannot change what else the terminal shows.
+/// Gives what hangs up at its end.
+fn tell_errors(stderr: Option<impl Read + Send + 'static>, name: &str) -> io::Result<Receiver<()>> {
+    let (at_end, ended) = mpsc::channel();
+    if let Some(stderr) = stderr {
+        let name = safe(name);
+        spawn(move || {
+            let _at_end = at_end;
+            let mut input = BufReader::new(stderr);
+            let mut line = Vec::new();
+            while matches!((&mut input).take(MAX_TOLD).read_until(b'\n', &mut line), Ok(length) if length > 0) {
+                say(&format!("{name}: {}", safe(String::from_utf8_lossy(&line).trim_end())));
+                line.clear();
+            }
+        })?;
+    }
+    Ok(ended)
 }
 
 /// Sends all that can be read, in chunks, then an empty chunk or an error.

@@ -247,6 +247,8 @@ impl Agent<'_> {
             folder: None,
             without: &[],
             stop: process::Stop::default(),
+            told_as: None,
+            paths: None,
         };
         let start = Instant::now();
         let ended = process::run(&run, &self.signals, &mut |bytes| {

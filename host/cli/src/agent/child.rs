@@ -71,6 +71,7 @@ pub(super) fn run<'s, 'e>(
     }
     let folder = parent.join("children").join(&delegate.call);
     let journal = FileJournal::create(&folder);
+    let _lock = Lock::take(&folder)?;
     let (run, actions) = match journal {
         Ok(journal) => {
             Plan::read(parent)?.write(&folder)?;
@@ -102,7 +103,6 @@ pub(super) fn run<'s, 'e>(
         }
         Err(error) => return Err(error.into()),
     };
-    let _lock = Lock::take(&folder)?;
     Drive::new(world, (run, actions), &folder).go_on(scope).map(ChildEnd::Ended)
 }
 

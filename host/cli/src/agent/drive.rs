@@ -75,8 +75,16 @@ pub(super) struct Finish {
     pub(super) status: String,
     pub(super) document: Option<Box<RawValue>>,
     pub(super) reasons: Vec<Reason>,
+    /// Calls of which nobody knows whether they had their effect.
+    pub(super) uncertain: Vec<Uncertain>,
     /// What a parent is told of it.
     pub(super) for_parent: BTreeMap<String, Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Uncertain {
+    pub(super) tool: String,
+    pub(super) arguments: String,
 }
 
 #[derive(Deserialize)]
@@ -92,9 +100,12 @@ impl Finish {
             document: Option<Box<RawValue>>,
             #[serde(default)]
             reasons: Vec<Reason>,
+            #[serde(default)]
+            uncertain: Vec<Uncertain>,
         }
-        let Known { status, document, reasons } = serde_json::from_str(action).context("an action of the kernel")?;
-        Ok(Finish { status, document, reasons, for_parent: child::members(serde_json::from_str(action)?) })
+        let Known { status, document, reasons, uncertain } =
+            serde_json::from_str(action).context("an action of the kernel")?;
+        Ok(Finish { status, document, reasons, uncertain, for_parent: child::members(serde_json::from_str(action)?) })
     }
 }
 
@@ -200,7 +211,7 @@ impl<'s> Drive<'s> {
             return Err(NoVerdict("the run waits for nothing: this is a mistake of seamgate".to_owned()).into());
         }
         let until = self.run.wake_at();
-        let said = match self.waiting.values().next() {
+        let said = match self.waiting.values().find(|what| self.may_say(what)) {
             Some(what) => self.world.person.ask(what, until, &self.folder, || match self.came.try_recv() {
                 Ok(Came::Signal(signal)) => Some(signal),
                 _ => None,
@@ -218,7 +229,8 @@ impl<'s> Drive<'s> {
             Said::Decided { ask, is_approved, principal } => {
                 self.waiting.remove(&ask.key);
                 let decision = if is_approved { "approved" } else { "rejected" };
-                self.send(&Event::Approval { key: &ask.key, digest: &ask.digest, decision, principal: &principal })?;
+                let (key, digest, principal) = (&ask.key, &ask.digest, &principal);
+                self.send(&Event::Approval { key, digest, decision, principal, token: None })?;
                 return Ok(None);
             }
             Said::Answered { question, text, principal } => {
@@ -230,6 +242,18 @@ impl<'s> Drive<'s> {
         let own = std::mem::take(&mut self.waiting).into_values();
         let own = own.map(|what| Waiting { folder: self.folder.clone(), what });
         Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
+    }
+
+    /// Whether the person at the terminal may say it there. Who has a key signs what they decide.
+    fn may_say(&self, what: &What) -> bool {
+        let principal = &self.world.person.principal;
+        let profile = self.world.profiles.of(self.run.agent());
+        match what {
+            What::Approval(ask) => {
+                ask.by.contains(principal) && profile.is_none_or(|profile| profile.keys(principal).is_empty())
+            }
+            What::Input(_) => true,
+        }
     }
 
     /// Send what a person answered.

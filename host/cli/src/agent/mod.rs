@@ -10,6 +10,7 @@ mod person;
 mod plan;
 mod progress;
 mod servers;
+mod token;
 mod tool;
 
 use std::{
@@ -25,7 +26,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use self::{
-    drive::{Drive, End, Finish, Waiting, What, World},
+    drive::{Drive, End, Finish, Uncertain, Waiting, What, World},
     event::Started,
     model::Model,
     person::{Person, Question},
@@ -36,7 +37,8 @@ pub(crate) use self::{
     event::{Event, now},
     lock::Lock,
     person::{Ask, is_terminal, show_ask},
-    plan::{Plan, Profiles},
+    plan::{Plan, Profiles, Registered},
+    token::{Claims, MAX_TOKEN, verify},
 };
 use crate::{
     console::{print, say},
@@ -46,6 +48,9 @@ use crate::{
     safe::safe,
     status::Status,
 };
+
+/// The longest line to show, in characters.
+const MAX_LINE: usize = 200;
 
 pub(crate) const HELP: &str = "\
 The model is any program. It reads one line of JSON from standard input: the action 'ask_model', with the prompt and the tools
@@ -256,6 +261,10 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
             for reason in &finish.reasons {
                 say(&format!("seamgate: {}: {}", safe(&finish.status), safe(&reason.message)));
             }
+            for Uncertain { tool, arguments } in &finish.uncertain {
+                let (tool, arguments) = (safe(tool), safe(&cut(arguments)));
+                say(&format!("seamgate: nobody knows whether this call had its effect: {tool} {arguments}"));
+            }
             match (finish.status.as_str(), &finish.document) {
                 ("final", Some(document)) => {
                     print(document.get())?;
@@ -303,6 +312,12 @@ fn tell_waiting(waiting: &Waiting) {
     }
 }
 
+/// A text that is short enough for a line, and says where it was cut.
+fn cut(text: &str) -> String {
+    let cut: String = text.chars().take(MAX_LINE).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
 /// A path as a word of a shell's command.
 fn shell(path: &Path) -> String {
     let text = path.display().to_string();
@@ -337,7 +352,7 @@ fn finished(journal: &FileJournal) -> Result<Option<Finish>> {
 pub(crate) fn principal(given: Option<&str>) -> Result<String> {
     let user = || ["USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| std::env::var(name).ok());
     let name = given.map(str::to_owned).or_else(user).filter(|name| !name.is_empty());
-    name.context("nobody is logged in: say for whom the agent works, with --as")
+    name.context("nobody is logged in (USER is not set): say who you are with --as")
 }
 
 /// A task as JSON: text that is none is a JSON string.

@@ -170,6 +170,8 @@ fn ask_command(
         folder: Some(folder),
         without: &[],
         stop,
+        told_as: Some("model"),
+        paths: None,
     };
     let unreachable = |message: String| Err(NoAnswer::Unreachable(message));
     let program = || command.first().map(|word| word.to_string_lossy()).unwrap_or_default();

@@ -3,10 +3,8 @@
 use seamgate::{FileJournal, Run};
 use serde::Deserialize;
 
+use super::cut;
 use crate::{console::say, safe::safe};
-
-/// The longest line, in characters.
-const MAX_LINE: usize = 200;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -51,9 +49,6 @@ pub(super) fn tell(run: &Run<FileJournal>) {
             "left_out" => format!("left out: {first}"),
             _ => continue,
         };
-        let line = safe(&line);
-        let cut: String = line.chars().take(MAX_LINE).collect();
-        let more = if cut.len() < line.len() { "…" } else { "" };
-        say(&format!("seamgate: {}: {cut}{more}", safe(run.agent())));
+        say(&format!("seamgate: {}: {}", safe(run.agent()), safe(&cut(&line))));
     }
 }

@@ -122,6 +122,8 @@ pub(super) fn run(
         folder: Some(&servers.folder),
         without,
         stop,
+        told_as: Some(&execute.tool),
+        paths: tool.paths.as_ref(),
     };
     let start = Instant::now();
     let failed = |message: String| Outcome::Failed { message, may_have_run: true };
