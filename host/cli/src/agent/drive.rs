@@ -266,7 +266,11 @@ impl<'s> Drive<'s> {
 
     /// Take the first question out of what is asked now, before the loop begins.
     pub(super) fn take_question(&mut self, is_it: impl Fn(&Question) -> bool) -> Option<Question> {
-        self.todo.iter().filter_map(|action| Question::of(action).ok().flatten()).find(is_it)
+        let asked = self.todo.iter().map(|action| Question::of(action).ok().flatten());
+        let (at, question) = asked.enumerate().find_map(|(at, question)| Some((at, question.filter(&is_it)?)))?;
+        // Nobody is asked again what is answered.
+        self.todo.remove(at);
+        Some(question)
     }
 
     /// Do not wait for answers that come too late now.
