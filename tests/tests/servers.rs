@@ -1,4 +1,4 @@
-//! What `seamgate agent` reaches: model servers, MCP servers and tool programs, also those that misbehave.
+//! What `seamgate agent` reaches: model servers, MCP servers, tool programs and other agents, also those that misbehave.
 #![cfg(unix)]
 
 use std::{
@@ -519,4 +519,89 @@ fn a_servers_file_that_is_wrong_says_where() {
         assert!(err(&output).contains(expected), "{file}: {}", err(&output));
         assert!(!place.folder.join("run").exists(), "{file}");
     }
+}
+
+/// An agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then answers.
+fn delegating(name: &str) -> Place {
+    let place = Place::new(name);
+    let mut worker = profile(json!({ "principal": "anna" }));
+    worker["agent"] = json!("worker");
+    let digest =
+        seamgate::Gate::new().and_then(|mut gate| Ok(gate.register_profile(&worker.to_string()))).expect("a gate");
+    let digest = digest.expect("a profile").profile;
+    let mut parent = profile(json!({ "principal": "anna" }));
+    let budget = json!({ "steps": 5, "tool_calls": 2, "tokens": 100_000 });
+    parent["delegate"] = json!([{ "agent": "worker", "profile": digest, "tools": ["look", "act"], "permit": "allow", "budget": budget }]);
+    parent["prompt"]["role"] = json!("You hand on.");
+    place.write("ops.profile.json", parent);
+    place.write("worker.profile.json", worker);
+    place.write(
+        "model.sh",
+        r#"prompt=$(cat)
+case $prompt in
+  *'You hand on.'*'"call":"c2"'*) echo '{"text":"{\"cause\":\"both did it\"}"}' ;;
+  *'You hand on.'*) echo '{"calls":[{"id":"a","tool":"delegate_worker","arguments":{"reason":"left"}},
+                                 {"id":"b","tool":"delegate_worker","arguments":{"reason":"right"}}]}' ;;
+  *'"call":"c2"'*) echo '{"text":"{\"cause\":\"done\"}"}' ;;
+  *'"call":"c1"'*) echo '{"calls":[{"id":"d","tool":"act","arguments":{}}]}' ;;
+  *) echo '{"calls":[{"id":"c","tool":"look","arguments":{}}]}' ;;
+esac
+"#,
+    );
+    // Each waits for the other: they run at once, or not at all.
+    let look = "touch here.$$; n=0; while [ $(ls here.* | wc -l) -lt 2 ]; do n=$((n+1)); [ $n -gt 300 ] && exit 1; sleep 0.05; done; echo 1";
+    let act = "echo $SEAMGATE_IDEMPOTENCY_KEY >> acted; echo 1";
+    let tool = |script: &str| json!({ "command": ["sh", "-c", script] });
+    place.servers(&json!({ "": { "tools": { "look": tool(look), "act": tool(act) } } }));
+    place
+}
+
+#[test]
+fn agents_that_are_delegated_to_run_at_once_and_wait_for_a_person_each() {
+    let place = delegating("delegation");
+    let output = place.run(&["-p", "worker.profile.json"]);
+    ends(&output, 6);
+    let said = err(&output);
+    for child in ["run/children/c1", "run/children/c2"] {
+        assert!(said.contains(&format!("decide with: seamgate approve {child} c2")), "{said}");
+        assert!(place.read(&format!("{child}/journal.ndjson")).contains(r#""status":"ok""#), "{child} looked");
+    }
+    // Which of the two is not clear.
+    let unclear = place.seamgate(&["approve", "run", "--as", "anna", "--yes"]);
+    ends(&unclear, 2);
+    assert!(err(&unclear).contains("several calls wait"), "{}", err(&unclear));
+    ends(&place.seamgate(&["approve", "run/children/c1", "--as", "anna", "--yes"]), 0);
+    // The other one still waits, and the approved call has been made.
+    ends(&place.seamgate(&["agent", "--resume", "run"]), 6);
+    assert_eq!(place.read("acted").lines().count(), 1);
+    ends(&place.seamgate(&["approve", "run", "--as", "anna", "--yes"]), 0);
+    let output = place.seamgate(&["agent", "--resume", "run"]);
+    ends(&output, 0);
+    assert_eq!(out(&output), "{\"cause\":\"both did it\"}\n");
+    let acted = place.read("acted");
+    let keys: std::collections::BTreeSet<_> = acted.lines().collect();
+    assert_eq!((acted.lines().count(), keys.len()), (2, 2), "{acted}");
+    let used = &place.records("used")[0];
+    assert_eq!(used["budgets"]["tool_calls"], 6, "two delegations, and two calls of each child: {used}");
+}
+
+#[test]
+fn an_agent_without_its_profile_is_not_started() {
+    let place = delegating("delegation-unknown");
+    let output = place.run(&[]);
+    assert!(err(&output).contains("c1 delegate_worker"), "{}", err(&output));
+    let seen = place.records("observation");
+    assert!(seen.iter().all(|seen| seen["message"].to_string().contains("name it with -p")), "{seen:?}");
+
+    let place = delegating("delegation-changed");
+    let mut worker: Value = serde_json::from_str(&place.read("worker.profile.json")).expect("JSON");
+    worker["prompt"]["role"] = json!("You do as you like.");
+    place.write("worker.profile.json", worker);
+    place.run(&["-p", "worker.profile.json"]);
+    let seen = place.records("observation");
+    assert!(
+        !seen.is_empty() && seen.iter().all(|seen| seen["message"].to_string().contains("and not sha256:")),
+        "{seen:?}"
+    );
+    assert!(!place.folder.join("run/children").exists());
 }
