@@ -17,7 +17,7 @@ use crate::{
     file::{open_regular, read_regular_to},
 };
 
-const NAME: &str = "journal.ndjson";
+pub(super) const NAME: &str = "journal.ndjson";
 
 /// The longest artifact and the longest state, in bytes: 64 MiB.
 const MAX_BLOB: usize = 64 * 1024 * 1024;
@@ -68,7 +68,7 @@ impl FileJournal {
                 _ => Err(JournalError::Exists { journal: journal.name() }),
             };
         }
-        Ok(FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() })
+        Ok(FileJournal::at(folder))
     }
 
     /// The journal of a run that has begun. Reads all lines once, and checks that each follows the one before it. Writes
@@ -80,13 +80,7 @@ impl FileJournal {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
         let folder = folder.as_ref();
         let path = folder.join(NAME);
-        let file = open_regular(File::options().read(true), &path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {
-                journal: folder.display().to_string(),
-                message: format!("it has no {NAME}: name the folder of a run"),
-            },
-            _ => failed("read", &path)(error),
-        })?;
+        let file = open_regular(File::options().read(true), &path).map_err(|error| not_there(folder, error))?;
         lock(&file, &path, File::try_lock_shared)?;
         let (whole, torn) = scan(&file, &path)?;
         if let Some(Torn { bytes, lines }) = &torn {
@@ -98,6 +92,11 @@ impl FileJournal {
             );
         }
         Ok(FileJournal { folder: folder.to_owned(), whole, torn, unsynced: Vec::new() })
+    }
+
+    /// In a folder, before any line is read.
+    pub(super) fn at(folder: &Path) -> Self {
+        FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() }
     }
 
     /// The folder.
@@ -231,6 +230,17 @@ impl Journal for FileJournal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed("read", &path)(error)),
         }
+    }
+}
+
+/// Why the lines of a folder cannot be opened.
+pub(super) fn not_there(folder: &Path, error: io::Error) -> JournalError {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {
+            journal: folder.display().to_string(),
+            message: format!("it has no {NAME}: name the folder of a run"),
+        },
+        _ => failed("read", &folder.join(NAME))(error),
     }
 }
 
