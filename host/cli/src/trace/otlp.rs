@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     MAX_DEPTH,
     steps::{Action, Event, Record, Step, Steps, child_folder},
-    tell::{cut, full},
+    tell::cut,
 };
 
 /// The conventions whose names these are.
@@ -245,13 +245,14 @@ impl Trace<'_> {
             }
             "execute" => {
                 let mut more = vec![
-                    text("gen_ai.tool.name", &full(&action.server, &action.tool)),
+                    text("gen_ai.tool.name", &action.tool),
+                    text("seamgate.server", &action.server),
                     text("gen_ai.tool.call.id", &action.call),
                     text("gen_ai.tool.type", "function"),
                     text("seamgate.effect", &action.effect),
                 ];
                 more.extend(action.approval.iter().map(|approval| text("seamgate.principal", &approval.principal)));
-                begin(&action.call, "execute_tool", &full(&action.server, &action.tool), INTERNAL, more);
+                begin(&action.call, "execute_tool", &action.tool, INTERNAL, more);
             }
             "delegate" => {
                 let tool = format!("delegate_{}", action.agent);
@@ -331,7 +332,8 @@ impl Trace<'_> {
 fn decision(record: &Record, at: u64) -> Value {
     let codes: Vec<Value> = record.reasons.iter().map(|reason| json!({"stringValue": reason.code})).collect();
     let mut attributes = vec![
-        text("gen_ai.tool.name", &full(&record.server, &record.tool)),
+        text("gen_ai.tool.name", &record.tool),
+        text("seamgate.server", &record.server),
         text("gen_ai.tool.call.id", &record.call),
         text("seamgate.permit", &record.permit),
         text("seamgate.arguments.digest", &record.arguments_digest),
