@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output},
+    time::Instant,
 };
 
 use seamgate::{FileJournal, Gate, Run};
@@ -94,6 +95,10 @@ fn with_child(name: &str) -> PathBuf {
     let delegate = delegate.expect("a delegate");
     let mut child = case("child/answer");
     child.events[0]["run"] = delegate["run"].clone();
+    // After it was started, and before it ends.
+    for (at, event) in (1_790_000_002_100_u64..).step_by(100).zip(&mut child.events) {
+        event["at"] = at.into();
+    }
     let key = delegate["key"].as_str().expect("a key");
     let mut parts = key.rsplit('/');
     let (n, step) = (parts.next().expect("n"), parts.next().expect("a step"));
@@ -384,6 +389,84 @@ fn a_page_links_claims_to_their_evidence_and_shows_what_audiences_see() {
     assert!(read.text.contains("left out, as that needs the profile") && !read.text.contains("Looked at the logs."));
 }
 
+#[test]
+fn the_last_states_are_kept_and_a_run_goes_on_with_them() {
+    let folder = fresh("states");
+    let case = case("projections/run");
+    let mut gate = Gate::new().expect("a gate");
+    let agent = gate.register_profile(&case.profile).expect("a profile").agent;
+    let journal = FileJournal::create(&folder).expect("a journal");
+    let mut started = case.events[0].clone();
+    started["at"] = 1_790_000_000_000_u64.into();
+    let (mut run, _) = Run::start(&gate, journal, &agent, &started.to_string()).expect("started");
+    for tick in 1..=130_u64 {
+        run.send(&json!({"type": "tick", "at": 1_790_000_000_000 + tick}).to_string()).expect("sent");
+    }
+    assert_eq!(fs::read_dir(folder.join("states")).expect("states").count(), 4);
+    let again = Run::open(&gate, FileJournal::open(&folder).expect("a journal")).expect("opened");
+    assert_eq!((again.step(), again.state()), (131, run.state()));
+}
+
+/// The figures of docs/trace.md. `cargo test --release -p seamgate-tests --test trace -- --ignored --nocapture ten_thousand`
+#[test]
+#[ignore = "takes a minute"]
+fn a_run_of_ten_thousand_events() {
+    let folder = fresh("long");
+    let mut profile: Value = serde_json::from_str(&case("projections/run").profile).expect("JSON");
+    profile["budget"] = json!({"steps": 10_000, "tool_calls": 10_000, "tokens": 1_000_000_000, "ms": 86_400_000, "state_bytes": 16_777_216});
+    let mut gate = Gate::new().expect("a gate");
+    let agent = gate.register_profile(&profile.to_string()).expect("a profile").agent;
+    let at = 1_790_000_000_000_u64;
+    let started = json!({"type": "started", "at": at, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00",
+        "task": {"service": "payment-api", "env": "prod"}, "lists": {"services": ["payment-api"]}});
+    let begin = Instant::now();
+    let journal = FileJournal::create(&folder).expect("a journal");
+    let (mut run, actions) = Run::start(&gate, journal, &agent, &started.to_string()).expect("started");
+    let mut key = actions[0].key.clone();
+    for call in 1..=3333_u64 {
+        let at = at + call * 1000;
+        let output = json!({"type": "model_output", "at": at, "key": key, "usage": {"input": 1000, "output": 50},
+            "calls": [{"tool": "search_logs", "arguments": {"service": "payment-api", "since": format!("{call}m")}}]});
+        let execute = run.send(&output.to_string()).expect("sent");
+        assert_eq!(execute[0].kind, "execute", "{}", execute[0].json);
+        run.send(&json!({"type": "tool_started", "at": at + 1, "call": format!("c{call}")}).to_string()).expect("sent");
+        let words = format!("DB timeout after {call} s ").repeat(4);
+        let result = json!({"type": "tool_result", "at": at + 500, "call": format!("c{call}"), "result": {"confidence": "high",
+            "lines": [{"timestamp": "2026-09-21T14:10:00Z", "message": words}], "until": "2026-09-21T14:13:20Z"}});
+        key = run.send(&result.to_string()).expect("sent").remove(0).key;
+    }
+    assert_eq!(run.step(), 10_000);
+    println!("10,000 events played in {:?}", begin.elapsed());
+    let bytes = |folder: &Path| {
+        let files =
+            fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").metadata().expect("a file").len());
+        files.collect::<Vec<_>>()
+    };
+    let (artifacts, states) = (bytes(&folder.join("artifacts")), bytes(&folder.join("states")));
+    println!("journal.ndjson {} bytes", fs::metadata(folder.join("journal.ndjson")).expect("a journal").len());
+    println!("artifacts {} files, {} bytes", artifacts.len(), artifacts.iter().sum::<u64>());
+    println!("states {} files, {} bytes", states.len(), states.iter().sum::<u64>());
+    let begin = Instant::now();
+    let again = Run::open(&gate, FileJournal::open(&folder).expect("a journal")).expect("opened");
+    println!("Run::open {:?}", begin.elapsed());
+    assert_eq!(again.step(), 10_000);
+    fs::write(folder.join("long.profile.json"), profile.to_string()).expect("written");
+    for (name, options) in [
+        ("text", &["-p", "long/long.profile.json"][..]),
+        ("otlp", &["--otlp", "long.otlp.json"]),
+        ("html", &["--html", "long.html", "-p", "long/long.profile.json"]),
+        ("html without profile", &["--html", "long-bare.html"]),
+    ] {
+        let begin = Instant::now();
+        let output = seamgate(&[&["trace", "long"][..], options].concat());
+        is_status(&output, 0);
+        let file = options.get(1).and_then(|file| fs::metadata(traces().join(file)).ok());
+        let bytes =
+            if output.stdout.is_empty() { file.map_or(0, |file| file.len()) } else { output.stdout.len() as u64 };
+        println!("{name}: {:?}, {bytes} bytes", begin.elapsed());
+    }
+}
+
 /// What a browser makes of a page.
 mod page {
     use std::collections::BTreeSet;
@@ -391,9 +474,9 @@ mod page {
     use html5ever::{ParseOpts, parse_document, tendril::TendrilSink};
     use markup5ever_rcdom::{Handle, NodeData, RcDom};
 
-    const ELEMENTS: [&str; 28] = [
-        "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "h3", "span", "p", "ul", "ol",
-        "li", "b", "details", "summary", "dl", "dt", "dd", "div", "time", "a", "q", "code", "pre",
+    const ELEMENTS: [&str; 29] = [
+        "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "h3", "h4", "span", "p", "ul",
+        "ol", "li", "b", "details", "summary", "dl", "dt", "dd", "div", "time", "a", "q", "code", "pre",
     ];
 
     #[derive(Default)]

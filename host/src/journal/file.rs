@@ -22,6 +22,9 @@ pub(super) const NAME: &str = "journal.ndjson";
 /// The longest artifact and the longest state, in bytes: 64 MiB.
 const MAX_BLOB: usize = 64 * 1024 * 1024;
 
+/// How many states are kept. A run begins with the last one before its last step.
+const MAX_CHECKPOINTS: usize = 4;
+
 /// The journal of one run in a folder that is its own. `journal.ndjson` has its lines, `artifacts` whole results and prompts,
 /// `states` a state now and then. Only this user can read what it writes.
 ///
@@ -217,7 +220,11 @@ impl Journal for FileJournal {
             Ok(bytes) if bytes == text.as_bytes() => Ok(()),
             // A file that is damaged is replaced: its name says what it must hold.
             _ => write_whole(&path, text.as_bytes()).map_err(failed("write", &path)),
+        }?;
+        if let Blob::Checkpoint = blob {
+            keep_newest(&folder, &path);
         }
+        Ok(())
     }
 
     fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
@@ -230,6 +237,20 @@ impl Journal for FileJournal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed("read", &path)(error)),
         }
+    }
+}
+
+/// Remove all states but the newest. A state has all calls of its run, so that those of a long run would take the square of
+/// its length. If one cannot be removed, it stays: each is only a place to begin.
+fn keep_newest(folder: &Path, last: &Path) {
+    let Ok(files) = fs::read_dir(folder) else {
+        return;
+    };
+    let time = |file: fs::DirEntry| Some((file.metadata().ok()?.modified().ok()?, file.path()));
+    let mut files: Vec<_> = files.flatten().filter_map(time).filter(|(_, path)| path != last).collect();
+    files.sort();
+    for (_, path) in files.iter().rev().skip(MAX_CHECKPOINTS - 1) {
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -354,8 +354,9 @@ fn view(out: &mut String, json: &str) {
     let Ok(Shown { view: Some(view) }) = serde_json::from_str(json) else {
         return;
     };
-    out.push_str("<dl>");
-    for (name, value) in &view {
+    let kind = view.get("type").and_then(serde_json::Value::as_str).unwrap_or_default();
+    _ = write!(out, "<h4>{}</h4><dl>", text(kind, MAX_TITLE));
+    for (name, value) in view.iter().filter(|(name, _)| *name != "type") {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         if !value.is_empty() {
             _ = write!(out, "<dt>{}</dt><dd>{}</dd>", text(name, MAX_TITLE), text(&value, MAX_TEXT));
