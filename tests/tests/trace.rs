@@ -62,7 +62,7 @@ fn play(case: &RunCase, folder: &Path) {
             }
         }
     }
-    fs::write(folder.join("agent.json"), r#"{"profile": "agent.profile.json"}"#).expect("written");
+    fs::write(folder.join("agent.json"), r#"{"profiles": ["agent.profile.json"]}"#).expect("written");
     fs::write(folder.join("agent.profile.json"), &case.profile).expect("written");
 }
 
@@ -99,10 +99,8 @@ fn with_child(name: &str) -> PathBuf {
     for (at, event) in (1_790_000_002_100_u64..).step_by(100).zip(&mut child.events) {
         event["at"] = at.into();
     }
-    let key = delegate["key"].as_str().expect("a key");
-    let mut parts = key.rsplit('/');
-    let (n, step) = (parts.next().expect("n"), parts.next().expect("a step"));
-    play(&child, &folder.join("children").join(format!("{step}-{n}")));
+    let call = delegate["call"].as_str().expect("a key");
+    play(&child, &folder.join("children").join(call));
     folder
 }
 
@@ -316,7 +314,7 @@ fn hostile(name: &str, is_linked: bool) -> PathBuf {
         }
         false => &["type", "kind", "key", "artifact"],
     };
-    for folder in [family.join("children/2-0"), family.clone()] {
+    for folder in [family.join("children/c1"), family.clone()] {
         rewrite(&folder, |kind, value| {
             if kind != "state" {
                 poison(value, but);

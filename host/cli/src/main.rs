@@ -1,6 +1,7 @@
 //! `seamgate`: checks the output of an agent before strict code reads it.
 
 mod agent;
+mod approve;
 mod bake;
 mod check;
 mod console;
@@ -16,9 +17,11 @@ mod inspect;
 mod journal;
 mod lint;
 mod lists;
+mod mcp;
 mod ndjson;
 mod picture;
 mod private;
+mod process;
 mod run;
 mod safe;
 mod status;
@@ -47,6 +50,11 @@ enum Command {
     /// Run an agent, judge its output, ask again with feedback, and print only a valid document
     #[command(after_long_help = run::HELP)]
     Run(run::Arguments),
+    /// Run an agent that cannot exceed its profile: what it may do, read and claim
+    #[command(after_long_help = agent::HELP)]
+    Agent(agent::Arguments),
+    /// Decide about a call that waits for approval
+    Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
     /// Make a component with compiled contracts and profiles inside
@@ -71,6 +79,8 @@ fn main() -> ExitCode {
     let status = match Arguments::parse().command {
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Agent(arguments) => agent::run(&arguments),
+        Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),

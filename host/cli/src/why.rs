@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     dir: PathBuf,
     /// The claim: its number from 0, a JSON Pointer into the final document, or words of it
     claim: String,
-    /// The profile of the run, which says where claims stand [default: the one that DIR/agent.json names]
+    /// The profile of the run, which says where claims stand [default: one that DIR/agent.json names]
     #[arg(short, long, value_name = "PROFILE")]
     profile: Option<PathBuf>,
 }
@@ -196,7 +196,7 @@ fn collect(steps: &mut Steps, ids: &BTreeSet<&str>) -> (BTreeMap<String, Call>, 
                 "ask_approval" => call.ask = Some((step.at, action)),
                 "execute" => call.sent = Some((step.at, action)),
                 "delegate" => {
-                    call.child = trace::child_folder(std::path::Path::new(""), &action.key);
+                    call.child = trace::child_folder(std::path::Path::new(""), &action.call);
                     call.sent = Some((step.at, action));
                 }
                 _ => {}

@@ -217,7 +217,7 @@ impl Page<'_> {
     }
 
     fn child(&mut self, folder: &Path, started: &Started, known: &Known, depth: usize) {
-        let Some(child) = child_folder(folder, &started.key).filter(|child| child.is_dir()) else {
+        let Some(child) = child_folder(folder, &started.call).filter(|child| child.is_dir()) else {
             self.body.push_str("<p class=\"note\">The child's folder is not there.</p>");
             return;
         };

@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// Write OTLP/JSON instead, with the names of OpenTelemetry's conventions for generative AI
     #[arg(long, value_name = "FILE")]
     otlp: Option<PathBuf>,
-    /// The profile of the run, for what each audience sees and for claims [default: the one that DIR/agent.json names]
+    /// The profile of the run, for what each audience sees and for claims [default: one that DIR/agent.json names]
     #[arg(short, long, value_name = "PROFILE")]
     profile: Option<PathBuf>,
 }
@@ -99,9 +99,8 @@ struct Child<'c> {
 impl Child<'_> {
     /// What is wrong if its folder has another run.
     fn other(&self, folder: &Path, about: &About) -> Option<String> {
-        let Started { run, key } = self.started;
-        let is_other = about.run != *run && about.run != *key;
-        is_other.then(|| format!("{}: it has the run {:?}, and not {run:?}", folder.display(), about.run))
+        let run = &self.started.run;
+        (about.run != *run).then(|| format!("{}: it has the run {:?}, and not {run:?}", folder.display(), about.run))
     }
 }
 
@@ -158,7 +157,7 @@ fn nested(
     depth: usize,
     faults: &mut Vec<String>,
 ) -> Result<()> {
-    let Some(child) = child_folder(folder, &started.key).filter(|child| child.is_dir()) else {
+    let Some(child) = child_folder(folder, &started.call).filter(|child| child.is_dir()) else {
         return page.line(&format!("{:18}  the child's folder is not there", ""));
     };
     if depth >= MAX_DEPTH {

@@ -117,7 +117,7 @@ impl Trace<'_> {
 
     fn child(&mut self, folder: &Path, action: &Action, run: &Run, depth: usize) {
         let parent = run.open.get(&action.call).map(|open| open.id.clone());
-        let Some(child) = child_folder(folder, &action.key).filter(|child| depth < MAX_DEPTH && child.is_dir()) else {
+        let Some(child) = child_folder(folder, &action.call).filter(|child| depth < MAX_DEPTH && child.is_dir()) else {
             return;
         };
         let done = Steps::open(&child).and_then(|mut steps| self.run(&mut steps, parent.as_deref(), depth + 1));

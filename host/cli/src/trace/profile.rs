@@ -1,6 +1,10 @@
-//! The profile of a run: `-p PROFILE`, else the one that `agent.json` in the run's folder names.
+//! The profile of a run: `-p PROFILE`, else one that `agent.json` in the run's folder names.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Gate, MAX_FILE, open_regular, read_profile};
@@ -9,11 +13,10 @@ use serde::Deserialize;
 use super::steps::About;
 use crate::error::FaultError;
 
-/// How to go on with a run. Of it, only the profile counts here.
+/// How to go on with a run. Of it, only the profiles count here: of the agent, and of those that it delegates to.
 #[derive(Deserialize)]
-struct Agent {
-    #[serde(default)]
-    profile: Option<PathBuf>,
+struct Plan {
+    profiles: Vec<PathBuf>,
 }
 
 /// A profile that a gate holds.
@@ -23,27 +26,31 @@ pub(crate) struct Profile {
     pub(crate) json: String,
 }
 
-/// The profile of a run. It must be the one that the run began with.
+/// The profile of a run: the one that it began with.
 pub(crate) fn open(folder: &Path, named: Option<&Path>, about: &About) -> Result<Profile> {
-    let path = match named {
-        Some(path) => path.to_owned(),
-        None => of_agent(folder)?,
+    let paths = match named {
+        Some(path) => vec![path.to_owned()],
+        None => planned(folder)?,
     };
-    let name = || path.display().to_string();
-    let json = read_profile(&path)?;
-    let mut gate = Gate::new()?;
-    let info = gate.register_profile(&json).map_err(FaultError).with_context(name)?;
-    if info.profile != about.profile {
-        bail!("{}: the run began with the profile {}, and this is {}", name(), about.profile, info.profile);
+    let mut others = Vec::new();
+    for path in &paths {
+        let json = read_profile(path)?;
+        let mut gate = Gate::new()?;
+        let name = || path.display().to_string();
+        let info = gate.register_profile(&json).map_err(FaultError).with_context(name)?;
+        if info.profile == about.profile {
+            return Ok(Profile { gate, json });
+        }
+        others.push(format!("{} is {}", name(), info.profile));
     }
-    Ok(Profile { gate, json })
+    bail!("the run began with the profile {}: {}", about.profile, others.join(", "))
 }
 
-/// The path of the profile in `agent.json`, from the folder that it stands in.
-fn of_agent(folder: &Path) -> Result<PathBuf> {
+/// The paths of profiles in `agent.json`.
+fn planned(folder: &Path) -> Result<Vec<PathBuf>> {
     let path = folder.join("agent.json");
-    let name = || format!("no -p PROFILE, and {} names none", path.display());
-    let file = open_regular(std::fs::File::options().read(true), &path).with_context(name)?;
-    let agent: Agent = serde_json::from_reader(std::io::Read::take(file, MAX_FILE as u64)).with_context(name)?;
-    Ok(folder.join(agent.profile.with_context(name)?))
+    let name = || format!("there is no -p PROFILE, and {} names no profiles", path.display());
+    let file = open_regular(File::options().read(true), &path).with_context(name)?;
+    let plan: Plan = serde_json::from_reader(file.take(MAX_FILE as u64)).with_context(name)?;
+    Ok(plan.profiles.into_iter().map(|profile| folder.join(profile)).collect())
 }

@@ -337,10 +337,9 @@ fn read<T: DeserializeOwned>(line: &JournalLine) -> Result<T, String> {
         .map_err(|error| format!("line {} (\"n\":{}): this version cannot read it: {error}", line.n + 1, line.n))
 }
 
-/// The folder of a child in its parent's, by the key of the action that started it. None if that is no key.
-pub(crate) fn child_folder(parent: &Path, key: &str) -> Option<PathBuf> {
-    let mut parts = key.rsplit('/');
-    let (n, step) = (parts.next()?, parts.next()?);
-    let is_number = |text: &str| !text.is_empty() && text.len() <= 20 && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(n) && is_number(step)).then(|| parent.join("children").join(format!("{step}-{n}")))
+/// The folder of a child in its parent's, by the call that started it. None if that is no key of a call.
+pub(crate) fn child_folder(parent: &Path, call: &str) -> Option<PathBuf> {
+    let number = call.strip_prefix('c')?;
+    let is_number = !number.is_empty() && number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| parent.join("children").join(call))
 }

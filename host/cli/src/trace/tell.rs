@@ -35,8 +35,8 @@ pub(crate) struct Entry {
 /// A child, as the action that starts it names it.
 #[derive(Debug)]
 pub(crate) struct Started {
-    /// Of the action.
-    pub(crate) key: String,
+    /// The call that starts it.
+    pub(crate) call: String,
     pub(crate) run: String,
 }
 
@@ -294,7 +294,7 @@ impl Known {
             }
             "delegate" => {
                 self.begin_wait(&action.call, format!("the child {}", action.run), at);
-                let started = Started { key: action.key.clone(), run: action.run.clone() };
+                let started = Started { call: action.call.clone(), run: action.run.clone() };
                 let child = self.children.insert(action.run.clone()).then_some(started);
                 Entry { child, ..plain(format!("delegate {} to {}", action.call, action.agent)) }
                     .part("run", &action.run)

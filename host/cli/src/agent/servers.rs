@@ -1,0 +1,168 @@
+//! The servers file: how the host reaches the tools that a profile names.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use seamgate::{MAX_FILE, read_named};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{console::say, error::NoVerdict, mcp, process::Program, safe::safe};
+
+/// How long a tool may run by default, in seconds.
+const TIMEOUT_S: u64 = 60;
+const MAX_TIMEOUT_S: u64 = 86_400;
+
+/// The servers of a file, by the names that the profile has for them. The host's own tools stand under the empty name.
+#[derive(Default)]
+pub(crate) struct Servers {
+    /// Where commands run: the folder of the file.
+    pub(crate) folder: PathBuf,
+    pub(crate) all: BTreeMap<String, Server>,
+    /// Those that speak MCP, as they run.
+    running: BTreeMap<String, mcp::Server>,
+}
+
+/// One server.
+pub(crate) enum Server {
+    /// A command for each tool.
+    Commands(BTreeMap<String, Command>),
+    /// A process that speaks MCP.
+    Mcp(Command),
+}
+
+/// A program and how to run it.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Command {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// Variables that are added to its environment.
+    #[serde(default)]
+    pub(crate) env: BTreeMap<String, String>,
+    /// How long one call may take, in seconds.
+    #[serde(default = "default_timeout")]
+    pub(crate) timeout_s: u64,
+}
+
+fn default_timeout() -> u64 {
+    TIMEOUT_S
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+    servers: BTreeMap<String, Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    tools: Option<BTreeMap<String, Command>>,
+    mcp: Option<Command>,
+}
+
+impl Servers {
+    /// Read a servers file (`schemas/servers.schema.json`).
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let context = || format!("--servers {}", path.display());
+        let bytes = read_named(path, MAX_FILE).with_context(context)?;
+        let file: File = serde_json::from_slice(&bytes).with_context(context)?;
+        let all: Result<BTreeMap<_, _>> = file
+            .servers
+            .into_iter()
+            .map(|(name, entry)| {
+                let server = match (entry.tools, entry.mcp) {
+                    (Some(tools), None) => Server::Commands(tools),
+                    (None, Some(mcp)) => Server::Mcp(mcp),
+                    _ => bail!("the server {name:?} must have either \"tools\" or \"mcp\""),
+                };
+                server.commands().try_for_each(Command::check).with_context(|| format!("the server {name:?}"))?;
+                Ok((name, server))
+            })
+            .collect();
+        let folder = std::path::absolute(path).with_context(context)?.parent().map(Path::to_owned).unwrap_or_default();
+        Ok(Servers { folder, all: all.with_context(context)?, running: BTreeMap::new() })
+    }
+
+    /// Start the servers that speak MCP. They end when this is dropped. Linux ends them with the thread that starts them.
+    pub(crate) fn start(&mut self, without: &[String]) -> Result<()> {
+        for (name, server) in &self.all {
+            if let Server::Mcp(command) = server {
+                let program = Program {
+                    command: &command.command,
+                    environment: &command.env,
+                    without,
+                    folder: &self.folder,
+                    told_as: name,
+                };
+                let server = mcp::Server::start(&program)
+                    .map_err(|message| NoVerdict(format!("the server {name:?}: {message}")))?;
+                self.running.insert(name.clone(), server);
+            }
+        }
+        Ok(())
+    }
+
+    /// End those that run, without waiting for this to be dropped.
+    pub(crate) fn end(&self) {
+        self.running.values().for_each(mcp::Server::end);
+    }
+
+    /// A number that rises when a server's tools may have changed.
+    pub(crate) fn generation(&self) -> u64 {
+        self.running.values().map(mcp::Server::generation).sum()
+    }
+
+    /// A server that speaks MCP, and how long a call may take.
+    pub(crate) fn running(&self, server: &str) -> Option<(&mcp::Server, Duration)> {
+        let Some(Server::Mcp(Command { timeout_s, .. })) = self.all.get(server) else { return None };
+        self.running.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
+    }
+
+    /// What each server lists that speaks MCP. A server that has ended lists nothing.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (&str, Vec<Box<RawValue>>)> {
+        self.running.iter().map(|(name, server)| {
+            let tools = server.tools().unwrap_or_else(|message| {
+                say(&format!("seamgate: the server {:?} lists no tools: {}", safe(name), safe(&message)));
+                Vec::new()
+            });
+            (name.as_str(), tools)
+        })
+    }
+
+    /// The command of a tool whose server is no process.
+    pub(crate) fn command(&self, server: &str, tool: &str) -> Option<&Command> {
+        match self.all.get(server)? {
+            Server::Commands(tools) => tools.get(tool),
+            Server::Mcp(_) => None,
+        }
+    }
+}
+
+impl Server {
+    fn commands(&self) -> Box<dyn Iterator<Item = &Command> + '_> {
+        match self {
+            Server::Commands(tools) => Box::new(tools.values()),
+            Server::Mcp(command) => Box::new(std::iter::once(command)),
+        }
+    }
+}
+
+impl Command {
+    fn check(&self) -> Result<()> {
+        if self.command.is_empty() {
+            bail!("\"command\" must name a program");
+        }
+        if !(1..=MAX_TIMEOUT_S).contains(&self.timeout_s) {
+            bail!("\"timeout_s\" must be from 1 to {MAX_TIMEOUT_S}");
+        }
+        Ok(())
+    }
+}
