@@ -214,7 +214,7 @@ impl Journal for FileJournal {
         let folder = self.folder.join(folder_of(blob));
         make_folder(&folder)?;
         if !self.unsynced.contains(&folder) {
-            self.unsynced.push(folder);
+            self.unsynced.push(folder.clone());
         }
         match read_regular_to(&path, MAX_BLOB) {
             Ok(bytes) if bytes == text.as_bytes() => Ok(()),
