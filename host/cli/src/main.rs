@@ -4,6 +4,7 @@ mod agent;
 mod approve;
 mod bake;
 mod check;
+mod confine;
 mod console;
 mod contracts;
 mod describe;

@@ -20,7 +20,11 @@ use std::{
 
 pub(crate) use os::Signals;
 
-use crate::{console::say, safe::safe};
+use crate::{
+    confine::{Paths, confine},
+    console::say,
+    safe::safe,
+};
 
 /// How long the group may take to end by itself after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
@@ -55,6 +59,8 @@ pub(crate) struct Run<'a> {
     pub(crate) stop: Stop,
     /// What begins each line of its standard error. None: that is passed on as it is.
     pub(crate) told_as: Option<&'a str>,
+    /// What the child may reach. None: all that we may. Else this thread must end after the run, for it is confined, too.
+    pub(crate) paths: Option<&'a Paths>,
 }
 
 /// Ends one run from another thread.
@@ -121,6 +127,8 @@ pub(crate) struct Program<'a> {
     pub(crate) folder: &'a Path,
     /// What begins each line of its standard error.
     pub(crate) told_as: &'a str,
+    /// What it may reach. None: all that we may.
+    pub(crate) paths: Option<&'a Paths>,
 }
 
 impl Program<'_> {
@@ -134,6 +142,8 @@ impl Program<'_> {
 pub(crate) struct Service {
     /// `None` once it has been ended.
     child: Mutex<Option<Child>>,
+    /// Keeps the thread that started it: Linux kills the program with it.
+    _keeper: Sender<()>,
     /// Lines to write. `None` once it is dropped, which ends the program's input.
     lines: Option<Sender<String>>,
 }
@@ -144,8 +154,6 @@ const MAX_LINE: u64 = 64 * 1024 * 1024;
 impl Service {
     /// Start a program. `take` gets each line that it writes, and `None` at its end. What comes in by `answers` is written to it,
     /// too.
-    ///
-    /// Linux kills the program when the thread that started it ends: call this on the main thread.
     pub(crate) fn start(
         program: &Program,
         answers: Receiver<String>,
@@ -162,11 +170,11 @@ impl Service {
         }
         command.envs(program.environment);
         os::prepare(&mut command);
-        let mut child = command.spawn()?;
+        let (keeper, mut child) = spawn_on_own_thread(command, program.paths.cloned())?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (lines, written) = mpsc::channel::<String>();
         // From here on, dropping the service ends the child.
-        let service = Service { child: Mutex::new(Some(child)), lines: Some(lines.clone()) };
+        let service = Service { child: Mutex::new(Some(child)), _keeper: keeper, lines: Some(lines.clone()) };
         tell_errors(stderr, program.told_as)?;
         if let Some(mut stdin) = stdin {
             spawn(move || {
@@ -214,6 +222,20 @@ impl Service {
             let _ = lines.send(line);
         }
     }
+}
+
+/// Start a program on a thread of its own, which lives until what comes with the child is dropped.
+fn spawn_on_own_thread(mut command: Command, paths: Option<Paths>) -> io::Result<(Sender<()>, Child)> {
+    let (keeper, kept) = mpsc::channel::<()>();
+    let (sender, started) = mpsc::channel();
+    spawn(move || {
+        let confined = paths.as_ref().map_or(Ok(false), confine);
+        let _ = sender.send(confined.and_then(|_| command.spawn()));
+        // An error is the end of the service.
+        let _ = kept.recv();
+    })?;
+    let child = started.recv().map_err(io::Error::other)??;
+    Ok((keeper, child))
 }
 
 impl Drop for Service {
@@ -264,7 +286,8 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     let listener = sender.clone();
     let listening = signals.listen(move |signal| listener.send(Event::Signal(signal)).is_ok());
     run.stop.tell(&sender);
-    let mut child = match command.spawn() {
+    let confined = run.paths.map_or(Ok(false), confine);
+    let mut child = match confined.and_then(|_| command.spawn()) {
         Ok(child) => child,
         Err(error) => return Ok(Ended::NotStarted(error)),
     };

@@ -248,6 +248,7 @@ impl Agent<'_> {
             without: &[],
             stop: process::Stop::default(),
             told_as: None,
+            paths: None,
         };
         let start = Instant::now();
         let ended = process::run(&run, &self.signals, &mut |bytes| {

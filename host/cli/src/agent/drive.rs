@@ -211,7 +211,7 @@ impl<'s> Drive<'s> {
             return Err(NoVerdict("the run waits for nothing: this is a mistake of seamgate".to_owned()).into());
         }
         let until = self.run.wake_at();
-        let said = match self.waiting.values().next() {
+        let said = match self.waiting.values().find(|what| self.may_say(what)) {
             Some(what) => self.world.person.ask(what, until, &self.folder, || match self.came.try_recv() {
                 Ok(Came::Signal(signal)) => Some(signal),
                 _ => None,
@@ -229,7 +229,8 @@ impl<'s> Drive<'s> {
             Said::Decided { ask, is_approved, principal } => {
                 self.waiting.remove(&ask.key);
                 let decision = if is_approved { "approved" } else { "rejected" };
-                self.send(&Event::Approval { key: &ask.key, digest: &ask.digest, decision, principal: &principal })?;
+                let (key, digest, principal) = (&ask.key, &ask.digest, &principal);
+                self.send(&Event::Approval { key, digest, decision, principal, token: None })?;
                 return Ok(None);
             }
             Said::Answered { question, text, principal } => {
@@ -243,6 +244,18 @@ impl<'s> Drive<'s> {
         Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
     }
 
+    /// Whether the person at the terminal may say it there. Who has a key signs what they decide.
+    fn may_say(&self, what: &What) -> bool {
+        let principal = &self.world.person.principal;
+        let profile = self.world.profiles.of(self.run.agent());
+        match what {
+            What::Approval(ask) => {
+                ask.by.contains(principal) && profile.is_none_or(|profile| profile.keys(principal).is_empty())
+            }
+            What::Input(_) => true,
+        }
+    }
+
     /// Send what a person answered.
     pub(super) fn answer(&mut self, question: &Question, text: &str, principal: &str) -> Result<()> {
         match &question.call {
@@ -253,7 +266,11 @@ impl<'s> Drive<'s> {
 
     /// Take the first question out of what is asked now, before the loop begins.
     pub(super) fn take_question(&mut self, is_it: impl Fn(&Question) -> bool) -> Option<Question> {
-        self.todo.iter().filter_map(|action| Question::of(action).ok().flatten()).find(is_it)
+        let asked = self.todo.iter().map(|action| Question::of(action).ok().flatten());
+        let (at, question) = asked.enumerate().find_map(|(at, question)| Some((at, question.filter(&is_it)?)))?;
+        // Nobody is asked again what is answered.
+        self.todo.remove(at);
+        Some(question)
     }
 
     /// Do not wait for answers that come too late now.

@@ -60,6 +60,8 @@ pub(crate) enum Event<'e> {
         digest: &'e str,
         decision: &'e str,
         principal: &'e str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        token: Option<&'e str>,
     },
     Input {
         key: &'e str,

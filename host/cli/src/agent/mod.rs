@@ -10,6 +10,7 @@ mod person;
 mod plan;
 mod progress;
 mod servers;
+mod token;
 mod tool;
 
 use std::{
@@ -36,7 +37,8 @@ pub(crate) use self::{
     event::{Event, now},
     lock::Lock,
     person::{Ask, is_terminal, show_ask},
-    plan::{Plan, Profiles},
+    plan::{Plan, Profiles, Registered},
+    token::{Claims, MAX_TOKEN, verify},
 };
 use crate::{
     console::{print, say},

@@ -171,6 +171,7 @@ fn ask_command(
         without: &[],
         stop,
         told_as: Some("model"),
+        paths: None,
     };
     let unreachable = |message: String| Err(NoAnswer::Unreachable(message));
     let program = || command.first().map(|word| word.to_string_lossy()).unwrap_or_default();

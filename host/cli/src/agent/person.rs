@@ -112,7 +112,6 @@ impl Person {
             return Ok(Said::Nothing);
         }
         match what {
-            What::Approval(ask) if !ask.by.contains(&self.principal) => return Ok(Said::Nothing),
             What::Approval(ask) => {
                 show_ask(ask, folder);
                 say(&format!("Approve this call as {}? [y/N]", safe(&self.principal)));

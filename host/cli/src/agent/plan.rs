@@ -109,6 +109,14 @@ pub(crate) struct Registered {
     pub(crate) info: ProfileInfo,
     /// Its tools, with the definitions that are pinned.
     pub(crate) tools: Vec<Pinned>,
+    /// Groups of those who may approve.
+    approvers: BTreeMap<String, Vec<Approver>>,
+}
+
+#[derive(Deserialize)]
+struct Approver {
+    principal: String,
+    key: Option<String>,
 }
 
 /// A tool of a profile, as far as its host has to know it.
@@ -121,6 +129,12 @@ pub(crate) struct Pinned {
 }
 
 impl Registered {
+    /// The public keys of a principal. Who has one decides by tokens that are signed with it.
+    pub(crate) fn keys(&self, principal: &str) -> Vec<&str> {
+        let all = self.approvers.values().flatten().filter(|approver| approver.principal == principal);
+        all.filter_map(|approver| approver.key.as_deref()).collect()
+    }
+
     /// The tools that servers have, in the format of lock files. What a command runs has the definition that is pinned.
     pub(crate) fn listed(&self, servers: &Servers) -> Result<Box<RawValue>> {
         #[derive(Serialize)]
@@ -156,6 +170,8 @@ impl Profiles {
         struct Document {
             #[serde(default)]
             tools: Vec<Pinned>,
+            #[serde(default)]
+            approvers: BTreeMap<String, Vec<Approver>>,
         }
         let mut gate = Gate::new()?;
         let mut all = Vec::new();
@@ -163,8 +179,8 @@ impl Profiles {
             let text = read_profile(path)?;
             let context = || path.display().to_string();
             let info = gate.register_profile(&text).map_err(FaultError).with_context(context)?;
-            let Document { tools } = serde_json::from_str(&text).with_context(context)?;
-            all.push(Registered { info, tools });
+            let Document { tools, approvers } = serde_json::from_str(&text).with_context(context)?;
+            all.push(Registered { info, tools, approvers });
         }
         Ok(Profiles { gate, all })
     }

@@ -11,7 +11,14 @@ use seamgate::{MAX_FILE, read_named};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::{console::say, error::NoVerdict, mcp, process::Program, safe::safe};
+use crate::{
+    confine::{Paths, is_supported},
+    console::say,
+    error::NoVerdict,
+    mcp,
+    process::Program,
+    safe::safe,
+};
 
 /// How long a tool may run by default, in seconds.
 const TIMEOUT_S: u64 = 60;
@@ -47,6 +54,8 @@ pub(crate) struct Command {
     /// How long one call may take, in seconds.
     #[serde(default = "default_timeout")]
     pub(crate) timeout_s: u64,
+    /// What it may reach: paths from the folder of the file. None: all that this user may.
+    pub(crate) paths: Option<Paths>,
 }
 
 fn default_timeout() -> u64 {
@@ -72,27 +81,35 @@ impl Servers {
     /// Read a servers file (`schemas/servers.schema.json`).
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let context = || format!("--servers {}", path.display());
+        let folder = std::path::absolute(path).with_context(context)?.parent().map(Path::to_owned).unwrap_or_default();
         let bytes = read_named(path, MAX_FILE).with_context(context)?;
         let file: File = serde_json::from_slice(&bytes).with_context(context)?;
         let all: Result<BTreeMap<_, _>> = file
             .servers
             .into_iter()
             .map(|(name, entry)| {
-                let server = match (entry.tools, entry.mcp) {
+                let mut server = match (entry.tools, entry.mcp) {
                     (Some(tools), None) => Server::Commands(tools),
                     (None, Some(mcp)) => Server::Mcp(mcp),
                     _ => bail!("the server {name:?} must have either \"tools\" or \"mcp\""),
                 };
-                server.commands().try_for_each(Command::check).with_context(|| format!("the server {name:?}"))?;
+                let mut commands: Vec<&mut Command> = match &mut server {
+                    Server::Commands(tools) => tools.values_mut().collect(),
+                    Server::Mcp(command) => vec![command],
+                };
+                let mut checked = commands.iter_mut().map(|command| command.check(&folder));
+                checked.try_for_each(|checked| checked.with_context(|| format!("the server {name:?}")))?;
                 Ok((name, server))
             })
             .collect();
-        let folder = std::path::absolute(path).with_context(context)?.parent().map(Path::to_owned).unwrap_or_default();
         Ok(Servers { folder, all: all.with_context(context)?, running: BTreeMap::new() })
     }
 
-    /// Start the servers that speak MCP. They end when this is dropped. Linux ends them with the thread that starts them.
+    /// Start the servers that speak MCP. They end when this is dropped.
     pub(crate) fn start(&mut self, without: &[String]) -> Result<()> {
+        if self.all.values().any(Server::has_paths) && !is_supported() {
+            say("seamgate: this system has no Landlock: tools can reach more than their \"paths\"");
+        }
         for (name, server) in &self.all {
             if let Server::Mcp(command) = server {
                 let program = Program {
@@ -101,6 +118,7 @@ impl Servers {
                     without,
                     folder: &self.folder,
                     told_as: name,
+                    paths: command.paths.as_ref(),
                 };
                 let server = mcp::Server::start(&program)
                     .map_err(|message| NoVerdict(format!("the server {name:?}: {message}")))?;
@@ -147,21 +165,29 @@ impl Servers {
 }
 
 impl Server {
-    fn commands(&self) -> Box<dyn Iterator<Item = &Command> + '_> {
+    /// Whether it has a program that is to be confined.
+    fn has_paths(&self) -> bool {
         match self {
-            Server::Commands(tools) => Box::new(tools.values()),
-            Server::Mcp(command) => Box::new(std::iter::once(command)),
+            Server::Commands(tools) => tools.values().any(|command| command.paths.is_some()),
+            Server::Mcp(command) => command.paths.is_some(),
         }
     }
 }
 
 impl Command {
-    fn check(&self) -> Result<()> {
+    /// Check what a file says, and find its paths from the file's folder.
+    fn check(&mut self, folder: &Path) -> Result<()> {
         if self.command.is_empty() {
             bail!("\"command\" must name a program");
         }
         if !(1..=MAX_TIMEOUT_S).contains(&self.timeout_s) {
             bail!("\"timeout_s\" must be from 1 to {MAX_TIMEOUT_S}");
+        }
+        for path in self.paths.iter_mut().flat_map(|paths| paths.read.iter_mut().chain(&mut paths.write)) {
+            *path = folder.join(&*path);
+            if let Err(error) = path.metadata() {
+                bail!("\"paths\": {}: {error}", path.display());
+            }
         }
         Ok(())
     }

@@ -123,6 +123,7 @@ pub(super) fn run(
         without,
         stop,
         told_as: Some(&execute.tool),
+        paths: tool.paths.as_ref(),
     };
     let start = Instant::now();
     let failed = |message: String| Outcome::Failed { message, may_have_run: true };
