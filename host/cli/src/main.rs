@@ -27,6 +27,8 @@ mod run;
 mod safe;
 mod status;
 mod stream;
+mod trace;
+mod why;
 
 use std::process::ExitCode;
 
@@ -62,6 +64,12 @@ enum Command {
     Describe(describe::Arguments),
     /// List what a component holds
     Inspect(inspect::Arguments),
+    /// Show a run of an agent: its turns, calls, decisions, approvals and budgets
+    #[command(after_help = trace::HELP)]
+    Trace(trace::Arguments),
+    /// Follow a claim of a run's answer back: to its observations, results, calls, permissions and prompts
+    #[command(after_help = why::HELP)]
+    Why(why::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -78,6 +86,8 @@ fn main() -> ExitCode {
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
     };
     status
         .unwrap_or_else(|error| {
