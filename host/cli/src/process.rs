@@ -549,8 +549,11 @@ mod os {
     #[derive(Default)]
     struct Listeners {
         last: u64,
-        all: Vec<(u64, Box<dyn Fn(i32) -> bool + Send>)>,
+        all: Vec<(u64, Listener)>,
     }
+
+    /// Gives whether somebody heard the signal.
+    type Listener = Box<dyn Fn(i32) -> bool + Send>;
 
     /// As long as this lives, a listener is told of signals.
     pub(crate) struct Listening {
