@@ -546,10 +546,14 @@ mod os {
         }
     }
 
+    /// Is told of a signal, and gives whether it heard it.
+    type Listener = Box<dyn Fn(i32) -> bool + Send>;
+
     #[derive(Default)]
     struct Listeners {
         last: u64,
-        all: Vec<(u64, Box<dyn Fn(i32) -> bool + Send>)>,
+        /// By their numbers.
+        all: Vec<(u64, Listener)>,
     }
 
     /// As long as this lives, a listener is told of signals.
