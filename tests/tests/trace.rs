@@ -407,7 +407,7 @@ fn the_last_states_are_kept_and_a_run_goes_on_with_them() {
 
 /// The figures of docs/trace.md. `cargo test --release -p seamgate-tests --test trace -- --ignored --nocapture ten_thousand`
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes minutes"]
 fn a_run_of_ten_thousand_events() {
     let folder = fresh("long");
     let mut profile: Value = serde_json::from_str(&case("projections/run").profile).expect("JSON");

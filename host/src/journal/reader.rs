@@ -4,7 +4,7 @@ use std::{fs::File, path::Path};
 
 use super::{
     Blob, FileJournal, Journal, JournalError, Line, Torn,
-    disk::lock,
+    disk::{failed, lock},
     file::{NAME, not_there},
     restore,
     scan::Scan,
@@ -44,9 +44,7 @@ pub struct JournalLine {
 
 /// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each step
 /// together. Each line is checked against the one before it. A line that is damaged ends them with an error that names it. A
-/// step that a crash cut is not given: [`torn`](JournalReader::torn) tells it.
-///
-/// Nobody can append while this exists, so drop it soon.
+/// step that a crash cut is not given: [`torn`](JournalReader::torn) tells it. What is appended after `open` is not read.
 ///
 /// ```no_run
 /// let mut reader = seamgate::JournalReader::open("runs/r1".as_ref())?;
@@ -74,8 +72,12 @@ impl JournalReader {
     pub fn open(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(NAME);
         let file = open_regular(File::options().read(true), &path).map_err(|error| not_there(folder, error))?;
+        // While nobody appends, the file has no half of a step that is being written. Its lines never change after that, so
+        // that whoever reads them slowly keeps nobody from appending.
         lock(&file, &path, File::try_lock_shared)?;
-        Ok(JournalReader { journal: FileJournal::at(folder), scan: Some(Scan::new(&file, &path)?), torn: None })
+        let scan = Scan::new(&file, &path)?;
+        file.unlock().map_err(failed("read", &path))?;
+        Ok(JournalReader { journal: FileJournal::at(folder), scan: Some(scan), torn: None })
     }
 
     /// After the last line: what a crash left of a step.
