@@ -533,6 +533,8 @@ fn delegating(name: &str) -> Place {
     let budget = json!({ "steps": 5, "tool_calls": 2, "tokens": 100_000 });
     parent["delegate"] = json!([{ "agent": "worker", "profile": digest, "tools": ["look", "act"], "permit": "allow", "budget": budget }]);
     parent["prompt"]["role"] = json!("You hand on.");
+    parent["budget"]["steps"] = json!(20);
+    parent["budget"]["tool_calls"] = json!(20);
     place.write("ops.profile.json", parent);
     place.write("worker.profile.json", worker);
     place.write(
