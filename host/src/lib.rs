@@ -71,7 +71,7 @@ pub use finish::UnknownFinish;
 pub use gate::Gate;
 pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop, UnknownStop};
 pub use instance::Instance;
-pub use journal::{Blob, FileJournal, Journal, JournalError, Lines, Torn};
+pub use journal::{Blob, FileJournal, Journal, JournalError, JournalLine, JournalReader, LineKind, Lines, Torn};
 pub use json::UnknownWord;
 pub use limits::{Limits, Usage};
 pub use options::Options;

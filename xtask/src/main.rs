@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod conformance;
 mod demo;
+mod demo_agent;
 mod demo_llm;
 mod edge;
 mod fuzz;
@@ -135,7 +136,10 @@ fn dispatch(command: Command) -> Result<()> {
     }
     match command {
         Command::Build => {}
-        Command::Demo => demo::demo()?,
+        Command::Demo => {
+            demo::demo()?;
+            demo_agent::demo()?;
+        }
         Command::DemoLlm => demo_llm::demo()?,
         Command::Test { arguments } => match arguments.is_empty() {
             true => test::all()?,

@@ -5,9 +5,9 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result};
 
 use crate::{
-    install::{environment, packages},
+    install::{environment, has_python, packages},
     js, python,
-    run::{command, root, run},
+    run::{command, root, run, say},
 };
 
 /// The recipes, their tests, and the files that pin the frameworks.
@@ -20,10 +20,26 @@ const DOCUMENTS: [&str; 2] = ["ops.profile.json", "ops.lock.json"];
 /// Where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
 
+/// What reads the spans of a trace with OpenTelemetry's own messages.
+const SPANS: &str = "tests/otlp";
+
 /// Run the tests of all recipes, each with the package as it is published.
 pub(crate) fn test() -> Result<()> {
     in_python()?;
-    in_node()
+    in_node()?;
+    spans()
+}
+
+/// Read what `seamgate trace --otlp` writes with OpenTelemetry's messages.
+fn spans() -> Result<()> {
+    if !has_python() {
+        say("skipping the spans of a trace: python3 with its module venv is missing");
+        return Ok(());
+    }
+    let folder = Path::new(FOLDER).join("otlp");
+    let requirements = Path::new(SPANS).join("requirements.txt");
+    environment("python3", &folder, &requirements, &["--only-binary", ":all:"], "installing OpenTelemetry's messages")?;
+    run(command(root().join(folder).join("bin/python")).arg(Path::new(SPANS).join("check.py")))
 }
 
 fn in_python() -> Result<()> {
@@ -32,7 +48,7 @@ fn in_python() -> Result<()> {
     };
     let configuration = ["--config", "host/python/pyproject.toml", RECIPES];
     for check in [["ruff", "format", "--check"].as_slice(), &["ruff", "check", "--ignore", "D,S"]] {
-        run(python::tool(&tools, check).args(configuration))?;
+        run(python::tool(&tools, check).args(configuration).arg(SPANS))?;
     }
     let folder = Path::new(FOLDER).join("python");
     let what = "installing LangGraph and the OpenAI Agents SDK";

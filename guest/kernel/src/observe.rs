@@ -64,11 +64,11 @@ pub(crate) fn observe_as(
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
         Body::Text(text) if rule.contract.is_some() && !result.is_error => Some(text),
-        Body::Text(_) | Body::Pieces { .. } => None,
+        Body::Text(_) | Body::Told(_) | Body::Pieces { .. } => None,
     };
     match (whole, &result.body) {
         (Some(text), _) => read.json(rule, text, &mark),
-        (None, Body::Text(text)) => read.text(rule, text, &mark),
+        (None, Body::Text(text) | Body::Told(text)) => read.text(rule, text, &mark),
         (None, Body::Pieces { head, tail, length, .. }) => read.pieces(rule, head, tail, *length, &mark),
         (None, Body::Json(_)) => {}
     }

@@ -21,6 +21,8 @@ pub(crate) enum Body {
     /// JSON text without optional white space.
     Json(String),
     Text(String),
+    /// What is said in place of a result: nothing that the tool returned, so no schema is about it.
+    Told(String),
     /// The whole is too large.
     Pieces {
         head: String,
@@ -55,7 +57,7 @@ impl ToolResult {
     /// The digest of the whole, and its length in bytes.
     pub(crate) fn artifact(&self) -> (String, u64) {
         match &self.body {
-            Body::Json(text) | Body::Text(text) => (digest(text), text.len() as u64),
+            Body::Json(text) | Body::Text(text) | Body::Told(text) => (digest(text), text.len() as u64),
             Body::Pieces { length, digest, .. } => (digest.clone(), *length),
         }
     }

@@ -7,7 +7,7 @@ use std::{io, path::Path};
 
 use tempfile::TempDir;
 
-use crate::agent::Signals;
+use crate::process::Signals;
 
 const PREFIX: &str = "seamgate-run-";
 

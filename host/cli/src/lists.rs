@@ -1,6 +1,10 @@
 //! `--list NAME=FILE`: the values of a list that a contract's `allow` names.
 
-use std::{collections::BTreeSet, io, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Gate, MAX_FILE, Request, read_named};
@@ -29,9 +33,14 @@ pub(crate) fn add<'t>(gate: &Gate, request: Request<'t>, lists: &[(String, PathB
         if !given.insert(name) {
             bail!("--list {name}: give each list once");
         }
-        let values = read_named(file, MAX_FILE)
-            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
-            .with_context(|| format!("--list {name}: cannot read {}", file.display()))?;
-        Ok(request.list(name, values.lines()))
+        Ok(request.list(name, read(name, file)?))
     })
+}
+
+/// The values of a list: the lines of its file.
+pub(crate) fn read(name: &str, file: &Path) -> Result<Vec<String>> {
+    let values = read_named(file, MAX_FILE)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
+        .with_context(|| format!("--list {name}: cannot read {}", file.display()))?;
+    Ok(values.lines().map(str::to_owned).collect())
 }

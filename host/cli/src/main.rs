@@ -1,8 +1,10 @@
 //! `seamgate`: checks the output of an agent before strict code reads it.
 
 mod agent;
+mod approve;
 mod bake;
 mod check;
+mod confine;
 mod console;
 mod contracts;
 mod describe;
@@ -16,13 +18,17 @@ mod inspect;
 mod journal;
 mod lint;
 mod lists;
+mod mcp;
 mod ndjson;
 mod picture;
 mod private;
+mod process;
 mod run;
 mod safe;
 mod status;
 mod stream;
+mod trace;
+mod why;
 
 use std::process::ExitCode;
 
@@ -45,6 +51,11 @@ enum Command {
     /// Run an agent, judge its output, ask again with feedback, and print only a valid document
     #[command(after_long_help = run::HELP)]
     Run(run::Arguments),
+    /// Run an agent that cannot exceed its profile: what it may do, read and claim
+    #[command(after_long_help = agent::HELP)]
+    Agent(agent::Arguments),
+    /// Decide about a call that waits for approval
+    Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
     /// Make a component with compiled contracts and profiles inside
@@ -53,6 +64,12 @@ enum Command {
     Describe(describe::Arguments),
     /// List what a component holds
     Inspect(inspect::Arguments),
+    /// Show a run of an agent: its turns, calls, decisions, approvals and budgets
+    #[command(after_help = trace::HELP)]
+    Trace(trace::Arguments),
+    /// Follow a claim of a run's answer back: to its observations, results, calls, permissions and prompts
+    #[command(after_help = why::HELP)]
+    Why(why::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -63,10 +80,14 @@ fn main() -> ExitCode {
     let status = match Arguments::parse().command {
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Agent(arguments) => agent::run(&arguments),
+        Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
     };
     status
         .unwrap_or_else(|error| {

@@ -17,7 +17,6 @@ use seamgate::{
 };
 
 use crate::{
-    agent::{self, Ended, Signals},
     console::{count, print, say},
     contracts,
     error::{FaultError, NoVerdict},
@@ -25,6 +24,7 @@ use crate::{
     folder::{self, Folder},
     journal::{About, Decision, Journal},
     lists,
+    process::{self, Ended, Signals},
     safe::safe,
     status::Status,
 };
@@ -233,7 +233,7 @@ impl Agent<'_> {
             input.push(b'\n');
         }
         let bar = if io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        let run = agent::Run {
+        let run = process::Run {
             command: &self.arguments.command,
             environment: &[
                 ("SEAMGATE_ATTEMPT", number.to_string().into()),
@@ -244,9 +244,14 @@ impl Agent<'_> {
             input: &input,
             timeout: Duration::from_secs(self.arguments.timeout),
             limit: Limits::default().output_bytes,
+            folder: None,
+            without: &[],
+            stop: process::Stop::default(),
+            told_as: None,
+            paths: None,
         };
         let start = Instant::now();
-        let ended = agent::run(&run, &self.signals, &mut |bytes| {
+        let ended = process::run(&run, &self.signals, &mut |bytes| {
             let seconds = start.elapsed().as_secs();
             bar.set_message(format!("attempt {number} of {most}: {seconds} s, {bytes} bytes"));
             bar.tick();
@@ -259,6 +264,7 @@ impl Agent<'_> {
         let limit = Limits::default().output_bytes;
         let (output, exit, message) = match ended {
             Ended::Interrupted(signal) => return AgentResult::Signal(u8::try_from(signal).unwrap_or(127)),
+            Ended::Stopped => return AgentResult::Signal(15),
             Ended::Exited { output } => match finish(folder) {
                 Ok(finish) => return AgentResult::Output(Produced::from(output).finish(finish)),
                 Err(message) => (output, Some(0), message),

@@ -7,7 +7,8 @@ use seamgate::{Disposition, Fault};
 use crate::error::{FaultError, NoVerdict, Unwritten};
 
 pub(crate) const HELP: &str = "\
-Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict";
+Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict,
+6 waits for a person";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(crate) enum Status {
     Partial,
     Refused,
     Fault,
+    /// A run waits for a person.
+    Waits,
     /// The reader of standard output closed it.
     BrokenPipe,
     /// A signal ended the command.
@@ -52,6 +55,7 @@ impl Status {
             Status::Partial => 3,
             Status::Refused => 4,
             Status::Fault => 5,
+            Status::Waits => 6,
             // A shell shows the same for a program that SIGPIPE ended.
             Status::BrokenPipe => 141,
             Status::Signal(signal) => 128_u8.saturating_add(signal),

@@ -17,10 +17,13 @@ use crate::{
     file::{open_regular, read_regular_to},
 };
 
-const NAME: &str = "journal.ndjson";
+pub(super) const NAME: &str = "journal.ndjson";
 
 /// The longest artifact and the longest state, in bytes: 64 MiB.
 const MAX_BLOB: usize = 64 * 1024 * 1024;
+
+/// How many states are kept. A run begins with the last one before its last step.
+const MAX_CHECKPOINTS: usize = 4;
 
 /// The journal of one run in a folder that is its own. `journal.ndjson` has its lines, `artifacts` whole results and prompts,
 /// `states` a state now and then. Only this user can read what it writes.
@@ -68,7 +71,7 @@ impl FileJournal {
                 _ => Err(JournalError::Exists { journal: journal.name() }),
             };
         }
-        Ok(FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() })
+        Ok(FileJournal::at(folder))
     }
 
     /// The journal of a run that has begun. Reads all lines once, and checks that each follows the one before it. Writes
@@ -80,13 +83,7 @@ impl FileJournal {
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, JournalError> {
         let folder = folder.as_ref();
         let path = folder.join(NAME);
-        let file = open_regular(File::options().read(true), &path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {
-                journal: folder.display().to_string(),
-                message: format!("it has no {NAME}: name the folder of a run"),
-            },
-            _ => failed("read", &path)(error),
-        })?;
+        let file = open_regular(File::options().read(true), &path).map_err(|error| not_there(folder, error))?;
         lock(&file, &path, File::try_lock_shared)?;
         let (whole, torn) = scan(&file, &path)?;
         if let Some(Torn { bytes, lines }) = &torn {
@@ -98,6 +95,11 @@ impl FileJournal {
             );
         }
         Ok(FileJournal { folder: folder.to_owned(), whole, torn, unsynced: Vec::new() })
+    }
+
+    /// In a folder, before any line is read.
+    pub(super) fn at(folder: &Path) -> Self {
+        FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() }
     }
 
     /// The folder.
@@ -212,13 +214,17 @@ impl Journal for FileJournal {
         let folder = self.folder.join(folder_of(blob));
         make_folder(&folder)?;
         if !self.unsynced.contains(&folder) {
-            self.unsynced.push(folder);
+            self.unsynced.push(folder.clone());
         }
         match read_regular_to(&path, MAX_BLOB) {
             Ok(bytes) if bytes == text.as_bytes() => Ok(()),
             // A file that is damaged is replaced: its name says what it must hold.
             _ => write_whole(&path, text.as_bytes()).map_err(failed("write", &path)),
+        }?;
+        if let Blob::Checkpoint = blob {
+            keep_newest(&folder, &path);
         }
+        Ok(())
     }
 
     fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
@@ -231,6 +237,31 @@ impl Journal for FileJournal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed("read", &path)(error)),
         }
+    }
+}
+
+/// Remove all states but the newest. A state has all calls of its run, so that those of a long run would take the square of
+/// its length. If one cannot be removed, it stays: each is only a place to begin.
+fn keep_newest(folder: &Path, last: &Path) {
+    let Ok(files) = fs::read_dir(folder) else {
+        return;
+    };
+    let time = |file: fs::DirEntry| Some((file.metadata().ok()?.modified().ok()?, file.path()));
+    let mut files: Vec<_> = files.flatten().filter_map(time).filter(|(_, path)| path != last).collect();
+    files.sort();
+    for (_, path) in files.iter().rev().skip(MAX_CHECKPOINTS - 1) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Why the lines of a folder cannot be opened.
+pub(super) fn not_there(folder: &Path, error: io::Error) -> JournalError {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => JournalError::NotAJournal {
+            journal: folder.display().to_string(),
+            message: format!("it has no {NAME}: name the folder of a run"),
+        },
+        _ => failed("read", &folder.join(NAME))(error),
     }
 }
 

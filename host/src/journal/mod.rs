@@ -4,12 +4,14 @@ mod disk;
 mod error;
 mod file;
 mod line;
+mod reader;
 mod scan;
 mod set_aside;
 
 pub use error::JournalError;
 pub use file::FileJournal;
 pub(crate) use line::{Chain, Checked, Line};
+pub use reader::{JournalLine, JournalReader, LineKind};
 pub use scan::Torn;
 pub(crate) use set_aside::{Artifact, inline, restore, set_aside, write_normal};
 

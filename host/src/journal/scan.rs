@@ -86,43 +86,82 @@ impl Iterator for Texts {
     }
 }
 
-/// Read a journal to its end: what is whole, and what a crash left after it.
-pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
-    let length = file.metadata().map_err(failed("read", path))?.len();
-    let clone = file.try_clone().map_err(failed("read", path))?;
-    let mut lines = Texts::new(clone, path, length);
-    let name = path.display().to_string();
-    let mut checked = Checked::default();
-    let mut whole = Whole::default();
-    let (mut end, mut bytes) = (0, Vec::new());
-    while lines.read(&mut bytes)? {
+/// The lines of a file, each checked, up to its end or to a line that a crash cut.
+pub(super) struct Scan {
+    lines: Texts,
+    checked: Checked,
+    name: String,
+    /// Of the file when the scan began. What is appended later is not read.
+    length: u64,
+    /// The last line that was read, with its end.
+    bytes: Vec<u8>,
+    read: u64,
+    whole: Whole,
+}
+
+impl Scan {
+    /// From the file's beginning.
+    pub(super) fn new(file: &File, path: &Path) -> Result<Self, JournalError> {
+        let length = file.metadata().map_err(failed("read", path))?.len();
+        let clone = file.try_clone().map_err(failed("read", path))?;
+        Ok(Scan {
+            lines: Texts::new(clone, path, length),
+            checked: Checked::default(),
+            name: path.display().to_string(),
+            length,
+            bytes: Vec::new(),
+            read: 0,
+            whole: Whole::default(),
+        })
+    }
+
+    /// The next line and its number.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, Line<'_>)>, JournalError> {
+        let Scan { lines, checked, name, bytes, .. } = self;
+        if !lines.read(bytes)? {
+            return Ok(None);
+        }
+        let n = lines.n;
         if bytes.last() != Some(&b'\n') {
-            if !checked.chain.is_cut(&bytes) {
-                return Err(match lines.n {
-                    0 => not_a_journal(name),
+            if !checked.chain.is_cut(bytes) {
+                return Err(match n {
+                    0 => not_a_journal(name.clone()),
                     _ => lines.wrong("it is changed: it is the last line, and neither whole nor the beginning of one"),
                 });
             }
             lines.n += 1;
-            break;
+            return Ok(None);
         }
-        end += bytes.len() as u64;
-        let text = str::from_utf8(&bytes[..bytes.len() - 1]).map_err(|_| match lines.n {
+        self.read += bytes.len() as u64;
+        let text = str::from_utf8(&bytes[..bytes.len() - 1]).map_err(|_| match n {
             0 => not_a_journal(name.clone()),
             _ => lines.wrong("it is changed: it is not UTF-8"),
         })?;
         lines.n += 1;
         let next = || lines.next().and_then(Result::ok);
-        let line = checked.take(&name, text, next).map_err(|error| match error {
-            JournalError::Line { line: 0, journal, .. } if checked.chain.n == 0 => not_a_journal(journal),
+        let line = checked.take(name, text, next).map_err(|error| match error {
+            JournalError::Line { line: 0, journal, .. } if n == 0 => not_a_journal(journal),
             error => error,
         })?;
         if let Line::State(_) = line {
-            whole = Whole { lines: lines.n, bytes: end, last: (bytes.len() as u64, digest(&bytes)) };
+            self.whole = Whole { lines: n + 1, bytes: self.read, last: (bytes.len() as u64, digest(bytes)) };
         }
+        Ok(Some((n, line)))
     }
-    let torn = (length > whole.bytes).then(|| Torn { bytes: length - whole.bytes, lines: whole.lines..lines.n });
-    Ok((whole, torn))
+
+    /// After the last line: what is whole, and what a crash left after it.
+    pub(super) fn end(self) -> (Whole, Option<Torn>) {
+        let Scan { lines, length, whole, .. } = self;
+        let torn = (length > whole.bytes).then(|| Torn { bytes: length - whole.bytes, lines: whole.lines..lines.n });
+        (whole, torn)
+    }
+}
+
+/// Read a journal to its end: what is whole, and what a crash left after it.
+pub(super) fn scan(file: &File, path: &Path) -> Result<(Whole, Option<Torn>), JournalError> {
+    let mut scan = Scan::new(file, path)?;
+    while scan.next()?.is_some() {}
+    Ok(scan.end())
 }
 
 fn not_a_journal(journal: String) -> JournalError {

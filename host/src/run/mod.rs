@@ -117,6 +117,8 @@ struct Now {
     step: u64,
     state: String,
     wake_at: Option<u64>,
+    /// What was decided in the last step.
+    records: Vec<String>,
 }
 
 /// The lines of a journal, checked.
@@ -224,6 +226,13 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.now.state
     }
 
+    /// What the last event led to beside actions, each as JSON text (`schemas/record.schema.json`). A record of the type `ignored`
+    /// says that the event changed nothing: a call whose `tool_started` was ignored must not be sent. There are none after
+    /// [`open`](Run::open).
+    pub fn records(&self) -> &[String] {
+        &self.now.records
+    }
+
     /// How many events were taken.
     pub fn step(&self) -> u64 {
         self.now.step
@@ -291,8 +300,9 @@ impl<'g, J: Journal> Run<'g, J> {
         }
         self.journal.append(self.chain.n, &lines)?;
         self.chain = chain;
-        let Step { number, state, digest, wake_at, actions, .. } = step;
-        self.now = Now { step: number, state, wake_at };
+        let Step { number, state, digest, wake_at, actions, records } = step;
+        let records = records.into_iter().map(|record| record.get().to_owned()).collect();
+        self.now = Now { step: number, state, wake_at, records };
         if number.is_multiple_of(CHECKPOINT_STEPS)
             && let Err(error) = self.journal.put(Blob::Checkpoint, &digest, &self.now.state)
         {
@@ -308,7 +318,7 @@ impl<'g, J: Journal> Run<'g, J> {
         for (n, End { step, digest: expected, wake_at }) in ends.iter().rev().skip(1) {
             match self.journal.get(Blob::Checkpoint, expected)? {
                 Some(state) if digest(state.as_bytes()) == *expected => {
-                    return Ok((*n, Now { step: *step, state, wake_at: *wake_at }));
+                    return Ok((*n, Now { step: *step, state, wake_at: *wake_at, records: Vec::new() }));
                 }
                 Some(_) => {
                     let journal = self.journal.name();
@@ -365,7 +375,7 @@ impl<'g, J: Journal> Run<'g, J> {
         for artifact in artifacts {
             self.artifact(&artifact.digest)?;
         }
-        Ok(Now { step: step.number, state: step.state, wake_at: step.wake_at })
+        Ok(Now { step: step.number, state: step.state, wake_at: step.wake_at, records: Vec::new() })
     }
 
     /// A text that lines name, or that a line has.

@@ -39,7 +39,7 @@ pub(super) struct Step {
     pub(super) digest: String,
     pub(super) wake_at: Option<u64>,
     pub(super) actions: Vec<Action>,
-    records: Vec<Box<RawValue>>,
+    pub(super) records: Vec<Box<RawValue>>,
 }
 
 /// The `state` line of a step: its end.

@@ -261,7 +261,7 @@ impl Run<'_> {
         let body = match event.member("document") {
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
             Some(at) => Body::Json(source(document, at)),
-            None => Body::Text(format!("The child ended without an answer: {status}.")),
+            None => Body::Told(format!("The child ended without an answer: {status}.")),
         };
         let result = ToolResult { is_error: matches!(status, "failed" | "cancelled"), body };
         let confidence = event.text("confidence").and_then(Confidence::of);
@@ -281,10 +281,6 @@ impl Run<'_> {
             made.labels.sort_unstable();
             made.labels.dedup();
             made.facts.labels = united(&labels, &made.labels);
-        })?;
-        if event.member("document").is_none() {
-            self.has_no_artifact(index);
-        }
-        Ok(())
+        })
     }
 }

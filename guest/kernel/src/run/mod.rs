@@ -234,6 +234,7 @@ impl<'p> Run<'p> {
         run.remember(event);
         run.context(event);
         run.task(event);
+        run.list(event)?;
         Ok(run)
     }
 
@@ -275,7 +276,10 @@ impl<'p> Run<'p> {
             "child_result" => self.child_result(event)?,
             "call_cancelled" => self.call_cancelled(event)?,
             "cancelled" => self.cancelled(event),
-            "resumed" => self.resumed()?,
+            "resumed" => {
+                self.list(event)?;
+                self.resumed()?;
+            }
             // Time has passed already.
             _ => {}
         }

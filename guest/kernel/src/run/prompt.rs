@@ -240,7 +240,15 @@ impl Run<'_> {
 
     /// What servers list now: a tool that changed is hidden, and its asks are denied.
     pub(super) fn tools_listed(&mut self, event: &Event) -> Result<(), Fault> {
-        let listed = event.source("listed").unwrap_or_default();
+        self.list(event)?;
+        self.judge_asked_again()
+    }
+
+    /// What servers list now, if an event says it: other tools are not shown, and calls of them are denied.
+    pub(super) fn list(&mut self, event: &Event) -> Result<(), Fault> {
+        let Some(listed) = event.source("listed") else {
+            return Ok(());
+        };
         let listing = listing::list(self.profile, &self.facts()?, Some(&listed))?;
         self.records.push(Record::Surface {
             tools: listing.tools.iter().map(|tool| full_name(&tool.server, &tool.tool)).collect(),
@@ -251,7 +259,7 @@ impl Run<'_> {
                 .collect(),
         });
         self.state.facts.take(listing.facts);
-        self.judge_asked_again()
+        Ok(())
     }
 }
 

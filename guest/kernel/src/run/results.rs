@@ -99,16 +99,7 @@ impl Run<'_> {
 
     /// What is told in place of a result.
     fn told(&mut self, index: usize, is_error: bool, text: String, duration_ms: Option<u64>) -> Result<(), Fault> {
-        self.observed(index, &ToolResult { is_error, body: Body::Text(text) }, duration_ms)?;
-        self.has_no_artifact(index);
-        Ok(())
-    }
-
-    /// The text of an observation cannot be brought again.
-    pub(super) fn has_no_artifact(&mut self, index: usize) {
-        if let Some(seen) = &mut self.state.calls[index].seen {
-            seen.form = Form::Told;
-        }
+        self.observed(index, &ToolResult { is_error, body: Body::Told(text) }, duration_ms)
     }
 
     /// Make an observation of what came of a call.
@@ -148,6 +139,7 @@ impl Run<'_> {
             form: match &result.body {
                 Body::Json(_) => Form::Json,
                 Body::Text(_) => Form::Text,
+                Body::Told(_) => Form::Told,
                 Body::Pieces { .. } => Form::Pieces,
             },
             is_error: result.is_error,

@@ -5,26 +5,41 @@
 //! helpers.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
-    io::{self, ErrorKind, Read, Write},
+    io::{self, BufRead, BufReader, ErrorKind, Read, Write},
+    path::Path,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc::{self, Receiver, Sender},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver, Sender},
+    },
     thread,
     time::{Duration, Instant},
 };
 
 pub(crate) use os::Signals;
 
+use crate::{
+    confine::{Paths, confine},
+    console::say,
+    safe::safe,
+};
+
 /// How long the group may take to end by itself after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long we wait for the end of output once the child has exited and its group was killed.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How long we wait for the end of standard error then.
+const TELL: Duration = Duration::from_millis(200);
+/// The longest line of standard error to tell, in bytes.
+const MAX_TOLD: u64 = 2048;
 /// How long the kernel may take to remove the child after SIGKILL. It is long, as freeing much memory takes time.
 const REMOVAL: Duration = Duration::from_secs(10);
 /// The longest time between two calls of `progress`.
 const TICK: Duration = Duration::from_millis(100);
 
-/// One run of the agent.
+/// One run of a program.
 pub(crate) struct Run<'a> {
     /// The program and its arguments. Not empty.
     pub(crate) command: &'a [OsString],
@@ -36,9 +51,53 @@ pub(crate) struct Run<'a> {
     pub(crate) timeout: Duration,
     /// The limit on output, in bytes. A child that writes more is ended.
     pub(crate) limit: usize,
+    /// Where the child runs. None: where we run.
+    pub(crate) folder: Option<&'a Path>,
+    /// Variables of our own environment that the child does not get.
+    pub(crate) without: &'a [String],
+    /// What ends the child before its time.
+    pub(crate) stop: Stop,
+    /// What begins each line of its standard error. None: that is passed on as it is.
+    pub(crate) told_as: Option<&'a str>,
+    /// What the child may reach. None: all that we may. Else this thread must end after the run, for it is confined, too.
+    pub(crate) paths: Option<&'a Paths>,
 }
 
-/// How a run ended. If several fit, `Interrupted` goes first, then `TooLong`, then `TimedOut`.
+/// Ends one run from another thread.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<Mutex<Stopped>>);
+
+#[derive(Default)]
+struct Stopped {
+    is_asked: bool,
+    run: Option<Sender<Event>>,
+}
+
+impl Stop {
+    /// End the run, or the one that begins later.
+    pub(crate) fn stop(&self) {
+        let mut stopped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        stopped.is_asked = true;
+        if let Some(run) = &stopped.run {
+            // A run that has ended needs no end.
+            let _ = run.send(Event::Stop);
+        }
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_asked
+    }
+
+    fn tell(&self, run: &Sender<Event>) {
+        let mut stopped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if stopped.is_asked {
+            let _ = run.send(Event::Stop);
+        }
+        stopped.run = Some(run.clone());
+    }
+}
+
+/// How a run ended. If several fit, `Interrupted` goes first, then `Stopped`, `TooLong`, `TimedOut`.
 pub(crate) enum Ended {
     /// The child exited with status 0. Gives the bytes that it wrote.
     Exited { output: Vec<u8> },
@@ -50,8 +109,140 @@ pub(crate) enum Ended {
     TooLong { output: Vec<u8> },
     /// The child could not be started.
     NotStarted(io::Error),
+    /// Another thread ended it.
+    Stopped,
     /// We got this signal: SIGINT, SIGTERM or SIGHUP. The caller should exit with 128 plus its number.
     Interrupted(i32),
+}
+
+/// A program that runs beside us.
+pub(crate) struct Program<'a> {
+    /// The program and its arguments. Not empty.
+    pub(crate) command: &'a [String],
+    /// Variables that are added to our own environment for it.
+    pub(crate) environment: &'a BTreeMap<String, String>,
+    /// Variables of our own environment that it does not get.
+    pub(crate) without: &'a [String],
+    /// Where it runs.
+    pub(crate) folder: &'a Path,
+    /// What begins each line of its standard error.
+    pub(crate) told_as: &'a str,
+    /// What it may reach. None: all that we may.
+    pub(crate) paths: Option<&'a Paths>,
+}
+
+impl Program<'_> {
+    /// What errors call it.
+    pub(crate) fn name(&self) -> &str {
+        self.command.first().map(String::as_str).unwrap_or_default()
+    }
+}
+
+/// A program that reads lines and writes lines until it is dropped. Its group is ended then.
+pub(crate) struct Service {
+    /// `None` once it has been ended.
+    child: Mutex<Option<Child>>,
+    /// Keeps the thread that started it: Linux kills the program with it.
+    _keeper: Sender<()>,
+    /// Lines to write. `None` once it is dropped, which ends the program's input.
+    lines: Option<Sender<String>>,
+}
+
+/// The longest line of a service, in bytes. A service that writes a longer one has ended.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
+
+impl Service {
+    /// Start a program. `take` gets each line that it writes, and `None` at its end. What comes in by `answers` is written to it,
+    /// too.
+    pub(crate) fn start(
+        program: &Program,
+        answers: Receiver<String>,
+        mut take: impl FnMut(Option<String>) + Send + 'static,
+    ) -> io::Result<Self> {
+        let Some((name, arguments)) = program.command.split_first() else {
+            return Err(ErrorKind::InvalidInput.into());
+        };
+        let mut command = Command::new(name);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir(program.folder);
+        for name in program.without {
+            command.env_remove(name);
+        }
+        command.envs(program.environment);
+        os::prepare(&mut command);
+        let (keeper, mut child) = spawn_on_own_thread(command, program.paths.cloned())?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (lines, written) = mpsc::channel::<String>();
+        // From here on, dropping the service ends the child.
+        let service = Service { child: Mutex::new(Some(child)), _keeper: keeper, lines: Some(lines.clone()) };
+        tell_errors(stderr, program.told_as)?;
+        if let Some(mut stdin) = stdin {
+            spawn(move || {
+                for line in written {
+                    if stdin.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdin.flush()).is_err() {
+                        return;
+                    }
+                }
+            })?;
+        }
+        spawn(move || drop(answers.into_iter().try_for_each(|answer| lines.send(answer))))?;
+        if let Some(stdout) = stdout {
+            spawn(move || {
+                let mut input = BufReader::new(stdout);
+                loop {
+                    let mut line = Vec::new();
+                    match (&mut input).take(MAX_LINE).read_until(b'\n', &mut line) {
+                        Ok(length) if length > 0 && line.ends_with(b"\n") => {
+                            take(Some(String::from_utf8_lossy(&line).into_owned()));
+                        }
+                        _ => return take(None),
+                    }
+                }
+            })?;
+        }
+        Ok(service)
+    }
+
+    /// End the program and its group.
+    pub(crate) fn end(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut child) = child.take() else { return };
+        let start = Instant::now();
+        os::terminate(&child);
+        while start.elapsed() < GRACE && !os::has_exited(&mut child) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        os::kill(&mut child);
+        let _ = child.wait();
+    }
+
+    /// Write a line. It is lost if the program has ended.
+    pub(crate) fn write(&self, line: String) {
+        if let Some(lines) = &self.lines {
+            let _ = lines.send(line);
+        }
+    }
+}
+
+/// Start a program on a thread of its own, which lives until what comes with the child is dropped.
+fn spawn_on_own_thread(mut command: Command, paths: Option<Paths>) -> io::Result<(Sender<()>, Child)> {
+    let (keeper, kept) = mpsc::channel::<()>();
+    let (sender, started) = mpsc::channel();
+    spawn(move || {
+        let confined = paths.as_ref().map_or(Ok(false), confine);
+        let _ = sender.send(confined.and_then(|_| command.spawn()));
+        // An error is the end of the service.
+        let _ = kept.recv();
+    })?;
+    let child = started.recv().map_err(io::Error::other)??;
+    Ok((keeper, child))
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.lines = None;
+        self.end();
+    }
 }
 
 /// What other threads tell the main thread.
@@ -63,29 +254,44 @@ enum Event {
     Exited(io::Result<()>),
     /// We got this signal.
     Signal(i32),
+    /// Another thread ends the run.
+    Stop,
 }
 
 /// Runs the child until it exits or has to be ended, and gives how it ended.
 ///
 /// `progress` gets the bytes of output so far, at each chunk and at least every 100 ms. It must not block.
 /// An error means that the child could not be watched or, as another user's process, could not be ended.
-/// Call this on the main thread, because Linux kills the child when the thread that started it ends.
+/// Linux kills the child when the thread that started it ends: that is the thread that this runs on.
 pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io::Result<Ended> {
     let Some((program, arguments)) = run.command.split_first() else {
         return Ok(Ended::NotStarted(ErrorKind::InvalidInput.into()));
     };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    if run.told_as.is_some() {
+        command.stderr(Stdio::piped());
+    }
+    for name in run.without {
+        command.env_remove(name);
+    }
     command.envs(run.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = run.folder {
+        command.current_dir(folder);
+    }
     os::prepare(&mut command);
 
     let (sender, events) = mpsc::channel();
     // Before the start, so that no signal ends us by default while there is a child.
-    signals.listen(Some(sender.clone()));
-    let child = match command.spawn() {
+    let listener = sender.clone();
+    let listening = signals.listen(move |signal| listener.send(Event::Signal(signal)).is_ok());
+    run.stop.tell(&sender);
+    let confined = run.paths.map_or(Ok(false), confine);
+    let mut child = match confined.and_then(|_| command.spawn()) {
         Ok(child) => child,
         Err(error) => return Ok(Ended::NotStarted(error)),
     };
+    let told = tell_errors(child.stderr.take(), run.told_as.unwrap_or_default());
     let mut agent = Agent {
         child,
         events,
@@ -94,12 +300,13 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
         closed: false,
         exited: false,
         signal: None,
+        stopped: false,
         reaped: false,
     };
     agent.start_threads(run, &sender)?;
 
     let too_long = |agent: &Agent| agent.output.len() > run.limit;
-    let stop = |agent: &Agent| agent.signal.is_some() || too_long(agent);
+    let stop = |agent: &Agent| agent.signal.is_some() || agent.stopped || too_long(agent);
     agent.wait(run.timeout, |agent| agent.exited || stop(agent))?;
     let (by_itself, closed) = (agent.exited, agent.closed);
     if !by_itself {
@@ -119,8 +326,13 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     agent.reaped = true;
     let status = agent.child.wait()?;
 
+    // What it said last is read before its end is told.
+    if let Ok(told) = told {
+        let _ = told.recv_timeout(TELL);
+    }
+
     // From here on a signal ends us by default. One that was told before is in the channel.
-    signals.listen(None);
+    drop(listening);
     while let Ok(event) = agent.events.try_recv() {
         agent.take(event)?;
     }
@@ -128,6 +340,7 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     let mut output = std::mem::take(&mut agent.output);
     Ok(match agent.signal {
         Some(signal) => Ended::Interrupted(signal),
+        None if agent.stopped => Ended::Stopped,
         None if too_long => {
             output.truncate(run.limit);
             Ended::TooLong { output }
@@ -149,6 +362,8 @@ struct Agent<'a> {
     exited: bool,
     /// The first signal that we got.
     signal: Option<i32>,
+    /// Another thread ended it.
+    stopped: bool,
     /// The number of the child may belong to another process now.
     reaped: bool,
 }
@@ -205,6 +420,7 @@ impl Agent<'_> {
                 self.exited = true;
             }
             Event::Signal(signal) => self.signal = self.signal.or(Some(signal)),
+            Event::Stop => self.stopped = true,
         }
         Ok(())
     }
@@ -217,6 +433,25 @@ impl Drop for Agent<'_> {
             os::kill(&mut self.child);
         }
     }
+}
+
+/// Tells a person what a program writes to its standard error: escaped, so that it cannot change what else the terminal shows.
+/// Gives what hangs up at its end.
+fn tell_errors(stderr: Option<impl Read + Send + 'static>, name: &str) -> io::Result<Receiver<()>> {
+    let (at_end, ended) = mpsc::channel();
+    if let Some(stderr) = stderr {
+        let name = safe(name);
+        spawn(move || {
+            let _at_end = at_end;
+            let mut input = BufReader::new(stderr);
+            let mut line = Vec::new();
+            while matches!((&mut input).take(MAX_TOLD).read_until(b'\n', &mut line), Ok(length) if length > 0) {
+                say(&format!("{name}: {}", safe(String::from_utf8_lossy(&line).trim_end())));
+                line.clear();
+            }
+        })?;
+    }
+    Ok(ended)
 }
 
 /// Sends all that can be read, in chunks, then an empty chunk or an error.
@@ -256,13 +491,13 @@ mod os {
 
     use super::{Event, spawn};
 
-    /// Gives SIGINT, SIGTERM and SIGHUP to the run that is under way. If there is none, they end us as by default.
+    /// Gives SIGINT, SIGTERM and SIGHUP to all who listen. If nobody does, they end us as by default.
     #[derive(Clone)]
     pub(crate) struct Signals(Arc<Shared>);
 
     #[derive(Default)]
     struct Shared {
-        run: Mutex<Option<Sender<Event>>>,
+        listeners: Mutex<Listeners>,
         /// The folder to remove before a signal ends us.
         folder: Mutex<Option<PathBuf>>,
     }
@@ -290,9 +525,13 @@ mod os {
             Ok(signals)
         }
 
-        /// Tells later signals to this run, or to none.
-        pub(super) fn listen(&self, sender: Option<Sender<Event>>) {
-            *self.0.run.lock().unwrap_or_else(PoisonError::into_inner) = sender;
+        /// Tells later signals to a listener, until what this gives is dropped. The listener gives whether somebody heard it.
+        pub(crate) fn listen(&self, listener: impl Fn(i32) -> bool + Send + 'static) -> Listening {
+            let mut listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners.last += 1;
+            let number = listeners.last;
+            listeners.all.push((number, Box::new(listener)));
+            Listening { signals: self.clone(), number }
         }
 
         /// From now on this folder, or none, is removed before a signal ends us.
@@ -300,10 +539,33 @@ mod os {
             *self.0.folder.lock().unwrap_or_else(PoisonError::into_inner) = folder.map(Path::to_owned);
         }
 
-        /// Tells the run, and gives whether there is one.
+        /// Tells all listeners, and gives whether somebody heard it.
         fn tell(&self, signal: i32) -> bool {
-            let sender = self.0.run.lock().unwrap_or_else(PoisonError::into_inner);
-            sender.as_ref().is_some_and(|sender| sender.send(Event::Signal(signal)).is_ok())
+            let listeners = self.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners.all.iter().fold(false, |is_heard, (_, listener)| listener(signal) || is_heard)
+        }
+    }
+
+    /// Is told of a signal, and gives whether it heard it.
+    type Listener = Box<dyn Fn(i32) -> bool + Send>;
+
+    #[derive(Default)]
+    struct Listeners {
+        last: u64,
+        /// By their numbers.
+        all: Vec<(u64, Listener)>,
+    }
+
+    /// As long as this lives, a listener is told of signals.
+    pub(crate) struct Listening {
+        signals: Signals,
+        number: u64,
+    }
+
+    impl Drop for Listening {
+        fn drop(&mut self) {
+            let mut listeners = self.signals.0.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners.all.retain(|(number, _)| *number != self.number);
         }
     }
 
@@ -350,6 +612,12 @@ mod os {
         })
     }
 
+    /// Whether the child has exited. It is not reaped.
+    pub(super) fn has_exited(child: &mut Child) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        matches!(waitid(WaitId::Pid(Pid::from_child(child)), options), Ok(Some(_)) | Err(_))
+    }
+
     /// Asks the group to end. An error is no matter, because `kill` follows.
     pub(super) fn terminate(child: &Child) {
         let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
@@ -369,7 +637,10 @@ mod os {
     use super::{Child, Command, Event, Sender, io};
 
     /// No signals are caught here.
+    #[derive(Clone)]
     pub(crate) struct Signals;
+
+    pub(crate) struct Listening;
 
     impl Signals {
         /// Does nothing.
@@ -377,7 +648,9 @@ mod os {
             Ok(Self)
         }
 
-        pub(super) fn listen(&self, _: Option<Sender<Event>>) {}
+        pub(crate) fn listen(&self, _: impl Fn(i32) -> bool + Send + 'static) -> Listening {
+            Listening
+        }
 
         pub(crate) fn remove_at_end(&self, _: Option<&std::path::Path>) {}
     }
@@ -387,6 +660,10 @@ mod os {
     /// Does nothing: `Agent::wait` looks for the exit at each tick.
     pub(super) fn watch(_: &Child, _: &Sender<Event>) -> io::Result<()> {
         Ok(())
+    }
+
+    pub(super) fn has_exited(child: &mut Child) -> bool {
+        !matches!(child.try_wait(), Ok(None))
     }
 
     pub(super) fn terminate(_: &Child) {}

@@ -1,0 +1,326 @@
+//! A prompt in the chat-completions form that most model servers speak, and an answer out of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::event::Answer;
+
+/// The members of the action `ask_model` that a model needs.
+#[derive(Deserialize)]
+struct Asked {
+    prompt: Prompt,
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    messages: Vec<Told>,
+    tools: Vec<Visible>,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    role: String,
+    text: String,
+    #[serde(default)]
+    calls: Vec<Call>,
+    call: Option<String>,
+    id: Option<String>,
+    /// What the model server said itself.
+    message: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    call: String,
+    id: Option<String>,
+    server: Option<String>,
+    tool: String,
+    arguments: String,
+}
+
+#[derive(Deserialize)]
+struct Visible {
+    #[serde(default)]
+    server: String,
+    tool: String,
+    definition: Option<Definition>,
+}
+
+#[derive(Deserialize)]
+struct Definition {
+    description: Option<String>,
+    #[serde(rename = "inputSchema")]
+    input: Option<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+struct Body<'b> {
+    model: &'b str,
+    messages: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool>,
+}
+
+#[derive(Serialize)]
+struct Message<'m> {
+    role: &'m str,
+    content: &'m str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall<'m>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'m str>,
+}
+
+#[derive(Serialize)]
+struct ToolCall<'m> {
+    id: &'m str,
+    r#type: &'m str,
+    function: FunctionCall<'m>,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'m> {
+    name: String,
+    arguments: &'m str,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    r#type: &'static str,
+    function: Function,
+}
+
+#[derive(Serialize)]
+struct Function {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    parameters: Box<RawValue>,
+}
+
+/// A request of the form, and what its names mean.
+pub(super) struct Chat {
+    pub(super) body: String,
+    names: Names,
+}
+
+/// Tools by the names that the model server knows: those may have letters, digits, `_` and `-` only.
+#[derive(Default)]
+struct Names(BTreeMap<String, (String, String)>);
+
+impl Names {
+    /// The name of a tool; another one where two tools would have the same.
+    fn add(&mut self, server: &str, tool: &str) -> String {
+        let plain = |text: &str| {
+            let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+            text.chars().map(|character| if is_plain(character) { character } else { '_' }).collect::<String>()
+        };
+        let short = plain(tool);
+        let mut name: String = match self.0.contains_key(&short) {
+            true => format!("{}__{short}", plain(server)),
+            false => short,
+        };
+        name.truncate(60);
+        let first = name.clone();
+        for number in 2.. {
+            if !self.0.contains_key(&name) {
+                break;
+            }
+            name = format!("{first}_{number}");
+        }
+        self.0.insert(name.clone(), (server.to_owned(), tool.to_owned()));
+        name
+    }
+
+    fn of(&self, server: &str, tool: &str) -> String {
+        let is_it = |known: &&(String, String)| known.1 == tool && (server.is_empty() || known.0 == server);
+        let found = self.0.iter().find(|(_, known)| is_it(known));
+        found.map_or_else(|| tool.to_owned(), |(name, _)| name.clone())
+    }
+}
+
+impl Chat {
+    /// The request for what an action `ask_model` asks.
+    pub(super) fn new(action: &str, model: &str) -> Result<Self, serde_json::Error> {
+        let Asked { prompt: Prompt { messages, tools } } = serde_json::from_str(action)?;
+        let mut names = Names::default();
+        let any = || RawValue::from_string(r#"{"type":"object"}"#.to_owned());
+        let tools: Vec<Tool> = tools
+            .into_iter()
+            .map(|tool| {
+                let name = names.add(&tool.server, &tool.tool);
+                let Definition { description, input } =
+                    tool.definition.unwrap_or(Definition { description: None, input: None });
+                let parameters = input.map_or_else(any, Ok)?;
+                Ok(Tool { r#type: "function", function: Function { name, description, parameters } })
+            })
+            .collect::<Result<_, serde_json::Error>>()?;
+        let messages = messages.iter().map(|message| match &message.message {
+            Some(own) => Ok(own.clone()),
+            None => to_raw_value(&Message::of(message, &names)),
+        });
+        let messages = messages.collect::<Result<_, _>>()?;
+        Ok(Chat { body: serde_json::to_string(&Body { model, messages, tools })?, names })
+    }
+
+    /// What a response says. An error says what is wrong with it.
+    pub(super) fn answer(&self, response: &str) -> Result<Answer, String> {
+        #[derive(Deserialize)]
+        struct Response {
+            choices: Vec<Choice>,
+            usage: Option<Usage>,
+        }
+        #[derive(Deserialize)]
+        struct Choice {
+            message: Box<RawValue>,
+            finish_reason: Option<String>,
+        }
+        #[derive(Deserialize)]
+        struct Usage {
+            prompt_tokens: Option<u64>,
+            completion_tokens: Option<u64>,
+        }
+        #[derive(Deserialize)]
+        struct Said {
+            content: Option<String>,
+            refusal: Option<String>,
+            #[serde(default)]
+            tool_calls: Option<Vec<Called>>,
+        }
+        #[derive(Deserialize)]
+        struct Called {
+            id: Option<String>,
+            function: Named,
+        }
+        #[derive(Deserialize)]
+        struct Named {
+            name: String,
+            arguments: String,
+        }
+        #[derive(Serialize)]
+        struct Used {
+            input: u64,
+            output: u64,
+        }
+        #[derive(Serialize)]
+        struct Asked {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            server: Option<String>,
+            tool: String,
+            arguments: String,
+        }
+        let wrong = |error: serde_json::Error| format!("expected a chat completion: {error}");
+        let Response { choices, usage } = serde_json::from_str(response).map_err(wrong)?;
+        let Some(Choice { message, finish_reason }) = choices.into_iter().next() else {
+            return Err("expected a chat completion with a choice".to_owned());
+        };
+        let Said { content, refusal, tool_calls } = serde_json::from_str(message.get()).map_err(wrong)?;
+        let calls: Vec<Asked> = tool_calls
+            .unwrap_or_default()
+            .into_iter()
+            .map(|Called { id, function: Named { name, arguments } }| match self.names.0.get(&name) {
+                Some((server, tool)) => Asked {
+                    id,
+                    server: Some(server.clone()).filter(|server| !server.is_empty()),
+                    tool: tool.clone(),
+                    arguments,
+                },
+                // A name that nobody gave it: the run denies it.
+                None => Asked { id, server: None, tool: name, arguments },
+            })
+            .collect();
+        let finish = match (finish_reason.as_deref(), &refusal) {
+            (_, Some(_)) => "refusal",
+            (Some(word @ ("stop" | "length" | "content_filter")), _) => word,
+            (Some("tool_calls" | "function_call"), _) => "tool_call",
+            _ => "unknown",
+        };
+        let usage = usage.and_then(|usage| {
+            Some(Used { input: usage.prompt_tokens?, output: usage.completion_tokens.unwrap_or_default() })
+        });
+        Ok(Answer {
+            text: content.or(refusal),
+            calls: (!calls.is_empty()).then(|| to_raw_value(&calls)).transpose().map_err(wrong)?,
+            // The server needs its own message again where it has more than text.
+            message: (!calls.is_empty()).then_some(message),
+            finish: Some(finish.to_owned()),
+            usage: usage.map(|usage| to_raw_value(&usage)).transpose().map_err(wrong)?,
+        })
+    }
+}
+
+impl<'m> Message<'m> {
+    fn of(told: &'m Told, names: &Names) -> Self {
+        let id = |id: &'m Option<String>, call: &'m str| id.as_deref().unwrap_or(call);
+        let call = |call: &'m Call| ToolCall {
+            id: id(&call.id, &call.call),
+            r#type: "function",
+            function: FunctionCall {
+                name: names.of(call.server.as_deref().unwrap_or_default(), &call.tool),
+                arguments: &call.arguments,
+            },
+        };
+        Message {
+            role: &told.role,
+            content: &told.text,
+            tool_calls: told.calls.iter().map(call).collect(),
+            tool_call_id: told.call.as_deref().map(|call| id(&told.id, call)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = r#"{"type":"ask_model","key":"r/1/0","purpose":"step","expires":1,"prompt":{
+        "messages":[
+          {"role":"system","text":"You look after services."},
+          {"role":"assistant","text":"","calls":[{"call":"c1","id":"x","server":"a","tool":"find","arguments":"{\"q\":1}"}]},
+          {"role":"tool","text":"nothing","call":"c1","id":"x"},
+          {"role":"assistant","text":"","message":{"role":"assistant","content":null,"own":true}}],
+        "tools":[
+          {"server":"a","tool":"find","effect":"read","permit":"allow","definition":{"name":"find","description":"Finds.","inputSchema":{"type":"object","required":["q"]}}},
+          {"server":"b.c","tool":"find","effect":"read","permit":"allow"}]}}"#;
+
+    #[test]
+    fn a_prompt_becomes_a_request() {
+        let chat = Chat::new(ASKED, "m").expect("a request");
+        let expected = concat!(
+            r#"{"model":"m","messages":["#,
+            r#"{"role":"system","content":"You look after services."},"#,
+            r#"{"role":"assistant","content":"","tool_calls":[{"id":"x","type":"function","function":{"name":"find","arguments":"{\"q\":1}"}}]},"#,
+            r#"{"role":"tool","content":"nothing","tool_call_id":"x"},"#,
+            r#"{"role":"assistant","content":null,"own":true}],"tools":["#,
+            r#"{"type":"function","function":{"name":"find","description":"Finds.","parameters":{"type":"object","required":["q"]}}},"#,
+            r#"{"type":"function","function":{"name":"b_c__find","parameters":{"type":"object"}}}]}"#,
+        );
+        assert_eq!(chat.body, expected);
+    }
+
+    #[test]
+    fn a_response_becomes_an_answer() {
+        let chat = Chat::new(ASKED, "m").expect("a request");
+        let response = r#"{"id":"1","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,
+            "tool_calls":[{"id":"y","type":"function","function":{"name":"b_c__find","arguments":"{}"}},
+                          {"id":"z","type":"function","function":{"name":"other","arguments":"{"}}]}}],
+            "usage":{"prompt_tokens":12,"completion_tokens":3,"total_tokens":15}}"#;
+        let answer = chat.answer(response).expect("an answer");
+        let calls =
+            r#"[{"id":"y","server":"b.c","tool":"find","arguments":"{}"},{"id":"z","tool":"other","arguments":"{"}]"#;
+        assert_eq!(answer.calls.as_deref().map(RawValue::get), Some(calls));
+        assert_eq!(answer.usage.as_deref().map(RawValue::get), Some(r#"{"input":12,"output":3}"#));
+        assert_eq!(answer.finish.as_deref(), Some("tool_call"));
+        assert!(answer.message.is_some());
+        let refused = r#"{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"No."}}]}"#;
+        let refused = chat.answer(refused).expect("an answer");
+        assert_eq!((refused.text.as_deref(), refused.finish.as_deref()), (Some("No."), Some("refusal")));
+        for wrong in ["", "{}", r#"{"choices":[]}"#, r#"{"choices":[{"message":3}]}"#] {
+            assert!(chat.answer(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Events that this host sends to a run: see `schemas/event.schema.json`.
+
+use std::{
+    collections::BTreeMap,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// An event, without its time.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Event<'e> {
+    Started(Started<'e>),
+    ToolsListed {
+        listed: &'e RawValue,
+    },
+    ModelOutput {
+        key: &'e str,
+        #[serde(flatten)]
+        answer: &'e Answer,
+    },
+    ModelFailed {
+        key: &'e str,
+        message: &'e str,
+        retry: bool,
+    },
+    ToolStarted {
+        call: &'e str,
+    },
+    ToolResult {
+        call: &'e str,
+        duration_ms: u64,
+        status: &'e str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'e RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<&'e str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<&'e str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tail: Option<&'e str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        length: Option<usize>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        digest: Option<&'e str>,
+    },
+    ToolFailed {
+        call: &'e str,
+        message: &'e str,
+        effect: &'e str,
+    },
+    CallCancelled {
+        call: &'e str,
+    },
+    Approval {
+        key: &'e str,
+        digest: &'e str,
+        decision: &'e str,
+        principal: &'e str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        token: Option<&'e str>,
+    },
+    Input {
+        key: &'e str,
+        text: &'e str,
+        principal: &'e str,
+    },
+    Resolution {
+        call: &'e str,
+        outcome: &'e str,
+        principal: &'e str,
+    },
+    ChildResult {
+        call: &'e str,
+        status: &'e str,
+        #[serde(flatten)]
+        rest: &'e BTreeMap<String, Box<RawValue>>,
+    },
+    Tick,
+    Resumed {
+        listed: &'e RawValue,
+    },
+}
+
+/// How a run starts.
+#[derive(Serialize)]
+pub(crate) struct Started<'e> {
+    pub(crate) run: &'e str,
+    pub(crate) principal: &'e str,
+    pub(crate) nonce: &'e str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mode: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) task: Option<&'e RawValue>,
+    pub(crate) context: &'e BTreeMap<String, Box<RawValue>>,
+    pub(crate) lists: &'e BTreeMap<String, Vec<String>>,
+    /// The tools that are there.
+    pub(crate) listed: &'e RawValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent: Option<&'e RawValue>,
+}
+
+/// What a model wrote: the members of the event `model_output` that are its own.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answer {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) calls: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) finish: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) usage: Option<Box<RawValue>>,
+}
+
+impl Event<'_> {
+    /// The event as JSON text, at this moment.
+    pub(crate) fn now(&self) -> Result<String> {
+        #[derive(Serialize)]
+        struct Timed<'e> {
+            at: u64,
+            #[serde(flatten)]
+            event: &'e Event<'e>,
+        }
+        Ok(serde_json::to_string(&Timed { at: now(), event: self })?)
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,229 @@
+//! `seamgate approve`: a person decides about a call that a run asks for.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{self, BufRead},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use seamgate::{FileJournal, Journal, Run, read_named};
+use serde::Deserialize;
+
+use crate::{
+    agent::{
+        Ask, Claims, Event, Lock, MAX_TOKEN, Plan, Profiles, Registered, is_terminal, now, principal, show_ask,
+        step_error, verify,
+    },
+    console::say,
+    safe::safe,
+    status::Status,
+};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The folder of the run
+    #[arg(value_name = "DIR")]
+    run: PathBuf,
+    /// The call to decide about. Default: the only one that waits
+    key: Option<String>,
+    /// Reject it
+    #[arg(long)]
+    reject: bool,
+    /// Decide without asking on the terminal
+    #[arg(long)]
+    yes: bool,
+    /// Who decides. Default: the user who is logged in
+    #[arg(long = "as", value_name = "PRINCIPAL")]
+    principal: Option<String>,
+    /// Take the decision from a token that was signed elsewhere: a JWS with 'run', 'key', 'digest', 'decision' ('approved' or
+    /// 'rejected') and 'principal', signed with a key of the profile (EdDSA)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["reject", "yes", "principal"])]
+    token: Option<PathBuf>,
+}
+
+/// A call that waits.
+struct Waiting {
+    /// The folder of its run.
+    folder: PathBuf,
+    run: String,
+    ask: Ask,
+    profiles: Profiles,
+    agent: String,
+}
+
+/// What was decided, and by whom.
+struct Decision {
+    decision: String,
+    principal: String,
+    token: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let mut waiting = Vec::new();
+    find(&arguments.run, &mut waiting)?;
+    let now = now();
+    let is_meant = |key: &str| arguments.key.as_deref().is_none_or(|named| named == key);
+    waiting.retain(|one| one.ask.expires > now && is_meant(&one.ask.key));
+    let one = match &waiting[..] {
+        [only] => only,
+        [] => {
+            let key = arguments.key.as_ref().map(|key| format!(" {}", safe(key))).unwrap_or_default();
+            bail!("{}: no call{key} waits for approval", arguments.run.display())
+        }
+        several => {
+            several.iter().for_each(|one| show_ask(&one.ask, &one.folder));
+            bail!("several calls wait for approval: name one of them, or the folder of its run");
+        }
+    };
+    show_ask(&one.ask, &one.folder);
+    let profile = one.profiles.of(&one.agent).context("the run's profile")?;
+    let decision = match &arguments.token {
+        Some(file) => signed(file, one, profile)?,
+        None => match said(arguments, &one.ask, profile)? {
+            Some(decision) => decision,
+            None => {
+                say("seamgate: nothing was decided");
+                return Ok(Status::Waits);
+            }
+        },
+    };
+    decide(one, &decision)?;
+    let (word, folder) = (&decision.decision, arguments.run.display());
+    say(&format!("seamgate: {word} by {}; go on with: seamgate agent --resume {folder}", safe(&decision.principal)));
+    Ok(Status::Accepted)
+}
+
+/// What a person says here.
+fn said(arguments: &Arguments, ask: &Ask, profile: &Registered) -> Result<Option<Decision>> {
+    let principal = principal(arguments.principal.as_deref())?;
+    if !ask.by.contains(&principal) {
+        let by = safe(&ask.by.join(", "));
+        bail!("{} may not decide about this call; these may: {by}. Say who you are with --as", safe(&principal));
+    }
+    if !profile.keys(&principal).is_empty() {
+        bail!("{} has a key in the profile: decide with --token", safe(&principal));
+    }
+    let word = if arguments.reject { "Reject" } else { "Approve" };
+    if !arguments.yes && !is_confirmed(&format!("{word} this call as {}? [y/N]", safe(&principal)))? {
+        return Ok(None);
+    }
+    let decision = if arguments.reject { "rejected" } else { "approved" };
+    Ok(Some(Decision { decision: decision.to_owned(), principal, token: None }))
+}
+
+/// What a token says. It holds for this call of this run, and no other.
+fn signed(file: &Path, one: &Waiting, profile: &Registered) -> Result<Decision> {
+    let context = || format!("--token {}", file.display());
+    let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
+    let token = text.trim();
+    let Claims { run, key, digest, decision, principal, .. } =
+        verify(token, |principal| profile.keys(principal), now()).with_context(context)?;
+    for (name, is, must) in [("run", &run, &one.run), ("key", &key, &one.ask.key), ("digest", &digest, &one.ask.digest)]
+    {
+        if is != must {
+            bail!("Invalid token: its {name} is {:?}; this call has {must:?}", safe(is));
+        }
+    }
+    if !matches!(decision.as_str(), "approved" | "rejected") {
+        bail!("Invalid token: its decision must be \"approved\" or \"rejected\"");
+    }
+    Ok(Decision { decision, principal, token: Some(token.to_owned()) })
+}
+
+fn is_confirmed(question: &str) -> Result<bool> {
+    if !is_terminal() {
+        bail!("there is no terminal to ask on: decide with --yes");
+    }
+    say(question);
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).context("cannot read the terminal")?;
+    Ok(matches!(line.trim(), "y" | "yes"))
+}
+
+/// What a run and its children ask.
+fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
+    #[derive(Deserialize)]
+    struct State {
+        status: String,
+        facts: Facts,
+        calls: Vec<Call>,
+    }
+    #[derive(Deserialize)]
+    struct Facts {
+        #[serde(default)]
+        asks: Vec<Asked>,
+    }
+    #[derive(Deserialize)]
+    struct Asked {
+        key: String,
+        digest: String,
+    }
+    #[derive(Deserialize)]
+    struct Call {
+        key: String,
+        phase: String,
+    }
+    let plan = Plan::read(folder)?;
+    let profiles = Profiles::read(&plan.profiles)?;
+    let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(step_error)?;
+    let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
+    let is_asked = |key: &str| calls.iter().any(|call| call.key == key && call.phase == "asked");
+    let mut shown = shown(run.journal())?;
+    let (id, agent) = (run.id().to_owned(), run.agent().to_owned());
+    drop(run);
+    if matches!(status.as_str(), "running" | "waiting") {
+        for asked in facts.asks.into_iter().filter(|ask| is_asked(&ask.key)) {
+            if let Some(ask) = shown.remove(&(asked.key, asked.digest)) {
+                let profiles = Profiles::read(&plan.profiles)?;
+                waiting.push(Waiting {
+                    folder: folder.to_owned(),
+                    run: id.clone(),
+                    ask,
+                    profiles,
+                    agent: agent.clone(),
+                });
+            }
+        }
+    }
+    let Ok(children) = fs::read_dir(folder.join("children")) else {
+        return Ok(());
+    };
+    let mut children: Vec<PathBuf> = children.filter_map(|child| Some(child.ok()?.path())).collect();
+    children.sort();
+    children.iter().try_for_each(|child| find(child, waiting))
+}
+
+/// All that was asked, by keys and digests.
+fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
+    #[derive(Deserialize)]
+    struct Line {
+        action: Option<Action>,
+    }
+    #[derive(Deserialize)]
+    struct Action {
+        ask: Option<Ask>,
+    }
+    let mut shown = BTreeMap::new();
+    for line in journal.lines(0)? {
+        let line = line?;
+        if line.contains(r#""type":"ask_approval""#)
+            && let Ok(Line { action: Some(Action { ask: Some(ask) }) }) = serde_json::from_str(&line)
+        {
+            shown.insert((ask.key.clone(), ask.digest.clone()), ask);
+        }
+    }
+    Ok(shown)
+}
+
+fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> Result<()> {
+    let _lock = Lock::take(&one.folder)?;
+    let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(step_error)?;
+    let (key, digest, token) = (&one.ask.key, &one.ask.digest, token.as_deref());
+    run.send(&Event::Approval { key, digest, decision, principal, token }.now()?).map_err(step_error)?;
+    match run.records().iter().find(|record| record.contains(r#""type":"ignored""#)) {
+        Some(record) => bail!("the run did not take it: {}", safe(record)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,319 @@
+//! A client of one server that speaks the Model Context Protocol over its standard input and output: it lists tools and
+//! calls them. The server gets nothing else: no sampling, no roots, no elicitation.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-06-18>
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{json, value::RawValue};
+
+use crate::process::{Program, Service, Stop};
+
+const PROTOCOL: &str = "2025-06-18";
+
+/// How often a call looks whether it was stopped.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a server may take to start, and to list its tools.
+const START: Duration = Duration::from_secs(30);
+/// The most pages of a list, and the most tools.
+const MAX_PAGES: usize = 100;
+const MAX_TOOLS: usize = 1024;
+
+/// A running server.
+pub(crate) struct Server {
+    service: Service,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    last: AtomicU64,
+    /// Rises each time the server's tools may have changed, and when it ends.
+    generation: AtomicU64,
+    pending: Mutex<Pending>,
+}
+
+#[derive(Default)]
+struct Pending {
+    has_ended: bool,
+    /// Whoever waits for an answer, by the id of the request.
+    waiting: HashMap<u64, Sender<Answer>>,
+}
+
+/// What answers a request: a result, or an error of the protocol.
+type Answer = Result<Box<RawValue>, RpcError>;
+
+/// An error of the protocol (JSON-RPC 2.0, section 5.1).
+#[derive(Debug, Deserialize)]
+pub(crate) struct RpcError {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(crate) enum NoAnswer {
+    /// The server ended before it was sent.
+    NotSent,
+    /// The server ended.
+    Ended,
+    /// It took too long.
+    Late,
+    Stopped,
+}
+
+/// What a tool answered.
+#[derive(Deserialize)]
+pub(crate) struct Called {
+    #[serde(default)]
+    pub(crate) content: Vec<Block>,
+    #[serde(rename = "structuredContent")]
+    pub(crate) structured: Option<Box<RawValue>>,
+    #[serde(rename = "isError", default)]
+    pub(crate) is_error: bool,
+}
+
+/// A part of what a tool answered.
+#[derive(Deserialize)]
+pub(crate) struct Block {
+    r#type: String,
+    text: Option<String>,
+    data: Option<String>,
+    uri: Option<String>,
+    #[serde(rename = "mimeType")]
+    mime: Option<String>,
+    resource: Option<Box<Resource>>,
+}
+
+/// The resource inside a block.
+#[derive(Deserialize)]
+struct Resource {
+    text: Option<String>,
+    uri: Option<String>,
+}
+
+impl Called {
+    /// The text of all parts. What is no text is named.
+    pub(crate) fn text(&self) -> String {
+        let part = |block: &Block| match (block.r#type.as_str(), &block.text, &block.resource) {
+            ("text", Some(text), _) => text.clone(),
+            ("resource", _, Some(resource)) => match &resource.text {
+                Some(text) => text.clone(),
+                None => format!("[resource {}]", resource.uri.as_deref().unwrap_or_default()),
+            },
+            (other, ..) => {
+                let bytes =
+                    block.data.as_ref().map(|data| format!(", {} bytes of Base64", data.len())).unwrap_or_default();
+                let name = block.mime.as_deref().or(block.uri.as_deref()).unwrap_or_default();
+                format!("[{other} {name}{bytes}]")
+            }
+        };
+        self.content.iter().map(part).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Server {
+    /// Start a server, and agree on the protocol.
+    pub(crate) fn start(program: &Program) -> Result<Self, String> {
+        let shared = Arc::<Shared>::default();
+        let (to_answer, answers) = mpsc::channel::<String>();
+        let reader = Arc::clone(&shared);
+        let service = Service::start(program, answers, move |line| match line {
+            Some(line) => reader.take(&line, &to_answer),
+            None => reader.end(),
+        })
+        .map_err(|error| format!("cannot run {}: {error}", program.name()))?;
+        let server = Server { service, shared };
+        let hello = json!({
+            "protocolVersion": PROTOCOL,
+            "capabilities": {},
+            "clientInfo": { "name": "seamgate", "version": env!("CARGO_PKG_VERSION") },
+        });
+        server.ask("initialize", &hello)?;
+        server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        Ok(server)
+    }
+
+    /// End the server.
+    pub(crate) fn end(&self) {
+        self.service.end();
+    }
+
+    /// A number that rises when the tools may have changed.
+    pub(crate) fn generation(&self) -> u64 {
+        self.shared.generation.load(Ordering::SeqCst)
+    }
+
+    /// The definitions of its tools, as it lists them.
+    pub(crate) fn tools(&self) -> Result<Vec<Box<RawValue>>, String> {
+        #[derive(Deserialize)]
+        struct Page {
+            tools: Vec<Box<RawValue>>,
+            #[serde(rename = "nextCursor")]
+            next: Option<String>,
+        }
+        let (mut tools, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..MAX_PAGES {
+            let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+            let page = self.ask("tools/list", &params)?;
+            let page: Page = serde_json::from_str(page.get()).map_err(|error| format!("tools/list: {error}"))?;
+            tools.extend(page.tools);
+            if tools.len() > MAX_TOOLS {
+                return Err(format!("tools/list: it has more than {MAX_TOOLS} tools"));
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+        Err(format!("tools/list: it has more than {MAX_PAGES} pages"))
+    }
+
+    /// Call a tool with exactly these arguments; line ends between values, which would end the message, become spaces.
+    pub(crate) fn call(
+        &self,
+        tool: &str,
+        arguments: &str,
+        idempotency_key: &str,
+        timeout: Duration,
+        stop: &Stop,
+    ) -> Result<Result<Called, RpcError>, NoAnswer> {
+        #[derive(Serialize)]
+        struct Params<'p> {
+            name: &'p str,
+            arguments: &'p RawValue,
+            #[serde(rename = "_meta")]
+            meta: serde_json::Value,
+        }
+        let invalid = |message: String| Ok(Err(RpcError { code: -32700, message }));
+        let one_line = arguments.replace(['\n', '\r'], " ");
+        let Ok(arguments) = serde_json::from_str::<&RawValue>(&one_line) else {
+            return invalid("the arguments are not JSON".to_owned());
+        };
+        let meta = json!({ "seamgate.dev/idempotency-key": idempotency_key });
+        let answer = self.request("tools/call", &Params { name: tool, arguments, meta }, timeout, stop)?;
+        match answer.map(|result| serde_json::from_str(result.get())) {
+            Ok(Ok(called)) => Ok(Ok(called)),
+            Ok(Err(error)) => invalid(format!("the server's answer is no result of a tool: {error}")),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Ask what every server must answer.
+    fn ask(&self, method: &str, params: &serde_json::Value) -> Result<Box<RawValue>, String> {
+        match self.request(method, params, START, &Stop::default()) {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
+            Err(NoAnswer::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
+            Err(_) => Err(format!("{method}: the server ended")),
+        }
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        timeout: Duration,
+        stop: &Stop,
+    ) -> Result<Answer, NoAnswer> {
+        #[derive(Serialize)]
+        struct Request<'r, P> {
+            jsonrpc: &'r str,
+            id: u64,
+            method: &'r str,
+            params: &'r P,
+        }
+        let id = self.shared.last.fetch_add(1, Ordering::SeqCst) + 1;
+        let line = serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params }).unwrap_or_default();
+        let (sender, answer) = mpsc::channel();
+        {
+            let mut pending = self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            if pending.has_ended {
+                return Err(NoAnswer::NotSent);
+            }
+            pending.waiting.insert(id, sender);
+        }
+        self.service.write(line);
+        let start = Instant::now();
+        let why = loop {
+            let left = timeout.saturating_sub(start.elapsed());
+            match answer.recv_timeout(left.min(TICK)) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Ended),
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => break NoAnswer::Stopped,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => break NoAnswer::Late,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+        let params = json!({ "requestId": id, "reason": "the run ended the call" });
+        self.service
+            .write(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string());
+        Err(why)
+    }
+}
+
+impl Shared {
+    /// Take a line of the server. What is no message is skipped: some servers write logs there.
+    fn take(&self, line: &str, to_answer: &Sender<String>) {
+        #[derive(Deserialize)]
+        struct Message {
+            id: Option<Box<RawValue>>,
+            method: Option<String>,
+            result: Option<Box<RawValue>>,
+            error: Option<RpcError>,
+        }
+        let Ok(Message { id, method, result, error }) = serde_json::from_str(line) else {
+            tracing::warn!("a server wrote a line that is no message");
+            return;
+        };
+        match (method, id) {
+            (Some(method), Some(id)) => {
+                let id = id.get();
+                let answer = match method.as_str() {
+                    "ping" => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#),
+                    _ => format!(
+                        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"Method not found"}}}}"#
+                    ),
+                };
+                // The server has ended.
+                let _ = to_answer.send(answer);
+            }
+            (Some(method), None) => {
+                if method == "notifications/tools/list_changed" {
+                    self.generation.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            (None, Some(id)) => {
+                let Ok(id) = id.get().parse::<u64>() else { return };
+                let waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+                let answer = match (result, error) {
+                    (_, Some(error)) => Err(error),
+                    (Some(result), None) => Ok(result),
+                    (None, None) => Err(RpcError { code: -32603, message: "neither result nor error".to_owned() }),
+                };
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(answer);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The server has ended: nobody waits any more.
+    fn end(&self) {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.has_ended = true;
+        pending.waiting.clear();
+        self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+}

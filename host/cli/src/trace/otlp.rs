@@ -1,0 +1,372 @@
+//! A run as OTLP/JSON, with the names of OpenTelemetry's semantic conventions for generative AI. It has what the audit has:
+//! names, digests, decisions and times, and neither prompts nor arguments nor results.
+
+use std::{collections::BTreeMap, path::Path};
+
+use anyhow::Result;
+use seamgate::digest;
+use serde_json::{Value, json};
+
+use super::{
+    MAX_DEPTH,
+    steps::{Action, Event, Record, Step, Steps, child_folder},
+    tell::cut,
+};
+
+/// The conventions whose names these are.
+const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
+
+/// Kinds of spans, and the status of one that failed: numbers of the protocol.
+const INTERNAL: u8 = 1;
+const CLIENT: u8 = 3;
+const ERROR: u8 = 2;
+
+/// Names from outside are cut to this many bytes.
+const MAX_NAME: usize = 256;
+
+/// A run with its children, as the JSON of an `ExportTraceServiceRequest`. What is wrong with a journal goes to `faults`.
+pub(super) fn request(folder: &Path, faults: &mut Vec<String>) -> Result<String> {
+    let mut steps = Steps::open(folder)?;
+    let agent = steps.about.agent.clone();
+    let mut trace = Trace { id: String::new(), spans: Vec::new(), faults };
+    trace.run(&mut steps, None, 0)?;
+    let spans = trace.spans;
+    let scope = json!({"name": "seamgate", "version": env!("CARGO_PKG_VERSION")});
+    let request = json!({"resourceSpans": [{
+        "resource": {"attributes": [text("service.name", &agent)]},
+        "scopeSpans": [{"scope": scope, "spans": spans, "schemaUrl": SCHEMA}],
+    }]});
+    Ok(request.to_string())
+}
+
+struct Trace<'f> {
+    /// 32 digits.
+    id: String,
+    spans: Vec<Value>,
+    faults: &'f mut Vec<String>,
+}
+
+/// A span that has begun.
+struct Open {
+    /// 16 digits.
+    id: String,
+    parent: Option<String>,
+    name: String,
+    kind: u8,
+    start: u64,
+    is_sent: bool,
+    attributes: Vec<Value>,
+    events: Vec<Value>,
+    error: Option<String>,
+}
+
+/// The spans of one run that have begun.
+struct Run {
+    name: String,
+    root: Open,
+    /// By the key of the action, or by the call.
+    open: BTreeMap<String, Open>,
+    input: u64,
+    output: u64,
+}
+
+impl Trace<'_> {
+    /// The spans of a run, under that of its parent.
+    fn run(&mut self, steps: &mut Steps, parent: Option<&str>, depth: usize) -> Result<()> {
+        let about = steps.about.clone();
+        let mut run: Option<Run> = None;
+        let mut last = 0;
+        while let Some(step) = steps.next() {
+            last = step.at;
+            if self.id.is_empty() {
+                // Names of runs repeat. When one began, it is another.
+                self.id = hex(&["trace", &about.run, &step.at.to_string()], 32);
+            }
+            let run = run.get_or_insert_with(|| {
+                let mut root = self.open(&about.run, "", parent, "invoke_agent", &about.agent, INTERNAL, step.at);
+                root.attributes.extend([
+                    text("gen_ai.agent.name", &about.agent),
+                    text("seamgate.run", &about.run),
+                    text("seamgate.profile", &about.profile),
+                ]);
+                Run { name: about.run.clone(), root, open: BTreeMap::new(), input: 0, output: 0 }
+            });
+            self.step(run, &step);
+            for action in step.actions.iter().filter(|action| action.kind == "delegate") {
+                self.child(&steps.folder, action, run, depth);
+            }
+        }
+        if let Some(fault) = steps.fault() {
+            self.faults.push(format!("{}: {fault}", steps.folder.display()));
+        }
+        if let Some(mut run) = run {
+            for (_, mut open) in std::mem::take(&mut run.open) {
+                open.attributes.push(flag("seamgate.unfinished"));
+                self.close(open, last);
+            }
+            if run.input + run.output > 0 {
+                run.root.attributes.extend([
+                    number("gen_ai.usage.input_tokens", run.input),
+                    number("gen_ai.usage.output_tokens", run.output),
+                ]);
+            }
+            self.close(run.root, last);
+        }
+        Ok(())
+    }
+
+    fn child(&mut self, folder: &Path, action: &Action, run: &Run, depth: usize) {
+        let parent = run.open.get(&action.call).map(|open| open.id.clone());
+        let Some(child) = child_folder(folder, &action.call).filter(|child| depth < MAX_DEPTH && child.is_dir()) else {
+            return;
+        };
+        let done = Steps::open(&child).and_then(|mut steps| self.run(&mut steps, parent.as_deref(), depth + 1));
+        if let Err(error) = done {
+            self.faults.push(format!("{error:#}"));
+        }
+    }
+
+    fn step(&mut self, run: &mut Run, step: &Step) {
+        let Step { event, at, .. } = step;
+        // What the model's output led to stands in the span of its ask.
+        let mut asked = self.event(run, event, *at);
+        for record in &step.records {
+            match record.kind.as_str() {
+                "decision" => {
+                    let events = asked.as_mut().map_or(&mut run.root.events, |open| &mut open.events);
+                    events.push(decision(record, *at));
+                }
+                "observation" => self.observed(run, record, *at),
+                "settled" => {
+                    if let Some(mut open) = run.open.remove(&record.call) {
+                        open.error = Some(record.code.clone());
+                        self.close(open, *at);
+                    }
+                }
+                "stop" => {
+                    run.root.events.push(happened("seamgate.stop", *at, vec![text("seamgate.code", &record.code)]))
+                }
+                _ => {}
+            }
+        }
+        if let Some(open) = asked {
+            self.close(open, *at);
+        }
+        for action in &step.actions {
+            self.action(run, action, *at);
+        }
+    }
+
+    /// Ends what an event answers. Gives the span of the model's output.
+    fn event(&mut self, run: &mut Run, event: &Event, at: u64) -> Option<Open> {
+        match event.kind.as_str() {
+            "started" => {
+                let conversation = if event.session.is_empty() { &event.run } else { &event.session };
+                run.root.attributes.push(text("gen_ai.conversation.id", conversation));
+            }
+            "model_output" => {
+                let mut open = run.open.remove(&event.key)?;
+                if let Some(usage) = &event.usage {
+                    run.input = run.input.saturating_add(usage.input);
+                    run.output = run.output.saturating_add(usage.output);
+                    open.attributes.extend([
+                        number("gen_ai.usage.input_tokens", usage.input),
+                        number("gen_ai.usage.output_tokens", usage.output),
+                    ]);
+                }
+                if !event.finish.is_empty() {
+                    let reasons = json!({"arrayValue": {"values": [{"stringValue": event.finish}]}});
+                    open.attributes.push(json!({"key": "gen_ai.response.finish_reasons", "value": reasons}));
+                }
+                return Some(open);
+            }
+            "model_failed" => {
+                let mut open = run.open.remove(&event.key)?;
+                open.error = Some("model_failed".to_owned());
+                return Some(open);
+            }
+            "approval" | "input" => {
+                let mut open = run.open.remove(&format!("ask {}", event.key))?;
+                if event.kind == "approval" {
+                    open.attributes.push(text("seamgate.decision", &event.decision));
+                }
+                open.attributes.push(text("seamgate.principal", &event.principal));
+                self.close(open, at);
+            }
+            "tool_started" => {
+                let open = run.open.get_mut(&event.call)?;
+                if !open.is_sent {
+                    (open.is_sent, open.start) = (true, at);
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn observed(&mut self, run: &mut Run, record: &Record, at: u64) {
+        let Some(mut open) = run.open.remove(&record.call) else {
+            return;
+        };
+        open.attributes.extend([
+            text("seamgate.observation", &record.id),
+            text("seamgate.status", &record.status),
+            text("seamgate.result.digest", &record.artifact),
+            number("seamgate.result.bytes", record.bytes),
+        ]);
+        if record.status != "ok" {
+            open.error = Some(record.status.clone());
+        }
+        self.close(open, at);
+    }
+
+    fn action(&mut self, run: &mut Run, action: &Action, at: u64) {
+        let root = Some(run.root.id.clone());
+        let mut begin = |key: &str, operation: &str, name: &str, kind, more: Vec<Value>| {
+            let mut open = self.open(&run.name, &action.key, root.as_deref(), operation, name, kind, at);
+            open.attributes.extend(more);
+            // A call that is sent again is the same one.
+            run.open.entry(key.to_owned()).or_insert(open);
+        };
+        match action.kind.as_str() {
+            "ask_model" => {
+                let asks = run.open.extract_if(.., |key, open| open.kind == CLIENT && *key != action.key);
+                let asks: Vec<Open> = asks.map(|(_, open)| open).collect();
+                for mut open in asks {
+                    open.error = Some("given_up".to_owned());
+                    self.close(open, at);
+                }
+                let mut open = self.open(&run.name, &action.key, root.as_deref(), "chat", "", CLIENT, at);
+                open.attributes.extend([
+                    text("seamgate.purpose", &action.purpose),
+                    text("seamgate.prompt.digest", &action.prompt.artifact),
+                ]);
+                run.open.insert(action.key.clone(), open);
+            }
+            "execute" => {
+                let mut more = vec![
+                    text("gen_ai.tool.name", &action.tool),
+                    text("seamgate.server", &action.server),
+                    text("gen_ai.tool.call.id", &action.call),
+                    text("gen_ai.tool.type", "function"),
+                    text("seamgate.effect", &action.effect),
+                ];
+                more.extend(action.approval.iter().map(|approval| text("seamgate.principal", &approval.principal)));
+                begin(&action.call, "execute_tool", &action.tool, INTERNAL, more);
+            }
+            "delegate" => {
+                let tool = format!("delegate_{}", action.agent);
+                let more = vec![
+                    text("gen_ai.tool.name", &tool),
+                    text("gen_ai.tool.call.id", &action.call),
+                    text("gen_ai.tool.type", "function"),
+                    text("seamgate.child", &action.run),
+                ];
+                begin(&action.call, "execute_tool", &tool, INTERNAL, more);
+            }
+            "ask_approval" => {
+                let more = vec![text("gen_ai.tool.call.id", &action.call)];
+                begin(&format!("ask {}", action.call), "seamgate.approval", &action.call, INTERNAL, more);
+            }
+            "ask_input" => begin(&format!("ask {}", action.key), "seamgate.input", "", INTERNAL, Vec::new()),
+            "finish" => {
+                run.root.attributes.push(text("seamgate.status", &action.status));
+                if matches!(action.status.as_str(), "failed" | "cancelled") {
+                    let code = action.reasons.first().map_or("_OTHER", |reason| reason.code.as_str());
+                    run.root.error = Some(code.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what each span has")]
+    fn open(
+        &self,
+        run: &str,
+        key: &str,
+        parent: Option<&str>,
+        operation: &str,
+        name: &str,
+        kind: u8,
+        start: u64,
+    ) -> Open {
+        Open {
+            id: hex(&["span", &self.id, run, key], 16),
+            parent: parent.map(str::to_owned),
+            name: cut(format!("{operation} {name}").trim_end(), MAX_NAME),
+            kind,
+            start,
+            is_sent: false,
+            attributes: vec![text("gen_ai.operation.name", operation)],
+            events: Vec::new(),
+            error: None,
+        }
+    }
+
+    fn close(&mut self, open: Open, end: u64) {
+        let mut span = json!({
+            "traceId": self.id,
+            "spanId": open.id,
+            "name": open.name,
+            "kind": open.kind,
+            "startTimeUnixNano": nanos(open.start),
+            "endTimeUnixNano": nanos(end.max(open.start)),
+            "attributes": open.attributes,
+            "events": open.events,
+        });
+        if let Some(parent) = open.parent {
+            span["parentSpanId"] = parent.into();
+        }
+        if let Some(error) = open.error {
+            span["status"] = json!({"code": ERROR});
+            if let Some(attributes) = span["attributes"].as_array_mut() {
+                attributes.push(text("error.type", &error));
+            }
+        }
+        self.spans.push(span);
+    }
+}
+
+/// Whether a call may run, with the codes why not.
+fn decision(record: &Record, at: u64) -> Value {
+    let codes: Vec<Value> = record.reasons.iter().map(|reason| json!({"stringValue": reason.code})).collect();
+    let mut attributes = vec![
+        text("gen_ai.tool.name", &record.tool),
+        text("seamgate.server", &record.server),
+        text("gen_ai.tool.call.id", &record.call),
+        text("seamgate.permit", &record.permit),
+        text("seamgate.arguments.digest", &record.arguments_digest),
+    ];
+    if !codes.is_empty() {
+        attributes.push(json!({"key": "seamgate.reasons", "value": {"arrayValue": {"values": codes}}}));
+    }
+    happened("seamgate.decision", at, attributes)
+}
+
+fn happened(name: &str, at: u64, attributes: Vec<Value>) -> Value {
+    json!({"name": name, "timeUnixNano": nanos(at), "attributes": attributes})
+}
+
+fn text(key: &str, value: &str) -> Value {
+    json!({"key": key, "value": {"stringValue": cut(value, MAX_NAME)}})
+}
+
+/// The protocol's JSON has 64-bit numbers as strings.
+fn number(key: &str, value: u64) -> Value {
+    json!({"key": key, "value": {"intValue": i64::try_from(value).unwrap_or(i64::MAX).to_string()}})
+}
+
+fn flag(key: &str) -> Value {
+    json!({"key": key, "value": {"boolValue": true}})
+}
+
+fn nanos(ms: u64) -> String {
+    ms.saturating_mul(1_000_000).to_string()
+}
+
+/// So many digits of the digest of these parts.
+fn hex(parts: &[&str], digits: usize) -> String {
+    let digest = digest(json!(parts).to_string().as_bytes());
+    digest.trim_start_matches("sha256:").chars().take(digits).collect()
+}

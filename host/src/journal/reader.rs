@@ -1,0 +1,153 @@
+//! A run's folder for somebody who looks at the run, and sends nothing.
+
+use std::{fs::File, path::Path};
+
+use super::{
+    Blob, FileJournal, Journal, JournalError, Line, Torn,
+    disk::{failed, lock},
+    file::{NAME, not_there},
+    restore,
+    scan::Scan,
+};
+use crate::{digest::digest, file::open_regular};
+
+/// The longest step, in bytes: 256 MiB. It is read as a whole.
+const MAX_STEP: usize = 256 * 1024 * 1024;
+
+/// What a [`JournalLine`] holds (`schemas/run-journal.schema.json`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LineKind {
+    /// What run it is: the first line.
+    Run,
+    /// An event, with which a step begins.
+    Event,
+    /// What the step decided.
+    Record,
+    /// What the host must do next.
+    Action,
+    /// The end of a step.
+    State,
+}
+
+/// A line of a journal that follows the line before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalLine {
+    /// Its number, from 0.
+    pub n: u64,
+    /// What it holds.
+    pub kind: LineKind,
+    /// What it holds, as JSON text: the event, the record, ….
+    pub json: String,
+}
+
+/// Reads the journal of a run as far as it is whole, without its profile: the first line alone, then the lines of each step
+/// together. Each line is checked against the one before it. A line that is damaged ends them with an error that names it. A
+/// step that a crash cut is not given: [`torn`](JournalReader::torn) tells it. What is appended after `open` is not read.
+///
+/// ```no_run
+/// let mut reader = seamgate::JournalReader::open("runs/r1".as_ref())?;
+/// while let Some(lines) = reader.next() {
+///     for line in lines? {
+///         println!("{} {}", line.n, line.json);
+///     }
+/// }
+/// # Ok::<(), seamgate::JournalError>(())
+/// ```
+pub struct JournalReader {
+    /// For artifacts.
+    journal: FileJournal,
+    /// `None` after the last line.
+    scan: Option<Scan>,
+    torn: Option<Torn>,
+}
+
+impl JournalReader {
+    /// Open the folder of a run. Reads no line yet.
+    ///
+    /// # Errors
+    ///
+    /// The folder has no journal; it cannot be read; or another process has held its lock for 10 seconds.
+    pub fn open(folder: &Path) -> Result<Self, JournalError> {
+        let path = folder.join(NAME);
+        let file = open_regular(File::options().read(true), &path).map_err(|error| not_there(folder, error))?;
+        // While nobody appends, the file has no half of a step that is being written. Its lines never change after that, so
+        // that whoever reads them slowly keeps nobody from appending.
+        lock(&file, &path, File::try_lock_shared)?;
+        let scan = Scan::new(&file, &path)?;
+        file.unlock().map_err(failed("read", &path))?;
+        Ok(JournalReader { journal: FileJournal::at(folder), scan: Some(scan), torn: None })
+    }
+
+    /// After the last line: what a crash left of a step.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
+    }
+
+    /// An artifact: a whole result or a prompt. `None` if the folder has none of this digest: small values stand in their lines.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Artifact`] if it is changed; or it cannot be read, such as one of more than 64 MiB.
+    pub fn artifact(&self, expected: &str) -> Result<Option<String>, JournalError> {
+        match self.journal.get(Blob::Artifact, expected)? {
+            Some(text) if digest(text.as_bytes()) != expected => Err(self.wrong(expected, "is changed")),
+            text => Ok(text),
+        }
+    }
+
+    /// An event as it was sent: with its artifacts in their places.
+    ///
+    /// # Errors
+    ///
+    /// An artifact is missing or changed, or cannot be read.
+    pub fn whole(&self, event: &str) -> Result<String, JournalError> {
+        restore(event, |digest| self.artifact(digest)?.ok_or_else(|| self.wrong(digest, "is missing")))
+    }
+
+    fn wrong(&self, digest: &str, message: &str) -> JournalError {
+        let digest = digest.chars().take(80).collect();
+        JournalError::Artifact { journal: self.journal.name(), digest, message: message.to_owned() }
+    }
+
+    /// The lines up to the end of a step, or the first one.
+    fn step(&mut self) -> Result<Option<Vec<JournalLine>>, JournalError> {
+        let Some(scan) = &mut self.scan else {
+            return Ok(None);
+        };
+        let (mut lines, mut bytes) = (Vec::new(), 0);
+        while let Some((n, line)) = scan.next()? {
+            let (kind, json) = match line {
+                Line::Run(json) => (LineKind::Run, json),
+                Line::Event(json) => (LineKind::Event, json),
+                Line::Record(json) => (LineKind::Record, json),
+                Line::Action(json) => (LineKind::Action, json),
+                Line::State(json) => (LineKind::State, json),
+            };
+            bytes += json.len();
+            if bytes > MAX_STEP {
+                let message = format!("its step has more than {MAX_STEP} bytes");
+                return Err(JournalError::Line { journal: self.journal.name(), line: n, message });
+            }
+            lines.push(JournalLine { n, kind, json: json.to_owned() });
+            if matches!(kind, LineKind::Run | LineKind::State) {
+                return Ok(Some(lines));
+            }
+        }
+        self.torn = self.scan.take().and_then(|scan| scan.end().1);
+        Ok(None)
+    }
+}
+
+impl Iterator for JournalReader {
+    type Item = Result<Vec<JournalLine>, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let step = self.step();
+        if step.is_err() {
+            self.scan = None;
+        }
+        step.transpose()
+    }
+}
