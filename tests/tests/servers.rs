@@ -30,7 +30,7 @@ impl Place {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder");
         let place = Place { folder };
-        place.write("ops.profile.json", &profile(json!({ "principal": "anna" })));
+        place.write("ops.profile.json", profile(json!({ "principal": "anna" })));
         place.write("model.sh", MODEL);
         place
     }
@@ -526,8 +526,7 @@ fn delegating(name: &str) -> Place {
     let place = Place::new(name);
     let mut worker = profile(json!({ "principal": "anna" }));
     worker["agent"] = json!("worker");
-    let digest =
-        seamgate::Gate::new().and_then(|mut gate| Ok(gate.register_profile(&worker.to_string()))).expect("a gate");
+    let digest = seamgate::Gate::new().map(|mut gate| gate.register_profile(&worker.to_string())).expect("a gate");
     let digest = digest.expect("a profile").profile;
     let mut parent = profile(json!({ "principal": "anna" }));
     let budget = json!({ "steps": 5, "tool_calls": 2, "tokens": 100_000 });

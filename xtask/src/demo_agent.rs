@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    path::Path,
     process::{Child, Command, Stdio},
 };
 
