@@ -408,6 +408,8 @@ fn a_tool_is_held_to_its_bounds() {
         ("silent", "exit 4", "error", "exit status: 4"),
         ("killed", "kill -9 $$", "error", "the tool was ended"),
         ("endless", "yes", "error", "wrote more than"),
+        ("lines", "seq 150000", "ok", "150000"),
+        ("digits", "head -c 1000000 /dev/urandom | od -An -tx1", "ok", "truncated"),
         ("large", "head -c 6000000 /dev/zero | tr '\\0' x; echo; echo the end", "ok", "the end"),
     ] {
         let place = Place::new(&format!("tool-{name}"));
@@ -416,7 +418,7 @@ fn a_tool_is_held_to_its_bounds() {
         let seen = place.observation();
         assert_eq!(seen["status"], status, "{name}: {seen}");
         assert!(seen["message"].as_str().expect("text").contains(expected), "{name}: {seen}");
-        assert_eq!(seen["complete"], name != "large" && status == "ok", "{name}: {seen}");
+        assert_eq!(seen["complete"], ["json", "text", "empty"].contains(&name), "{name}: {seen}");
     }
     let place = Place::new("tool-late");
     place.servers(&json!({ "": { "tools": { "look": { "command": ["sleep", "60"], "timeout_s": 1 } } } }));
@@ -505,6 +507,9 @@ fn a_signed_token_decides_where_a_name_does_not() {
 #[test]
 fn a_servers_file_that_is_wrong_says_where() {
     let place = Place::new("file");
+    let schemas = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas");
+    let schema = fs::read_to_string(schemas.join("servers.schema.json")).expect("a schema");
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
     for (file, expected) in [
         ("", "EOF"),
         ("[]", "line 1"),
@@ -518,7 +523,10 @@ fn a_servers_file_that_is_wrong_says_where() {
         ends(&output, 2);
         assert!(err(&output).contains(expected), "{file}: {}", err(&output));
         assert!(!place.folder.join("run").exists(), "{file}");
+        assert!(!serde_json::from_str(file).is_ok_and(|file| schema.is_valid(&file)), "{file}");
     }
+    let example = fs::read_to_string(schemas.join("examples/sre/sre.servers.json")).expect("an example");
+    assert!(schema.is_valid(&serde_json::from_str(&example).expect("JSON")), "the example");
 }
 
 /// An agent that hands two parts of its task to the agent `worker` at once. A worker looks, then acts, then answers.

@@ -546,14 +546,15 @@ mod os {
         }
     }
 
+    /// Is told of a signal, and gives whether it heard it.
+    type Listener = Box<dyn Fn(i32) -> bool + Send>;
+
     #[derive(Default)]
     struct Listeners {
         last: u64,
+        /// By their numbers.
         all: Vec<(u64, Listener)>,
     }
-
-    /// Gives whether somebody heard the signal.
-    type Listener = Box<dyn Fn(i32) -> bool + Send>;
 
     /// As long as this lives, a listener is told of signals.
     pub(crate) struct Listening {

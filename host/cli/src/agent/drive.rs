@@ -28,8 +28,9 @@ use crate::{
     process::{Signals, Stop},
 };
 
-/// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole.
-const MAX_INLINE: usize = 4 * 1024 * 1024;
+/// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole. The kernel's fuel is
+/// enough for this much of most texts.
+const MAX_INLINE: usize = 1024 * 1024;
 /// How much of each end.
 const MAX_END: usize = 64 * 1024;
 
@@ -448,9 +449,13 @@ impl<'s> Drive<'s> {
         match outcome {
             Outcome::Result { is_error, body } => {
                 let status = if is_error { "error" } else { "ok" };
-                if let Err(fault) = self.result(call, duration_ms, status, &body)? {
+                let Err(fault) = self.result(call, duration_ms, status, &body, MAX_INLINE)? else {
+                    return Ok(());
+                };
+                tracing::warn!(call, "both ends of the result are sent, for the whole is too much: {fault}");
+                if let Err(fault) = self.result(call, duration_ms, status, &body, 2 * MAX_END)? {
                     let text = format!("The call was done, but its result cannot be read: {fault}");
-                    self.result(call, duration_ms, "error", &Body::Text(text))?.map_err(FaultError)?;
+                    self.result(call, duration_ms, "error", &Body::Text(text), MAX_INLINE)?.map_err(FaultError)?;
                 }
                 Ok(())
             }
@@ -464,14 +469,22 @@ impl<'s> Drive<'s> {
         }
     }
 
-    fn result(&mut self, call: &str, duration_ms: u64, status: &str, body: &Body) -> Result<Result<(), Fault>> {
+    /// Send a result: whole, or, where it has more than `max` bytes, its two ends.
+    fn result(
+        &mut self,
+        call: &str,
+        duration_ms: u64,
+        status: &str,
+        body: &Body,
+        max: usize,
+    ) -> Result<Result<(), Fault>> {
         let (result, text) = match body {
             Body::Json(value) => (Some(&**value), None),
             Body::Text(text) => (None, Some(&**text)),
         };
         let whole = result.map(RawValue::get).or(text).unwrap_or_default();
         let (head, tail, length, digest);
-        let event = if whole.len() <= MAX_INLINE {
+        let event = if whole.len() <= max {
             Event::ToolResult {
                 call,
                 duration_ms,
