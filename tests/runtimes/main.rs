@@ -1,4 +1,4 @@
-//! Every case and every call through `wire.call` in other runtimes: the same bytes as in this host's. `cargo xtask runtimes` installs
+//! Every case, every call and every step of every run through `wire.call` in other runtimes: the same bytes as in this host's. `cargo xtask runtimes` installs
 //! those, and runs this.
 
 use std::{
@@ -10,7 +10,15 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, ensure};
 use seamgate::{Component, Gate, Limits, Options};
-use seamgate_tests::{Case, calls::call_cases, cases, fixture::unknown};
+use seamgate_core::Fault;
+use seamgate_kernel::{Profile, advance, project};
+use seamgate_tests::{
+    Case,
+    calls::call_cases,
+    cases,
+    fixture::unknown,
+    runs::{AUDIENCES, RunCase, journal, run_cases, view_request},
+};
 use wasmtime::{Engine, InstanceAllocationStrategy};
 
 /// What is installed and written goes here.
@@ -38,8 +46,12 @@ fn main() -> Result<()> {
     let cases: Vec<Case> = cases()?.iter().flat_map(Case::attempts).collect();
     let calls = call_cases()?;
     let calls = calls.iter().map(|call| (format!("calls: {}", call.name), call.wire_request()));
+    let mut steps = Vec::new();
+    for case in run_cases()? {
+        steps.extend(run_requests(&case)?.into_iter().map(|request| (format!("runs: {}", case.name), request)));
+    }
     let (names, requests): (Vec<String>, Vec<String>) =
-        cases.iter().map(|case| (case.name.clone(), case.wire_request())).chain(calls).unzip();
+        cases.iter().map(|case| (case.name.clone(), case.wire_request())).chain(calls).chain(steps).unzip();
     let file = Path::new(FOLDER).join("requests.ndjson");
     fs::write(&file, requests.iter().map(|request| format!("{request}\n")).collect::<String>())?;
 
@@ -108,6 +120,25 @@ fn main() -> Result<()> {
         println!("{HERE}/README.md is left as it was: without {}", skipped.join(" and "));
     }
     Ok(())
+}
+
+/// Each step of a run, by the states that the kernel gives natively. Where a case says what each audience is shown, that, too.
+fn run_requests(case: &RunCase) -> Result<Vec<String>> {
+    let failed = |fault: Fault| anyhow!("{}: {}", case.name, fault.message);
+    let profile = Profile::compile(&case.profile).map_err(failed)?;
+    let step = |state: Option<&str>, event: &str| advance(&profile, state, event).map_err(|fault| fault.to_json());
+    let played = case.play(step)?;
+    let mut requests: Vec<String> = played.iter().map(|one| one.wire_request(&case.profile)).collect();
+    if case.folder.join("views.ndjson").exists() {
+        for line in journal(&played)? {
+            for audience in AUDIENCES {
+                if !project(&profile, &line, audience).map_err(failed)?.ends_with("\"view\":null}") {
+                    requests.push(view_request(&case.profile, &line, audience));
+                }
+            }
+        }
+    }
+    Ok(requests)
 }
 
 fn in_gate(gate: &Gate, requests: &[String]) -> Result<Vec<Answer>> {
@@ -191,13 +222,14 @@ fn readme(table: &str, requests: usize) -> String {
     format!(
         "# The same bytes in other runtimes
 
-`cargo xtask runtimes` writes this page. It sends each case of `tests/cases` to `wire.call` with its contract, and each of `tests/calls` with
-its profile, as one line of JSON text: {requests} requests, each to its own instance. The first two columns are the library `seamgate`, with Wasmtime's compiler and
-with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the packages of `host/python` and
-`host/js`, through `Gate.call`.
+`cargo xtask runtimes` writes this page. It sends each case of `tests/cases` to `wire.call` with its contract, each of `tests/calls` with
+its profile, and each step of `tests/runs` with its profile and its state. Of the runs that say what each audience is shown, it sends those
+views, too. Each request is one line of JSON text, to its own instance: {requests} requests. The first two columns are the library
+`seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the
+packages of `host/python` and `host/js`, through `Gate.call`.
 
-A cell says how many answers have the same bytes as the library's. `tests/tests/cases.rs` compares those with the expected reports, and
-`tests/tests/calls.rs` with the expected decisions and observations.
+A cell says how many answers have the same bytes as the library's. `tests/tests/cases.rs` compares those with the expected reports,
+`tests/tests/calls.rs` with the expected decisions and observations, and `tests/tests/runs.rs` with the expected steps.
 The last line says how many took the same fuel. JavaScript engines have no fuel, so there the component counts. Other versions of
 Wasmtime count slightly differently. The core module takes slightly more, because it checks that its bytes are UTF-8. Run on {} with {}.
 

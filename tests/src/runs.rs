@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail};
 use seamgate_core::parts::digest;
 use serde_json::{Value, json};
 
-use crate::suite::folders;
+use crate::{suite::folders, wire::ID};
 
 /// The time of a first event that has none.
 const START: u64 = 1_790_000_000_000;
@@ -180,6 +180,15 @@ impl Known {
     }
 }
 
+impl Played {
+    /// The same step on the wire, the profile with it.
+    pub fn wire_request(&self, profile: &str) -> String {
+        let state = self.state.as_ref().map(|state| format!(",\"state\":{state}")).unwrap_or_default();
+        let event = &self.event;
+        format!("{{\"id\":{ID},\"op\":\"advance\",\"profile\":{profile}{state},\"event\":{event}}}").replace('\n', " ")
+    }
+}
+
 impl RunCase {
     /// Send each event, the artifacts that a step needs with it. `advance` takes a state and an event, and gives a step or a fault.
     ///
@@ -228,6 +237,12 @@ impl RunCase {
         }
         Ok(played)
     }
+}
+
+/// What an audience is shown of a line of the journal, asked on the wire, the profile with it.
+pub fn view_request(profile: &str, line: &str, audience: &str) -> String {
+    format!("{{\"id\":{ID},\"op\":\"project\",\"profile\":{profile},\"line\":{line},\"audience\":\"{audience}\"}}")
+        .replace('\n', " ")
 }
 
 /// A member of an object, exactly as it is written.

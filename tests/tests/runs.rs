@@ -15,7 +15,7 @@ use seamgate::Gate;
 use seamgate_kernel::Profile;
 use seamgate_tests::{
     Random, indented,
-    runs::{AUDIENCES, Played, RunCase, cut, journal, member, run_cases, summary},
+    runs::{AUDIENCES, Played, RunCase, cut, journal, member, run_cases, summary, view_request},
     suite::{core_alone, expect, run, trial},
     wire::{self, Answer},
 };
@@ -97,9 +97,7 @@ fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[Strin
         let answer = instance.advance(&agent, one.state.as_deref(), &one.event);
         let component = answer.map(|answer| answer.json).map_err(|fault| fault.to_json());
         ensure!(one.step == component, "native and component differ:\n  {:?}\n  {component:?}", one.step);
-        let state = one.state.as_ref().map(|state| format!(",\"state\":{state}")).unwrap_or_default();
-        let wire = through_wire("advance", &format!("\"profile\":{}{state},\"event\":{}", case.profile, one.event))?;
-        wire::same(&one.step, &wire)?;
+        wire::same(&one.step, &through_wire(&one.wire_request(&case.profile))?)?;
     }
     let component = self::views(lines, |line, audience| {
         let answer = instance.project(&agent, line, audience);
@@ -107,17 +105,15 @@ fn elsewhere(case: &RunCase, played: &[Played], lines: &[String], views: &[Strin
     })?;
     ensure!(component == views, "views differ natively and in the component");
     let wire = self::views(lines, |line, audience| {
-        let profile = &case.profile;
-        let members = format!("\"profile\":{profile},\"line\":{line},\"audience\":\"{audience}\"");
-        through_wire("project", &members).map_err(|error| error.to_string())?
+        through_wire(&view_request(&case.profile, line, audience)).map_err(|error| error.to_string())?
     })?;
     ensure!(wire == views, "views differ natively and through wire");
     Ok(())
 }
 
 /// The answer without its envelope.
-fn through_wire(op: &str, members: &str) -> Result<Answer> {
-    let answer = GATE.call(&format!("{{\"id\":{},\"op\":\"{op}\",{members}}}", wire::ID))?.json;
+fn through_wire(request: &str) -> Result<Answer> {
+    let answer = GATE.call(request)?.json;
     wire::unwrapped(&answer).with_context(|| answer.clone())
 }
 
