@@ -239,7 +239,10 @@ fn go_on(
     thread::scope(|scope| {
         let mut drive = Drive::new(world, started, folder);
         first(&mut drive)?;
-        let end = drive.go_on(scope)?;
+        let end = drive.go_on(scope).map_err(|error| match error.downcast::<NoVerdict>() {
+            Ok(NoVerdict(message)) => NoVerdict(resumable(&message, folder)).into(),
+            Err(error) => error,
+        })?;
         let is_left = world.model.is_slow_to_end();
         let status = ended(end, folder)?;
         // A request to a server cannot be ended. Nobody waits for its answer.
@@ -282,14 +285,17 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
             say(&format!("seamgate: then go on with: seamgate agent --resume {name}"));
             Ok(Status::Waits)
         }
-        End::Unreachable(message) => {
-            Err(NoVerdict(format!("{message}\n  go on with: seamgate agent --resume {name}")).into())
-        }
+        End::Unreachable(message) => Err(NoVerdict(resumable(&message, folder)).into()),
         End::Signal(signal) => {
             say(&format!("seamgate: interrupted; go on with: seamgate agent --resume {name}"));
             Ok(Status::Signal(u8::try_from(signal).unwrap_or(127)))
         }
     }
+}
+
+/// Why a run stopped, and how to go on with it.
+fn resumable(message: &str, folder: &Path) -> String {
+    format!("{message}\n  go on with: seamgate agent --resume {}", shell(folder))
 }
 
 /// Tell a person what a run waits for, and how to say it.

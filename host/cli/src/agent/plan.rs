@@ -13,7 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::servers::Servers;
-use crate::{error::FaultError, private};
+use crate::{
+    error::{FaultError, NoVerdict},
+    private,
+};
 
 const NAME: &str = "agent.json";
 
@@ -89,11 +92,10 @@ impl Plan {
     /// Keep the plan in the folder of a run.
     pub(crate) fn write(&self, run: &Path) -> Result<()> {
         let path = run.join(NAME);
-        private::write(&path, format!("{}\n", serde_json::to_string_pretty(self)?).as_bytes())
-            .with_context(|| format!("cannot write {}", path.display()))?;
-        fs::File::open(run)
-            .and_then(|folder| folder.sync_all())
-            .with_context(|| format!("cannot sync {}", run.display()))
+        let text = format!("{}\n", serde_json::to_string_pretty(self)?);
+        private::write(&path, text.as_bytes())
+            .and_then(|()| fs::File::open(run)?.sync_all())
+            .map_err(|error| NoVerdict(format!("cannot write {}: {error}", path.display())).into())
     }
 }
 
