@@ -295,8 +295,10 @@ fn offer_word(word: &str, each: Each) {
 /// A number with a unit in the unit that all of its kind are compared in.
 fn in_units(number: Number, unit: Unit, each: Each) {
     let mut scaled = |factor: u64, dimension: Dimension| {
-        if let Some(number) = number.times(factor) {
-            number_keys(number, &[dimension], each);
+        match number.times(factor) {
+            Some(number) => number_keys(number, &[dimension], each),
+            // Too many digits: it is the same only in the same unit.
+            None => number_keys(number, &[dimension], &mut |key| each(&format!("{key}*{factor}"))),
         }
     };
     match unit {
