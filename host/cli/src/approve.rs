@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{self, BufRead},
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
 use anyhow::{Context, Result, bail};
@@ -13,8 +14,8 @@ use serde::Deserialize;
 
 use crate::{
     agent::{
-        Ask, Claims, Event, Lock, MAX_TOKEN, Plan, Profiles, Registered, is_terminal, now, principal, show_ask,
-        step_error, verify,
+        Ask, Claims, Event, Lock, MAX_TOKEN, Plan, Profiles, Registered, ignored, is_terminal, now, principal,
+        show_ask, step_error, verify,
     },
     console::say,
     safe::safe,
@@ -49,7 +50,7 @@ struct Waiting {
     folder: PathBuf,
     run: String,
     ask: Ask,
-    profiles: Profiles,
+    profiles: Rc<Profiles>,
     agent: String,
 }
 
@@ -166,7 +167,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
         phase: String,
     }
     let plan = Plan::read(folder)?;
-    let profiles = Profiles::read(&plan.profiles)?;
+    let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(step_error)?;
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
     let is_asked = |key: &str| calls.iter().any(|call| call.key == key && call.phase == "asked");
@@ -176,7 +177,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     if matches!(status.as_str(), "running" | "waiting") {
         for asked in facts.asks.into_iter().filter(|ask| is_asked(&ask.key)) {
             if let Some(ask) = shown.remove(&(asked.key, asked.digest)) {
-                let profiles = Profiles::read(&plan.profiles)?;
+                let profiles = Rc::clone(&profiles);
                 waiting.push(Waiting {
                     folder: folder.to_owned(),
                     run: id.clone(),
@@ -222,7 +223,7 @@ fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> 
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(step_error)?;
     let (key, digest, token) = (&one.ask.key, &one.ask.digest, token.as_deref());
     run.send(&Event::Approval { key, digest, decision, principal, token }.now()?).map_err(step_error)?;
-    match run.records().iter().find(|record| record.contains(r#""type":"ignored""#)) {
+    match ignored(&run) {
         Some(record) => bail!("the run did not take it: {}", safe(record)),
         None => Ok(()),
     }

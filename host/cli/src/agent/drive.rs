@@ -21,6 +21,7 @@ use super::{
     plan::Profiles,
     progress,
     servers::Servers,
+    step_error,
     tool::{self, Body, Execute, Outcome},
 };
 use crate::{
@@ -326,8 +327,7 @@ impl<'s> Drive<'s> {
                 Ok(Ok(()))
             }
             Err(StepError::Fault(fault)) => Ok(Err(fault)),
-            Err(StepError::Journal(error)) => Err(NoVerdict(error.to_string()).into()),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(step_error(error)),
         }
     }
 
@@ -435,7 +435,7 @@ impl<'s> Drive<'s> {
     /// Journal that a call is sent now. Gives whether it may be.
     fn start(&mut self, call: &str) -> Result<bool> {
         self.send(&Event::ToolStarted { call })?;
-        Ok(!self.run.records().iter().any(|record| progress::kind(record) == "ignored"))
+        Ok(progress::ignored(&self.run).is_none())
     }
 
     fn begin(&mut self, key: &str) -> Stop {

@@ -38,6 +38,7 @@ pub(crate) use self::{
     lock::Lock,
     person::{Ask, is_terminal, show_ask},
     plan::{Plan, Profiles, Registered},
+    progress::ignored,
     token::{Claims, MAX_TOKEN, verify},
 };
 use crate::{
@@ -265,7 +266,7 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
                 say(&format!("seamgate: {}: {}", safe(&finish.status), safe(&reason.message)));
             }
             for Uncertain { tool, arguments } in &finish.uncertain {
-                let (tool, arguments) = (safe(tool), safe(&cut(arguments)));
+                let (tool, arguments) = (safe(tool), safe(&cut(arguments, MAX_LINE)));
                 say(&format!("seamgate: nobody knows whether this call had its effect: {tool} {arguments}"));
             }
             match (finish.status.as_str(), &finish.document) {
@@ -318,9 +319,9 @@ fn tell_waiting(waiting: &Waiting) {
     }
 }
 
-/// A text that is short enough for a line, and says where it was cut.
-fn cut(text: &str) -> String {
-    let cut: String = text.chars().take(MAX_LINE).collect();
+/// At most so many characters of a text, and that it was cut.
+fn cut(text: &str, limit: usize) -> String {
+    let cut: String = text.chars().take(limit).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 

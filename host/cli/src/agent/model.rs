@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{chat::Chat, event::Answer};
+use super::{chat::Chat, cut, event::Answer};
 use crate::process::{self, Ended, Signals, Stop};
 
 /// The longest answer, in bytes.
@@ -142,9 +142,7 @@ fn request((url, key): (&str, Option<&str>), chat: &Chat, timeout: Duration) -> 
     };
     let shown = || {
         let line: String = body.split_whitespace().collect::<Vec<_>>().join(" ");
-        let cut: String = line.chars().take(MAX_SHOWN).collect();
-        let more = if cut.len() < line.len() { "…" } else { "" };
-        format!("status {status}: {cut}{more}")
+        format!("status {status}: {}", cut(&line, MAX_SHOWN))
     };
     match status {
         200..=299 => Asked::Answered(chat.answer(&body).map_err(NoAnswer::Invalid)),

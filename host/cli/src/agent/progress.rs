@@ -3,8 +3,8 @@
 use seamgate::{FileJournal, Run};
 use serde::Deserialize;
 
-use super::cut;
-use crate::{console::say, safe::safe};
+use super::{MAX_LINE, cut};
+use crate::{console::say, safe::safe, trace::full};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -21,19 +21,17 @@ struct Record {
     bytes: u64,
 }
 
-/// The type of a record.
-pub(super) fn kind(record: &str) -> String {
-    serde_json::from_str(record).map(|Record { r#type, .. }| r#type).unwrap_or_default()
+/// Why the last event changed nothing, as a record. None if it did.
+pub(crate) fn ignored<'r>(run: &'r Run<FileJournal>) -> Option<&'r str> {
+    let is_it = |record: &&str| serde_json::from_str(record).is_ok_and(|Record { r#type, .. }| r#type == "ignored");
+    run.records().iter().map(String::as_str).find(is_it)
 }
 
 /// Tell what the last step of a run decided.
 pub(super) fn tell(run: &Run<FileJournal>) {
     for record in run.records() {
         let Ok(record) = serde_json::from_str::<Record>(record) else { continue };
-        let tool = || match record.server.is_empty() {
-            true => record.tool.clone(),
-            false => format!("{}/{}", record.server, record.tool),
-        };
+        let tool = || full(&record.server, &record.tool);
         let first = record.message.lines().next().unwrap_or_default();
         let line = match record.r#type.as_str() {
             "decision" => match record.permit.as_str() {
@@ -49,6 +47,6 @@ pub(super) fn tell(run: &Run<FileJournal>) {
             "left_out" => format!("left out: {first}"),
             _ => continue,
         };
-        say(&format!("seamgate: {}: {}", safe(run.agent()), safe(&cut(&line))));
+        say(&format!("seamgate: {}: {}", safe(run.agent()), safe(&cut(&line, MAX_LINE))));
     }
 }
