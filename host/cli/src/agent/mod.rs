@@ -388,7 +388,11 @@ fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<
         }
         Ok((name.clone(), lists::read(name, file)?))
     };
-    given.iter().map(one).collect()
+    let lists: BTreeMap<_, _> = given.iter().map(one).collect::<Result<_>>()?;
+    match known.iter().find(|name| !lists.contains_key(*name)) {
+        Some(missing) => bail!("the profile names the list {missing}: give it with --list {missing}=FILE"),
+        None => Ok(lists),
+    }
 }
 
 fn new_nonce() -> Result<String> {
