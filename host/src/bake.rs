@@ -102,7 +102,7 @@ impl Component {
         let component = Component::from_bytes(readable);
         let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache: None })?;
         let mut instance = gate.instance();
-        instance.begin().map_err(LoadError::from)?;
+        instance.begin(0).map_err(LoadError::from)?;
         prepare(&mut instance)?;
         let mut state = State { instance, failed: None };
         let baked = at_once(wizer.snapshot_component(&context, &mut state));

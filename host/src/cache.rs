@@ -12,7 +12,9 @@ use std::{
     time::SystemTime,
 };
 
-use wasmtime::{Engine, component::Component};
+use wasmtime::Engine;
+
+use crate::code::{Code, CodeKind};
 
 /// The number of files. The least recently used go first. A file is about three times as large as its component.
 const KEPT: usize = 16;
@@ -68,13 +70,13 @@ impl Cache {
     }
 
     /// A component from its cached code.
-    pub(crate) fn load(&self, engine: &Engine, key: &str) -> Option<Component> {
+    pub(crate) fn load(&self, engine: &Engine, key: &str, kind: CodeKind) -> Option<Code> {
         let path = self.path(key);
-        match self.read(engine, &path, key) {
-            Ok(component) => {
+        match self.read(engine, &path, key, kind) {
+            Ok(code) => {
                 // Mark the file as used. If that fails, it only goes earlier.
                 let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
-                Some(component)
+                Some(code)
             }
             Err(Unfit::Missing) => None,
             Err(unfit) => {
@@ -84,7 +86,7 @@ impl Cache {
         }
     }
 
-    fn read(&self, engine: &Engine, path: &Path, key: &str) -> Result<Component, Unfit> {
+    fn read(&self, engine: &Engine, path: &Path, key: &str, kind: CodeKind) -> Result<Code, Unfit> {
         private(&self.0, &fs::symlink_metadata(&self.0)?)?;
         // Do not follow links: anybody can make one.
         let metadata = fs::symlink_metadata(path)?;
@@ -99,13 +101,13 @@ impl Cache {
         // SAFETY: the checksum shows that `keep` wrote the file, and `keep` writes only code that Wasmtime made for this
         // library. Only this user can have changed it since, who may do anything in this process anyway: others can
         // write neither to the file nor to its folder. Wasmtime itself checks that the code fits this engine.
-        unsafe { Component::deserialize_file(engine, path) }.map_err(Unfit::Refused)
+        unsafe { Code::deserialize_file(engine, path, kind) }.map_err(Unfit::Refused)
     }
 
     /// Keep the code of a component. A failure is logged, and costs the next start only time.
-    pub(crate) fn keep(&self, key: &str, component: &Component) {
+    pub(crate) fn keep(&self, key: &str, code: &Code) {
         let path = self.path(key);
-        let kept = component.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
+        let kept = code.serialize().map_err(|error| io::Error::other(format!("{error:#}"))).and_then(|code| {
             self.write(&path, &code, key)?;
             self.remove_old()
         });

@@ -7,12 +7,21 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use wasmtime::{Engine, component as wasm};
+use wasmparser::{Parser, Payload};
+use wasmtime::Engine;
 
-use crate::profile::ProfileInfo;
-use crate::{cache::Cache, digest::digest, engine, fault::LoadError, types::ContractInfo};
+use crate::{
+    cache::Cache,
+    code::{Code, CodeKind},
+    digest::digest,
+    engine,
+    fault::LoadError,
+    profile::ProfileInfo,
+    skeleton,
+    types::ContractInfo,
+};
 
-/// The component of this version, and its precompiled code. Each is empty where the build had none.
+/// The component of this version, and the precompiled code of its core module. Each is empty where the build had none.
 static WASM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.wasm"));
 /// The same component as the guest's build made it, before its snapshot. `bake` takes this one: each snapshot of a snapshot
 /// adds thousands of data segments, and every instance would pay for them.
@@ -34,6 +43,8 @@ static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.cwasm"));
 pub struct Component {
     wasm: Cow<'static, [u8]>,
     builtin: bool,
+    /// Whether the library may call its core module itself.
+    straight: bool,
     /// Computed on first use: it takes milliseconds.
     digest: OnceLock<Arc<str>>,
 }
@@ -55,21 +66,32 @@ impl Component {
 
     /// The component of this version, precompiled. It loads in about a millisecond.
     pub fn builtin() -> Self {
-        Component { wasm: Cow::Borrowed(WASM), builtin: true, digest: OnceLock::new() }
+        Component { wasm: Cow::Borrowed(WASM), builtin: true, straight: true, digest: OnceLock::new() }
     }
 
     /// Another component, in WebAssembly's binary format. The first gate with it takes seconds to compile it. The code is
     /// kept for the next time (see [`Options::cache`](crate::Options::cache)).
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
-        Component { builtin: wasm == WASM && !wasm.is_empty(), wasm: Cow::Owned(wasm), digest: OnceLock::new() }
+        let builtin = wasm == WASM && !wasm.is_empty();
+        Component { builtin, straight: true, wasm: Cow::Owned(wasm), digest: OnceLock::new() }
     }
 
-    /// The machine code of the component, for the build, which embeds it.
+    /// The same, never called but as a component. Tests see that it makes no difference.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn as_component(mut self) -> Self {
+        self.straight = false;
+        self
+    }
+
+    /// The machine code of the core module, for the build, which embeds it.
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
-        engine.precompile_component(&self.wasm).map_err(LoadError::not_a_component)
+        let module = skeleton::module(&self.wasm, &self.wasm);
+        let module = module.ok_or_else(|| LoadError::not_a_component(wasmtime::Error::msg("it has no memory")))?;
+        engine.precompile_module(module).map_err(LoadError::not_a_component)
     }
 
     /// What precompiled code must have in common with this library and machine, as one word.
@@ -111,33 +133,60 @@ impl Component {
         })
     }
 
-    /// The component for an engine, from precompiled code if that fits this machine.
-    pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<wasm::Component, LoadError> {
+    /// The code for an engine, precompiled if that fits this machine.
+    pub(crate) fn load(&self, engine: &Engine, cache: Option<&Cache>) -> Result<Code, LoadError> {
         if self.is_missing() {
             return Err(LoadError::NotBuilt);
         }
         if self.wasm.len() > Component::MAX_BYTES {
             return Err(LoadError::TooLarge { bytes: self.wasm.len(), limit: Component::MAX_BYTES });
         }
-        if self.builtin && !CODE.is_empty() {
+        if self.builtin && self.straight && !CODE.is_empty() {
             // SAFETY: `CODE` is what `precompile` had Wasmtime make of `WASM`, put into this program by its build.
-            match unsafe { wasm::Component::deserialize(engine, CODE) } {
-                Ok(component) => return Ok(component),
+            match unsafe { Code::deserialize(engine, CODE, CodeKind::Module) } {
+                Ok(code) => return Ok(code),
                 Err(error) => {
                     tracing::warn!(%error, "the precompiled code does not fit this machine: compiling");
                 }
             }
         }
+        let module = if self.straight { skeleton::module(&self.wasm, WASM) } else { None };
+        let (wasm, kind) = match module {
+            Some(module) => (module, CodeKind::Module),
+            None => (&*self.wasm, CodeKind::Component),
+        };
         // BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
-        let cache = cache.map(|cache| (cache, format!("{}-{}", blake3::hash(&self.wasm), compatibility(engine))));
-        if let Some(component) = cache.as_ref().and_then(|(cache, key)| cache.load(engine, key)) {
-            return Ok(component);
+        let key = || format!("{}-{}-{}", kind.as_str(), blake3::hash(wasm), compatibility(engine));
+        let cache = cache.map(|cache| (cache, key()));
+        if let Some(code) = cache.as_ref().and_then(|(cache, key)| cache.load(engine, key, kind)) {
+            return Ok(code);
         }
-        let component = wasm::Component::from_binary(engine, &self.wasm).map_err(LoadError::not_a_component)?;
+        let code = Code::compile(engine, wasm, kind).map_err(LoadError::not_a_component)?;
         if let Some((cache, key)) = cache {
-            cache.keep(&key, &component);
+            cache.keep(&key, &code);
         }
-        Ok(component)
+        Ok(code)
+    }
+
+    /// The names that the component imports, and those that it exports.
+    pub(crate) fn names(&self) -> [Vec<String>; 2] {
+        let [mut imports, mut exports] = [Vec::new(), Vec::new()];
+        // What is nested has names of its own.
+        let mut depth = 0_u32;
+        for payload in Parser::new(0).parse_all(&self.wasm).flatten() {
+            match payload {
+                Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+                Payload::End(_) => depth = depth.saturating_sub(1),
+                Payload::ComponentImportSection(section) if depth == 0 => {
+                    imports.extend(section.into_iter().flatten().map(|import| import.name.name.to_owned()));
+                }
+                Payload::ComponentExportSection(section) if depth == 0 => {
+                    exports.extend(section.into_iter().flatten().map(|export| export.name.name.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        [imports, exports]
     }
 }
 

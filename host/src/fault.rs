@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::types::Violation;
+use crate::types::{self, Violation};
 
 /// There is no verdict: the caller made a mistake, or a call passed a limit. A rejected output is not a fault: it is a
 /// [`Report`](crate::Report).
@@ -269,4 +269,17 @@ pub enum BakeError {
     /// The component cannot be run, or takes no contracts.
     #[error(transparent)]
     Load(#[from] LoadError),
+}
+
+impl From<types::Fault> for Fault {
+    fn from(fault: types::Fault) -> Self {
+        let types::Fault { code, message, violations, agents } = fault;
+        match code {
+            types::FaultCode::BadRequest => Fault::BadRequest { message, violations },
+            types::FaultCode::BadContract => Fault::BadContract { message, violations },
+            types::FaultCode::BadProfile => Fault::BadProfile { message, violations },
+            types::FaultCode::UnknownAgent => Fault::UnknownAgent { message, agents },
+            types::FaultCode::Sealed => Fault::Sealed { message },
+        }
+    }
 }

@@ -11,8 +11,8 @@ use crate::{
     options::Options,
     profile::ProfileInfo,
     registry::Registry,
-    request::{Request, to_wit},
-    sandbox::{Sandbox, answered},
+    request::Request,
+    sandbox::Sandbox,
     session::Session,
     types::{ContractInfo, Report, Warning},
     verdict::{Answer, Verdict},
@@ -89,8 +89,8 @@ impl Gate {
     /// [`Fault::BadContract`], also if the agent already has another contract; [`Fault::Sealed`] if the component takes
     /// no contracts; or a fault for a limit.
     pub fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
-        let info = self.instance().register(contract)?;
-        self.registry.keep(contract, info.clone())?;
+        let (info, image) = self.once().register(contract)?;
+        self.registry.keep(contract, info.clone(), image)?;
         Ok(info)
     }
 
@@ -117,7 +117,7 @@ impl Gate {
     /// A [`Fault`] means that there is no verdict. For instance, [`Fault::BadRequest`] if the request lacks a list that
     /// the contract needs. A rejected output is not an error: it is a report.
     pub fn validate(&self, request: &Request) -> Result<Verdict, Fault> {
-        self.instance().validate(request)
+        self.once().validate(request)
     }
 
     /// Judge one output in a fresh instance by a contract that need not be registered. The agent of the request is that of
@@ -137,14 +137,9 @@ impl Gate {
     /// [`Fault::BadContract`], and the faults of [`validate`](Gate::validate).
     pub fn validate_with(&self, contract: &str, request: &Request) -> Result<Verdict, Fault> {
         let bytes = request.output().len() + request.evidence_bytes();
-        let mut instance = self.instance();
+        let mut instance = self.once();
         let judged = instance.small_enough(bytes).and_then(|()| {
-            let request = request.to_wit();
-            instance.call(bytes + contract.len(), |validator, store, clock| {
-                let validate = validator.validate(&mut *store)?;
-                let report = clock.run(validate.call_validate_with(store, contract, &request))?;
-                Ok(answered(report))
-            })
+            instance.call(bytes + contract.len(), |exports| exports.validate_with(contract, request))
         });
         instance.verdict(request.agent(), judged)
     }
@@ -186,14 +181,8 @@ impl Gate {
             report.output.as_ref().map_or(items, |output| output.len() + items)
         };
         let bytes = reports.iter().map(size).sum::<usize>() + request.evidence_bytes();
-        let mut instance = self.instance();
-        let to_merge: Vec<_> = reports.iter().cloned().map(Into::into).collect();
-        let (lists, evidence) = (to_wit(request.lists()), request.evidence_to_wit());
-        let merged = instance.with_contracts(&[agent], bytes, |validator, store, clock| {
-            let report =
-                clock.run(validator.merge(&mut *store)?.call_merge(store, &to_merge, &lists, evidence.as_deref()))?;
-            Ok(answered(report))
-        });
+        let mut instance = self.once();
+        let merged = instance.with_contracts(&[agent], bytes, |exports| exports.merge(reports, request));
         instance.verdict(agent, merged)
     }
 
@@ -212,7 +201,7 @@ impl Gate {
     ///
     /// The call passed a limit. Any other fault is an answer.
     pub fn call(&self, request: &str) -> Result<Answer, Fault> {
-        self.instance().answer(request)
+        self.once().answer(request)
     }
 
     /// Likely mistakes in a contract.
@@ -228,7 +217,7 @@ impl Gate {
     ///
     /// [`Fault::BadContract`], or a fault for a limit.
     pub fn lint(&self, contract: &str) -> Result<Vec<Warning>, Fault> {
-        self.instance().lint(contract)
+        self.once().lint(contract)
     }
 
     /// The contract that applies to an agent's outputs: registered here, or baked into the component.
@@ -240,11 +229,7 @@ impl Gate {
         if let Some(registered) = self.registry.get(agent) {
             return Ok(registered.info.clone());
         }
-        let (info, _) = self.instance().with_contracts(&[], 0, |validator, store, clock| {
-            let info = clock.run(validator.registry(&mut *store)?.call_contract(store, agent))?;
-            Ok(answered(info))
-        })?;
-        Ok(info)
+        self.once().with_contracts(&[], 0, |exports| exports.contract(agent)).map(|(info, _)| info)
     }
 
     /// Text for an agent's prompt that says what its output must be.
@@ -261,11 +246,7 @@ impl Gate {
     ///
     /// [`Fault::UnknownAgent`], or a fault for a limit.
     pub fn describe(&self, agent: &str) -> Result<String, Fault> {
-        let (text, _) = self.instance().with_contracts(&[agent], 0, |validator, store, clock| {
-            let text = clock.run(validator.registry(&mut *store)?.call_describe(store, agent))?;
-            Ok(answered(text))
-        })?;
-        Ok(text)
+        self.once().with_contracts(&[agent], 0, |exports| exports.describe(agent)).map(|(text, _)| text)
     }
 
     /// Check a profile and keep it: from now on it decides what its agent may do. `profile` is one whole JSON document;
@@ -283,8 +264,8 @@ impl Gate {
     /// [`Fault::BadProfile`], also if the agent already has another profile, or the profile contradicts its examples;
     /// [`Fault::Sealed`] if the component takes none; or a fault for a limit.
     pub fn register_profile(&mut self, profile: &str) -> Result<ProfileInfo, Fault> {
-        let info = self.instance().register_profile(profile)?;
-        self.registry.keep_profile(profile, info.clone())?;
+        let (info, image) = self.once().register_profile(profile)?;
+        self.registry.keep_profile(profile, info.clone(), image)?;
         Ok(info)
     }
 
@@ -311,7 +292,7 @@ impl Gate {
     /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a document is invalid, or the facts lack the mode; or a fault for a
     /// limit.
     pub fn surface(&self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
-        self.instance().surface(agent, facts, listed)
+        self.once().surface(agent, facts, listed)
     }
 
     /// Decide whether a call may run, in a fresh instance. `facts` and `call` are JSON texts (`schemas/facts.schema.json`,
@@ -333,7 +314,7 @@ impl Gate {
     /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if facts or call are invalid, or the facts lack the mode, or a list
     /// that a scope names; or a fault for a limit. A denied call is not an error: it is a decision.
     pub fn permit(&self, agent: &str, facts: &str, call: &str) -> Result<Answer, Fault> {
-        self.instance().permit(agent, facts, call)
+        self.once().permit(agent, facts, call)
     }
 
     /// Make an observation of what a tool returned, in a fresh instance: what the model may read of it. All are JSON texts;
@@ -354,7 +335,7 @@ impl Gate {
     /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a document is invalid, the profile has no such tool, or the facts
     /// have no nonce; or a fault for a limit. An invalid result is not an error: it is an observation.
     pub fn observe(&self, agent: &str, facts: &str, call: &str, result: &str) -> Result<Answer, Fault> {
-        self.instance().observe(agent, facts, call, result)
+        self.once().observe(agent, facts, call, result)
     }
 
     /// Apply one event to a run, in a fresh instance. `state` is the state of the step before, and none for the first event;
@@ -378,7 +359,7 @@ impl Gate {
     /// version; or a fault for a limit. Such an event is no part of the run: the state stays as it was. An event that does not
     /// fit the run is not an error: the step says why it was ignored.
     pub fn advance(&self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
-        self.instance().advance(agent, state, event)
+        self.once().advance(agent, state, event)
     }
 
     /// Show a line of a journal to an audience, in a fresh instance: `model`, `ui`, `user`, `audit` or `eval`. The answer is
@@ -389,7 +370,7 @@ impl Gate {
     /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if the line is not JSON, or there is no such audience; or a fault for a
     /// limit.
     pub fn project(&self, agent: &str, line: &str, audience: &str) -> Result<Answer, Fault> {
-        self.instance().project(agent, line, audience)
+        self.once().project(agent, line, audience)
     }
 
     /// Likely mistakes in a profile.
@@ -398,7 +379,7 @@ impl Gate {
     ///
     /// [`Fault::BadProfile`], or a fault for a limit.
     pub fn lint_profile(&self, profile: &str) -> Result<Vec<Warning>, Fault> {
-        self.instance().lint_profile(profile)
+        self.once().lint_profile(profile)
     }
 
     /// Text for an agent's prompt that says what it may do.
@@ -407,10 +388,7 @@ impl Gate {
     ///
     /// [`Fault::UnknownAgent`], or a fault for a limit.
     pub fn describe_profile(&self, agent: &str) -> Result<String, Fault> {
-        let (text, _) = self.instance().with_profile(agent, 0, |validator, store, clock| {
-            Ok(answered(clock.run(validator.profiles(&mut *store)?.call_describe(store, agent))?))
-        })?;
-        Ok(text)
+        self.once().with_profile(agent, 0, |exports| exports.describe_profile(agent)).map(|(text, _)| text)
     }
 
     /// The component that judges here.
@@ -430,14 +408,12 @@ impl Gate {
     ///
     /// The component does not answer within the limits.
     pub fn inspect(&self) -> Result<Inspection, Fault> {
-        let (agents, _) = self.instance().call(0, |validator, store, clock| {
-            let registry = validator.registry(&mut *store)?;
-            let names = clock.run(registry.call_names(&mut *store))?;
+        let (agents, _) = self.once().call(0, |exports| {
             let mut agents = Vec::new();
-            for name in names {
-                match clock.run(registry.call_contract(&mut *store, &name))? {
-                    Ok(info) => agents.push(info.into()),
-                    Err(fault) => return Ok(Err(fault.into())),
+            for name in exports.names()? {
+                match exports.contract(&name)? {
+                    Ok(info) => agents.push(info),
+                    Err(fault) => return Ok(Err(fault)),
                 }
             }
             Ok(Ok(agents))
@@ -446,10 +422,8 @@ impl Gate {
             true => self.baked_profiles()?,
             false => Vec::new(),
         };
-        let (sealed, _) = self.instance().call(0, |validator, store, clock| {
-            clock.run(validator.registry(&mut *store)?.call_is_sealed(store)).map(Ok)
-        })?;
-        let [imports, exports] = self.sandbox.names();
+        let (sealed, _) = self.once().call(0, |exports| exports.is_sealed().map(Ok))?;
+        let [imports, exports] = self.component().names();
         Ok(Inspection {
             agents,
             imports,
@@ -462,19 +436,22 @@ impl Gate {
     }
 
     fn baked_profiles(&self) -> Result<Vec<ProfileInfo>, Fault> {
-        let (infos, _) = self.instance().call(0, |validator, store, clock| {
-            let profiles = validator.profiles(&mut *store)?;
-            let names = clock.run(profiles.call_names(&mut *store))?;
+        let (infos, _) = self.once().call(0, |exports| {
             let mut infos = Vec::new();
-            for name in names {
-                match clock.run(profiles.call_profile(&mut *store, &name))? {
+            for name in exports.profile_names()? {
+                match exports.profile(&name)? {
                     Ok(info) => infos.push(info),
-                    Err(fault) => return Ok(Err(fault.into())),
+                    Err(fault) => return Ok(Err(fault)),
                 }
             }
             Ok(Ok(infos))
         })?;
         infos.iter().map(|info| ProfileInfo::read(info)).collect()
+    }
+
+    /// An instance for one call.
+    fn once(&self) -> Instance<'_> {
+        Instance::once(&self.sandbox, &self.registry)
     }
 
     /// An instance for more than one call, for callers who trust all their producers alike: state that one output left

@@ -2,19 +2,19 @@
 
 use wasmtime::{
     Store,
-    component::{ComponentNamedList, Lift, ResourceAny},
+    component::{ComponentNamedList, Lift},
 };
 
 use crate::{
-    bindings::exports::seamgate::harness::kernel::Guest as Kernel,
     engine::Clock,
-    exports::Exports,
+    exports::{Answered, Caller, SessionHandle},
     fault::Fault,
+    image::Image,
     limits::Usage,
     profile::ProfileInfo,
     registry::{Registered, Registry},
-    request::{Request, to_wit},
-    sandbox::{Live, Memory, Sandbox, answered},
+    request::Request,
+    sandbox::{Live, Memory, Sandbox, Size, Stopped},
     types::{ContractInfo, Finish, Progress, Report, Warning},
     verdict::{Answer, Verdict},
 };
@@ -36,16 +36,26 @@ use crate::{
 pub struct Instance<'g> {
     sandbox: &'g Sandbox,
     registry: &'g Registry,
+    /// Whether it is for one call.
+    once: bool,
     live: Option<Live<'g>>,
-    /// The agents whose contracts the live instance has.
+    /// Whether the live instance was called.
+    used: bool,
+    /// The agents whose contracts it has.
     agents: Vec<String>,
     /// The agents whose profiles it has.
     profiles: Vec<String>,
 }
 
 impl<'g> Instance<'g> {
+    /// For calls one after the other.
     pub(crate) fn new(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
-        Instance { sandbox, registry, live: None, agents: Vec::new(), profiles: Vec::new() }
+        Instance { sandbox, registry, once: false, live: None, used: false, agents: Vec::new(), profiles: Vec::new() }
+    }
+
+    /// For one call.
+    pub(crate) fn once(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
+        Instance { once: true, ..Instance::new(sandbox, registry) }
     }
 
     /// Judge one output.
@@ -56,13 +66,9 @@ impl<'g> Instance<'g> {
     pub fn validate(&mut self, request: &Request) -> Result<Verdict, Fault> {
         let agent = request.agent();
         let bytes = request.output().len() + request.evidence_bytes();
-        let judged = self.small_enough(bytes).and_then(|()| {
-            let request = request.to_wit();
-            self.with_contracts(&[agent], bytes, |validator, store, clock| {
-                let report = clock.run(validator.validate(&mut *store)?.call_validate(store, &request))?;
-                Ok(answered(report))
-            })
-        });
+        let judged = self
+            .small_enough(bytes)
+            .and_then(|()| self.with_contracts(&[agent], bytes, |exports| exports.validate(request)));
         self.verdict(agent, judged)
     }
 
@@ -74,46 +80,36 @@ impl<'g> Instance<'g> {
     pub fn answer(&mut self, request: &str) -> Result<Answer, Fault> {
         self.small_enough(request.len())?;
         let needed = self.registry.needed_for(request);
-        let agents: Vec<&str> = needed.contracts.iter().map(String::as_str).collect();
-        let mut compiled = 0_u64;
-        for agent in &needed.profiles {
-            compiled = compiled.saturating_add(self.give_profile(agent)?);
+        if !self.once {
+            // It may leave something in the instance that no other has: it must not be made again in another one.
+            self.begin(request.len())?.yielding()?;
         }
-        let (json, usage) = self.with_contracts(&agents, request.len(), |validator, store, clock| {
-            clock.run(validator.wire(&mut *store)?.call_call(store, request)).map(Ok)
-        })?;
-        let usage = Usage { fuel: usage.fuel.saturating_add(compiled), ..usage };
+        let agents: Vec<&str> = needed.contracts.iter().map(String::as_str).collect();
+        let profiles: Vec<&str> = needed.profiles.iter().map(String::as_str).collect();
+        let (json, usage) = self.with((&agents, &profiles), request.len(), |exports| exports.call(request).map(Ok))?;
         Answer::of(self.is_trusted(), json, usage)
     }
 
     /// Open a session in the component.
-    pub(crate) fn open(&mut self, request: &Request) -> Result<(ResourceAny, Usage), Fault> {
-        let (agent, lists, evidence) = (request.agent(), to_wit(request.lists()), request.evidence_to_wit());
+    pub(crate) fn open(&mut self, request: &Request) -> Result<(SessionHandle, Usage), Fault> {
         let bytes = request.evidence_bytes();
         self.small_enough(bytes)?;
-        self.with_contracts(&[agent], bytes, |validator, store, clock| {
-            let session = validator.stream(&mut *store)?.session();
-            Ok(answered(clock.run(session.call_open(store, agent, &lists, evidence.as_deref()))?))
-        })
+        // What a session holds, no other instance has.
+        self.begin(bytes)?.yielding()?;
+        self.with_contracts(&[request.agent()], bytes, |exports| exports.open(request))
     }
 
-    pub(crate) fn push(&mut self, session: ResourceAny, text: &str) -> Result<(Progress, Usage), Fault> {
-        self.ongoing(text.len(), |validator, store, clock| {
-            let stream = validator.stream(&mut *store)?.session();
-            Ok(answered(clock.run(stream.call_push(store, session, text))?))
-        })
+    pub(crate) fn push(&mut self, session: SessionHandle, text: &str) -> Result<(Progress, Usage), Fault> {
+        self.ongoing(text.len(), |exports| exports.push(session, text))
     }
 
     pub(crate) fn finish(
         &mut self,
-        session: ResourceAny,
+        session: SessionHandle,
         bytes: usize,
         (finish, invalid_utf8): (Finish, Option<u32>),
     ) -> Result<(Report, Usage), Fault> {
-        self.ongoing(bytes, |validator, store, clock| {
-            let stream = validator.stream(&mut *store)?.session();
-            Ok(answered(clock.run(stream.call_finish(store, session, finish.into(), invalid_utf8))?))
-        })
+        self.ongoing(bytes, |exports| exports.finish(session, finish, invalid_utf8))
     }
 
     /// Whether the component has the kernel, too.
@@ -121,23 +117,14 @@ impl<'g> Instance<'g> {
         self.sandbox.has_kernel()
     }
 
-    /// Compile a contract, within a contract's budget.
-    pub(crate) fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
-        let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);
-        let (info, _) = self.within(budget, |validator, store, clock| {
-            let registered = clock.run(validator.registry(&mut *store)?.call_register(store, contract))?;
-            Ok(answered(registered))
-        })?;
-        Ok(info)
+    /// Compile a contract, within a contract's budget. Gives what a fresh instance may begin from, too.
+    pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<Image>), Fault> {
+        self.compile(contract.len(), |exports| exports.register(contract))
     }
 
     pub(crate) fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
-        let budget = (self.sandbox.limits().fuel_for_contract(contract.len()), self.begin()?);
-        let (warnings, _) = self.within(budget, |validator, store, clock| {
-            let warnings = clock.run(validator.registry(&mut *store)?.call_lint(store, contract))?;
-            Ok(warnings.map(|found| found.into_iter().map(Into::into).collect()).map_err(Fault::from))
-        })?;
-        Ok(warnings)
+        let fuel = self.sandbox.limits().fuel_for_contract(contract.len());
+        self.within_fuel(fuel, contract.len(), |exports| exports.lint(contract)).map(|(warnings, _)| warnings)
     }
 
     /// The tools that the model may see.
@@ -147,9 +134,7 @@ impl<'g> Instance<'g> {
     /// See [`Gate::surface`](crate::Gate::surface).
     pub fn surface(&mut self, agent: &str, facts: &str, listed: Option<&str>) -> Result<Answer, Fault> {
         let bytes = facts.len() + listed.map_or(0, str::len);
-        self.decide(agent, bytes, |kernel, store, clock| {
-            Ok(answered(clock.run(kernel.call_surface(store, agent, facts, listed))?))
-        })
+        self.decide(agent, bytes, |kernel| kernel.surface(agent, facts, listed))
     }
 
     /// Decide whether a call may run.
@@ -158,9 +143,7 @@ impl<'g> Instance<'g> {
     ///
     /// See [`Gate::permit`](crate::Gate::permit).
     pub fn permit(&mut self, agent: &str, facts: &str, call: &str) -> Result<Answer, Fault> {
-        self.decide(agent, facts.len() + call.len(), |kernel, store, clock| {
-            Ok(answered(clock.run(kernel.call_permit(store, agent, facts, call))?))
-        })
+        self.decide(agent, facts.len() + call.len(), |kernel| kernel.permit(agent, facts, call))
     }
 
     /// Make an observation of a tool's result.
@@ -169,9 +152,8 @@ impl<'g> Instance<'g> {
     ///
     /// See [`Gate::observe`](crate::Gate::observe).
     pub fn observe(&mut self, agent: &str, facts: &str, call: &str, result: &str) -> Result<Answer, Fault> {
-        self.decide(agent, facts.len() + call.len() + result.len(), |kernel, store, clock| {
-            Ok(answered(clock.run(kernel.call_observe(store, agent, facts, call, result))?))
-        })
+        let bytes = facts.len() + call.len() + result.len();
+        self.decide(agent, bytes, |kernel| kernel.observe(agent, facts, call, result))
     }
 
     /// Apply one event to a run.
@@ -181,9 +163,7 @@ impl<'g> Instance<'g> {
     /// See [`Gate::advance`](crate::Gate::advance).
     pub fn advance(&mut self, agent: &str, state: Option<&str>, event: &str) -> Result<Answer, Fault> {
         let bytes = event.len() + state.map_or(0, str::len);
-        self.decide(agent, bytes, |kernel, store, clock| {
-            Ok(answered(clock.run(kernel.call_advance(store, agent, state, event))?))
-        })
+        self.decide(agent, bytes, |kernel| kernel.advance(agent, state, event))
     }
 
     /// Show a line of a journal to an audience.
@@ -192,9 +172,7 @@ impl<'g> Instance<'g> {
     ///
     /// See [`Gate::project`](crate::Gate::project).
     pub fn project(&mut self, agent: &str, line: &str, audience: &str) -> Result<Answer, Fault> {
-        self.decide(agent, line.len(), |kernel, store, clock| {
-            Ok(answered(clock.run(kernel.call_project(store, agent, line, audience))?))
-        })
+        self.decide(agent, line.len(), |kernel| kernel.project(agent, line, audience))
     }
 
     /// Have the kernel make a document by the profile of an agent.
@@ -202,33 +180,22 @@ impl<'g> Instance<'g> {
         &mut self,
         agent: &str,
         bytes: usize,
-        call: impl FnOnce(&Kernel, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<String, Fault>>,
+        call: impl Fn(&mut Caller) -> Answered<String>,
     ) -> Result<Answer, Fault> {
         self.small_enough(bytes)?;
-        let (json, usage) = self.with_profile(agent, bytes, |validator, store, clock| {
-            let kernel = validator.kernel(&mut *store)?;
-            call(kernel, store, clock)
-        })?;
+        let (json, usage) = self.with_profile(agent, bytes, call)?;
         Answer::document(self.is_trusted(), json, usage)
     }
 
-    /// Compile a profile, within a contract's budget.
-    pub(crate) fn register_profile(&mut self, profile: &str) -> Result<ProfileInfo, Fault> {
-        let budget = (self.sandbox.limits().fuel_for_contract(profile.len()), self.begin()?);
-        let (info, _) = self.within(budget, |validator, store, clock| {
-            let registered = clock.run(validator.profiles(&mut *store)?.call_register(store, profile))?;
-            Ok(answered::<String, String>(registered))
-        })?;
-        ProfileInfo::read(&info)
+    /// Compile a profile, as [`register`](Instance::register) does a contract.
+    pub(crate) fn register_profile(&mut self, profile: &str) -> Result<(ProfileInfo, Option<Image>), Fault> {
+        let (info, image) = self.compile(profile.len(), |exports| exports.register_profile(profile))?;
+        Ok((ProfileInfo::read(&info)?, image))
     }
 
     pub(crate) fn lint_profile(&mut self, profile: &str) -> Result<Vec<Warning>, Fault> {
-        let budget = (self.sandbox.limits().fuel_for_contract(profile.len()), self.begin()?);
-        let (warnings, _) = self.within(budget, |validator, store, clock| {
-            let warnings = clock.run(validator.profiles(&mut *store)?.call_lint(store, profile))?;
-            Ok(warnings.map(|found| found.into_iter().map(Into::into).collect()).map_err(Fault::from))
-        })?;
-        Ok(warnings)
+        let fuel = self.sandbox.limits().fuel_for_contract(profile.len());
+        self.within_fuel(fuel, profile.len(), |exports| exports.lint_profile(profile)).map(|(warnings, _)| warnings)
     }
 
     /// Call an instance that has the profile of an agent, if the gate has it.
@@ -236,38 +203,26 @@ impl<'g> Instance<'g> {
         &mut self,
         agent: &str,
         bytes: usize,
-        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl Fn(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
-        let clock = self.begin()?;
-        let compiled = self.give_profile(agent)?;
-        let called = self.within((self.sandbox.limits().fuel_for(bytes), clock), call);
-        let (value, usage) = called.map_err(|fault| self.registry.with_profiles(fault))?;
-        Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
+        let registry = self.registry;
+        self.with((&[], &[agent]), bytes, call).map_err(|fault| registry.with_profiles(fault))
     }
 
-    /// Compile the profile of an agent in the live instance, if the gate has it and the instance has not. Gives the fuel.
-    fn give_profile(&mut self, agent: &str) -> Result<u64, Fault> {
-        let clock = self.begin()?;
+    /// Call an instance that has the contracts of these agents, as far as the gate has them.
+    pub(crate) fn with_contracts<T>(
+        &mut self,
+        agents: &[&str],
+        bytes: usize,
+        call: impl Fn(&mut Caller) -> Answered<T>,
+    ) -> Result<(T, Usage), Fault> {
         let registry = self.registry;
-        let Some(profile) = registry.profile(agent).filter(|_| !self.profiles.iter().any(|given| given == agent))
-        else {
-            return Ok(0);
-        };
-        let budget = (self.sandbox.limits().fuel_for_contract(profile.text.len()), clock);
-        let ((), usage) = self.within(budget, |validator, store, clock| {
-            let registered = clock.run(validator.profiles(&mut *store)?.call_register(store, &profile.text))?;
-            Ok(registered.map(drop).map_err(Fault::from))
-        })?;
-        self.profiles.push(agent.to_owned());
-        Ok(usage.fuel)
+        self.with((agents, &[]), bytes, call).map_err(|fault| registry.with_agents(fault))
     }
 
     /// Seal contracts that have so many bytes.
     pub(crate) fn seal(&mut self, bytes: usize) -> Result<(), Fault> {
-        let sealed = self.call(bytes, |validator, store, clock| {
-            clock.run(validator.registry(&mut *store)?.call_seal(store)).map(Ok)
-        });
-        sealed.map(|((), _)| ())
+        self.call(bytes, |exports| exports.seal().map(Ok)).map(|((), _)| ())
     }
 
     /// Call an export without parameters that is not in the world, and use its result. A snapshot reads state this way.
@@ -281,15 +236,7 @@ impl<'g> Instance<'g> {
         R: Lift + 'static,
         (R,): ComponentNamedList + Lift,
     {
-        let (value, _) = self.ongoing(0, |validator, store, clock| {
-            let instance = validator.instance();
-            let missing = || wasmtime::Error::msg(format!("no export {interface}.{function}"));
-            let index = instance.get_export_index(&mut *store, None, interface).ok_or_else(missing)?;
-            let index = instance.get_export_index(&mut *store, Some(&index), function).ok_or_else(missing)?;
-            let function = instance.get_typed_func::<(), (R,)>(&mut *store, index)?;
-            let (value,) = clock.run(function.call_async(&mut *store, ()))?;
-            Ok(Ok(used(store, value)))
-        })?;
+        let (value, _) = self.ongoing(0, |exports| exports.read((interface, function), used).map(Ok))?;
         Ok(value)
     }
 
@@ -306,40 +253,116 @@ impl<'g> Instance<'g> {
         self.sandbox.component().is_builtin()
     }
 
-    /// Call an instance that has the contracts of these agents, as far as the gate has them. Each contract is compiled
-    /// within a budget of its own: what is left of that budget does not go to the call.
-    pub(crate) fn with_contracts<T>(
+    /// Compile something in the instance, and compare its memory with what it was.
+    fn compile<T>(
         &mut self,
-        agents: &[&str],
         bytes: usize,
-        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&mut Caller) -> Answered<T>,
+    ) -> Result<(T, Option<Image>), Fault> {
+        let fuel = self.sandbox.limits().fuel_for_contract(bytes);
+        let live = self.begin(bytes)?;
+        live.yielding()?;
+        let before = live.memory().map(<[u8]>::to_vec);
+        let clock = self.clock();
+        let (compiled, _) = self.within((fuel, clock), call).map_err(Fault::from)?;
+        let after = self.live.as_ref().and_then(Live::memory);
+        let image = before.zip(after).map(|(before, after)| Image::since(&before, after));
+        Ok((compiled, image))
+    }
+
+    /// Call an instance that has what these agents have. What has to be compiled gets a budget of its own: what is left of that
+    /// budget does not go to the call.
+    fn with<T>(
+        &mut self,
+        of: (&[&str], &[&str]),
+        bytes: usize,
+        call: impl Fn(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
-        let clock = self.begin()?;
-        let (limits, registry) = (self.sandbox.limits(), self.registry);
-        let given = |agent: &&&str| !self.agents.iter().any(|given| given == *agent);
-        let contracts: Vec<&Registered> = agents.iter().filter(given).filter_map(|agent| registry.get(agent)).collect();
-        let all = bytes + contracts.iter().map(|contract| contract.text.len()).sum::<usize>();
-        let mut compiled = 0_u64;
-        for contract in contracts {
-            let fuel = limits.fuel_for_contract(contract.text.len());
-            let registered = self.within((fuel, clock), |validator, store, clock| {
-                let registered = clock.run(validator.registry(&mut *store)?.call_register(store, &contract.text))?;
-                Ok(registered.map(drop).map_err(Fault::from))
-            });
-            let ((), usage) = registered.map_err(|fault| registry.with_agents(fault))?;
-            compiled = compiled.saturating_add(usage.fuel);
-            self.agents.push(contract.info.agent.clone());
+        self.begin(bytes)?;
+        let clock = self.clock();
+        match self.give_and_call(of, bytes, clock, &call) {
+            Err(Stopped::Look) => {
+                // The same again, where the clock is looked at: it is deterministic.
+                self.live = None;
+                self.begin(bytes)?.yielding()?;
+                self.give_and_call(of, bytes, clock, &call).map_err(Fault::from)
+            }
+            called => called.map_err(Fault::from),
         }
-        let called = self.within((limits.fuel_for(all), clock), call);
-        let (value, usage) = called.map_err(|fault| registry.with_agents(fault))?;
+    }
+
+    fn give_and_call<T>(
+        &mut self,
+        (agents, profiles): (&[&str], &[&str]),
+        bytes: usize,
+        clock: Clock,
+        call: impl Fn(&mut Caller) -> Answered<T>,
+    ) -> Result<(T, Usage), Stopped> {
+        let mut compiled = 0_u64;
+        let mut all = bytes;
+        for agent in profiles {
+            compiled = compiled.saturating_add(self.give_profile(agent, clock)?);
+        }
+        for agent in agents {
+            let (length, fuel) = self.give_contract(agent, clock)?;
+            all += length;
+            compiled = compiled.saturating_add(fuel);
+        }
+        let (value, usage) = self.within((self.sandbox.limits().fuel_for(all), clock), call)?;
         Ok((value, Usage { fuel: usage.fuel.saturating_add(compiled), ..usage }))
+    }
+
+    /// Make sure that the live instance has the contract of an agent, if the gate has it. Gives the length of the contract and
+    /// the fuel that it took, if the instance did not have it.
+    fn give_contract(&mut self, agent: &str, clock: Clock) -> Result<(usize, u64), Stopped> {
+        let registry = self.registry;
+        let given = self.agents.iter().any(|given| given == agent);
+        let Some(Registered { text, image, .. }) = registry.get(agent).filter(|_| !given) else {
+            return Ok((0, 0));
+        };
+        let fuel = self.give((text, image.as_ref()), clock, |exports| exports.register(text))?;
+        self.agents.push(agent.to_owned());
+        Ok((text.len(), fuel))
+    }
+
+    /// The same with a profile, but for its length.
+    fn give_profile(&mut self, agent: &str, clock: Clock) -> Result<u64, Stopped> {
+        let registry = self.registry;
+        let given = self.profiles.iter().any(|given| given == agent);
+        let Some(profile) = registry.profile(agent).filter(|_| !given) else {
+            return Ok(0);
+        };
+        let (text, image) = (&profile.text, profile.image.as_ref());
+        let fuel = self.give((text, image), clock, |exports| exports.register_profile(text))?;
+        self.profiles.push(agent.to_owned());
+        Ok(fuel)
+    }
+
+    /// Have the live instance hold what a text says: from its image where nothing else was done in the instance, or compiled.
+    fn give<T>(
+        &mut self,
+        (text, image): (&str, Option<&Image>),
+        clock: Clock,
+        compile: impl FnOnce(&mut Caller) -> Answered<T>,
+    ) -> Result<u64, Stopped> {
+        if let (false, Some(image), Some(live)) = (self.used, image, &mut self.live)
+            && live.restore(image)
+        {
+            self.used = true;
+            return Ok(0);
+        }
+        if let Some(live) = &mut self.live {
+            live.yielding().map_err(Stopped::Fault)?;
+        }
+        let fuel = self.sandbox.limits().fuel_for_contract(text.len());
+        self.within((fuel, clock), compile).map(|(_, usage)| usage.fuel)
     }
 
     /// Call an instance that holds state of an earlier call: a fresh one has none of it.
     fn ongoing<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
@@ -351,34 +374,62 @@ impl<'g> Instance<'g> {
     pub(crate) fn call<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
+        call: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
-        let clock = self.begin()?;
-        self.within((self.sandbox.limits().fuel_for(bytes), clock), call)
+        self.within_fuel(self.sandbox.limits().fuel_for(bytes), bytes, call)
     }
 
-    /// Make sure that there is an instance, then start the clock of a call.
-    pub(crate) fn begin(&mut self) -> Result<Clock, Fault> {
-        if self.live.is_none() {
-            self.agents.clear();
-            self.profiles.clear();
-            self.live = Some(self.sandbox.enter()?);
-        }
-        Ok(Clock::start(self.sandbox.limits().timeout))
+    fn within_fuel<T>(
+        &mut self,
+        fuel: u64,
+        bytes: usize,
+        call: impl FnOnce(&mut Caller) -> Answered<T>,
+    ) -> Result<(T, Usage), Fault> {
+        self.begin(bytes)?.yielding()?;
+        let clock = self.clock();
+        self.within((fuel, clock), call).map_err(Fault::from)
+    }
+
+    /// Make sure that there is an instance, for calls with so many bytes.
+    pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
+        let live = match self.live.take() {
+            Some(live) => live,
+            None => {
+                self.used = false;
+                self.agents.clear();
+                self.profiles.clear();
+                self.sandbox.enter(if self.once { Size::of(bytes) } else { Size::Large })?
+            }
+        };
+        Ok(self.live.insert(live))
+    }
+
+    /// The clock of a call, which runs from now on.
+    fn clock(&self) -> Clock {
+        Clock::start(self.sandbox.limits().timeout)
     }
 
     /// Call the instance within so much fuel, by a clock that already runs.
     fn within<T>(
         &mut self,
         budget: (u64, Clock),
-        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<Result<T, Fault>>,
-    ) -> Result<(T, Usage), Fault> {
-        let live = match self.live.take() {
-            Some(live) => live,
-            None => self.sandbox.enter()?,
+        call: impl FnOnce(&mut Caller) -> Answered<T>,
+    ) -> Result<(T, Usage), Stopped> {
+        let Some(live) = self.live.take() else {
+            return Err(Stopped::Fault(Fault::Trap { message: "an earlier fault ended the instance".to_owned() }));
         };
-        let (answered, usage, live) = self.sandbox.call(live, budget, call)?;
+        self.used = true;
+        let (answered, usage, live) = self.sandbox.call(live, budget, |exports| call(exports))?;
         self.live = Some(live);
-        answered.map(|answer| (answer, usage))
+        answered.map(|answer| (answer, usage)).map_err(Stopped::Fault)
+    }
+}
+
+impl From<Stopped> for Fault {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Fault(fault) => fault,
+            Stopped::Look => Fault::Trap { message: "the clock cannot be looked at".to_owned() },
+        }
     }
 }

@@ -22,8 +22,10 @@
 //! The gate emits `tracing` events: `debug` for each verdict, `info` for an output that fails validation, `warn` for a
 //! fault.
 
+mod abi;
 mod bake;
 mod cache;
+mod code;
 mod component;
 mod contract;
 mod defaults;
@@ -36,6 +38,7 @@ mod file;
 mod finish;
 mod gate;
 mod harness;
+mod image;
 mod instance;
 mod journal;
 mod json;
@@ -48,6 +51,7 @@ mod request;
 mod run;
 mod sandbox;
 mod session;
+mod skeleton;
 mod types;
 mod verdict;
 

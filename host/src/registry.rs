@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{fault::Fault, profile::ProfileInfo, types::ContractInfo};
+use crate::{fault::Fault, image::Image, profile::ProfileInfo, types::ContractInfo};
 
 /// Contracts and profiles by agent.
 #[derive(Default)]
@@ -11,10 +11,12 @@ pub(crate) struct Registry {
     profiles: BTreeMap<String, Profile>,
 }
 
-/// A profile that every instance compiles before it decides by it.
+/// A profile that every instance needs before it decides by it.
 pub(crate) struct Profile {
     pub(crate) text: String,
     pub(crate) info: ProfileInfo,
+    /// What a fresh instance may begin from.
+    pub(crate) image: Option<Image>,
 }
 
 /// What an instance needs to answer a request that is JSON text.
@@ -24,22 +26,24 @@ pub(crate) struct Needed {
     pub(crate) profiles: Vec<String>,
 }
 
-/// A contract that every instance compiles before it judges by it.
+/// A contract that every instance needs before it judges by it.
 pub(crate) struct Registered {
     pub(crate) text: String,
     pub(crate) info: ContractInfo,
+    /// What a fresh instance may begin from.
+    pub(crate) image: Option<Image>,
 }
 
 impl Registry {
     /// Keep a contract that the component has accepted.
-    pub(crate) fn keep(&mut self, text: &str, info: ContractInfo) -> Result<(), Fault> {
+    pub(crate) fn keep(&mut self, text: &str, info: ContractInfo, image: Option<Image>) -> Result<(), Fault> {
         match self.contracts.get(&info.agent) {
             Some(held) if held.info.contract != info.contract => Err(Fault::BadContract {
                 message: format!("the agent {:?} already has another contract: {}", info.agent, held.info.contract),
                 violations: Vec::new(),
             }),
             _ => {
-                self.contracts.insert(info.agent.clone(), Registered { text: text.to_owned(), info });
+                self.contracts.insert(info.agent.clone(), Registered { text: text.to_owned(), info, image });
                 Ok(())
             }
         }
@@ -50,14 +54,19 @@ impl Registry {
     }
 
     /// Keep a profile that the component has accepted.
-    pub(crate) fn keep_profile(&mut self, text: &str, info: ProfileInfo) -> Result<(), Fault> {
+    pub(crate) fn keep_profile(
+        &mut self,
+        text: &str,
+        info: ProfileInfo,
+        image: Option<Image>,
+    ) -> Result<(), Fault> {
         match self.profiles.get(&info.agent) {
             Some(held) if held.info.profile != info.profile => Err(Fault::BadProfile {
                 message: format!("the agent {:?} already has another profile: {}", info.agent, held.info.profile),
                 violations: Vec::new(),
             }),
             _ => {
-                self.profiles.insert(info.agent.clone(), Profile { text: text.to_owned(), info });
+                self.profiles.insert(info.agent.clone(), Profile { text: text.to_owned(), info, image });
                 Ok(())
             }
         }

@@ -121,6 +121,15 @@ impl<'t> Request<'t> {
         self.evidence.as_deref()
     }
 
+    pub(crate) fn why_finished(&self) -> Finish {
+        self.finish
+    }
+
+    /// Where the output stops being UTF-8.
+    pub(crate) fn first_invalid(&self) -> Option<u32> {
+        self.invalid_utf8
+    }
+
     /// The bytes of the evidence.
     pub(crate) fn evidence_bytes(&self) -> usize {
         let words = |words: &[String]| words.iter().map(String::len).sum::<usize>();

@@ -1,61 +1,129 @@
 //! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use wasmtime::{
-    Engine, ResourceLimiter, Store, Trap,
-    component::{InstancePre, Linker},
-};
+use wasmtime::{Engine, InstancePre, Linker, ResourceLimiter, Store, Trap, component};
 
 use crate::{
-    bindings::exports::seamgate::validator::types,
     cache::Cache,
+    code::Code,
     component::Component,
-    engine::{Clock, LOOK, STACK, Slot, Slots, TABLE, TimedOut},
-    exports::{Exports, Interfaces},
+    engine::{self, Clock, LOOK, STACK, Slot, Slots, TABLE, TimedOut},
+    exports::{
+        Caller, Exports,
+        component::{Exports as ComponentExports, Interfaces},
+        module::{Exports as ModuleExports, Functions},
+    },
     fault::{Fault, LoadError},
+    image::Image,
     limits::{Limits, Usage},
     options::Options,
 };
 
 /// What instances are made of.
 pub(crate) struct Sandbox {
-    engine: Engine,
     component: Component,
-    pre: InstancePre<Memory>,
-    interfaces: Interfaces,
+    /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
+    ordinary: Instances,
+    /// For all others: apart, so that what a large output leaves makes no later one slower.
+    large: OnceLock<Option<Instances>>,
     limits: Limits,
     slots: Slots,
 }
 
+/// The instances of an engine.
+struct Instances {
+    engine: Engine,
+    code: Code,
+    kind: Kind,
+}
+
+enum Kind {
+    Component(component::InstancePre<Memory>, Interfaces),
+    /// A module that is the built-in one but for its data.
+    Module(InstancePre<Memory>, Box<Functions>),
+}
+
 /// An instance that has not trapped.
 pub(crate) struct Live<'s> {
-    pub(crate) store: Store<Memory>,
-    pub(crate) exports: Exports<'s>,
+    store: Store<Memory>,
+    exports: Exports<'s>,
     _slot: Slot<'s>,
+}
+
+/// Why a call has no result.
+pub(crate) enum Stopped {
+    Fault(Fault),
+    /// It used up the fuel after which the clock is to be looked at, in an instance that cannot be stopped to do so.
+    Look,
+}
+
+/// Which instance is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// One that judges one output of ordinary size.
+    Ordinary,
+    Large,
+}
+
+impl Size {
+    /// Outputs up to this length are ordinary, in bytes: what they take of the memory, a slot keeps.
+    const ORDINARY: usize = 32 * 1024;
+
+    pub(crate) fn of(bytes: usize) -> Self {
+        if bytes <= Size::ORDINARY { Size::Ordinary } else { Size::Large }
+    }
+}
+
+impl Instances {
+    fn new(engine: Engine, code: Code) -> Result<Self, LoadError> {
+        let kind = match &code {
+            Code::Component(component) => {
+                if let Some((import, _)) = component.component_type().imports(&engine).next() {
+                    return Err(LoadError::Imports { import: import.to_owned() });
+                }
+                let linker = component::Linker::new(&engine);
+                let pre = linker.instantiate_pre(component).map_err(LoadError::not_a_validator)?;
+                let interfaces = Interfaces::of(&pre).map_err(LoadError::not_a_validator)?;
+                Kind::Component(pre, interfaces)
+            }
+            Code::Module(module) => {
+                let mut linker = Linker::new(&engine);
+                for import in module.imports() {
+                    // How a component is told of its resources. Without one, the number of a resource is the guest's own
+                    // for it, and what is dropped goes with the instance.
+                    let linked = match import.name().starts_with("[resource-drop]") {
+                        true => linker.func_wrap(import.module(), import.name(), |_: u32| {}),
+                        false => linker.func_wrap(import.module(), import.name(), |resource: u32| resource),
+                    };
+                    linked.map_err(LoadError::not_a_validator)?;
+                }
+                let pre = linker.instantiate_pre(module).map_err(LoadError::not_a_validator)?;
+                let functions = Functions::of(module).map_err(LoadError::not_a_validator)?;
+                Kind::Module(pre, Box::new(functions))
+            }
+        };
+        Ok(Instances { engine, code, kind })
+    }
 }
 
 impl Sandbox {
     /// A sandbox on an engine whose pool has the slots of the options.
     pub(crate) fn new(engine: Engine, options: Options) -> Result<Self, LoadError> {
-        let component = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
-        if let Some((import, _)) = component.component_type().imports(&engine).next() {
-            return Err(LoadError::Imports { import: import.to_owned() });
-        }
-        let pre = Linker::new(&engine).instantiate_pre(&component).map_err(LoadError::not_a_validator)?;
-        let interfaces = Interfaces::of(&pre).map_err(LoadError::not_a_validator)?;
+        let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
-            engine,
             component: options.component,
-            pre,
-            interfaces,
+            ordinary: Instances::new(engine, code)?,
+            large: OnceLock::new(),
             limits: options.limits,
             slots: Slots::new(options.slots),
         };
         // Only an instance shows whether its functions have the right types.
         if !sandbox.component.is_builtin() {
-            let mut live = sandbox.enter()?;
-            live.exports.look_up_all(&mut live.store).map_err(LoadError::not_a_validator)?;
+            let mut live = sandbox.enter(Size::Ordinary)?;
+            if let Exports::Component(exports) = &live.exports {
+                exports.look_up_all(&mut live.store).map_err(LoadError::not_a_validator)?;
+            }
         }
         Ok(sandbox)
     }
@@ -68,17 +136,12 @@ impl Sandbox {
         &self.limits
     }
 
-    /// The names that the component imports, and those that it exports.
-    pub(crate) fn names(&self) -> [Vec<String>; 2] {
-        let world = self.pre.component().component_type();
-        let imports = world.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
-        let exports = world.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
-        [imports, exports]
-    }
-
     /// Whether the component has the kernel, too.
     pub(crate) fn has_kernel(&self) -> bool {
-        self.interfaces.has_kernel()
+        match &self.ordinary.kind {
+            Kind::Component(_, interfaces) => interfaces.has_kernel(),
+            Kind::Module(..) => true,
+        }
     }
 
     /// Refuse an output that is longer than the limit, before it enters the sandbox.
@@ -90,21 +153,41 @@ impl Sandbox {
         Ok(())
     }
 
+    /// The instances for a size. Where the large ones cannot have an engine of their own, there is one kind.
+    fn instances(&self, size: Size) -> &Instances {
+        let large = || {
+            let engine = engine::without_pool()?;
+            let code = self.ordinary.code.on(&engine).ok()?;
+            Instances::new(engine, code).ok()
+        };
+        match size {
+            Size::Ordinary => &self.ordinary,
+            Size::Large => self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary),
+        }
+    }
+
     /// A fresh instance, once a slot is free.
-    pub(crate) fn enter(&self) -> Result<Live<'_>, Fault> {
+    pub(crate) fn enter(&self, size: Size) -> Result<Live<'_>, Fault> {
         let slot = self.slots.take();
-        let mut store = Store::new(&self.engine, Memory { limit: self.limits.memory, peak: 0, refused: false });
+        let instances = self.instances(size);
+        let mut store = Store::new(&instances.engine, Memory::new(self.limits.memory));
         store.limiter(|memory| memory);
         // Instantiation runs the component's start function: the built-in one has none, another may do anything within
         // the limits of a call. The call itself gets its own fuel.
         let fuel = self.limits.fuel;
-        let clock = Clock::start(self.limits.timeout);
-        let entered = store.set_fuel(fuel).and_then(|()| {
-            store.fuel_async_yield_interval(Some(LOOK))?;
-            clock.run(self.pre.instantiate_async(&mut store))
+        let entered = store.set_fuel(fuel).and_then(|()| match &instances.kind {
+            Kind::Component(pre, interfaces) => {
+                yielding(&mut store)?;
+                let instance = Clock::start(self.limits.timeout).run(pre.instantiate_async(&mut store))?;
+                Ok(Exports::Component(ComponentExports::new(interfaces, instance)))
+            }
+            Kind::Module(pre, functions) => {
+                let instance = pre.instantiate(&mut store)?;
+                Ok(Exports::Module(ModuleExports::new(functions, instance, &mut store)?))
+            }
         });
         match entered {
-            Ok(instance) => Ok(Live { store, exports: Exports::new(&self.interfaces, instance), _slot: slot }),
+            Ok(exports) => Ok(Live { store, exports, _slot: slot }),
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
     }
@@ -114,24 +197,27 @@ impl Sandbox {
         &'s self,
         mut live: Live<'s>,
         (fuel, clock): (u64, Clock),
-        call: impl FnOnce(&Exports, &mut Store<Memory>, Clock) -> wasmtime::Result<T>,
-    ) -> Result<(T, Usage, Live<'s>), Fault> {
+        call: impl FnOnce(&mut Caller<'_, 's>) -> wasmtime::Result<T>,
+    ) -> Result<(T, Usage, Live<'s>), Stopped> {
         let store = &mut live.store;
-        store.set_fuel(fuel).map_err(|error| Fault::Trap { message: format!("{error:#}") })?;
-        let called = call(&live.exports, store, clock);
+        // Without a stack of its own, the guest cannot be stopped to look at the clock. It gets what it may use before that.
+        let given = if store.data().yields { fuel } else { fuel.min(LOOK) };
+        store.set_fuel(given).map_err(|error| Stopped::Fault(Fault::Trap { message: format!("{error:#}") }))?;
+        let called = call(&mut Caller::new(&live.exports, store, clock));
         let elapsed = clock.elapsed();
         match called {
             Ok(value) => {
                 let usage = Usage {
-                    fuel: fuel.saturating_sub(store.get_fuel().unwrap_or(0)),
+                    fuel: given.saturating_sub(store.get_fuel().unwrap_or(0)),
                     memory: store.data().peak,
                     elapsed,
                     component: Arc::clone(self.component.shared_digest()),
                 };
                 Ok((value, usage, live))
             }
+            Err(error) if given < fuel && is_out_of_fuel(&error) && !store.data().refused => Err(Stopped::Look),
             // The store is poisoned: it is dropped here.
-            Err(error) => Err(self.fault(&error, store.data(), fuel)),
+            Err(error) => Err(Stopped::Fault(self.fault(&error, store.data(), fuel))),
         }
     }
 
@@ -153,12 +239,56 @@ impl Sandbox {
     }
 }
 
+fn is_out_of_fuel(error: &wasmtime::Error) -> bool {
+    error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel)
+}
+
+/// From now on the guest runs on a stack of its own, and stops for a look at the clock.
+fn yielding(store: &mut Store<Memory>) -> wasmtime::Result<()> {
+    if !store.data().yields {
+        store.fuel_async_yield_interval(Some(LOOK))?;
+        store.data_mut().yields = true;
+    }
+    Ok(())
+}
+
+impl Live<'_> {
+    /// Make sure that the clock is looked at however long a call takes.
+    pub(crate) fn yielding(&mut self) -> Result<(), Fault> {
+        yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
+    }
+
+    /// What the memory holds; `None` where the instance cannot begin from an image.
+    pub(crate) fn memory(&self) -> Option<&[u8]> {
+        match &self.exports {
+            Exports::Component(_) => None,
+            Exports::Module(exports) => Some(exports.memory().data(&self.store)),
+        }
+    }
+
+    /// Begin from an image. Gives whether it did.
+    pub(crate) fn restore(&mut self, image: &Image) -> bool {
+        match &self.exports {
+            Exports::Component(_) => false,
+            Exports::Module(exports) => image.restore(exports.memory(), &mut self.store).is_ok(),
+        }
+    }
+}
+
 /// The memory of an instance, as its limiter sees it.
 pub(crate) struct Memory {
     limit: usize,
     peak: usize,
     /// The instance asked for more than the limit.
     refused: bool,
+    /// Whether the guest runs on a stack of its own, and stops for a look at the clock.
+    pub(crate) yields: bool,
+}
+
+impl Memory {
+    fn new(limit: usize) -> Self {
+        Memory { limit, peak: 0, refused: false, yields: false }
+    }
 }
 
 impl ResourceLimiter for Memory {
@@ -175,24 +305,5 @@ impl ResourceLimiter for Memory {
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         // The same bound as in the pool, for engines without one.
         Ok(desired <= TABLE)
-    }
-}
-
-/// What an instance answered, as the library has it.
-pub(crate) fn answered<W, T: From<W>>(answer: Result<W, types::Fault>) -> Result<T, Fault> {
-    answer.map(T::from).map_err(Fault::from)
-}
-
-impl From<types::Fault> for Fault {
-    fn from(fault: types::Fault) -> Self {
-        let types::Fault { code, message, violations, agents } = fault;
-        let listed = |violations: Vec<types::Violation>| violations.into_iter().map(Into::into).collect();
-        match code {
-            types::FaultCode::BadRequest => Fault::BadRequest { message, violations: listed(violations) },
-            types::FaultCode::BadContract => Fault::BadContract { message, violations: listed(violations) },
-            types::FaultCode::BadProfile => Fault::BadProfile { message, violations: listed(violations) },
-            types::FaultCode::UnknownAgent => Fault::UnknownAgent { message, agents },
-            types::FaultCode::Sealed => Fault::Sealed { message },
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! An output that is still coming, in an instance of its own.
 
-use wasmtime::component::ResourceAny;
-
 use crate::{
+    exports::SessionHandle,
     fault::Fault,
     instance::Instance,
     limits::Usage,
@@ -27,7 +26,7 @@ use crate::{
 /// ```
 pub struct Session<'g> {
     instance: Instance<'g>,
-    session: ResourceAny,
+    session: SessionHandle,
     agent: String,
     /// The bytes so far.
     bytes: usize,

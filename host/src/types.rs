@@ -7,6 +7,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
+    abi,
     bindings::exports::seamgate::validator::{stream, types},
     json::{self, Members, UnknownWord, json, list, object},
 };
@@ -39,6 +40,8 @@ impl From<types::Span> for Span {
         Span { start: given.start, end: given.end }
     }
 }
+
+abi::record!(Span { start: u32, end: u32 });
 
 /// What became of an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,6 +111,8 @@ impl From<types::Disposition> for Disposition {
     }
 }
 
+abi::cases!(Disposition { Accepted, Partial, Rejected, Refused });
+
 /// Why the producer stopped, as its API said. On the wire and in the hosts' libraries, the words of the common APIs
 /// stand for these: `schemas/request.schema.json` has the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,6 +163,8 @@ impl From<types::Finish> for Finish {
     }
 }
 
+abi::cases!(Finish { Stop, Length, Refusal, ContentFilter, ToolCall, Unknown });
+
 /// The values that one named list allows (`allow` in the contract names the list).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedList {
@@ -172,6 +179,8 @@ impl From<types::NamedList> for NamedList {
         NamedList { name: given.name, values: given.values }
     }
 }
+
+abi::record!(NamedList { name: String, values: Vec<String> });
 
 /// How sure one may be of what was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -236,6 +245,8 @@ impl From<types::Confidence> for Confidence {
     }
 }
 
+abi::cases!(Confidence { Low, Medium, High });
+
 /// What the producer saw of one result, for claims to cite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -270,6 +281,8 @@ impl From<types::Observation> for Observation {
         }
     }
 }
+
+abi::record!(Observation { id: String, kinds: Vec<String>, text: String, labels: Vec<String>, confidence: Confidence, complete: bool, limitations: Vec<String> });
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -314,6 +327,8 @@ impl From<types::Violation> for Violation {
         }
     }
 }
+
+abi::record!(Violation { path: String, keyword: String, expected: String, received: String, message: String, pointer: String, schema_path: String, span: Option<Span> });
 
 /// Which of the three stages rejected the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -379,6 +394,8 @@ impl From<types::ErrorKind> for ErrorKind {
     }
 }
 
+abi::cases!(ErrorKind { OutputValidationFailed, ExtractionFailed, MalformedJson });
+
 /// The canonical error of a rejected output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -410,6 +427,8 @@ impl From<types::OutputError> for OutputError {
         }
     }
 }
+
+abi::record!(OutputError { error: ErrorKind, schema_id: Option<String>, agent_id: String, violations: Vec<Violation>, raw_output: String, retryable: bool });
 
 /// Why an item is in quarantine: the first check that it failed, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -493,6 +512,8 @@ impl From<types::QuarantineReason> for QuarantineReason {
     }
 }
 
+abi::cases!(QuarantineReason { Malformed, Schema, Guardrail, AllowList, Evidence, OverLimit });
+
 /// One item that was kept out of `output`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -529,6 +550,8 @@ impl From<types::Quarantined> for Quarantined {
     }
 }
 
+abi::record!(Quarantined { index: u32, path: String, pointer: String, reason: QuarantineReason, span: Option<Span>, snippet: String, violations: Vec<Violation> });
+
 /// One item that is valid, of a document that is not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -563,6 +586,8 @@ impl From<types::Item> for Item {
         Item { index: given.index, path: given.path, span: given.span.map(Into::into), value: given.value }
     }
 }
+
+abi::record!(Item { index: u32, path: String, span: Option<Span>, value: String });
 
 /// What a change did: first what puts right what is only syntax, then what leaves out what could not be put right, then
 /// what the contract asks for.
@@ -708,6 +733,27 @@ impl From<types::ChangeKind> for ChangeKind {
     }
 }
 
+abi::cases!(ChangeKind {
+    Closed,
+    ClosedString,
+    Dropped,
+    CommaAdded,
+    CommaRemoved,
+    ColonAdded,
+    Comment,
+    Space,
+    Quotes,
+    Quoted,
+    Escaped,
+    Literal,
+    Wrapped,
+    Stray,
+    Around,
+    ItemRemoved,
+    MemberRemoved,
+    Stripped
+});
+
 /// One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the
 /// changes give exactly the text that was validated; they do not overlap, and several may insert at one place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -737,6 +783,8 @@ impl From<types::Change> for Change {
         }
     }
 }
+
+abi::record!(Change { kind: ChangeKind, path: String, span: Option<Span>, before: String, after: String });
 
 /// How a candidate was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -801,6 +849,8 @@ impl From<types::Source> for Source {
     }
 }
 
+abi::cases!(Source { Block, Raw, Embedded });
+
 /// A piece of the output that could be the JSON asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -821,6 +871,8 @@ impl From<types::Candidate> for Candidate {
         Candidate { source: given.source.into(), marker: given.marker, span: given.span.into(), chosen: given.chosen }
     }
 }
+
+abi::record!(Candidate { source: Source, marker: Option<String>, span: Span, chosen: bool });
 
 /// What the feedback asks the producer for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -885,6 +937,8 @@ impl From<types::Wanted> for Wanted {
         }
     }
 }
+
+abi::cases!(Wanted { Nothing, Items, Whole });
 
 /// What `merge` did with a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -963,6 +1017,8 @@ impl From<types::MergeOutcome> for MergeOutcome {
     }
 }
 
+abi::cases!(MergeOutcome { Replaced, GaveItems, GaveNone, Unused, Invalid });
+
 /// What became of one report that was put together with those before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -982,6 +1038,8 @@ impl From<types::MergeStep> for MergeStep {
         MergeStep { report: given.report, outcome: given.outcome.into(), items: given.items, unknown: given.unknown }
     }
 }
+
+abi::record!(MergeStep { report: u32, outcome: MergeOutcome, items: Vec<u32>, unknown: Vec<u32> });
 
 /// The verdict on one output. Data, never an exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -1098,6 +1156,53 @@ impl From<types::Report> for Report {
     }
 }
 
+abi::record!(Report { disposition: Disposition, agent: String, schema_id: Option<String>, contract: String, output: Option<String>, error: Option<OutputError>, items: Vec<Item>, quarantined: Vec<Quarantined>, changes: Vec<Change>, candidates: Vec<Candidate>, notes: Vec<String>, review_required: bool, feedback: String, wanted: Wanted, merged: Vec<MergeStep> });
+
+/// Why no verdict could be given.
+#[derive(Clone, Copy)]
+pub(crate) enum FaultCode {
+    BadRequest,
+    BadContract,
+    BadProfile,
+    UnknownAgent,
+    Sealed,
+}
+
+impl From<types::FaultCode> for FaultCode {
+    fn from(given: types::FaultCode) -> Self {
+        match given {
+            types::FaultCode::BadRequest => FaultCode::BadRequest,
+            types::FaultCode::BadContract => FaultCode::BadContract,
+            types::FaultCode::BadProfile => FaultCode::BadProfile,
+            types::FaultCode::UnknownAgent => FaultCode::UnknownAgent,
+            types::FaultCode::Sealed => FaultCode::Sealed,
+        }
+    }
+}
+
+abi::cases!(FaultCode { BadRequest, BadContract, BadProfile, UnknownAgent, Sealed });
+
+/// The validator could not give a verdict. A mistake of the caller, never of the producer.
+pub(crate) struct Fault {
+    pub(crate) code: FaultCode,
+    pub(crate) message: String,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) agents: Vec<String>,
+}
+
+impl From<types::Fault> for Fault {
+    fn from(given: types::Fault) -> Self {
+        Fault {
+            code: given.code.into(),
+            message: given.message,
+            violations: given.violations.into_iter().map(Into::into).collect(),
+            agents: given.agents,
+        }
+    }
+}
+
+abi::record!(Fault { code: FaultCode, message: String, violations: Vec<Violation>, agents: Vec<String> });
+
 /// A registered contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -1130,6 +1235,8 @@ impl From<types::ContractInfo> for ContractInfo {
     }
 }
 
+abi::record!(ContractInfo { agent: String, version: String, schema_id: Option<String>, contract: String, retry_limit: u32, lists: Vec<String> });
+
 /// Something in a contract that works and is likely a mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -1149,6 +1256,8 @@ impl From<types::Warning> for Warning {
         Warning { path: given.path, code: given.code, message: given.message, pointer: given.pointer }
     }
 }
+
+abi::record!(Warning { path: String, code: String, message: String, pointer: String });
 
 /// How far a document has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -1213,6 +1322,8 @@ impl From<stream::Completeness> for Completeness {
     }
 }
 
+abi::cases!(Completeness { InFlight, SoftComplete, HardComplete });
+
 /// An item that is complete, as the text stands. It is not judged: that is for `finish`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -1230,6 +1341,8 @@ impl From<stream::Completed> for Completed {
         Completed { candidate: given.candidate, index: given.index, span: given.span.into() }
     }
 }
+
+abi::record!(Completed { candidate: u32, index: u32, span: Span });
 
 /// Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can
 /// be taken instead but what is still to come (a later block, where the contract takes the last), as far as the text up
@@ -1251,6 +1364,8 @@ impl From<stream::DeadEnd> for DeadEnd {
         DeadEnd { keyword: given.keyword, message: given.message, at: given.at }
     }
 }
+
+abi::record!(DeadEnd { keyword: String, message: String, at: u32 });
 
 /// What is known after a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -1274,6 +1389,8 @@ impl From<stream::Progress> for Progress {
         }
     }
 }
+
+abi::record!(Progress { completeness: Completeness, items: Vec<Completed>, dead_end: Option<DeadEnd> });
 
 impl From<Span> for types::Span {
     fn from(given: Span) -> Self {

@@ -96,6 +96,17 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u
     Ok((Engine::new(&config)?, few))
 }
 
+/// An engine without a pool: each instance reserves its own memory, and gives all of it back. `None` where the process may
+/// reserve only so many addresses: a pool has taken its share of them.
+pub(crate) fn without_pool() -> Option<Engine> {
+    if room().is_some() {
+        return None;
+    }
+    let mut config = codegen();
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    Engine::new(&config).ok()
+}
+
 /// The addresses that this process may still reserve, in bytes. `None` if there is no limit.
 #[cfg(unix)]
 fn room() -> Option<u64> {

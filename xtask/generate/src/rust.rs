@@ -35,7 +35,10 @@ const ANSWERS: [&str; 5] = ["report", "fault", "contract-info", "warning", "prog
 const TAKEN: [&str; 4] = ["report", "finish", "named-list", "observation"];
 
 /// What the host has types for.
-const HOST: [&str; 7] = ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation"];
+const HOST: [&str; 8] = ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation", "fault"];
+
+/// Those that callers never see: the library has faults of its own.
+const INTERNAL: [&str; 2] = ["fault", "fault-code"];
 
 /// The types of the core.
 pub(super) fn core(model: &Model) -> Result<String> {
@@ -90,7 +93,7 @@ pub(super) fn host(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! The types of `wit/` as the library has them.\n//!\n//! {HEAD}\n\nuse std::{fmt, str::FromStr};\n\n\
          use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};\n\n\
-         use crate::{bindings::exports::seamgate::validator::{stream, types}, \
+         use crate::{abi, bindings::exports::seamgate::validator::{stream, types}, \
          json::{self, Members, UnknownWord, json, list, object}};\n",
     );
     for definition in model.reachable(&HOST)? {
@@ -98,6 +101,7 @@ pub(super) fn host(model: &Model) -> Result<String> {
         out.push('\n');
         out.push_str(&docs(&definition.docs, 0));
         match &definition.kind {
+            _ if INTERNAL.contains(&definition.name.as_str()) => out.push_str(&internal(definition, &name)),
             Kind::Enum(_) => {
                 out.push_str(&format!(
                     "#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]\n#[non_exhaustive]\npub enum {name} {{\n"
@@ -117,11 +121,45 @@ pub(super) fn host(model: &Model) -> Result<String> {
             Kind::Record(_) => out.push_str(&host_record(model, definition, &name)),
         }
         out.push_str(&from_bindings(definition, &name));
+        out.push_str(&layout(definition, &name));
     }
     for definition in model.reachable(&TAKEN)? {
         out.push_str(&to_bindings(definition));
     }
     formatted(&out)
+}
+
+/// A type that only the library uses.
+fn internal(definition: &Definition, name: &str) -> String {
+    let member = |member: &super::model::Member<Type>| {
+        format!("pub(crate) {}: {},\n", snake(&member.name), ty(&member.ty, &pascal))
+    };
+    match &definition.kind {
+        Kind::Record(members) => {
+            format!("pub(crate) struct {name} {{\n{}}}\n", members.iter().map(member).collect::<String>())
+        }
+        Kind::Enum(_) => {
+            let variants: String = cases(definition).map(|(variant, _)| format!("{variant},\n")).collect();
+            format!("#[derive(Clone, Copy)]\npub(crate) enum {name} {{\n{variants}}}\n")
+        }
+    }
+}
+
+/// How a type lies in the memory of an instance.
+fn layout(definition: &Definition, name: &str) -> String {
+    match &definition.kind {
+        Kind::Enum(_) => {
+            let variants: Vec<String> = cases(definition).map(|(variant, _)| variant).collect();
+            format!("\nabi::cases!({name} {{ {} }});\n", variants.join(", "))
+        }
+        Kind::Record(members) => {
+            let member = |member: &super::model::Member<Type>| {
+                format!("{}: {}", snake(&member.name), ty(&member.ty, &pascal))
+            };
+            let members: Vec<String> = members.iter().map(member).collect();
+            format!("\nabi::record!({name} {{ {} }});\n", members.join(", "))
+        }
+    }
 }
 
 fn host_record(model: &Model, definition: &Definition, name: &str) -> String {

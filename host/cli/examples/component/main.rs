@@ -55,7 +55,7 @@ fn encode(module: &str, to: &str) -> Result<()> {
 fn embed(built: &Component) -> Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("component");
     // What the files were made of: they are made anew for another component, compiler or machine.
-    let key = format!("warmed {} {}", built.digest(), Component::compatibility()?);
+    let key = format!("warmed module {} {}", built.digest(), Component::compatibility()?);
     let [wasm, code, made_of] = ["harness.wasm", "harness.cwasm", "harness.cwasm.key"].map(|name| folder.join(name));
     if !(code.exists() && fs::read_to_string(&made_of).is_ok_and(|old| old == key)) {
         let warmed = built.warmed()?;

@@ -1,4 +1,4 @@
-//! The exports of an instance, looked up one interface at a time: to look up all for one call costs more than the call.
+//! The exports of a component, looked up one interface at a time: to look up all for one call costs more than the call.
 
 use std::cell::OnceCell;
 
