@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::plan::Plan;
+use crate::{Extent, plan::Plan};
 
 // By these names figures are looked up.
 pub(crate) const FRESH: &str = "seamgate, fresh instances";
@@ -43,6 +43,10 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    fn of(words: &[&Path], folder: &Path) -> Self {
+        Program { words: words.iter().map(|word| word.to_path_buf()).collect(), folder: folder.to_owned() }
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).current_dir(&self.folder);
@@ -73,17 +77,12 @@ pub(crate) struct Engines {
 }
 
 /// Start all engines whose programs are there.
-pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan) -> Result<Engines> {
+pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Extent) -> Result<Engines> {
     let (set, document) = plan.first()?;
-    let program = |words: &[&Path]| Program {
-        words: words.iter().map(|word| word.to_path_buf()).collect(),
-        folder: installed.to_owned(),
-    };
+    let program = |words: &[&Path]| Program::of(words, installed);
     let example = |name: &str| release.join("examples").join(name);
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/engines");
     let (word_plan, word_first) = (Path::new("plan"), Path::new("first"));
     let mut engines = Vec::new();
-    let mut skipped = Vec::new();
 
     let seamgate = |how: &str| program(&[&example("bench-seamgate"), word_plan, &plan.path, how.as_ref()]);
     let [check, contract, agent] = ["check", "--contract", "--agent"].map(Path::new);
@@ -126,6 +125,20 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan) -> Result<Eng
         Some(program(&[&example("bench-boon"), word_first, &set.schema, &document.path])),
     )?);
 
+    let started = Engines { all: engines, skipped: Vec::new(), with_all_contracts: first(&plan.component) };
+    match extent {
+        Extent::All => with_other_languages(started, installed, plan),
+        Extent::Rust => Ok(started),
+    }
+}
+
+/// Start those in JavaScript and Python too.
+fn with_other_languages(mut started: Engines, installed: &Path, plan: &Plan) -> Result<Engines> {
+    let Engines { all: engines, skipped, .. } = &mut started;
+    let (set, document) = plan.first()?;
+    let program = |words: &[&Path]| Program::of(words, installed);
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/engines");
+    let (word_plan, word_first) = (Path::new("plan"), Path::new("first"));
     let node = Path::new("node");
     if installed.join("node").exists() {
         let script = scripts.join("ajv.mjs");
@@ -168,7 +181,7 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan) -> Result<Eng
             Some(program(&[&python, &script, package_word, word_first, &set.schema, &document.path])),
         )?);
     }
-    Ok(Engines { all: engines, skipped, with_all_contracts: first(&plan.component) })
+    Ok(started)
 }
 
 impl Engine {

@@ -16,6 +16,27 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq)]
+enum Extent {
+    /// Every engine, for the results.
+    All,
+    /// With `--rust` only the engines in Rust, in fewer rounds, for a look while working on speed.
+    Rust,
+}
+
+impl Extent {
+    /// How often every engine judges every document. The machine is not always the same; the median round counts.
+    fn rounds(self) -> usize {
+        if self == Extent::All { 5 } else { 3 }
+    }
+
+    /// How often a process is started for its first verdict.
+    fn starts(self) -> usize {
+        if self == Extent::All { 21 } else { 5 }
+    }
+}
+
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // target/release/deps/engines-…
@@ -23,18 +44,23 @@ fn main() -> Result<()> {
     let release = program.ancestors().nth(2).context("not where cargo puts a benchmark")?;
     let installed = release.parent().context("no target folder")?.join("bench");
 
+    let extent = if std::env::args().any(|word| word == "--rust") { Extent::Rust } else { Extent::All };
+
     let plan = plan::Plan::make(&installed)?;
     let machine = machine::Machine::this();
-    let engines = engines::start(release, &installed, &plan)?;
-    let measured = measure::measure(&engines, &plan)?;
+    let engines = engines::start(release, &installed, &plan, extent)?;
+    let measured = measure::measure(&engines, &plan, extent)?;
     let figures = figures::Figures::of(&engines.all, &plan, &measured);
 
-    let results = root.join("bench/results");
-    fs::create_dir_all(&results)?;
     let table = table::markdown(&plan, &measured, &figures, &machine, &engines.skipped);
-    fs::write(results.join("README.md"), &table)?;
-    fs::write(results.join("chart.svg"), chart::svg(&figures, &machine))?;
     // The details, after the first two tables, are for the file.
     println!("{}", table.split("## Sets").next().unwrap_or(&table));
+    if extent == Extent::Rust {
+        return Ok(());
+    }
+    let results = root.join("bench/results");
+    fs::create_dir_all(&results)?;
+    fs::write(results.join("README.md"), &table)?;
+    fs::write(results.join("chart.svg"), chart::svg(&figures, &machine))?;
     Ok(())
 }

@@ -4,16 +4,11 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::{
+    Extent,
     engines::{AJV, Engines, FRESH, NATIVE, WARM},
     figures::median,
     plan::Plan,
 };
-
-/// How often every engine judges every document. The machine is not always the same; the median round counts.
-const ROUNDS: usize = 5;
-
-/// How often a process is started for its first verdict.
-const STARTS: usize = 21;
 
 /// What was found, by engine and by document.
 pub(crate) struct Measured {
@@ -53,12 +48,13 @@ impl Answer {
     }
 }
 
-pub(crate) fn measure(started: &Engines, plan: &Plan) -> Result<Measured> {
+pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<Measured> {
+    let rounds = extent.rounds();
     let engines = &started.all;
     let mut answers: Vec<Vec<Vec<Value>>> = vec![vec![Vec::new(); plan.documents.len()]; engines.len()];
     let stored: Vec<usize> = plan.stored().collect();
-    for round in 1..=ROUNDS {
-        eprintln!("bench: {} documents, round {round} of {ROUNDS}", stored.len());
+    for round in 1..=rounds {
+        eprintln!("bench: {} documents, round {round} of {rounds}", stored.len());
         for &document in &stored {
             for (engine, answers) in engines.iter().zip(&mut answers) {
                 answers[document].push(engine.ask(&document.to_string())?);
@@ -73,7 +69,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan) -> Result<Measured> {
     }
 
     eprintln!("bench: documents that grow");
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         for document in plan.growing() {
             for (engine, answers) in engines.iter().zip(&mut answers) {
                 if [FRESH, WARM, NATIVE, AJV].contains(&engine.name) {
@@ -86,7 +82,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan) -> Result<Measured> {
     eprintln!("bench: threads");
     let fresh = engines.iter().find(|engine| engine.name == FRESH).context("no seamgate")?;
     let mut threads = [Vec::new(), Vec::new()];
-    for _ in 0..2 * ROUNDS {
+    for _ in 0..2 * rounds {
         for (count, rates) in (1..).zip(&mut threads) {
             let answer = fresh.ask(&format!("threads {count}"))?;
             rates.push(answer["per_second"].as_f64().with_context(|| answer.to_string())?);
@@ -99,7 +95,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan) -> Result<Measured> {
     eprintln!("bench: first verdicts");
     let mut firsts = vec![Vec::new(); engines.len()];
     let mut with_all_contracts = Vec::new();
-    for _ in 0..STARTS {
+    for _ in 0..extent.starts() {
         for (engine, firsts) in engines.iter().zip(&mut firsts) {
             if let Some(program) = &engine.first {
                 firsts.push(program.millis()?);

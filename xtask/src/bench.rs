@@ -18,13 +18,24 @@ const PINNED: &str = "tests/bench";
 
 pub(crate) fn bench() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
-    schemastore()?;
     install_python()?;
     install_node()?;
-    // No package is named, as in `guest::build`.
-    cargo(["build", "--release", "--locked", "--bins", "--examples"])?;
+    build()?;
     cargo(["bench", "--locked", "--bench", "engines"])?;
     cargo(["bench", "--locked", "--bench", "kernel"])
+}
+
+/// What one looks at while working on speed: it takes a minute or two.
+pub(crate) fn rust() -> Result<()> {
+    build()?;
+    cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
+}
+
+/// What is measured, and the programs that are.
+fn build() -> Result<()> {
+    schemastore()?;
+    // No package is named, as in `guest::build`.
+    cargo(["build", "--release", "--locked", "--bins", "--examples"])
 }
 
 /// Python's validators.

@@ -74,7 +74,13 @@ enum Command {
         targets: Vec<String>,
     },
     /// Measure beside other validators, and rewrite tests/bench/results. Installs them.
-    Bench,
+    ///
+    /// Fail where a figure misses what is wanted at least.
+    Bench {
+        /// Measure beside those in Rust alone, in fewer rounds, and write nothing.
+        #[arg(long)]
+        rust: bool,
+    },
     /// Build the Python wheel, and test it.
     Python,
     /// Build the npm package, and test it in Node, in a browser and in workerd.
@@ -148,7 +154,8 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Bless => test::bless()?,
         Command::Generate { check } => generate::generate(check)?,
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
-        Command::Bench => bench::bench()?,
+        Command::Bench { rust: false } => bench::bench()?,
+        Command::Bench { rust: true } => bench::rust()?,
         Command::Python => python::test()?,
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
