@@ -50,6 +50,7 @@ pub(crate) const fn larger(one: usize, other: usize) -> usize {
     if one > other { one } else { other }
 }
 
+#[cold]
 fn unsound(what: &str) -> Error {
     Error::msg(format!("the instance gave an invalid value: {what}"))
 }
@@ -68,22 +69,26 @@ impl<'m> Reader<'m> {
         T::lift(self, at)
     }
 
+    #[inline]
     fn bytes(&self, at: usize, size: usize) -> Result<&'m [u8]> {
         let bytes = at.checked_add(size).and_then(|end| self.memory.get(at..end));
         bytes.ok_or_else(|| unsound("an address lies outside of the memory"))
     }
 
     /// The number at an offset.
+    #[inline]
     pub(crate) fn byte(&self, at: usize) -> Result<u8> {
         self.memory.get(at).copied().ok_or_else(|| unsound("an address lies outside of the memory"))
     }
 
+    #[inline]
     fn number(&self, at: usize) -> Result<u32> {
         let bytes = self.bytes(at, 4)?;
         Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     /// Whether the second of two cases is there, as in `option` and `result`.
+    #[inline]
     fn is_second(&self, at: usize) -> Result<bool> {
         match self.byte(at)? {
             0 => Ok(false),
@@ -93,6 +98,7 @@ impl<'m> Reader<'m> {
     }
 
     /// The address and the length of a list, of which each element takes so many bytes.
+    #[inline]
     fn list(&mut self, at: usize, (size, align): (usize, usize)) -> Result<(usize, usize)> {
         let (start, length) = (self.number(at)? as usize, self.number(at + 4)? as usize);
         let bytes = length.checked_mul(size).filter(|bytes| *bytes <= self.left);
@@ -144,6 +150,7 @@ impl Layout for String {
 }
 
 impl Lift for String {
+    #[inline]
     fn lift(from: &mut Reader<'_>, at: usize) -> Result<Self> {
         let (start, length) = from.list(at, (1, 1))?;
         let text = std::str::from_utf8(from.bytes(start, length)?);
@@ -165,10 +172,17 @@ impl<T> Layout for Vec<T> {
 }
 
 impl<T: Lift> Lift for Vec<T> {
+    #[inline]
     fn lift(from: &mut Reader<'_>, at: usize) -> Result<Self> {
         let (start, length) = from.list(at, (T::SIZE, T::ALIGN))?;
-        (0..length).map(|index| T::lift(from, start + index * T::SIZE)).collect()
+        // Most lists are empty.
+        if length == 0 { Ok(Vec::new()) } else { items(from, start, length) }
     }
+}
+
+#[inline(never)]
+fn items<T: Lift>(from: &mut Reader<'_>, start: usize, length: usize) -> Result<Vec<T>> {
+    (0..length).map(|index| T::lift(from, start + index * T::SIZE)).collect()
 }
 
 impl<T: Lower> Lower for Vec<T> {
@@ -176,6 +190,19 @@ impl<T: Lower> Lower for Vec<T> {
         let (start, length) = list(to, self)?;
         start.lower(to, at)?;
         length.lower(to, at + 4)
+    }
+}
+
+impl<T: Layout> Layout for Box<T> {
+    const SIZE: usize = T::SIZE;
+    const ALIGN: usize = T::ALIGN;
+}
+
+/// For large records, which are moved often on their way.
+impl<T: Lift> Lift for Box<T> {
+    #[inline]
+    fn lift(from: &mut Reader<'_>, at: usize) -> Result<Self> {
+        T::lift(from, at).map(Box::new)
     }
 }
 

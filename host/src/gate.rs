@@ -59,7 +59,8 @@ impl Gate {
     /// limits; or the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let (engine, slots) = engine::engine(&options.limits, options.slots).map_err(LoadError::engine)?;
-        Gate::on(engine, Options { slots, ..options })
+        let sandbox = Sandbox::new(engine, Options { slots, ..options }, true)?;
+        Ok(Gate { sandbox, registry: Registry::default() })
     }
 
     /// The engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no difference.
@@ -68,10 +69,10 @@ impl Gate {
         engine::config(limits, slots)
     }
 
-    /// A gate on another engine, whose pool has the slots of the options.
+    /// A gate on another engine, whose pool has the slots of the options, for all its instances.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
-        Ok(Gate { sandbox: Sandbox::new(engine, options)?, registry: Registry::default() })
+        Ok(Gate { sandbox: Sandbox::new(engine, options, false)?, registry: Registry::default() })
     }
 
     /// Check a contract and keep it: from now on it judges the outputs of its agent. `contract` is one whole JSON
@@ -449,8 +450,14 @@ impl Gate {
         infos.iter().map(|info| ProfileInfo::read(info)).collect()
     }
 
+    /// What fresh instances begin from.
+    #[cfg(test)]
+    pub(crate) fn images(&self) -> impl Iterator<Item = &crate::image::Image> {
+        self.registry.images()
+    }
+
     /// An instance for one call.
-    fn once(&self) -> Instance<'_> {
+    pub(crate) fn once(&self) -> Instance<'_> {
         Instance::once(&self.sandbox, &self.registry)
     }
 

@@ -45,6 +45,7 @@ impl Image {
     }
 
     /// The bytes that it holds.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.pieces.iter().map(|(_, bytes)| bytes.len()).sum()
     }

@@ -108,7 +108,7 @@ impl<'g> Instance<'g> {
         session: SessionHandle,
         bytes: usize,
         (finish, invalid_utf8): (Finish, Option<u32>),
-    ) -> Result<(Report, Usage), Fault> {
+    ) -> Result<(Box<Report>, Usage), Fault> {
         self.ongoing(bytes, |exports| exports.finish(session, finish, invalid_utf8))
     }
 
@@ -245,7 +245,7 @@ impl<'g> Instance<'g> {
     }
 
     /// The verdict that this instance gave, logged.
-    pub(crate) fn verdict(&self, agent: &str, judged: Result<(Report, Usage), Fault>) -> Result<Verdict, Fault> {
+    pub(crate) fn verdict(&self, agent: &str, judged: Result<(Box<Report>, Usage), Fault>) -> Result<Verdict, Fault> {
         Verdict::of(self.is_trusted(), agent, judged)
     }
 
@@ -283,7 +283,6 @@ impl<'g> Instance<'g> {
         match self.give_and_call(of, bytes, clock, &call) {
             Err(Stopped::Look) => {
                 // The same again, where the clock is looked at: it is deterministic.
-                self.live = None;
                 self.begin(bytes)?.yielding()?;
                 self.give_and_call(of, bytes, clock, &call).map_err(Fault::from)
             }
@@ -392,16 +391,13 @@ impl<'g> Instance<'g> {
 
     /// Make sure that there is an instance, for calls with so many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
-        let live = match self.live.take() {
-            Some(live) => live,
-            None => {
-                self.used = false;
-                self.agents.clear();
-                self.profiles.clear();
-                self.sandbox.enter(if self.once { Size::of(bytes) } else { Size::Large })?
-            }
-        };
-        Ok(self.live.insert(live))
+        if self.live.is_none() {
+            self.used = false;
+            self.agents.clear();
+            self.profiles.clear();
+            self.live = Some(self.sandbox.enter(if self.once { Size::of(bytes) } else { Size::Large })?);
+        }
+        self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
 
     /// The clock of a call, which runs from now on.
@@ -415,13 +411,17 @@ impl<'g> Instance<'g> {
         budget: (u64, Clock),
         call: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Stopped> {
-        let Some(live) = self.live.take() else {
+        let Some(live) = &mut self.live else {
             return Err(Stopped::Fault(Fault::Trap { message: "an earlier fault ended the instance".to_owned() }));
         };
         self.used = true;
-        let (answered, usage, live) = self.sandbox.call(live, budget, |exports| call(exports))?;
-        self.live = Some(live);
-        answered.map(|answer| (answer, usage)).map_err(Stopped::Fault)
+        match self.sandbox.call(live, budget, call) {
+            Ok((answered, usage)) => answered.map(|answer| (answer, usage)).map_err(Stopped::Fault),
+            Err(stopped) => {
+                self.live = None;
+                Err(stopped)
+            }
+        }
     }
 }
 
@@ -431,5 +431,90 @@ impl From<Stopped> for Fault {
             Stopped::Fault(fault) => fault,
             Stopped::Look => Fault::Trap { message: "the clock cannot be looked at".to_owned() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{engine, gate::Gate, options::Options};
+
+    const CONTRACT: &str = r#"{"agent": "a", "schema": {"type": "array", "items": {"pattern": "^[a-z]+$"}}}"#;
+
+    /// The whole memory of a fresh instance that has the contract of an agent.
+    fn begun(gate: &Gate, agent: &str) -> Vec<u8> {
+        let mut instance = gate.once();
+        instance.begin(0).expect("an instance");
+        let clock = instance.clock();
+        assert!(instance.give_contract(agent, clock).is_ok_and(|(_, fuel)| fuel == 0), "it was compiled again");
+        instance.live.as_ref().and_then(Live::memory).map(<[u8]>::to_vec).expect("a memory")
+    }
+
+    #[test]
+    fn a_fresh_instance_is_the_same_whatever_its_slot_held() {
+        // One slot, so that each instance comes after the other.
+        let (engine, slots) = engine::engine(&crate::Limits::default(), 1).expect("an engine");
+        let Ok(mut gate) = Gate::on(engine, Options::default().slots(slots)) else {
+            // This build embeds no component.
+            return;
+        };
+        gate.register(CONTRACT).expect("a contract");
+        let first = begun(&gate, "a");
+        for length in [2, 500, 20_000, 300_000] {
+            for end in ["]", "", "}"] {
+                let output = format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8));
+                gate.validate(&Request::new("a", &output)).expect("a verdict");
+                assert!(begun(&gate, "a") == first, "{length} bytes and {end:?} left something");
+            }
+        }
+        // What was registered after it changes nothing.
+        gate.register(&CONTRACT.replace("\"a\"", "\"b\"")).expect("a contract");
+        assert!(begun(&gate, "a") == first);
+        assert!(begun(&gate, "b") != first);
+    }
+
+    #[test]
+    fn a_call_that_takes_long_is_made_again_where_the_clock_is_looked_at() {
+        let Ok(mut gate) = Gate::new() else {
+            return;
+        };
+        gate.register(CONTRACT).expect("a contract");
+        let output = format!("[\"{}\"]", "x\", \"".repeat(100_000));
+        let request = Request::new("a", &output);
+        let fresh = gate.validate(&request).expect("a verdict");
+        assert!(fresh.usage.fuel > engine::LOOK, "it takes only {}", fresh.usage.fuel);
+        let mut warm = gate.instance();
+        for _ in 0..3 {
+            warm.validate(&Request::new("a", "[]")).expect("a verdict");
+            let again = warm.validate(&request).expect("a verdict");
+            assert_eq!((again.report, again.usage.fuel), (fresh.report.clone(), fresh.usage.fuel));
+        }
+    }
+
+    /// `docs/host.md` states the bound.
+    #[test]
+    fn a_thousand_contracts_take_little_memory() {
+        let Ok(mut gate) = Gate::with(Options::default().slots(1)) else {
+            return;
+        };
+        let contract = |number: usize| {
+            format!(
+                r#"{{"agent": "agent-{number}", "schema": {{"type": "object", "required": ["id"],
+                "additionalProperties": false, "properties": {{"id": {{"type": "string", "pattern": "^[A-Z]+-{number}$"}},
+                "tags": {{"type": "array", "items": {{"enum": ["a", "b"]}}}}}}}}}}"#
+            )
+        };
+        (0..1_000).for_each(|number| drop(gate.register(&contract(number)).expect("a contract")));
+        let held = gate.images().map(Image::bytes).collect::<Vec<_>>();
+        let (all, most) = (held.iter().sum::<usize>(), held.iter().max().copied().unwrap_or_default());
+        println!("{} bytes for 1,000 contracts, {most} for the largest", all);
+        assert!(held.len() == 1_000 && all < 64 << 20, "{all} bytes");
+        let used = |gate: &Gate| {
+            let usage = gate.validate(&Request::new("agent-999", r#"{"id": "OPS-999"}"#)).expect("a verdict").usage;
+            (usage.fuel, usage.memory)
+        };
+        let mut alone = Gate::new().expect("a gate");
+        alone.register(&contract(999)).expect("a contract");
+        assert_eq!(used(&gate), used(&alone));
     }
 }

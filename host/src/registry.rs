@@ -81,6 +81,11 @@ impl Registry {
         self.profiles.values().map(|profile| &profile.info)
     }
 
+    #[cfg(test)]
+    pub(crate) fn images(&self) -> impl Iterator<Item = &Image> {
+        self.contracts.values().filter_map(|registered| registered.image.as_ref())
+    }
+
     /// The contracts, by ascending agent.
     pub(crate) fn infos(&self) -> impl Iterator<Item = &ContractInfo> {
         self.contracts.values().map(|registered| &registered.info)

@@ -25,8 +25,10 @@ pub(crate) struct Sandbox {
     component: Component,
     /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
     ordinary: Instances,
-    /// For all others: apart, so that what a large output leaves makes no later one slower.
+    /// For all others: apart, so that what a large output leaves makes no later one slower. Made on first use.
     large: OnceLock<Option<Instances>>,
+    /// Whether they are apart.
+    apart: bool,
     limits: Limits,
     slots: Slots,
 }
@@ -108,13 +110,15 @@ impl Instances {
 }
 
 impl Sandbox {
-    /// A sandbox on an engine whose pool has the slots of the options.
-    pub(crate) fn new(engine: Engine, options: Options) -> Result<Self, LoadError> {
+    /// A sandbox on an engine whose pool has the slots of the options. `apart`: whether large instances may have an engine of
+    /// their own.
+    pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
         let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
             component: options.component,
             ordinary: Instances::new(engine, code)?,
             large: OnceLock::new(),
+            apart,
             limits: options.limits,
             slots: Slots::new(options.slots),
         };
@@ -161,8 +165,8 @@ impl Sandbox {
             Instances::new(engine, code).ok()
         };
         match size {
-            Size::Ordinary => &self.ordinary,
-            Size::Large => self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary),
+            Size::Large if self.apart => self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary),
+            _ => &self.ordinary,
         }
     }
 
@@ -192,13 +196,13 @@ impl Sandbox {
         }
     }
 
-    /// Call an instance within so much fuel, by a clock that already runs. Gives the instance back, unless it trapped.
-    pub(crate) fn call<'s, T>(
-        &'s self,
-        mut live: Live<'s>,
+    /// Call an instance within so much fuel, by a clock that already runs. Drop the instance if it stopped.
+    pub(crate) fn call<T>(
+        &self,
+        live: &mut Live,
         (fuel, clock): (u64, Clock),
-        call: impl FnOnce(&mut Caller<'_, 's>) -> wasmtime::Result<T>,
-    ) -> Result<(T, Usage, Live<'s>), Stopped> {
+        call: impl FnOnce(&mut Caller) -> wasmtime::Result<T>,
+    ) -> Result<(T, Usage), Stopped> {
         let store = &mut live.store;
         // Without a stack of its own, the guest cannot be stopped to look at the clock. It gets what it may use before that.
         let given = if store.data().yields { fuel } else { fuel.min(LOOK) };
@@ -213,10 +217,9 @@ impl Sandbox {
                     elapsed,
                     component: Arc::clone(self.component.shared_digest()),
                 };
-                Ok((value, usage, live))
+                Ok((value, usage))
             }
             Err(error) if given < fuel && is_out_of_fuel(&error) && !store.data().refused => Err(Stopped::Look),
-            // The store is poisoned: it is dropped here.
             Err(error) => Err(Stopped::Fault(self.fault(&error, store.data(), fuel))),
         }
     }

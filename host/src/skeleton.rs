@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use wasmparser::{Encoding, GlobalType, MemoryType, Parser, Payload};
+use wasmparser::{Chunk, Encoding, GlobalType, MemoryType, Parser, Payload};
 
 /// One piece of a component.
 #[derive(PartialEq)]
@@ -29,10 +29,14 @@ pub(crate) fn module<'c>(component: &'c [u8], builtin: &[u8]) -> Option<&'c [u8]
 /// The pieces of a component, without those that differ from one baking to the next; and where the module with a memory is.
 fn pieces(component: &[u8]) -> Option<(Vec<Piece<'_>>, Option<Range<usize>>)> {
     let mut pieces = Vec::new();
-    let mut open = None;
-    let mut with_memory = None;
-    for payload in Parser::new(0).parse_all(component) {
-        let payload = payload.ok()?;
+    let (mut parser, mut around) = (Parser::new(0), Vec::new());
+    let (mut open, mut with_memory) = (None, None);
+    let mut at = 0;
+    loop {
+        let Chunk::Parsed { consumed, payload } = parser.parse(component.get(at..)?, true).ok()? else {
+            return None;
+        };
+        at += consumed;
         let is_main = open.is_some() && open == with_memory;
         let piece = match &payload {
             Payload::Version { encoding, .. } => Piece::Version(*encoding),
@@ -48,23 +52,38 @@ fn pieces(component: &[u8]) -> Option<(Vec<Piece<'_>>, Option<Range<usize>>)> {
             Payload::MemorySection(section) if with_memory.is_none() => {
                 with_memory.clone_from(&open);
                 let size = |memory: MemoryType| MemoryType { initial: 0, ..memory };
-                Piece::Memories(section.clone().into_iter().map(|memory| memory.map(size)).collect::<Result<_, _>>().ok()?)
+                let memories = section.clone().into_iter().map(|memory| memory.map(size));
+                Piece::Memories(memories.collect::<Result<_, _>>().ok()?)
             }
             Payload::GlobalSection(section) if is_main => {
                 let globals = section.clone().into_iter().map(|global| global.map(|global| global.ty));
                 Piece::Globals(globals.collect::<Result<_, _>>().ok()?)
             }
             Payload::DataSection(_) | Payload::DataCountSection { .. } if is_main => continue,
-            // They are in the section that was compared.
-            Payload::CodeSectionEntry(_) => continue,
+            Payload::CodeSectionStart { size, .. } => {
+                // As a whole: nobody needs each of its functions.
+                parser.skip_section();
+                let start = at;
+                at = at.checked_add(usize::try_from(*size).ok()?)?;
+                Piece::Section(payload.as_section()?.0, component.get(start..at)?)
+            }
             _ => {
                 let (id, range) = payload.as_section()?;
-                Piece::Section(id, component.get(range.start..range.end)?)
+                Piece::Section(id, component.get(range)?)
             }
         };
         pieces.push(piece);
+        match payload {
+            Payload::ModuleSection { parser: inner, .. } | Payload::ComponentSection { parser: inner, .. } => {
+                around.push(std::mem::replace(&mut parser, inner));
+            }
+            Payload::End(_) => match around.pop() {
+                Some(outer) => parser = outer,
+                None => return Some((pieces, with_memory)),
+            },
+            _ => {}
+        }
     }
-    Some((pieces, with_memory))
 }
 
 #[cfg(test)]

@@ -57,11 +57,11 @@ impl<'c, 'i> Caller<'c, 'i> {
         Caller { exports, store, clock }
     }
 
-    pub(crate) fn validate(&mut self, request: &Request) -> Answered<Report> {
+    pub(crate) fn validate(&mut self, request: &Request) -> Answered<Box<Report>> {
         either!(self,
             component => {
                 let validate = component.validate(&mut *self.store)?;
-                answered(self.clock.run(validate.call_validate(&mut *self.store, &request.to_wit()))?)
+                reported(self.clock.run(validate.call_validate(&mut *self.store, &request.to_wit()))?)
             },
             (guest, _functions) => {
                 let request = guest.request(request)?;
@@ -70,11 +70,11 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn validate_with(&mut self, contract: &str, request: &Request) -> Answered<Report> {
+    pub(crate) fn validate_with(&mut self, contract: &str, request: &Request) -> Answered<Box<Report>> {
         either!(self,
             component => {
                 let validate = component.validate(&mut *self.store)?;
-                answered(self.clock.run(validate.call_validate_with(&mut *self.store, contract, &request.to_wit()))?)
+                reported(self.clock.run(validate.call_validate_with(&mut *self.store, contract, &request.to_wit()))?)
             },
             (guest, functions) => {
                 let [at, length] = guest.text(contract)?;
@@ -84,14 +84,14 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn merge(&mut self, reports: &[Report], request: &Request) -> Answered<Report> {
+    pub(crate) fn merge(&mut self, reports: &[Report], request: &Request) -> Answered<Box<Report>> {
         either!(self,
             component => {
                 let reports: Vec<_> = reports.iter().cloned().map(Into::into).collect();
                 let (lists, evidence) = (to_wit(request.lists()), request.evidence_to_wit());
                 let merge = component.merge(&mut *self.store)?;
                 let merged = merge.call_merge(&mut *self.store, &reports, &lists, evidence.as_deref());
-                answered(self.clock.run(merged)?)
+                reported(self.clock.run(merged)?)
             },
             (guest, functions) => {
                 let [reports, reports_length] = guest.list(reports)?;
@@ -140,13 +140,13 @@ impl<'c, 'i> Caller<'c, 'i> {
         session: SessionHandle,
         finish: Finish,
         invalid_utf8: Option<u32>,
-    ) -> Answered<Report> {
+    ) -> Answered<Box<Report>> {
         either!(self,
             component => {
                 let session_type = component.stream(&mut *self.store)?.session();
                 let session = session.resource()?;
                 let finished = session_type.call_finish(&mut *self.store, session, finish.into(), invalid_utf8);
-                answered(self.clock.run(finished)?)
+                reported(self.clock.run(finished)?)
             },
             (guest, functions) => {
                 let [is_some, at] = optional(invalid_utf8);
@@ -432,6 +432,11 @@ type BindingsFault = crate::bindings::exports::seamgate::validator::types::Fault
 
 fn from_bindings(fault: BindingsFault) -> Fault {
     types::Fault::from(fault).into()
+}
+
+/// A report moves often on its way: its members stay where they are.
+fn reported<W: Into<Report>>(answer: Result<W, BindingsFault>) -> Answered<Box<Report>> {
+    Ok(answer.map(|report| Box::new(report.into())).map_err(from_bindings))
 }
 
 fn answered<W, T: From<W>>(answer: Result<W, BindingsFault>) -> Answered<T> {
