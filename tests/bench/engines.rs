@@ -16,7 +16,10 @@ use crate::{Extent, plan::Plan};
 // By these names figures are looked up.
 pub(crate) const FRESH: &str = "seamgate, fresh instances";
 pub(crate) const WARM: &str = "seamgate, warm instance";
+pub(crate) const REGISTERED: &str = "seamgate, registered";
+pub(crate) const CORE: &str = "seamgate's core, no sandbox";
 pub(crate) const NATIVE: &str = "jsonschema (Rust)";
+pub(crate) const ERRORS: &str = "jsonschema (Rust), all errors";
 pub(crate) const AJV: &str = "Ajv (JavaScript)";
 
 /// An engine, its program running.
@@ -104,7 +107,14 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
         Some(first(&plan.first_component)),
     )?);
     engines.push(Engine::start(
-        "seamgate's core, no sandbox",
+        REGISTERED,
+        own.clone(),
+        "`Gate::register` for all contracts, `Gate::validate`; nothing baked; documents under 4 KB only",
+        &seamgate("registered"),
+        None,
+    )?);
+    engines.push(Engine::start(
+        CORE,
         own,
         "the same contracts, compiled once; `seamgate_core::validate`",
         &program(&[&example("bench-core"), word_plan, &plan.path]),
@@ -116,6 +126,13 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
         "`serde_json::from_slice`, `Validator::is_valid`; `PatternOptions::regex()` where it takes all patterns",
         &program(&[&example("bench-native"), word_plan, &plan.path]),
         Some(program(&[&example("bench-native-cli"), &set.schema, &document.path])),
+    )?);
+    engines.push(Engine::start(
+        ERRORS,
+        locked("jsonschema"),
+        "the same validators; `Validator::iter_errors`, the text and the instance path of every error",
+        &program(&[&example("bench-native"), word_plan, &plan.path, Path::new("errors")]),
+        None,
     )?);
     engines.push(Engine::start(
         "boon (Rust)",

@@ -10,11 +10,12 @@ mod figures;
 mod machine;
 mod measure;
 mod plan;
+mod size;
 mod table;
 
 use std::{fs, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,7 +43,8 @@ fn main() -> Result<()> {
     // target/release/deps/engines-…
     let program = std::env::current_exe()?;
     let release = program.ancestors().nth(2).context("not where cargo puts a benchmark")?;
-    let installed = release.parent().context("no target folder")?.join("bench");
+    let target = release.parent().context("no target folder")?;
+    let installed = target.join("bench");
 
     let extent = if std::env::args().any(|word| word == "--rust") { Extent::Rust } else { Extent::All };
 
@@ -50,17 +52,18 @@ fn main() -> Result<()> {
     let machine = machine::Machine::this();
     let engines = engines::start(release, &installed, &plan, extent)?;
     let measured = measure::measure(&engines, &plan, extent)?;
-    let figures = figures::Figures::of(&engines.all, &plan, &measured);
+    let figures = figures::Figures::of(&engines.all, &plan, &measured, &size::Size::of(extent, target)?);
 
     let table = table::markdown(&plan, &measured, &figures, &machine, &engines.skipped);
     // The details, after the first two tables, are for the file.
     println!("{}", table.split("## Sets").next().unwrap_or(&table));
-    if extent == Extent::Rust {
-        return Ok(());
+    if extent == Extent::All {
+        let results = root.join("bench/results");
+        fs::create_dir_all(&results)?;
+        fs::write(results.join("README.md"), &table)?;
+        fs::write(results.join("chart.svg"), chart::svg(&figures, &machine))?;
     }
-    let results = root.join("bench/results");
-    fs::create_dir_all(&results)?;
-    fs::write(results.join("README.md"), &table)?;
-    fs::write(results.join("chart.svg"), chart::svg(&figures, &machine))?;
+    let missed: Vec<String> = figures.headlines.iter().filter_map(figures::Headline::miss).collect();
+    ensure!(missed.is_empty(), "figures that miss what is wanted at least:\n{}", missed.join("\n"));
     Ok(())
 }

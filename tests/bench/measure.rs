@@ -1,22 +1,35 @@
 //! Asking the engines: every document, round for round, then what is asked of only some.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::{
     Extent,
-    engines::{AJV, Engines, FRESH, NATIVE, WARM},
+    engines::{AJV, Engine, Engines, FRESH, NATIVE, REGISTERED, WARM},
     figures::median,
-    plan::Plan,
+    plan::{ANSWER, LARGE_OUTPUT, Plan, RECORDS, SMALL, TRIVIAL},
 };
 
 /// What was found, by engine and by document.
 pub(crate) struct Measured {
     pub(crate) engines: Vec<Answers>,
-    /// Documents a second in fresh instances, by one thread and by two.
-    pub(crate) threads: [f64; 2],
+    /// Documents a second by one thread and by two, in fresh instances after a warm one was used, and natively.
+    pub(crate) threads: [[f64; 2]; 2],
+    /// How many times as many two threads judge.
+    pub(crate) gains: [f64; 2],
+    pub(crate) large_output: LargeOutput,
     /// The first verdict of seamgate's command line with all contracts.
     pub(crate) with_all_contracts_millis: f64,
+}
+
+/// What a large output does to the fresh calls after it.
+pub(crate) struct LargeOutput {
+    /// The nanoseconds of a small fresh call, before and after.
+    pub(crate) nanos: [f64; 2],
+    /// The page faults of one, before and after.
+    pub(crate) page_faults: [f64; 2],
+    /// The time after, divided by the time before.
+    pub(crate) ratio: f64,
 }
 
 /// What one engine answered.
@@ -52,11 +65,13 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
     let rounds = extent.rounds();
     let engines = &started.all;
     let mut answers: Vec<Vec<Vec<Value>>> = vec![vec![Vec::new(); plan.documents.len()]; engines.len()];
-    let stored: Vec<usize> = plan.stored().collect();
+    let order = order(plan)?;
     for round in 1..=rounds {
-        eprintln!("bench: {} documents, round {round} of {rounds}", stored.len());
-        for &document in &stored {
-            for (engine, answers) in engines.iter().zip(&mut answers) {
+        eprintln!("bench: {} documents, round {round} of {rounds}", plan.stored().count());
+        for &document in &order {
+            // It may compile a contract for each document.
+            let asked = |engine: &Engine| engine.name != REGISTERED || plan.documents[document].bytes < SMALL;
+            for (engine, answers) in engines.iter().zip(&mut answers).filter(|(engine, _)| asked(engine)) {
                 answers[document].push(engine.ask(&document.to_string())?);
             }
         }
@@ -70,7 +85,7 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
 
     eprintln!("bench: documents that grow");
     for _ in 0..rounds {
-        for document in plan.growing() {
+        for document in plan.growing().filter(|document| plan.documents[*document].bytes >= SMALL) {
             for (engine, answers) in engines.iter().zip(&mut answers) {
                 if [FRESH, WARM, NATIVE, AJV].contains(&engine.name) {
                     answers[document].push(engine.ask(&document.to_string())?);
@@ -79,14 +94,21 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
         }
     }
 
-    eprintln!("bench: threads");
-    let fresh = engines.iter().find(|engine| engine.name == FRESH).context("no seamgate")?;
+    eprintln!("bench: threads, and a large output");
+    let named = |name| engines.iter().find(|engine| engine.name == name).context("an engine is missing");
+    let pair = [named(FRESH)?, named(NATIVE)?];
     let mut threads = [Vec::new(), Vec::new()];
+    let mut large_outputs = Vec::new();
     for _ in 0..2 * rounds {
-        for (count, rates) in (1..).zip(&mut threads) {
-            let answer = fresh.ask(&format!("threads {count}"))?;
-            rates.push(answer["per_second"].as_f64().with_context(|| answer.to_string())?);
+        for (engine, threads) in pair.iter().zip(&mut threads) {
+            let answer = engine.ask("threads")?;
+            threads.push(two([&answer["one"], &answer["two"]]).with_context(|| answer.to_string())?);
         }
+        let [small, large] = [plan.document(TRIVIAL)?, plan.document(LARGE_OUTPUT)?];
+        let answer = pair[0].ask(&format!("after {small} {large}"))?;
+        let pairs = ["nanos", "page_faults"].map(|name| two([&answer[name][0], &answer[name][1]]));
+        let [Some(nanos), Some(page_faults)] = pairs else { bail!("{answer}") };
+        large_outputs.push((nanos, page_faults));
     }
     for engine in engines {
         engine.stop()?;
@@ -113,9 +135,40 @@ pub(crate) fn measure(started: &Engines, plan: &Plan, extent: Extent) -> Result<
                 peak_kb,
             })
             .collect(),
-        threads: threads.map(|rates| median(rates).unwrap_or_default()),
+        gains: threads.each_ref().map(|rates| middle(rates, |[one, two]| two / one)),
+        threads: threads.each_ref().map(|rates| [0, 1].map(|count| middle(rates, |rates| rates[count]))),
+        large_output: LargeOutput {
+            nanos: [0, 1].map(|time| middle(&large_outputs, |(nanos, _)| nanos[time])),
+            page_faults: [0, 1].map(|time| middle(&large_outputs, |(_, page_faults)| page_faults[time])),
+            ratio: middle(&large_outputs, |([before, after], _)| after / before),
+        },
         with_all_contracts_millis: median(with_all_contracts).unwrap_or_default(),
     })
+}
+
+/// The documents of SchemaStore; and, between them again and again, those that are a figure of their own, or what one is divided
+/// by.
+fn order(plan: &Plan) -> Result<Vec<usize>> {
+    const APART: usize = 20;
+    let few = [plan.document(TRIVIAL)?, plan.document(ANSWER)?, plan.document(RECORDS)?];
+    let mut order = Vec::new();
+    for (index, document) in plan.stored().enumerate() {
+        if index % APART == 0 {
+            order.extend(few);
+        }
+        order.push(document);
+    }
+    Ok(order)
+}
+
+fn two(values: [&Value; 2]) -> Option<[f64; 2]> {
+    let [Some(one), Some(two)] = values.map(Value::as_f64) else { return None };
+    Some([one, two])
+}
+
+/// The median of what there is in each round.
+fn middle<T>(rounds: &[T], value: impl Fn(&T) -> f64) -> f64 {
+    median(rounds.iter().map(value).collect()).unwrap_or_default()
 }
 
 /// The answers of all rounds, as one.

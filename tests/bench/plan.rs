@@ -14,8 +14,12 @@ use serde_json::{Value, json};
 /// What every engine's program reads.
 #[derive(Serialize)]
 pub(crate) struct Plan {
+    /// Those of SchemaStore, and then those of the benchmark's own.
     pub(crate) sets: Vec<Set>,
     pub(crate) documents: Vec<Document>,
+    /// How many sets are SchemaStore's.
+    #[serde(skip)]
+    pub(crate) stored_sets: usize,
     /// The component with all contracts baked in.
     pub(crate) component: PathBuf,
     /// Components with a few of them each.
@@ -56,18 +60,36 @@ const INVALID: usize = 2;
 /// Contracts of a component that documents are judged by: as many as an application has.
 pub(crate) const CONTRACTS: usize = 8;
 
-/// The set whose documents grow, which is not SchemaStore's.
-pub(crate) const GROWTH: &str = "growth";
+/// Documents from here on are not small.
+pub(crate) const SMALL: usize = 4096;
+
+// The sets that are not SchemaStore's. The first two have one document each, of the same name.
+
+/// The least that a call can be about: `{}`.
+pub(crate) const TRIVIAL: &str = "trivial";
+
+/// The example of a cited answer, of about 500 bytes.
+pub(crate) const ANSWER: &str = "cited-answer";
+
+/// The set whose documents grow.
+const GROWTH: &str = "growth";
 
 /// The sizes it grows through, and less than a record more. The last is just below what a gate takes.
-const SIZES: [(&str, usize); 6] = [
-    ("1 KB", 1_000),
+const SIZES: [(&str, usize); 7] = [
+    (RECORDS, 1_000),
     ("8 KB", 8_000),
     ("64 KB", 64_000),
+    (LARGE_OUTPUT, 150_000),
     ("512 KB", 512_000),
     ("4 MB", 4_000_000),
     ("8 MB", 8 * 1024 * 1024 - 1_000),
 ];
+
+/// The document that grows, where it is smallest. Native's time for it is what times are divided by.
+pub(crate) const RECORDS: &str = "1 KB";
+
+/// The document that grows, as large as an output that is large for an agent.
+pub(crate) const LARGE_OUTPUT: &str = "150 KB";
 
 /// The set by which the time from process start to first verdict is taken: one of middling size.
 const FIRST: &str = "dependabot-2.0";
@@ -86,6 +108,7 @@ impl Plan {
         let mut plan = Plan {
             sets: Vec::new(),
             documents: Vec::new(),
+            stored_sets: 0,
             component: run.join("baked.wasm"),
             components: Vec::new(),
             first_component: run.join("baked-first.wasm"),
@@ -97,7 +120,8 @@ impl Plan {
             plan.add_documents(&store.join("test").join(name), VALID)?;
             plan.add_documents(&store.join("negative_test").join(name), INVALID)?;
         }
-        plan.add_growth(&run, &contracts)?;
+        plan.stored_sets = plan.sets.len();
+        plan.add_own(&run, &contracts)?;
         let cache = installed.join("cache/seamgate");
         plan.bake(&cache)?;
         plan.bake_few(&run, &cache)?;
@@ -162,18 +186,41 @@ impl Plan {
         Ok(())
     }
 
-    fn add_growth(&mut self, run: &Path, contracts: &Path) -> Result<()> {
-        let folder = run.join(GROWTH);
+    /// Add the sets of the benchmark's own.
+    fn add_own(&mut self, run: &Path, contracts: &Path) -> Result<()> {
+        let draft = "https://json-schema.org/draft/2020-12/schema";
+        let trivial = json!({ "$schema": draft, "type": "object" }).to_string();
+        self.add_own_set(TRIVIAL, &trivial, &[(TRIVIAL, "{}".to_owned())], run, contracts)?;
+
+        let schema = include_str!("../../schemas/examples/cited-answer.schema.json");
+        // Native wants the document alone.
+        let fenced = include_str!("../../schemas/examples/outputs/cited-answer.good.txt");
+        let document = fenced.trim().strip_prefix("```json").and_then(|rest| rest.strip_suffix("```"));
+        let document = document.context("the example is not fenced")?.trim();
+        self.add_own_set(ANSWER, schema, &[(ANSWER, document.to_owned())], run, contracts)?;
+
+        let grown = SIZES.map(|(name, size)| (name, growth_document(size)));
+        self.add_own_set(GROWTH, &growth_schema().to_string(), &grown, run, contracts)
+    }
+
+    fn add_own_set(
+        &mut self,
+        name: &str,
+        schema: &str,
+        documents: &[(&str, String)],
+        run: &Path,
+        contracts: &Path,
+    ) -> Result<()> {
+        let folder = run.join(name);
         fs::create_dir_all(&folder)?;
-        let schema = folder.join("schema.json");
-        fs::write(&schema, growth_schema().to_string())?;
-        self.add_set(GROWTH, schema, contracts)?;
-        for (name, size) in SIZES {
+        let path = folder.join("schema.json");
+        fs::write(&path, schema)?;
+        self.add_set(name, path, contracts)?;
+        for (name, text) in documents {
             let path = folder.join(format!("{}.json", name.replace(' ', "-")));
-            let text = growth_document(size);
-            fs::write(&path, &text)?;
+            fs::write(&path, text)?;
             let set = self.sets.len() - 1;
-            self.documents.push(Document { set, path, name: name.to_owned(), bytes: text.len() });
+            self.documents.push(Document { set, path, name: (*name).to_owned(), bytes: text.len() });
         }
         Ok(())
     }
@@ -197,8 +244,10 @@ impl Plan {
 
     /// Bake the same contracts into several components, a few in each.
     fn bake_few(&mut self, run: &Path, cache: &Path) -> Result<()> {
-        let taken: Vec<&Set> = self.sets.iter().filter(|set| set.refused.is_none()).collect();
-        for (number, few) in taken.chunks(CONTRACTS).enumerate() {
+        let (stored, own) = self.sets.split_at(self.stored_sets);
+        let [stored, own] =
+            [stored, own].map(|sets| sets.iter().filter(|set| set.refused.is_none()).collect::<Vec<_>>());
+        for (number, few) in stored.chunks(CONTRACTS).chain([&own[..]]).enumerate() {
             let contracts: Vec<String> =
                 few.iter().map(|set| fs::read_to_string(&set.contract)).collect::<Result<_, _>>()?;
             let path = run.join(format!("baked-{number}.wasm"));
@@ -210,16 +259,19 @@ impl Plan {
 
     /// The documents of SchemaStore.
     pub(crate) fn stored(&self) -> impl Iterator<Item = usize> {
-        (0..self.documents.len()).filter(|document| !self.is_growth(*document))
+        (0..self.documents.len()).filter(|document| self.documents[*document].set < self.stored_sets)
     }
 
     /// The documents that grow, in order of their size.
     pub(crate) fn growing(&self) -> impl Iterator<Item = usize> {
-        (0..self.documents.len()).filter(|document| self.is_growth(*document))
+        let grows = |document: &usize| self.sets[self.documents[*document].set].name == GROWTH;
+        (0..self.documents.len()).filter(grows)
     }
 
-    fn is_growth(&self, document: usize) -> bool {
-        self.sets[self.documents[document].set].name == GROWTH
+    /// A document by its name.
+    pub(crate) fn document(&self, name: &str) -> Result<usize> {
+        let position = self.documents.iter().position(|document| document.name == name);
+        position.with_context(|| format!("there is no document {name}"))
     }
 
     /// The set and the document for the first verdict of a process.

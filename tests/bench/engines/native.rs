@@ -1,18 +1,25 @@
-//! The engine that the others are compared with: `serde_json` and `jsonschema`, in the caller's own process.
+//! The engine that the others are compared with: `serde_json` and `jsonschema`, in the caller's own process. With one more
+//! argument, `errors`, it makes the text and the place of every error, as a report has them.
 
-use anyhow::Result;
+use std::hint::black_box;
+
+use anyhow::{Result, ensure};
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 mod protocol;
+mod threads;
 
-use protocol::{Engine, Set};
+use protocol::{Engine, Plan, Set};
 
 fn main() -> Result<()> {
-    protocol::serve(&protocol::plan()?, Native)
+    let errors = std::env::args().nth(3).is_some_and(|word| word == "errors");
+    protocol::serve(&protocol::plan()?, Native { errors })
 }
 
-struct Native;
+struct Native {
+    errors: bool,
+}
 
 impl Engine for Native {
     type Compiled = Validator;
@@ -26,6 +33,28 @@ impl Engine for Native {
     }
 
     fn is_valid(&mut self, validator: &Validator, document: &[u8]) -> Result<bool> {
-        Ok(serde_json::from_slice(document).is_ok_and(|value: Value| validator.is_valid(&value)))
+        Ok(if self.errors { black_box(errors(validator, document)).is_empty() } else { is_valid(validator, document) })
+    }
+
+    fn answer(&mut self, line: &str, plan: &Plan, compiled: &[Result<Validator>]) -> Result<Value> {
+        ensure!(line == "threads", "nothing answers {line:?}");
+        Ok(threads::throughput(&threads::documents(plan)?, |set, document| {
+            black_box(compiled[set].as_ref().is_ok_and(|validator| is_valid(validator, document)));
+        }))
+    }
+}
+
+fn is_valid(validator: &Validator, document: &[u8]) -> bool {
+    serde_json::from_slice(document).is_ok_and(|value: Value| validator.is_valid(&value))
+}
+
+/// The place and the text of every error.
+fn errors(validator: &Validator, document: &[u8]) -> Vec<(String, String)> {
+    match serde_json::from_slice::<Value>(document) {
+        Ok(value) => {
+            let errors = validator.iter_errors(&value);
+            errors.map(|error| (error.instance_path().to_string(), error.to_string())).collect()
+        }
+        Err(error) => vec![(String::new(), error.to_string())],
     }
 }

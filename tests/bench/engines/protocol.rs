@@ -63,7 +63,7 @@ pub(crate) trait Engine {
     }
 
     /// Answer a line that is this engine's own.
-    fn answer(&mut self, line: &str, _: &Plan) -> Result<Value> {
+    fn answer(&mut self, line: &str, _: &Plan, _: &[Result<Self::Compiled>]) -> Result<Value> {
         anyhow::bail!("nothing answers {line:?}")
     }
 }
@@ -89,7 +89,7 @@ pub(crate) fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
                 }
             }
             Err(_) if line == "peak" => json!({ "peak_kb": peak()? }),
-            Err(_) => engine.answer(&line, plan)?,
+            Err(_) => engine.answer(&line, plan, &compiled)?,
         };
         say(&answer)?;
     }

@@ -1,44 +1,53 @@
-//! The engine seamgate, with one more argument: `fresh`, an instance for each document, or `warm`, one for all.
+//! The engine seamgate, with one more argument: `fresh`, an instance for each document; `warm`, one for all; or `registered`,
+//! an instance for each document too, but no contract is baked: a gate registers them all.
 //!
-//! It answers `threads N` too: how many documents a second it judges in fresh instances, one gate used by N threads.
+//! It answers `threads` too (`threads.rs`), in fresh instances of a gate that a warm instance has used. And it answers `after
+//! SMALL LARGE`, two numbers of documents of one set: how long a fresh call for the small one takes, and how many page faults,
+//! before the large one was judged and after.
 
-use std::{
-    cell::RefCell,
-    collections::HashMap,
-    fs,
-    path::Path,
-    sync::atomic::{AtomicUsize, Ordering},
-    time::{Duration, Instant},
-};
+use std::{cell::RefCell, collections::HashMap, fs, hint::black_box, path::Path, time::Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use seamgate::{Component, Disposition, Gate, Instance, Options, Request, Verdict};
 use serde_json::{Value, json};
 
 mod protocol;
+mod threads;
 
 use protocol::{Engine, Plan, Set};
 
 fn main() -> Result<()> {
     let plan = protocol::plan()?;
-    let gates: Vec<Gate> = plan.components.iter().map(|path| gate(path)).collect::<Result<_>>()?;
+    let how = std::env::args().nth(3).context("fresh, warm or registered?")?;
+    let gates: Vec<Gate> = match how.as_str() {
+        "registered" => vec![registered(&plan)?],
+        _ => plan.components.iter().map(|path| baked(path)).collect::<Result<_>>()?,
+    };
     let mut held = HashMap::new();
     for (index, gate) in gates.iter().enumerate() {
-        held.extend(gate.inspect()?.agents.into_iter().map(|info| (info.agent, index)));
+        let agents = gate.inspect()?.agents.into_iter().chain(gate.contracts().cloned());
+        held.extend(agents.map(|info| (info.agent, index)));
     }
-    let warm = std::env::args().nth(3).is_some_and(|word| word == "warm");
-    let warm = warm.then(|| gates.iter().map(|gate| RefCell::new(gate.instance())).collect());
+    let warm = (how == "warm").then(|| gates.iter().map(|gate| RefCell::new(gate.instance())).collect());
     protocol::serve(&plan, Seamgate { gates: &gates, held, warm })
 }
 
-fn gate(component: &Path) -> Result<Gate> {
+fn baked(component: &Path) -> Result<Gate> {
     let wasm = fs::read(component).with_context(|| format!("{}", component.display()))?;
     Ok(Gate::with(Options::default().component(Component::from_bytes(wasm)))?)
 }
 
+fn registered(plan: &Plan) -> Result<Gate> {
+    let mut gate = Gate::new()?;
+    for set in plan.sets.iter().filter(|set| set.refused.is_none()) {
+        gate.register(&fs::read_to_string(&set.contract)?).with_context(|| set.name.clone())?;
+    }
+    Ok(gate)
+}
+
 struct Seamgate<'g> {
     gates: &'g [Gate],
-    /// Which gate's component holds an agent's contract.
+    /// Which gate holds an agent's contract.
     held: HashMap<String, usize>,
     /// An instance of each gate, where they are used again.
     warm: Option<Vec<RefCell<Instance<'g>>>>,
@@ -52,10 +61,16 @@ impl Seamgate<'_> {
             None => self.gates[*gate].validate(&request)?,
         })
     }
+
+    /// A new gate with the component that holds the contract of a set.
+    fn another_gate(&self, plan: &Plan, set: &Set) -> Result<Gate> {
+        let index = self.held.get(&set.name).context("no component holds it")?;
+        baked(plan.components.get(*index).context("it is not baked")?)
+    }
 }
 
 impl Engine for Seamgate<'_> {
-    /// The agent's name, and which gate's component holds its contract, compiled.
+    /// The agent's name, and which gate holds its contract, compiled.
     type Compiled = (String, usize);
 
     fn compile(&mut self, set: &Set) -> Result<Self::Compiled> {
@@ -74,40 +89,74 @@ impl Engine for Seamgate<'_> {
         report.violations().first().map(|violation| violation.keyword.clone())
     }
 
-    fn answer(&mut self, line: &str, plan: &Plan) -> Result<Value> {
-        let threads = line.strip_prefix("threads ").context("what is asked?")?.parse()?;
-        Ok(json!({ "per_second": throughput(&gate(&plan.component)?, plan, threads)? }))
+    fn answer(&mut self, line: &str, plan: &Plan, _: &[Result<Self::Compiled>]) -> Result<Value> {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["threads"] => throughput(&baked(&plan.component)?, plan),
+            ["after", small, large] => {
+                let [small, large] =
+                    [&plan.documents[small.parse::<usize>()?], &plan.documents[large.parse::<usize>()?]];
+                let (small_set, large_set) = (&plan.sets[small.set], &plan.sets[large.set]);
+                let gate = self.another_gate(plan, small_set)?;
+                let (small, large) = (fs::read(&small.path)?, fs::read(&large.path)?);
+                let small = Request::from_bytes(&small_set.name, &small);
+                // The first calls of a gate take memory that later ones use again.
+                Calls::of(&gate, &small)?;
+                let before = Calls::of(&gate, &small)?;
+                let verdict = gate.validate(&Request::from_bytes(&large_set.name, &large))?;
+                ensure!(verdict.report.disposition == Disposition::Accepted, "the large document is rejected");
+                let after = Calls::of(&gate, &small)?;
+                Ok(json!({
+                    "nanos": [before.nanos, after.nanos], "page_faults": [before.page_faults, after.page_faults],
+                }))
+            }
+            _ => bail!("nothing answers {line:?}"),
+        }
     }
 }
 
-/// Judge documents of ordinary size for half a second.
-fn throughput(gate: &Gate, plan: &Plan, threads: usize) -> Result<f64> {
-    let mut documents = Vec::new();
-    for document in &plan.documents {
-        let bytes = fs::read(&document.path)?;
-        let set = &plan.sets[document.set];
-        if bytes.len() < 64 * 1024 && set.refused.is_none() {
-            documents.push((set.name.as_str(), bytes));
-        }
+/// Judge documents in fresh instances of a gate that a warm instance has used.
+fn throughput(gate: &Gate, plan: &Plan) -> Result<Value> {
+    let documents = threads::documents(plan)?;
+    let mut warm = gate.instance();
+    for (set, document) in &documents {
+        warm.validate(&Request::from_bytes(&plan.sets[*set].name, document))?;
     }
-    let judged = AtomicUsize::new(0);
-    let start = Instant::now();
-    std::thread::scope(|scope| {
-        for first in 0..threads {
-            let (documents, judged) = (&documents, &judged);
-            scope.spawn(move || {
-                // Each thread begins at its own place.
-                let from = documents.len() * first / threads;
-                let mut count = 0;
-                for (agent, bytes) in documents.iter().cycle().skip(from) {
-                    if start.elapsed() > Duration::from_millis(500) {
-                        break;
-                    }
-                    count += usize::from(gate.validate(&Request::from_bytes(agent, bytes)).is_ok());
-                }
-                judged.fetch_add(count, Ordering::Relaxed);
-            });
+    drop(warm);
+    Ok(threads::throughput(&documents, |set, document| {
+        black_box(gate.validate(&Request::from_bytes(&plan.sets[set].name, document)).is_ok());
+    }))
+}
+
+/// What many calls in fresh instances take.
+struct Calls {
+    /// The median time of one.
+    nanos: f64,
+    /// The mean for one.
+    page_faults: f64,
+}
+
+impl Calls {
+    const COUNT: usize = 1_000;
+
+    fn of(gate: &Gate, request: &Request) -> Result<Self> {
+        let mut nanos = Vec::with_capacity(Self::COUNT);
+        let page_faults = page_faults()?;
+        for _ in 0..Self::COUNT {
+            let start = Instant::now();
+            black_box(gate.validate(black_box(request))?);
+            nanos.push(start.elapsed().as_nanos() as f64);
         }
-    });
-    Ok(judged.into_inner() as f64 / start.elapsed().as_secs_f64())
+        let page_faults = (self::page_faults()? - page_faults) as f64 / Self::COUNT as f64;
+        nanos.sort_by(f64::total_cmp);
+        Ok(Calls { nanos: nanos[Self::COUNT / 2], page_faults })
+    }
+}
+
+/// How many page faults this process had for which nothing was read from a disk.
+fn page_faults() -> Result<u64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The second field is the program's name, in parentheses; the count is the tenth.
+    let fields = stat.rsplit_once(')').context("no name")?.1;
+    Ok(fields.split_whitespace().nth(7).context("no count of page faults")?.parse()?)
 }
