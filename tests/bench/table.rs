@@ -132,7 +132,7 @@ fn threads(out: &mut String, measured: &Measured) -> std::fmt::Result {
     writeln!(out, "\n## Threads\n")?;
     writeln!(
         out,
-        "Documents under 64 KB in turn, verdicts a second. The gate has judged all of them in a warm instance before.\n"
+        "Documents under 4 KB in turn, verdicts a second. Before, a warm instance of the gate has judged all those under 64 KB.\n"
     )?;
     writeln!(out, "| | one thread | two threads | two / one |\n| --- | --- | --- | --- |")?;
     let rows =

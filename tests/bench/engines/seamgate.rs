@@ -117,13 +117,12 @@ impl Engine for Seamgate<'_> {
 
 /// Judge documents in fresh instances of a gate that a warm instance has used.
 fn throughput(gate: &Gate, plan: &Plan) -> Result<Value> {
-    let documents = threads::documents(plan)?;
     let mut warm = gate.instance();
-    for (set, document) in &documents {
-        warm.validate(&Request::from_bytes(&plan.sets[*set].name, document))?;
+    for (set, document) in threads::documents(plan, 64 * 1024)? {
+        warm.validate(&Request::from_bytes(&plan.sets[set].name, &document))?;
     }
     drop(warm);
-    Ok(threads::throughput(&documents, |set, document| {
+    Ok(threads::throughput(&threads::documents(plan, threads::SMALL)?, |set, document| {
         black_box(gate.validate(&Request::from_bytes(&plan.sets[set].name, document)).is_ok());
     }))
 }

@@ -16,12 +16,15 @@ use crate::protocol::Plan;
 const TURNS: usize = 4;
 const TURN: Duration = Duration::from_millis(150);
 
-/// The documents of ordinary size, each with the number of its set.
-pub(crate) fn documents(plan: &Plan) -> Result<Vec<(usize, Vec<u8>)>> {
+/// Documents below this, in bytes, are judged: with larger ones it hardly shows what a fresh instance costs.
+pub(crate) const SMALL: usize = 4096;
+
+/// The documents below so many bytes, each with the number of its set.
+pub(crate) fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     let mut documents = Vec::new();
     for document in &plan.documents {
         let bytes = fs::read(&document.path)?;
-        if bytes.len() < 64 * 1024 && plan.sets[document.set].refused.is_none() {
+        if bytes.len() < below && plan.sets[document.set].refused.is_none() {
             documents.push((document.set, bytes));
         }
     }
