@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     engines::NATIVE,
-    figures::{Figures, PEER_MICROS, median},
+    figures::{Figures, PEER_MICROS, TWO_PROCESSORS, median},
     machine::Machine,
     measure::{LargeOutput, Measured},
     plan::{CONTRACTS, LARGE_OUTPUT, Plan, RECORDS},
@@ -139,6 +139,10 @@ fn threads(out: &mut String, measured: &Measured) -> std::fmt::Result {
         ["seamgate, one gate with fresh instances", NATIVE].into_iter().zip(measured.threads).zip(measured.gains);
     for ((name, [one, two]), gain) in rows {
         writeln!(out, "| {name} | {} | {} | {} × |", number(one), number(two), number(gain))?;
+    }
+    let [_, native] = measured.gains;
+    if native < TWO_PROCESSORS {
+        writeln!(out, "\nNative gains so little that the machine was not quiet: this decides nothing.")?;
     }
     Ok(())
 }
