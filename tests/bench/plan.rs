@@ -259,7 +259,11 @@ impl Plan {
 
     /// The documents of SchemaStore.
     pub(crate) fn stored(&self) -> impl Iterator<Item = usize> {
-        (0..self.documents.len()).filter(|document| self.documents[*document].set < self.stored_sets)
+        (0..self.documents.len()).filter(|document| self.is_stored(*document))
+    }
+
+    pub(crate) fn is_stored(&self, document: usize) -> bool {
+        self.documents[document].set < self.stored_sets
     }
 
     /// The documents that grow, in order of their size.
