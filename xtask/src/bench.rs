@@ -29,7 +29,7 @@ pub(crate) fn bench() -> Result<()> {
     figures
 }
 
-/// What one looks at while working on speed: it takes minutes less.
+/// What one looks at while working on speed.
 pub(crate) fn rust() -> Result<()> {
     build()?;
     cargo(["bench", "--locked", "--bench", "engines", "--", "--rust"])
