@@ -155,7 +155,10 @@ impl<'r> Wrong<'r> {
         };
         let depth = violation.pointer.bytes().filter(|byte| *byte == b'/').count();
         let is_there = violation.received != NO_MEMBER;
-        let message = text::cut(&violation.message, MAX_MESSAGE).into();
+        let message = match violation.message.len() {
+            0..=MAX_MESSAGE => Cow::Borrowed(&*violation.message),
+            _ => text::cut(&violation.message, MAX_MESSAGE).into(),
+        };
         let rank = Rank { class, owner, depth, is_there, number };
         Wrong { path: &violation.path, message, violation: Some(violation), turn: 0, rank }
     }
@@ -284,15 +287,25 @@ impl<'r> Feedback<'r> {
                 line.places.last_mut().into_iter().for_each(|last| last.place.push_str(&more));
             }
         }
-        let mut text = format!("{}\n", self.head);
+        let mut text = String::with_capacity(MAX_FEEDBACK);
+        text.push_str(self.head);
+        text.push('\n');
         for line in &self.lines {
-            let received = line.received(output, self.room);
-            self.room -= received.len();
-            let places: Vec<&str> = line.places.iter().map(|told| told.place.as_str()).collect();
-            text.push_str(&format!("- at {}: {}.{received}\n", places.join(", "), line.message));
+            text.push_str("- at ");
+            for (index, told) in line.places.iter().enumerate() {
+                text.push_str(if index > 0 { ", " } else { "" });
+                text.push_str(&told.place);
+            }
+            text.push_str(": ");
+            text.push_str(&line.message);
+            text.push('.');
+            self.room -= line.push_received(&mut text, output, self.room);
+            text.push('\n');
         }
         if self.left_out > 0 {
-            text.push_str(&format!("- and {} more.\n", self.left_out));
+            text.push_str("- and ");
+            text::push_number(&mut text, self.left_out);
+            text.push_str(" more.\n");
         }
         text.push_str(tail);
         text
@@ -300,31 +313,40 @@ impl<'r> Feedback<'r> {
 }
 
 impl Line<'_> {
-    /// What was received at the places, quoted in their order; once where it is the same at all of them. Nothing where it does
-    /// not fit, or a message has it.
-    fn received(&self, output: &str, room: usize) -> String {
-        let mut received = String::new();
-        let mut last: Option<String> = None;
+    /// Append what was received at the places, quoted in their order; once where it is the same at all of them. Nothing where
+    /// it does not fit, or a message has it. Gives how many bytes it has.
+    fn push_received(&self, out: &mut String, output: &str, room: usize) -> usize {
+        let start = out.len();
+        // The first, and the last.
+        let (mut first, mut last) = (0..0, 0..0);
         let mut differ = false;
         for told in &self.places {
             let span =
                 told.violation.filter(|violation| violation.keyword != "json").and_then(|violation| violation.span);
-            let text = span.map(|span| span.of(output)).filter(|text| !text.is_empty());
-            let Some(quoted) = text.map(|text| text::quote(text, MAX_RECEIVED)) else {
-                return String::new();
+            let Some(text) = span.map(|span| span.of(output)).filter(|text| !text.is_empty()) else {
+                out.truncate(start);
+                return 0;
             };
-            received.push_str(if received.is_empty() { " Received: " } else { ", " });
-            received.push_str(&quoted);
-            differ |= last.as_ref().is_some_and(|last| *last != quoted);
-            if differ && received.len() > room {
-                return String::new();
+            out.push_str(if first.is_empty() { " Received: " } else { ", " });
+            let quoted = out.len();
+            text::push_quoted(out, text, MAX_RECEIVED);
+            let quoted = quoted..out.len();
+            if first.is_empty() {
+                first = quoted.clone();
+            } else {
+                differ |= out[last] != out[quoted.clone()];
             }
-            last = Some(quoted);
+            if differ && out.len() - start > room {
+                break;
+            }
+            last = quoted;
         }
-        let received = match last {
-            Some(quoted) if !differ => format!(" Received: {quoted}"),
-            _ => received,
-        };
-        if received.len() <= room { received } else { String::new() }
+        if !differ {
+            out.truncate(first.end.max(start));
+        }
+        if out.len() - start > room {
+            out.truncate(start);
+        }
+        out.len() - start
     }
 }

@@ -12,6 +12,31 @@ pub enum Step {
     Index(usize),
 }
 
+impl Step {
+    fn seen(&self) -> SeenStep<'_> {
+        match self {
+            Step::Name(name) => SeenStep::Name(name),
+            Step::Index(index) => SeenStep::Index(*index),
+        }
+    }
+}
+
+/// A step that is only looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SeenStep<'s> {
+    Name(&'s str),
+    Index(usize),
+}
+
+impl SeenStep<'_> {
+    pub(crate) fn to_step(self) -> Step {
+        match self {
+            SeenStep::Name(name) => Step::Name(name.to_owned()),
+            SeenStep::Index(index) => Step::Index(index),
+        }
+    }
+}
+
 /// A value's place: the steps from the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place(Vec<Step>);
@@ -43,36 +68,16 @@ impl Place {
 
     /// The same for steps that are nobody's yet.
     pub(crate) fn path_of<'s>(steps: impl IntoIterator<Item = &'s Step>) -> String {
-        let mut path = Shown::new("$");
-        for step in steps {
-            path.step(step, |path, name| {
-                if is_word(name) {
-                    path.push('.');
-                    path.push_str(name);
-                } else {
-                    push_quoted(path, name);
-                }
-            });
-        }
+        let mut path = Shown::path();
+        steps.into_iter().for_each(|step| path.path_step(step.seen()));
         path.cut()
     }
 
     /// `/citations/0/url`, cut to a length that can be shown.
     #[inline(never)]
     pub fn pointer(&self) -> String {
-        let mut pointer = Shown::new("");
-        for step in &self.0 {
-            match step {
-                Step::Index(index) => {
-                    pointer.text.push('/');
-                    text::push_number(&mut pointer.text, *index);
-                }
-                Step::Name(_) => pointer.step(step, |pointer, name| {
-                    pointer.push('/');
-                    pointer.push_str(&escaped(name));
-                }),
-            }
-        }
+        let mut pointer = Shown::pointer();
+        self.0.iter().for_each(|step| pointer.pointer_step(step.seen()));
         pointer.cut()
     }
 
@@ -86,6 +91,35 @@ impl Place {
     }
 }
 
+/// A place as a report has it: as a JSONPath and as a JSON Pointer. It is written step by step, and never held as steps.
+pub(crate) struct Written {
+    path: Shown,
+    pointer: Shown,
+}
+
+impl Written {
+    pub(crate) fn new(steps: &[Step]) -> Self {
+        let mut written = Written { path: Shown::path(), pointer: Shown::pointer() };
+        steps.iter().for_each(|step| written.step(step.seen()));
+        written
+    }
+
+    pub(crate) fn step(&mut self, step: SeenStep) {
+        self.path.path_step(step);
+        self.pointer.pointer_step(step);
+    }
+
+    /// Only the JSONPath.
+    pub(crate) fn path(self) -> String {
+        self.path.cut()
+    }
+
+    /// The JSONPath and the JSON Pointer.
+    pub(crate) fn texts(self) -> [String; 2] {
+        [self.path.cut(), self.pointer.cut()]
+    }
+}
+
 /// A place that is being written. Producers choose names: what cannot be shown is not even written.
 struct Shown {
     text: String,
@@ -95,25 +129,66 @@ struct Shown {
 
 impl Shown {
     fn new(start: &str) -> Self {
-        let mut text = String::with_capacity(32);
+        let mut text = String::with_capacity(64);
         text.push_str(start);
         Shown { text, more: 0 }
     }
 
-    fn step(&mut self, step: &Step, write: impl FnOnce(&mut String, &str)) {
+    fn path() -> Self {
+        Shown::new("$")
+    }
+
+    fn pointer() -> Self {
+        Shown::new("")
+    }
+
+    #[inline(never)]
+    fn path_step(&mut self, step: SeenStep) {
         match step {
-            Step::Index(index) => {
+            SeenStep::Index(index) => {
                 self.text.push('[');
-                text::push_number(&mut self.text, *index);
+                text::push_number(&mut self.text, index);
                 self.text.push(']');
             }
-            Step::Name(name) if self.text.len() > MAX_SHOWN => self.more += name.len() + 1,
-            Step::Name(name) => {
-                let end = name.floor_char_boundary(2 * MAX_SHOWN);
-                self.more += name.len() - end;
-                write(&mut self.text, &name[..end]);
+            SeenStep::Name(name) => {
+                let Some(name) = self.begin(name) else {
+                    return;
+                };
+                if is_word(name) {
+                    self.text.push('.');
+                    self.text.push_str(name);
+                } else {
+                    push_quoted(&mut self.text, name);
+                }
             }
         }
+    }
+
+    #[inline(never)]
+    fn pointer_step(&mut self, step: SeenStep) {
+        match step {
+            SeenStep::Index(index) => {
+                self.text.push('/');
+                text::push_number(&mut self.text, index);
+            }
+            SeenStep::Name(name) => {
+                if let Some(name) = self.begin(name) {
+                    self.text.push('/');
+                    push_escaped(&mut self.text, name);
+                }
+            }
+        }
+    }
+
+    /// As much of a name as is written.
+    fn begin<'n>(&mut self, name: &'n str) -> Option<&'n str> {
+        if self.text.len() > MAX_SHOWN {
+            self.more += name.len() + 1;
+            return None;
+        }
+        let end = name.floor_char_boundary(2 * MAX_SHOWN);
+        self.more += name.len() - end;
+        Some(&name[..end])
     }
 
     fn cut(self) -> String {
@@ -132,7 +207,20 @@ impl FromIterator<Step> for Place {
 
 /// A name as a step of a JSON Pointer (RFC 6901, section 3).
 pub(crate) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
+    let mut out = String::with_capacity(name.len());
+    push_escaped(&mut out, name);
+    out
+}
+
+/// Append a name as a step of a JSON Pointer.
+pub(crate) fn push_escaped(out: &mut String, name: &str) {
+    let mut rest = name;
+    while let Some(at) = rest.find(['~', '/']) {
+        out.push_str(&rest[..at]);
+        out.push_str(if rest[at..].starts_with('~') { "~0" } else { "~1" });
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
 }
 
 /// Names that RFC 9535 lets stand behind a dot, of ASCII ones.

@@ -32,6 +32,42 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
     bytes.len() - rest.len() + rest.iter().take_while(plain).count()
 }
 
+/// How many bytes are ASCII that is seen, the space among it.
+#[inline(always)]
+pub(crate) fn printable(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let special = not_printable(u64::from_le_bytes(*word));
+        if special != 0 {
+            return index * 8 + before(special);
+        }
+    }
+    bytes.len() - rest.len() + rest.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count()
+}
+
+/// How many bytes are the same but for quotes and backslashes.
+#[inline(always)]
+pub(crate) fn shown(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let special = not_printable(word)
+            | below(word ^ (EACH * u64::from(b'"')), 1)
+            | below(word ^ (EACH * u64::from(b'\\')), 1);
+        if special != 0 {
+            return index * 8 + before(special);
+        }
+    }
+    let shown = |byte: &&u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    bytes.len() - rest.len() + rest.iter().take_while(shown).count()
+}
+
+/// The highest bit of each byte that is not seen, or is not ASCII. Bytes after the first may be marked wrongly.
+#[inline(always)]
+fn not_printable(word: u64) -> u64 {
+    below(word, 0x20) | below(word ^ (EACH * 0x7f), 1) | word & HIGH
+}
+
 /// How many bytes are white space, before the first that is not.
 #[inline(always)]
 pub(crate) fn white_space(bytes: &[u8]) -> usize {
@@ -105,6 +141,10 @@ mod tests {
                     bytes[(place + 1) % 20] = bytes[(place + 1) % 20].wrapping_sub(1);
                     let bytes = &bytes[..17 + place % 4];
                     assert_eq!(plain(bytes), bytes.iter().take_while(|&byte| is_plain(byte)).count(), "{bytes:?}");
+                    let is_printable = |byte: &&u8| matches!(byte, b' '..=b'~');
+                    assert_eq!(printable(bytes), bytes.iter().take_while(is_printable).count(), "{bytes:?}");
+                    let is_shown = |byte: &&u8| is_printable(byte) && is_plain(byte);
+                    assert_eq!(shown(bytes), bytes.iter().take_while(is_shown).count(), "{bytes:?}");
                     assert_eq!(
                         white_space(bytes),
                         bytes.iter().take_while(|&byte| is_white(byte)).count(),

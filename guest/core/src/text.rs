@@ -1,6 +1,11 @@
 //! Text that is shown to a person or sent to a producer: cut, and saying so; quoted as data.
 
-use crate::{hidden::is_hidden, scan::plain};
+use std::borrow::Cow;
+
+use crate::{
+    hidden::is_hidden,
+    scan::{plain, printable, shown},
+};
 
 /// `text` in at most `limit` bytes: cut at a character boundary, with the number of bytes left out said at the end.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
@@ -14,9 +19,9 @@ pub(crate) fn cut_with(text: &str, limit: usize, more: usize) -> String {
         return text.to_owned();
     }
     // Room for the words, whatever the number is.
-    let end = text.floor_char_boundary(limit.saturating_sub(left_out(text.len() + more).len()));
+    let end = text.floor_char_boundary(limit.saturating_sub(left_out(text.len() + more)));
     let mut out = text[..end].to_owned();
-    out.push_str(&left_out(text.len() - end + more));
+    push_left_out(&mut out, text.len() - end + more);
     out
 }
 
@@ -27,18 +32,27 @@ pub fn cut_at(text: &str, keep: usize) -> String {
     }
     let end = text.floor_char_boundary(keep);
     let mut out = text[..end].to_owned();
-    out.push_str(&left_out(text.len() - end));
+    push_left_out(&mut out, text.len() - end);
     out
 }
 
-fn left_out(bytes: usize) -> String {
-    format!("… [{bytes} bytes left out]")
+const LEFT_OUT: [&str; 2] = ["… [", " bytes left out]"];
+
+/// How long the words are that say that so many bytes are left out.
+fn left_out(bytes: usize) -> usize {
+    LEFT_OUT[0].len() + itoa::Buffer::new().format(bytes).len() + LEFT_OUT[1].len()
+}
+
+fn push_left_out(out: &mut String, bytes: usize) {
+    out.push_str(LEFT_OUT[0]);
+    push_number(out, bytes);
+    out.push_str(LEFT_OUT[1]);
 }
 
 /// A text that may have been cut, without the words that say so.
 pub(crate) fn without_left_out(text: &str) -> &str {
-    match text.rsplit_once("… [") {
-        Some((kept, words)) if words.ends_with(" bytes left out]") => kept,
+    match text.rsplit_once(LEFT_OUT[0]) {
+        Some((kept, words)) if words.ends_with(LEFT_OUT[1]) => kept,
         _ => text,
     }
 }
@@ -66,7 +80,7 @@ pub fn push_json_string(out: &mut String, text: &str) {
             Some(b'\t') => out.push_str("\\t"),
             Some(8) => out.push_str("\\b"),
             Some(12) => out.push_str("\\f"),
-            Some(byte) => out.push_str(&format!("\\u{byte:04x}")),
+            Some(byte) => push_escaped(out, char::from(*byte)),
         }
         at += 1;
     }
@@ -75,39 +89,48 @@ pub fn push_json_string(out: &mut String, text: &str) {
 
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before
 /// quoting, in which what cannot be seen is escaped. Where escapes make it more than twice as long, less of it is shown.
-#[inline(never)]
 pub fn quote(text: &str, limit: usize) -> String {
-    let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len()).len()) };
-    let mut inside = String::with_capacity(keep.min(2 * limit) + 8);
-    // What needs no escape, as most texts need none, is taken at once.
-    let plain = |byte: &u8| matches!(byte, b' ' | b'!' | b'#'..=b'[' | b']'..=b'~');
-    let mut end = text.as_bytes()[..keep].iter().take_while(|byte| plain(byte)).count();
-    inside.push_str(&text[..end]);
-    let rest = end;
-    for (at, character) in text[rest..].char_indices().map(|(at, character)| (rest + at, character)) {
-        let next = at + character.len_utf8();
-        if next > keep || inside.len() + 1 > 2 * limit {
+    let mut out = String::with_capacity(text.len().min(limit) + 8);
+    push_quoted(&mut out, text, limit);
+    out
+}
+
+/// Append a text as [`quote`] gives it.
+#[inline(never)]
+pub(crate) fn push_quoted(out: &mut String, text: &str, limit: usize) {
+    let keep = if text.len() <= limit { text.len() } else { limit.saturating_sub(left_out(text.len())) };
+    out.push('"');
+    let most = out.len() + 2 * limit;
+    let mut at = 0;
+    loop {
+        // What needs no escape, as most texts need none, is taken at once.
+        let room = (keep - at).min(most - out.len());
+        let run = shown(&text.as_bytes()[at..at + room]);
+        out.push_str(&text[at..at + run]);
+        at += run;
+        let Some(character) = text[at..].chars().next() else {
+            break;
+        };
+        let (next, before) = (at + character.len_utf8(), out.len());
+        if next > keep {
             break;
         }
-        // Most characters are shown as they are, or behind a backslash.
         match character {
-            '"' | '\\' if inside.len() + 2 > 2 * limit => break,
-            '"' | '\\' => inside.extend(['\\', character]),
-            ' '..='~' => inside.push(character),
-            _ => {
-                let mut shown = String::new();
-                push_json_string(&mut shown, &text[at..next]);
-                let shown = visible(&shown[1..shown.len() - 1]);
-                if inside.len() + shown.len() > 2 * limit {
-                    break;
-                }
-                inside.push_str(&shown);
-            }
+            '"' | '\\' => out.extend(['\\', character]),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            character => push_visible(out, character),
         }
-        end = next;
+        if out.len() > most {
+            out.truncate(before);
+            break;
+        }
+        at = next;
     }
-    let more = if end < text.len() { left_out(text.len() - end) } else { String::new() };
-    format!("\"{inside}{more}\"")
+    if at < text.len() {
+        push_left_out(out, text.len() - at);
+    }
+    out.push('"');
 }
 
 /// How much of a text is quoted before a place in it, and from there on.
@@ -134,16 +157,30 @@ pub(crate) fn around(text: &str, at: usize) -> (String, Option<String>) {
 }
 
 /// A text in which what cannot be seen or turns the direction of writing is escaped as JSON strings escape it.
-#[inline(never)]
 pub fn visible(text: &str) -> String {
-    if !text.chars().any(is_hidden) {
-        return text.to_owned();
-    }
-    let mut shown = String::new();
-    for character in text.chars() {
-        push_visible(&mut shown, character);
-    }
+    let mut shown = String::with_capacity(text.len());
+    push_all_visible(&mut shown, text);
     shown
+}
+
+/// Append a text as [`visible`] gives it.
+#[inline(never)]
+fn push_all_visible(out: &mut String, text: &str) {
+    let mut rest = text;
+    while let Some(at) = first_hidden(rest) {
+        out.push_str(&rest[..at]);
+        let mut characters = rest[at..].chars();
+        characters.next().into_iter().for_each(|character| push_visible(out, character));
+        rest = characters.as_str();
+    }
+    out.push_str(rest);
+}
+
+/// Where the first character is that cannot be seen.
+fn first_hidden(text: &str) -> Option<usize> {
+    // Most texts are plain, and told so at a glance.
+    let plain = printable(text.as_bytes());
+    text[plain..].find(is_hidden).map(|at| plain + at)
 }
 
 fn push_visible(out: &mut String, character: char) {
@@ -157,58 +194,91 @@ fn push_visible(out: &mut String, character: char) {
 }
 
 /// Both: [`visible`], and at most `limit` bytes of it, with the number of bytes of `text` left out said at the end.
+pub fn short<'t>(text: impl Into<Cow<'t, str>>, limit: usize) -> String {
+    let text = text.into();
+    if text.len() <= limit && first_hidden(&text).is_none() { text.into_owned() } else { shortened(&text, limit) }
+}
+
+/// The same for a text that does not stay as it is.
 #[inline(never)]
-pub fn short(text: &str, limit: usize) -> String {
-    let shown = visible(&text[..text.floor_char_boundary(limit)]);
-    if text.len() <= limit && shown.len() <= limit {
-        return shown;
+fn shortened(text: &str, limit: usize) -> String {
+    let mut out = String::with_capacity(limit);
+    if text.len() <= limit {
+        push_all_visible(&mut out, text);
+        if out.len() <= limit {
+            return out;
+        }
+        out.clear();
     }
-    let room = limit.saturating_sub(left_out(text.len()).len());
-    let mut out = String::new();
-    for (at, character) in text.char_indices() {
+    let room = limit.saturating_sub(left_out(text.len()));
+    let mut at = 0;
+    loop {
+        let end = text.len().min(at + room - out.len());
+        let run = printable(&text.as_bytes()[at..end]);
+        out.push_str(&text[at..at + run]);
+        at += run;
+        let Some(character) = text[at..].chars().next() else {
+            return out;
+        };
         let before = out.len();
         push_visible(&mut out, character);
         if out.len() > room {
             out.truncate(before);
-            out.push_str(&left_out(text.len() - at));
-            break;
+            push_left_out(&mut out, text.len() - at);
+            return out;
         }
+        at += character.len_utf8();
     }
-    out
 }
 
 /// Append a character as JSON strings escape any.
+#[cold]
 pub(crate) fn push_escaped(out: &mut String, character: char) {
     for unit in character.encode_utf16(&mut [0; 2]) {
-        out.push_str(&format!("\\u{unit:04x}"));
+        out.push_str("\\u");
+        let digit = |shift: u32| char::from_digit(u32::from(*unit) >> shift & 0xf, 16);
+        out.extend([12, 8, 4, 0].into_iter().filter_map(digit));
     }
 }
 
-/// As many of some values as fit `limit` bytes, the first always, and how many more there are.
-pub(crate) fn list(values: impl ExactSizeIterator<Item = String>, limit: usize) -> String {
+/// Append as many of some values as fit `limit` bytes, the first always, and how many more there are. `push` appends one.
+pub(crate) fn push_list<T>(
+    out: &mut String,
+    values: impl ExactSizeIterator<Item = T>,
+    limit: usize,
+    push: impl Fn(&mut String, T),
+) {
     /// Room for the words, whatever the number is.
     const MORE: usize = 32;
-    let count = values.len();
-    let mut out = String::new();
+    let (start, count) = (out.len(), values.len());
     for (index, value) in values.enumerate() {
-        let more = count - index;
-        let end = out.len() + 2 + value.len() + if more > 1 { MORE } else { 0 };
-        if index > 0 && end > limit {
-            out.push_str(&format!(", … [{more} more left out]"));
-            break;
-        }
+        let (before, more) = (out.len(), count - index);
         if index > 0 {
             out.push_str(", ");
         }
-        out.push_str(&value);
+        push(out, value);
+        let end = out.len() - start + if more > 1 { MORE } else { 0 };
+        if index > 0 && end > limit {
+            out.truncate(before);
+            out.push_str(", … [");
+            push_number(out, more);
+            out.push_str(" more left out]");
+            break;
+        }
     }
-    out
 }
 
 /// `1 item`, `2 items`.
 #[inline(never)]
 pub fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    let mut out = String::with_capacity(noun.len() + 8);
+    push_number(&mut out, number);
+    out.push(' ');
+    out.push_str(noun);
+    if number != 1 {
+        out.push('s');
+    }
+    out
 }
 
 #[cfg(test)]
@@ -250,12 +320,16 @@ mod tests {
 
     #[test]
     fn a_list_that_is_cut_says_how_many_are_left_out() {
-        let values = |number: usize| (0..number).map(|_| "12345678".to_owned());
-        assert_eq!(list(values(2), 20), "12345678, 12345678");
-        let shown = list(values(40), 100);
+        let list = |number: usize, limit: usize| {
+            let mut out = "of ".to_owned();
+            push_list(&mut out, 0..number, limit, |out, _| out.push_str("12345678"));
+            out.split_off("of ".len())
+        };
+        assert_eq!(list(2, 20), "12345678, 12345678");
+        let shown = list(40, 100);
         assert!(shown.len() <= 100);
         assert_eq!(shown, format!("{}, … [33 more left out]", ["12345678"; 7].join(", ")));
-        assert_eq!(list(values(2), 4), "12345678, … [1 more left out]");
+        assert_eq!(list(2, 4), "12345678, … [1 more left out]");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     parse::{Document, Kind, NodeId, Span},
-    place::Place,
+    place::{Place, Written},
     text,
     types::Violation,
 };
@@ -20,6 +20,9 @@ pub(crate) const MAX_ITEMS_VIOLATIONS: usize = 1_000;
 
 /// `expected` and `received` are cut to this many bytes.
 const MAX_SHORT: usize = 256;
+
+/// `schema_path` is cut to this many bytes.
+const MAX_SCHEMA_PATH: usize = 2 * MAX_SHORT;
 
 /// A list of values is cut to this many bytes, which leaves room for the words around it.
 pub(crate) const MAX_LIST: usize = 240;
@@ -43,13 +46,21 @@ impl Violation {
     #[inline(never)]
     pub(crate) fn new(place: &Place, keyword: &str, details: Details) -> Self {
         let Details { expected, received, message } = details;
+        Violation::told(Written::new(place.steps()), keyword, [expected.into(), received.into(), message.into()])
+    }
+
+    /// The same, of a place that is written already; what is expected, what was received and the message are kept where
+    /// they are owned.
+    #[inline(never)]
+    pub(crate) fn told(place: Written, keyword: &str, [expected, received, message]: [Cow<str>; 3]) -> Self {
+        let [path, pointer] = place.texts();
         Violation {
-            path: place.path(),
+            path,
             keyword: keyword.to_owned(),
             expected: text::short(expected, MAX_SHORT),
             received: text::short(received, MAX_SHORT),
             message: text::short(message, MAX_MESSAGE),
-            pointer: place.pointer(),
+            pointer,
             schema_path: String::new(),
             span: None,
         }
@@ -77,8 +88,11 @@ impl Violation {
         self
     }
 
-    pub(crate) fn by(mut self, schema_path: &str) -> Self {
-        self.schema_path = text::cut(schema_path, 2 * MAX_SHORT);
+    pub(crate) fn by(mut self, schema_path: String) -> Self {
+        self.schema_path = match schema_path.len() {
+            0..=MAX_SCHEMA_PATH => schema_path,
+            _ => text::cut(&schema_path, MAX_SCHEMA_PATH),
+        };
         self
     }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     parse::{Document, NodeId},
-    place::{Place, Step},
+    place::{Place, Step, Written},
     text::{self, count, quote},
     types::Violation,
     violation::{Details, MAX_LIST, NO_MEMBER, Violations},
@@ -31,27 +31,36 @@ pub(super) struct Explainer<'d> {
 }
 
 /// The words for one failure.
-struct Words {
-    expected: String,
-    message: String,
+struct Words<'s> {
+    expected: Cow<'s, str>,
+    message: Cow<'s, str>,
     /// Where the value itself does not say it best.
-    received: Option<String>,
+    received: Option<Cow<'s, str>>,
 }
 
-impl Words {
-    fn new(expected: impl Into<String>, message: impl Into<String>) -> Self {
+impl<'s> Words<'s> {
+    fn new(expected: impl Into<Cow<'s, str>>, message: impl Into<Cow<'s, str>>) -> Self {
         Words { expected: expected.into(), message: message.into(), received: None }
     }
 
-    fn receiving(mut self, received: impl Into<String>) -> Self {
+    /// What is expected, and a message that says no more.
+    fn must(verb: &str, expected: impl Into<Cow<'s, str>>) -> Self {
+        let expected = expected.into();
+        let message = ["must ", verb, " ", &expected].concat();
+        Words::new(expected, message)
+    }
+
+    fn receiving(mut self, received: impl Into<Cow<'s, str>>) -> Self {
         self.received = Some(received.into());
         self
     }
 }
 
-impl Explainer<'_> {
-    fn place(&self, at: NodeId) -> Place {
-        self.document.place_within(self.value.0, self.value.1.clone(), at)
+impl<'d> Explainer<'d> {
+    fn place(&self, at: NodeId) -> Written {
+        let mut place = Written::new(self.value.1.steps());
+        self.document.walk(self.value.0, at, |step| place.step(step));
+        place
     }
 
     /// The failures in document order, then in the order of the schema, in words: the first ones, and how many there are.
@@ -73,33 +82,28 @@ impl Explainer<'_> {
     pub(super) fn violation(&self, failure: &Failure) -> Violation {
         let at = failure.at;
         let words = self.words(failure);
-        let received = words.received.map_or_else(|| self.document.shown(at), Cow::Owned);
-        Violation::new(
-            &self.place(at),
-            failure.keyword(self.schemas),
-            Details { expected: &words.expected, received: &received, message: &words.message },
-        )
-        .spanning(self.document.span(at))
-        .by(&self.schema_path(failure))
+        let received = words.received.unwrap_or_else(|| self.document.shown(at));
+        let details = [words.expected, received, words.message];
+        Violation::told(self.place(at), failure.keyword(self.schemas), details)
+            .spanning(self.document.span(at))
+            .by(self.schema_path(failure))
     }
 
     /// Where the rule stands: a pointer into the contract's schema, or a URI where it is in another resource.
     pub(super) fn schema_path(&self, failure: &Failure) -> String {
         let (schema, keyword) = failure.rule(self.schemas);
         let location = &self.schemas.get(schema).location;
-        let mut path = match location.resource {
-            0 => location.pointer.clone(),
-            resource => format!("{}#{}", self.schemas.resources[resource as usize], location.pointer),
+        let [resource, hash] = match location.resource {
+            0 => ["", ""],
+            resource => [self.schemas.resources[resource as usize].as_str(), "#"],
         };
-        if let Some(keyword) = keyword {
-            path.push('/');
-            path.push_str(keyword);
-        }
-        path
+        let [slash, keyword] = keyword.map_or(["", ""], |keyword| ["/", keyword]);
+        [resource, hash, &location.pointer, slash, keyword].concat()
     }
 
-    fn words(&self, failure: &Failure) -> Words {
-        let schema = self.schemas.get(failure.schema);
+    fn words(&self, failure: &Failure) -> Words<'d> {
+        let schemas: &'d Schemas = self.schemas;
+        let schema = schemas.get(failure.schema);
         let (document, at) = (self.document, failure.at);
         let (array, object) = (schema.array.as_deref(), schema.object.as_deref());
         let items = document.count(at);
@@ -111,20 +115,17 @@ impl Explainer<'_> {
             BrokenRule::Never => never(),
             BrokenRule::Type => {
                 let (types, is) = (&schema.type_names, document.kind(at).name());
-                Words::new(types, format!("must be {types}, not {is}")).receiving(is)
+                Words::new(types, ["must be ", types, ", not ", is].concat()).receiving(is)
             }
             BrokenRule::Allowed(number) => allowed(&schema.allowed[*number]),
             BrokenRule::Bound(number) => match schema.number.as_ref().map(|rules| &rules.bounds[*number]) {
-                Some(bound) => {
-                    let limit = format!("{} {}", bound.sign, bound.text);
-                    Words::new(limit.clone(), format!("must be {limit}"))
-                }
+                Some(bound) => Words::must("be", [bound.sign, " ", &bound.text].concat()),
                 None => unexplained(),
             },
             BrokenRule::MultipleOf => {
                 let divisor = schema.number.as_ref().and_then(|rules| rules.multiple_of.as_ref());
                 let divisor = divisor.map_or("", |(_, text)| text);
-                Words::new(format!("a multiple of {divisor}"), format!("must be a multiple of {divisor}"))
+                Words::must("be", ["a multiple of ", divisor].concat())
             }
             BrokenRule::MinLength => least(lengths.min, "character", characters()),
             BrokenRule::MaxLength => most(lengths.max, "character", characters()),
@@ -135,7 +136,7 @@ impl Explainer<'_> {
             }
             BrokenRule::Format => match schema.string.as_ref().and_then(|rules| rules.format.as_ref()) {
                 Some(format) => {
-                    Words::new(format.name, format!("must match format '{}': {}", format.name, format.form))
+                    Words::new(format.name, ["must match format '", format.name, "': ", format.form].concat())
                 }
                 None => unexplained(),
             },
@@ -149,10 +150,7 @@ impl Explainer<'_> {
             BrokenRule::MaxItems => most(sizes.max, "item", items),
             BrokenRule::AdditionalItems => most(array.map_or(0, |rules| rules.prefix.len()), "item", items),
             BrokenRule::UniqueItems => self.not_unique(at),
-            BrokenRule::Contains => {
-                let item = format!("an item that matches {}", contained(array));
-                Words::new(item.clone(), format!("must have {item}"))
-            }
+            BrokenRule::Contains => Words::must("have", ["an item that matches ", contained(array)].concat()),
             BrokenRule::MinContains(is) => {
                 let least = array.and_then(|rules| rules.contains.as_ref()).map_or(0, |contains| contains.count.min);
                 matching("at least", least, contained(array), *is)
@@ -185,103 +183,123 @@ impl Explainer<'_> {
         }
     }
 
-    fn not_unique(&self, at: NodeId) -> Words {
+    fn not_unique(&self, at: NodeId) -> Words<'d> {
         let same = same_items(self.document, at);
         let which = same.map_or(String::new(), |(first, second)| format!(": [{first}] and [{second}] are equal"));
         Words::new("items that all differ", format!("must not have the same item twice{which}"))
     }
 
     /// A member's name that there may not be, and what is wrong with it.
-    fn other_name(&self, name: NodeId, inner: &Failure) -> Words {
+    fn other_name(&self, name: NodeId, inner: &Failure) -> Words<'d> {
         if inner.why == BrokenRule::Never {
             return Words::new("no such member", "must not be there: the schema allows no member here");
         }
         let name = quote(self.document.string(name), 128);
         let words = self.words(inner);
         Words::new(
-            format!("another name: {}", words.expected),
-            format!("must have another name than {name}: it {}", words.message),
+            ["another name: ", &words.expected].concat(),
+            ["must have another name than ", &name, ": it ", &words.message].concat(),
         )
     }
 
     /// A member that the schema does not declare, at its value.
-    fn undeclared(&self, value: NodeId) -> Words {
+    fn undeclared(&self, value: NodeId) -> Words<'d> {
         // A member's name stands right before its value.
         let name = quote(self.document.string(value.saturating_sub(1)), 128);
-        Words::new("no such member", format!("must not be there: member {name} is not declared"))
+        Words::new("no such member", ["must not be there: member ", &name, " is not declared"].concat())
     }
 
     /// Alternatives are named as their places in the schema are: `anyOf/0`.
-    fn no_alternative(&self, at: NodeId, keyword: &str, applied: Option<&Applied>, nearest: Option<&Nearest>) -> Words {
+    fn no_alternative(
+        &self,
+        at: NodeId,
+        keyword: &str,
+        applied: Option<&Applied>,
+        nearest: Option<&Nearest>,
+    ) -> Words<'d> {
         if let Some(Nearest::Takes(takes)) = nearest {
             return self.other(takes, self.document.kind(at).name());
         }
-        let quantity = if keyword == "anyOf" { "at least one" } else { "exactly one" };
-        let schemas = alternatives(applied);
-        let mut message = format!("must match {quantity} of {schemas}, matches none");
+        let quantity = if keyword == "anyOf" { "at least one of " } else { "exactly one of " };
+        let expected = [quantity, &alternatives(applied)].concat();
+        let mut message = ["must match ", &expected, ", matches none"].concat();
         if let Some(Nearest::Alternative { number, first, more }) = nearest {
-            let place = text::cut(&self.place(first.at).path(), 96);
-            let first = text::cut(&self.words(first).message, 200);
-            message.push_str(&format!("; the nearest is {keyword}/{number}: {place} {first}"));
+            message.push_str("; the nearest is ");
+            push_alternative(&mut message, keyword, *number);
+            message.push_str(": ");
+            message.push_str(&text::cut(&self.place(first.at).path(), 96));
+            message.push(' ');
+            message.push_str(&text::cut(&self.words(first).message, 200));
             if *more > 0 {
-                message.push_str(&format!(" (and {more} more)"));
+                message.push_str(" (and ");
+                text::push_number(&mut message, *more);
+                message.push_str(" more)");
             }
         }
-        Words::new(format!("{quantity} of {schemas}"), message)
+        Words::new(expected, message)
     }
 
     /// What alternatives take, of which a value is none.
-    fn other(&self, takes: &[Takes], is: &str) -> Words {
-        let (mut types, mut values): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    fn other(&self, takes: &[Takes], is: &'static str) -> Words<'d> {
+        let mut types: Vec<&str> = Vec::new();
+        // All values in one text, and where each of them is.
+        let (mut all, mut pieces) = (String::new(), Vec::new());
         for takes in takes {
             match takes {
                 Takes::Types(id) => types.extend(self.schemas.get(*id).type_names.split(" or ")),
                 Takes::Values(id, number) => {
-                    values.extend(self.schemas.get(*id).allowed[*number].values.iter().map(value))
+                    for value in &self.schemas.get(*id).allowed[*number].values {
+                        let start = all.len();
+                        push_value(&mut all, value);
+                        pieces.push(start..all.len());
+                    }
                 }
             }
         }
         let mut known = BTreeSet::new();
-        types.retain(|name| known.insert((*name).to_owned()));
-        values.retain(|value| known.insert(value.clone()));
-        let one_of = if values.len() == 1 { "" } else { "one of " };
-        let listed = format!("{one_of}{}", text::list(values.iter().cloned(), MAX_LIST));
-        let expected = match (types.is_empty(), values.is_empty()) {
-            (_, true) => {
-                let types = types.join(" or ");
-                return Words::new(&*types, format!("must be {types}, not {is}")).receiving(is);
-            }
-            (true, _) => listed,
-            _ => format!("{}, or {listed}", types.join(" or ")),
-        };
-        Words::new(&*expected, format!("must be {expected}"))
+        types.retain(|name| known.insert(*name));
+        let mut values: Vec<&str> = pieces.into_iter().map(|piece| &all[piece]).collect();
+        values.retain(|value| known.insert(*value));
+        let mut expected = types.join(" or ");
+        if values.is_empty() {
+            let message = ["must be ", &expected, ", not ", is].concat();
+            return Words::new(expected, message).receiving(is);
+        }
+        if !types.is_empty() {
+            expected.push_str(", or ");
+        }
+        if values.len() > 1 {
+            expected.push_str("one of ");
+        }
+        text::push_list(&mut expected, values.iter(), MAX_LIST, |out, value| out.push_str(value));
+        Words::must("be", expected)
     }
 }
 
-fn least(limit: usize, noun: &str, is: usize) -> Words {
-    size("at least", limit, noun, is)
+fn least(limit: usize, noun: &str, is: usize) -> Words<'static> {
+    size("at least ", limit, noun, is)
 }
 
-fn most(limit: usize, noun: &str, is: usize) -> Words {
-    size("at most", limit, noun, is)
+fn most(limit: usize, noun: &str, is: usize) -> Words<'static> {
+    size("at most ", limit, noun, is)
 }
 
 #[inline(never)]
-fn size(bound: &str, limit: usize, noun: &str, is: usize) -> Words {
-    let limit = count(limit, noun);
-    Words::new(format!("{bound} {limit}"), format!("must have {bound} {limit}, has {is}")).receiving(count(is, noun))
+fn size(bound: &str, limit: usize, noun: &str, is: usize) -> Words<'static> {
+    let limit = [bound, &count(limit, noun)].concat();
+    let mut message = ["must have ", &limit, ", has "].concat();
+    text::push_number(&mut message, is);
+    Words::new(limit, message).receiving(count(is, noun))
 }
 
-fn allowed(allowed: &Allowed) -> Words {
-    let values = text::list(allowed.values.iter().map(value), MAX_LIST);
-    match allowed.keyword {
-        "const" => Words::new(values.clone(), format!("must be {values}")),
-        _ => Words::new(format!("one of {values}"), format!("must be one of {values}")),
-    }
+fn allowed(allowed: &Allowed) -> Words<'static> {
+    let mut expected = if allowed.keyword == "const" { "" } else { "one of " }.to_owned();
+    text::push_list(&mut expected, allowed.values.iter(), MAX_LIST, push_value);
+    Words::must("be", expected)
 }
 
 /// A text that does not match the pattern of a schema, or of which that was not decided.
-fn unmatched(schema: &Schema, why: &BrokenRule) -> Words {
+fn unmatched(schema: &Schema, why: &BrokenRule) -> Words<'static> {
     let pattern = schema.string.as_ref().and_then(|rules| rules.pattern.as_ref());
     let pattern = quote(pattern.map_or("", |pattern| &pattern.text), MAX_VALUE);
     match why {
@@ -299,11 +317,11 @@ fn unmatched(schema: &Schema, why: &BrokenRule) -> Words {
                  {BACKTRACKING_STEPS} steps"
             ),
         ),
-        _ => Words::new(format!("a match of {pattern}"), format!("must match the pattern {pattern}")),
+        _ => Words::new(["a match of ", &pattern].concat(), ["must match the pattern ", &pattern].concat()),
     }
 }
 
-fn undecided_names(pattern: &str) -> Words {
+fn undecided_names(pattern: &str) -> Words<'static> {
     let pattern = quote(pattern, MAX_VALUE);
     Words::new(
         "shorter member names",
@@ -314,13 +332,13 @@ fn undecided_names(pattern: &str) -> Words {
     )
 }
 
-fn missing_beside(name: &str, other: &str) -> Words {
+fn missing_beside(name: &str, other: &str) -> Words<'static> {
     let words = missing(name);
-    let message = format!("{} beside {}", words.message, quote(other, MAX_VALUE));
-    Words { message, ..words }
+    let message = [&words.message, " beside ", &quote(other, MAX_VALUE)].concat();
+    Words { message: message.into(), ..words }
 }
 
-fn not(applied: Option<&Applied>) -> Words {
+fn not(applied: Option<&Applied>) -> Words<'static> {
     let shown = match applied {
         Some(Applied::Not(_, shown)) => shown.as_str(),
         _ => "",
@@ -328,42 +346,46 @@ fn not(applied: Option<&Applied>) -> Words {
     if matches!(shown, "{}" | "true") {
         return never();
     }
-    Words::new(format!("anything but {shown}"), format!("must not match the schema {shown}"))
+    Words::new(["anything but ", shown].concat(), ["must not match the schema ", shown].concat())
 }
 
-fn several(applied: Option<&Applied>, matching: &[usize]) -> Words {
-    let schemas = alternatives(applied);
-    let which = matching.iter().map(|number| format!("oneOf/{number}"));
-    Words::new(
-        format!("exactly one of {schemas}"),
-        format!("must match exactly one of {schemas}, matches {}: {}", matching.len(), text::list(which, 96)),
-    )
+fn several(applied: Option<&Applied>, matching: &[usize]) -> Words<'static> {
+    let expected = ["exactly one of ", &alternatives(applied)].concat();
+    let mut message = ["must match ", &expected, ", matches "].concat();
+    text::push_number(&mut message, matching.len());
+    message.push_str(": ");
+    text::push_list(&mut message, matching.iter(), 96, |out, number| push_alternative(out, "oneOf", *number));
+    Words::new(expected, message)
+}
+
+/// The place of an alternative, as `anyOf/0`.
+fn push_alternative(out: &mut String, keyword: &str, number: usize) {
+    out.push_str(keyword);
+    out.push('/');
+    text::push_number(out, number);
 }
 
 /// For a value that is not valid and in which nothing wrong was found within the bound of the search.
 fn unexplained_violation(document: &Document, at: NodeId, place: &Place) -> Violation {
     let words = unexplained();
-    Violation::new(
-        place,
-        "schema",
-        Details { expected: &words.expected, received: &document.shown(at), message: &words.message },
-    )
-    .spanning(document.span(at))
+    Violation::told(Written::new(place.steps()), "schema", [words.expected, document.shown(at), words.message])
+        .spanning(document.span(at))
 }
 
-fn unexplained() -> Words {
+fn unexplained() -> Words<'static> {
     Words::new(
         "a value that matches the schema",
         "must be a value that matches the schema; its alternatives branch too often to say where it does not",
     )
 }
 
-fn missing(name: &str) -> Words {
-    let name = quote(name, MAX_VALUE);
-    Words::new(format!("member {name}"), format!("must have member {name}")).receiving(NO_MEMBER)
+fn missing(name: &str) -> Words<'static> {
+    let mut member = "member ".to_owned();
+    text::push_quoted(&mut member, name, MAX_VALUE);
+    Words::must("have", member).receiving(NO_MEMBER)
 }
 
-fn never() -> Words {
+fn never() -> Words<'static> {
     Words::new("nothing", "must not be there: the schema allows no value here")
 }
 
@@ -373,11 +395,12 @@ fn contained(array: Option<&ArrayRules>) -> &str {
 }
 
 /// So many items must match the schema of `contains`.
-fn matching(bound: &str, limit: usize, shown: &str, is: usize) -> Words {
+fn matching(bound: &str, limit: usize, shown: &str, is: usize) -> Words<'static> {
     let items =
         |number: usize| format!("{} that {}", count(number, "item"), if number == 1 { "matches" } else { "match" });
     let limit = format!("{bound} {} {shown}", items(limit));
-    Words::new(limit.clone(), format!("must have {limit}, has {is}")).receiving(items(is))
+    let message = format!("must have {limit}, has {is}");
+    Words::new(limit, message).receiving(items(is))
 }
 
 fn alternatives(applied: Option<&Applied>) -> String {
@@ -388,11 +411,11 @@ fn alternatives(applied: Option<&Applied>) -> String {
     count(number, "alternative")
 }
 
-/// A value of the schema, to be shown: of a long string no more is read than that.
-fn value(value: &Value) -> String {
+/// Append a value of the schema, to be shown: of a long string no more is read than that.
+fn push_value(out: &mut String, value: &Value) {
     match value {
-        Value::String(string) => quote(string, MAX_VALUE),
-        value => text::short(&value.to_string(), MAX_VALUE),
+        Value::String(string) => text::push_quoted(out, string, MAX_VALUE),
+        value => out.push_str(&text::short(value.to_string(), MAX_VALUE)),
     }
 }
 

@@ -11,7 +11,7 @@ use super::format::date_time;
 use crate::{
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
-    place::{Place, Step, escaped},
+    place::{Place, Step, Written, push_escaped},
     text::{self, quote},
     types::Violation,
     violation::{Details, MAX_LIST, NO_MEMBER},
@@ -432,17 +432,12 @@ impl Run<'_, '_> {
         let mut schema_path = String::new();
         for step in self.path.iter().map(String::as_str).chain(keyword.iter().copied()) {
             schema_path.push('/');
-            schema_path.push_str(&escaped(step));
+            push_escaped(&mut schema_path, step);
         }
-        let place: Place = self.place.iter().cloned().collect();
         let name = keyword.first().copied().unwrap_or("additionalProperties");
-        let violation = Violation::new(
-            &place,
-            name,
-            Details { expected: &expected, received: &self.document.shown(at), message: &message },
-        )
-        .spanning(self.document.span(at))
-        .by(&schema_path);
+        let details = [expected.into(), self.document.shown(at), message.into()];
+        let violation =
+            Violation::told(Written::new(&self.place), name, details).spanning(self.document.span(at)).by(schema_path);
         self.found.push((at, violation));
         self.found.last_mut().map(|(_, violation)| violation)
     }
@@ -610,5 +605,7 @@ fn or_null(expected: String, nullable: bool) -> String {
 }
 
 fn one_of<'s>(values: impl ExactSizeIterator<Item = &'s String>) -> String {
-    format!("one of {}", text::list(values.map(|value| quote(value, 128)), MAX_LIST))
+    let mut out = "one of ".to_owned();
+    text::push_list(&mut out, values, MAX_LIST, |out, value| text::push_quoted(out, value, 128));
+    out
 }

@@ -10,10 +10,7 @@ use super::{
     union::{Meant, Takes, meant, steps},
     value::{Numeric, is_unique},
 };
-use crate::{
-    parse::{Document, Kind, NodeId},
-    place::Place,
-};
+use crate::parse::{Document, Kind, NodeId};
 
 /// The search for all that is wrong may judge values this often, and further for each byte of the document …
 const VISITS: u32 = 20_000;
@@ -1263,8 +1260,12 @@ impl<'d> Judge<'d> {
             let Some(first) = failures.iter().min_by_key(|failure| failure.at) else {
                 continue;
             };
-            let depth = |failure: &Failure| self.document.place_within(at, Place::root(), failure.at).steps().len();
-            let furthest = failures.iter().map(depth).max().unwrap_or(0);
+            let depth = |failure: &Failure| {
+                let mut steps = 0;
+                self.document.walk(at, failure.at, |_| steps += 1);
+                steps
+            };
+            let furthest: usize = failures.iter().map(depth).max().unwrap_or(0);
             let key = (failures.len(), usize::MAX - furthest);
             if nearest.as_ref().is_none_or(|(best, _)| key < *best) {
                 let (first, more) = (first.clone(), failures.len() - 1);

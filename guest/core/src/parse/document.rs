@@ -5,7 +5,7 @@ use std::{borrow::Cow, cmp::Ordering};
 use super::Origin;
 pub(crate) use crate::types::Span;
 use crate::{
-    place::{Place, Step},
+    place::{Place, SeenStep, Step},
     scan,
 };
 
@@ -317,13 +317,20 @@ impl<'t> Document<'t> {
     }
 
     /// The place of a node inside a value of which the place is known.
-    pub(crate) fn place_within(&self, from: NodeId, place: Place, target: NodeId) -> Place {
-        let (mut place, mut at) = (place, from);
+    pub(crate) fn place_within(&self, from: NodeId, mut place: Place, target: NodeId) -> Place {
+        self.walk(from, target, |step| place.push(step.to_step()));
+        place
+    }
+
+    /// Go from a value to a node inside it.
+    #[inline(always)]
+    pub(crate) fn walk<'s>(&'s self, from: NodeId, target: NodeId, mut step: impl FnMut(SeenStep<'s>)) {
+        let mut at = from;
         'down: while at != target {
             if self.kind(at) == Kind::Array {
                 for (index, item) in self.items(at).enumerate() {
                     if target < self.next(item) {
-                        place.push(Step::Index(index));
+                        step(SeenStep::Index(index));
                         at = item;
                         continue 'down;
                     }
@@ -331,20 +338,19 @@ impl<'t> Document<'t> {
             } else {
                 for (name, value) in self.members(at) {
                     if target < self.next(value) {
-                        place.push(Step::Name(self.string(name).to_owned()));
+                        step(SeenStep::Name(self.string(name)));
                         if target == name {
-                            return place;
+                            return;
                         }
                         at = value;
                         continue 'down;
                     }
                 }
                 // The text broke off after a name: it has no value yet.
-                place.push(Step::Name(self.string(target).to_owned()));
+                step(SeenStep::Name(self.string(target)));
             }
             break;
         }
-        place
     }
 
     /// Append a value as JSON text without optional white space. Numbers keep their digits; strings are written
