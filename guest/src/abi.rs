@@ -11,7 +11,11 @@ use std::{
 
 use seamgate_core as core;
 
-use super::{PROFILES, allocator::lasting, validator::REGISTRY};
+use super::{
+    PROFILES,
+    allocator::{begin_call, lasting, one_call},
+    validator::REGISTRY,
+};
 
 thread_local! {
     /// The last answer, until the next call.
@@ -21,6 +25,7 @@ thread_local! {
 /// Room for a request of so many bytes, for the next [`seamgate_call`]; 0 where there is none.
 #[unsafe(no_mangle)]
 extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
+    begin_call();
     match Layout::array::<u8>(length.max(1)) {
         // SAFETY: its size is not zero.
         Ok(layout) => unsafe { alloc(layout) },
@@ -40,8 +45,10 @@ unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
     // the length is zero.
     let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };
-    let answer = REGISTRY.with_borrow_mut(|registry| {
-        PROFILES.with_borrow_mut(|profiles| core::call_bytes_with(registry, profiles, &request))
+    let answer = one_call(|| {
+        REGISTRY.with_borrow_mut(|registry| {
+            PROFILES.with_borrow_mut(|profiles| core::call_bytes_with(registry, profiles, &request))
+        })
     });
     // It outlasts the call: in the call's arena it would keep that from starting again.
     let answer = lasting(|| answer.clone());

@@ -1,27 +1,26 @@
 //! Memory in two kinds: what dies with a call lies end to end in an arena; what outlasts it is on the heap.
 //!
-//! A call's arena is beside its stack, so a fresh instance touches few pages, and no search for free memory is paid
-//! for. Which kind an allocation is need not be known exactly: the arena starts again only when nothing in it is in use,
-//! so something that outlasts a call in it costs room and nothing else, and where there is no room the heap is taken.
+//! A call's arena is beside its stack and the data, so a fresh instance touches few pages, and no search for free memory is
+//! paid for. Which kind an allocation is need not be known exactly: what outlasts a call in the arena costs room there until
+//! it is given back and nothing else, and where there is no room the heap is taken.
 //!
-//! The arena is the gap that the linker leaves between the stack and the data (`.cargo/config.toml`); without one there
-//! is none, and everything is on the heap.
+//! The arena is what the linker leaves between the data and the end of the memory that an instance begins with
+//! (`.cargo/config.toml`). The system's allocator takes only pages that it adds after that.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
+    ops::Range,
     ptr,
 };
 
+use super::arena::Arena;
+
 #[global_allocator]
-static ALLOCATOR: Allocator =
-    Allocator { next: Cell::new(ptr::null_mut()), in_use: Cell::new(0), lasting: Cell::new(false) };
+static ALLOCATOR: Allocator = Allocator { arena: Arena::new(), lasting: Cell::new(false) };
 
 struct Allocator {
-    /// Where the next allocation in the arena goes; null before the first.
-    next: Cell<*mut u8>,
-    /// How many allocations in the arena are in use.
-    in_use: Cell<usize>,
+    arena: Arena,
     /// Whether what is allocated now outlasts the call.
     lasting: Cell<bool>,
 }
@@ -38,41 +37,53 @@ pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The first byte of the arena, and the one after its last.
-fn arena() -> (*mut u8, *mut u8) {
-    unsafe extern "C" {
-        // Made by the linker; only their addresses mean anything.
-        static __stack_high: u8;
-        static __global_base: u8;
-    }
-    ((&raw const __stack_high).cast_mut(), (&raw const __global_base).cast_mut())
+/// Another call begins, if what was to be done for the last one is.
+pub(crate) fn begin_call() {
+    ALLOCATOR.arena.begin_call();
+}
+
+/// Do what a call is made for. After it the arena begins again, above what the call leaves there.
+pub(crate) fn one_call<T>(run: impl FnOnce() -> T) -> T {
+    let result = run();
+    ALLOCATOR.arena.end_call();
+    result
+}
+
+unsafe extern "C" {
+    // Made by the linker; only their addresses mean anything.
+    static __heap_base: u8;
+    static __heap_end: u8;
+}
+
+/// The addresses of the arena.
+fn room() -> Range<usize> {
+    (&raw const __heap_base).addr()..(&raw const __heap_end).addr()
+}
+
+/// Room for what a host passes to a call (Component Model, Canonical ABI).
+///
+/// # Safety
+///
+/// `old` must be null, or what this gave for `old_length` and `alignment`.
+// In place of the one of `wit-bindgen`, which the linker takes only where there is no other.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: usize, length: usize) -> *mut u8 {
+    begin_call();
+    // SAFETY: the caller's promise.
+    unsafe { wit_bindgen::rt::cabi_realloc(old, old_length, alignment, length) }
 }
 
 impl Allocator {
-    fn in_arena(&self, pointer: *mut u8) -> bool {
-        let (start, end) = arena();
-        pointer >= start && pointer < end
-    }
-
     /// Room in the arena, if there is enough.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
-        let (start, end) = arena();
-        let next = if self.in_use.get() == 0 { start } else { self.next.get() };
-        let padding = next.align_offset(layout.align());
-        let free = end.addr().checked_sub(next.addr())?.checked_sub(padding)?;
-        if layout.size() > free {
-            return None;
-        }
-        let taken = next.wrapping_add(padding);
-        self.next.set(taken.wrapping_add(layout.size()));
-        self.in_use.set(self.in_use.get() + 1);
-        Some(taken)
+        let at = self.arena.take(room(), layout)?;
+        Some((&raw const __heap_base).cast_mut().with_addr(at))
     }
 }
 
-// SAFETY: memory in the arena is given out by `take` alone, between `next` and the arena's end, where nothing is in use:
-// `next` moves back only to the start when nothing is, or over an allocation that ends at `next` and is given back.
-// Everything else is the system allocator's, which is asked by the same layout each time.
+// SAFETY: memory in the arena is given out by `Arena::take` alone, which gives no byte that is in use, inside `room`. There
+// nothing else is: the linker puts the stack and the data before it, and the system's allocator adds pages after it.
+// Everything outside of it is the system allocator's, which is asked by the same layout each time.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match self.lasting.get() {
@@ -84,11 +95,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        if self.in_arena(pointer) {
-            self.in_use.set(self.in_use.get() - 1);
-            if pointer.wrapping_add(layout.size()) == self.next.get() {
-                self.next.set(pointer);
-            }
+        if room().contains(&pointer.addr()) {
+            self.arena.give_back(pointer.addr(), layout.size());
             return;
         }
         if self.lasting.get() {
@@ -100,16 +108,8 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let in_arena = self.in_arena(pointer);
-        if in_arena && pointer.wrapping_add(layout.size()) == self.next.get() {
-            let (_, end) = arena();
-            if size <= end.addr() - pointer.addr() {
-                self.next.set(pointer.wrapping_add(size));
-                return pointer;
-            }
-        }
-        if in_arena && size <= layout.size() {
-            // What is given back lies between others: it is of no use before they are.
+        let in_arena = room().contains(&pointer.addr());
+        if in_arena && self.arena.resize(room(), pointer.addr(), layout.size(), size) {
             return pointer;
         }
         if !in_arena && !self.lasting.get() {

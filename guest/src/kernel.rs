@@ -11,7 +11,7 @@ use super::{
         validator::types,
     },
     convert,
-    validator::lasting,
+    validator::{lasting, one_call},
 };
 
 impl profiles::Guest for Component {
@@ -44,23 +44,29 @@ impl profiles::Guest for Component {
 
 impl kernel::Guest for Component {
     fn surface(agent: String, facts: String, listed: Option<String>) -> Result<String, types::Fault> {
-        PROFILES.with_borrow(|profiles| profiles.surface(&agent, &facts, listed.as_deref())).map_err(convert::fault)
+        one_call(|| {
+            PROFILES.with_borrow(|profiles| profiles.surface(&agent, &facts, listed.as_deref())).map_err(convert::fault)
+        })
     }
 
     fn permit(agent: String, facts: String, call: String) -> Result<String, types::Fault> {
-        PROFILES.with_borrow(|profiles| profiles.permit(&agent, &facts, &call)).map_err(convert::fault)
+        one_call(|| PROFILES.with_borrow(|profiles| profiles.permit(&agent, &facts, &call)).map_err(convert::fault))
     }
 
     fn observe(agent: String, facts: String, call: String, outcome: String) -> Result<String, types::Fault> {
-        PROFILES.with_borrow(|profiles| profiles.observe(&agent, &facts, &call, &outcome)).map_err(convert::fault)
+        one_call(|| {
+            PROFILES.with_borrow(|profiles| profiles.observe(&agent, &facts, &call, &outcome)).map_err(convert::fault)
+        })
     }
 
     fn advance(agent: String, state: Option<String>, event: String) -> Result<String, types::Fault> {
-        PROFILES.with_borrow(|profiles| profiles.advance(&agent, state.as_deref(), &event)).map_err(convert::fault)
+        one_call(|| {
+            PROFILES.with_borrow(|profiles| profiles.advance(&agent, state.as_deref(), &event)).map_err(convert::fault)
+        })
     }
 
     fn project(agent: String, line: String, audience: String) -> Result<String, types::Fault> {
-        PROFILES.with_borrow(|profiles| profiles.project(&agent, &line, &audience)).map_err(convert::fault)
+        one_call(|| PROFILES.with_borrow(|profiles| profiles.project(&agent, &line, &audience)).map_err(convert::fault))
     }
 
     type Run = Run;
@@ -71,13 +77,16 @@ pub(crate) struct Run(RefCell<OpenRun>);
 
 impl kernel::GuestRun for Run {
     fn open(agent: String, state: Option<String>) -> Result<kernel::Run, types::Fault> {
-        let run = lasting(|| PROFILES.with_borrow(|profiles| profiles.open_run(&agent, state.as_deref())));
-        run.map(|run| kernel::Run::new(Run(RefCell::new(run)))).map_err(convert::fault)
+        let run = lasting(|| {
+            let run = PROFILES.with_borrow(|profiles| profiles.open_run(&agent, state.as_deref()));
+            run.map(|run| kernel::Run::new(Run(RefCell::new(run))))
+        });
+        run.map_err(convert::fault)
     }
 
     fn advance(&self, event: String) -> Result<String, types::Fault> {
-        let step = lasting(|| PROFILES.with_borrow(|profiles| profiles.advance_run(&mut self.0.borrow_mut(), &event)));
-        step.map_err(convert::fault)
+        let advance = || PROFILES.with_borrow(|profiles| profiles.advance_run(&mut self.0.borrow_mut(), &event));
+        one_call(|| lasting(advance).map_err(convert::fault))
     }
 
     fn state(&self) -> Option<String> {

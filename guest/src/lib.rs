@@ -9,6 +9,8 @@
 mod abi;
 #[cfg(target_arch = "wasm32")]
 mod allocator;
+#[cfg(target_arch = "wasm32")]
+mod arena;
 #[rustfmt::skip]
 #[allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "generated; documented in wit/")]
 mod bindings;

@@ -11,11 +11,16 @@ use super::{
 };
 
 #[cfg(target_arch = "wasm32")]
-pub(crate) use super::allocator::lasting;
+pub(crate) use super::allocator::{lasting, one_call};
 
 /// Elsewhere the system's allocator does it all.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn one_call<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
@@ -31,15 +36,18 @@ thread_local! {
 
 impl validate::Guest for Component {
     fn validate(request: types::Request) -> Result<types::Report, types::Fault> {
-        let request = convert::request(&request);
-        let verdict = REGISTRY.with_borrow(|registry| registry.validate(&request));
-        verdict.map(convert::report).map_err(convert::fault)
+        one_call(|| {
+            let verdict = REGISTRY.with_borrow(|registry| registry.validate(&convert::request(&request)));
+            verdict.map(convert::report).map_err(convert::fault)
+        })
     }
 
     fn validate_with(contract: String, request: types::Request) -> Result<types::Report, types::Fault> {
-        let verdict = core::Contract::compile(&contract)
-            .and_then(|contract| core::validate(&contract, &convert::request(&request)));
-        verdict.map(convert::report).map_err(convert::fault)
+        one_call(|| {
+            let verdict = core::Contract::compile(&contract)
+                .and_then(|contract| core::validate(&contract, &convert::request(&request)));
+            verdict.map(convert::report).map_err(convert::fault)
+        })
     }
 }
 
@@ -120,16 +128,20 @@ impl stream::GuestSession for Session {
         lists: Vec<types::NamedList>,
         evidence: Option<Vec<types::Observation>>,
     ) -> Result<stream::Session, types::Fault> {
+        // What the caller gave is in the call's arena: copies outlast it.
         let session = lasting(|| {
-            let (lists, evidence) = (lists_back(lists), evidence_back(evidence));
-            REGISTRY.with_borrow(|registry| registry.session(&agent, lists, evidence))
+            let (lists, evidence) = (lists_back(lists.clone()), evidence_back(evidence.clone()));
+            let session = REGISTRY.with_borrow(|registry| registry.session(&agent, lists, evidence));
+            session.map(|session| stream::Session::new(Session(RefCell::new(session))))
         });
-        session.map(|session| stream::Session::new(Session(RefCell::new(session)))).map_err(convert::fault)
+        session.map_err(convert::fault)
     }
 
     fn push(&self, chunk: String) -> Result<stream::Progress, types::Fault> {
-        let progress = lasting(|| REGISTRY.with_borrow(|registry| registry.push(&mut self.0.borrow_mut(), &chunk)));
-        progress.map(convert::progress).map_err(convert::fault)
+        one_call(|| {
+            let progress = lasting(|| REGISTRY.with_borrow(|registry| registry.push(&mut self.0.borrow_mut(), &chunk)));
+            progress.map(convert::progress).map_err(convert::fault)
+        })
     }
 
     fn completeness(&self) -> stream::Completeness {
@@ -138,15 +150,20 @@ impl stream::GuestSession for Session {
 
     fn finish(&self, finish: types::Finish, invalid_utf8: Option<u32>) -> Result<types::Report, types::Fault> {
         let finish = convert::finish_back(finish);
-        let verdict = REGISTRY.with_borrow(|registry| registry.finish(&mut self.0.borrow_mut(), finish, invalid_utf8));
-        verdict.map(convert::report).map_err(convert::fault)
+        one_call(|| {
+            let mut session = self.0.borrow_mut();
+            let verdict = REGISTRY.with_borrow(|registry| registry.finish(&mut session, finish, invalid_utf8));
+            verdict.map(convert::report).map_err(convert::fault)
+        })
     }
 }
 
 impl wire::Guest for Component {
     fn call(request: String) -> String {
-        REGISTRY.with_borrow_mut(|registry| {
-            PROFILES.with_borrow_mut(|profiles| core::call_with(registry, profiles, &request))
+        one_call(|| {
+            REGISTRY.with_borrow_mut(|registry| {
+                PROFILES.with_borrow_mut(|profiles| core::call_with(registry, profiles, &request))
+            })
         })
     }
 }

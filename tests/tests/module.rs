@@ -57,6 +57,15 @@ impl Warm {
         self.instance.get_memory(&mut self.store, "memory").expect("memory").size(&self.store)
     }
 
+    /// Where it puts a request. That is answered with a fault, and so taken back.
+    fn at(&mut self) -> Result<i32> {
+        let (mut store, instance) = (&mut self.store, self.instance);
+        let allocate = instance.get_typed_func::<i32, i32>(&mut store, "seamgate_allocate").expect("a function");
+        let call = instance.get_typed_func::<(i32, i32), i64>(&mut store, "seamgate_call").expect("a function");
+        let called = allocate.call(&mut store, 8).and_then(|at| call.call(&mut store, (at, 8)).map(|_| at));
+        called.map_err(|error| anyhow!("{error}"))
+    }
+
     fn answer(&mut self, request: &str) -> Result<(String, u64)> {
         self.call(request.as_bytes()).map_err(|code| anyhow!("{code}"))
     }
@@ -111,6 +120,7 @@ fn main() -> Result<ExitCode> {
     let mut trials = vec![
         trial("what_is_not_utf8_is_answered_with_its_place", what_is_not_utf8_is_answered_with_its_place),
         trial("a_warm_instance_stays_as_it_is", a_warm_instance_stays_as_it_is),
+        trial("each_call_has_all_of_the_arena", each_call_has_all_of_the_arena),
     ];
     trials.extend(cases()?.into_iter().map(|case| trial(case.name.clone(), move || same_answer(&case))));
     trials.extend(attacks()?.into_iter().filter_map(|attack| {
@@ -179,6 +189,30 @@ fn a_warm_instance_stays_as_it_is() -> Result<()> {
     ensure!((last_answer, last_pages) == (answer, pages), "{pages} pages, then {last_pages}");
     // The place of an answer on the heap differs a little.
     ensure!(last_fuel.abs_diff(*fuel) * 100 < *fuel, "{fuel} fuel, then {last_fuel}");
+    Ok(())
+}
+
+/// Whatever the calls before were, an argument is put where the first one was: in an arena that holds nothing else.
+fn each_call_has_all_of_the_arena() -> Result<()> {
+    let mut warm = HOST.instance();
+    let schema = json!({
+        "type": "array", "items": { "pattern": "^(a|b)+[0-9]{2,5}$", "format": "email", "maxLength": 40 },
+        "uniqueItems": true
+    });
+    let contract = json!({ "agent": "a", "repair": "syntax", "items": { "path": "$[*]" }, "schema": schema });
+    warm.answer(&json!({ "op": "register", "contract": contract }).to_string())?;
+    let mut first = None;
+    for number in 0..10_000 {
+        let texts: Vec<String> = (0..number % 97).map(|item| format!("ab{}@example.com", item * number % 89)).collect();
+        let end = ["", ",", "\n```", " and more"][number % 4];
+        let request = json!({ "agent": "a", "output": format!("{}{end}", json!(texts)) }).to_string();
+        warm.answer(&request)?;
+        let at = warm.at()?;
+        let now = (at, warm.pages());
+        // The first answer may be the first use of the heap.
+        let expected = *first.get_or_insert(now);
+        ensure!(now == expected, "call {number}: an argument and pages at {now:?}, not {expected:?}");
+    }
     Ok(())
 }
 

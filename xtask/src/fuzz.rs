@@ -15,7 +15,7 @@ use crate::run::{command, output, run, say};
 const FOLDER: &str = "target/fuzz";
 
 /// The targets and their dictionaries.
-const TARGETS: [(&str, &str); 16] = [
+const TARGETS: [(&str, &str); 17] = [
     ("extract", "text"),
     ("parse", "text"),
     ("repair", "text"),
@@ -32,6 +32,7 @@ const TARGETS: [(&str, &str); 16] = [
     ("decide", "profile"),
     ("run", "run"),
     ("sandbox", "text"),
+    ("arena", "text"),
 ];
 
 /// The flags of `cargo fuzz --sanitizer none`: counters at each edge, traces of comparisons. Overflow is an error.

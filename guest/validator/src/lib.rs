@@ -11,6 +11,9 @@ mod abi;
 #[cfg(target_arch = "wasm32")]
 #[path = "../../src/allocator.rs"]
 mod allocator;
+#[cfg(target_arch = "wasm32")]
+#[path = "../../src/arena.rs"]
+mod arena;
 #[rustfmt::skip]
 #[allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "generated; documented in wit/")]
 mod bindings;

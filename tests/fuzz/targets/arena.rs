@@ -1,0 +1,92 @@
+//! Allocations, other sizes, calls that end -> the arena of `guest/src/allocator.rs`, over a buffer: no two allocations in use
+//! overlap, each keeps what was written, and all of the room is free again once nothing is in use.
+#![no_main]
+
+use std::alloc::Layout;
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../../guest/src/arena.rs"]
+mod arena;
+
+use arena::Arena;
+
+/// The arena's address and length. Neither is aligned to more than a byte.
+const START: usize = 4097;
+const LENGTH: usize = 16 * 1024;
+
+/// An allocation in use: where it is, its layout, and the byte that it is full of.
+#[derive(Clone, Copy)]
+struct Held {
+    at: usize,
+    layout: Layout,
+    mark: u8,
+}
+
+struct Memory {
+    arena: Arena,
+    bytes: Vec<u8>,
+    held: Vec<Held>,
+    marks: u8,
+}
+
+impl Memory {
+    fn room() -> std::ops::Range<usize> {
+        START..START + LENGTH
+    }
+
+    fn of(&mut self, at: usize, size: usize) -> &mut [u8] {
+        &mut self.bytes[at - START..at - START + size]
+    }
+
+    fn take(&mut self, layout: Layout) -> Option<usize> {
+        let at = self.arena.take(Memory::room(), layout)?;
+        assert_eq!(at % layout.align(), 0, "not aligned");
+        let end = at + layout.size();
+        assert!(START <= at && end <= START + LENGTH, "outside of the arena");
+        let is_apart = |held: &Held| end <= held.at || held.at + held.layout.size() <= at;
+        assert!(self.held.iter().all(is_apart), "two allocations overlap");
+        self.marks = self.marks.wrapping_add(1);
+        let mark = self.marks;
+        self.of(at, layout.size()).fill(mark);
+        self.held.push(Held { at, layout, mark });
+        Some(at)
+    }
+
+    fn give_back(&mut self, index: usize) {
+        let Held { at, layout, mark } = self.held.swap_remove(index);
+        assert!(self.of(at, layout.size()).iter().all(|byte| *byte == mark), "an allocation was written over");
+        self.arena.give_back(at, layout.size());
+    }
+
+    fn resize(&mut self, index: usize, to: usize) {
+        let Held { at, layout, mark } = self.held[index];
+        let Ok(other) = Layout::from_size_align(to, layout.align()) else { return };
+        if self.arena.resize(Memory::room(), at, layout.size(), to) {
+            self.of(at, to).fill(mark);
+            self.held[index].layout = other;
+        } else if self.take(other).is_some() {
+            self.give_back(index);
+        }
+    }
+}
+
+fuzz_target!(|input: &[u8]| {
+    let mut memory = Memory { arena: Arena::new(), bytes: vec![0; LENGTH], held: Vec::new(), marks: 0 };
+    for step in input.chunks_exact(3) {
+        let size = usize::from(step[1]) * usize::from(step[2] & 0x1f) + 1;
+        let which = |memory: &Memory| usize::from(step[1]).checked_rem(memory.held.len());
+        match step[0] % 8 {
+            0..=2 => drop(Layout::from_size_align(size, 1 << (step[2] >> 5)).map(|layout| memory.take(layout))),
+            3 | 4 => which(&memory).into_iter().for_each(|index| memory.give_back(index)),
+            5 => which(&memory).into_iter().for_each(|index| memory.resize(index, size)),
+            6 => memory.arena.end_call(),
+            _ => memory.arena.begin_call(),
+        }
+    }
+    while !memory.held.is_empty() {
+        memory.give_back(memory.held.len() - 1);
+    }
+    let whole = Layout::from_size_align(LENGTH, 1);
+    assert!(whole.is_ok_and(|layout| memory.take(layout).is_some()), "the arena does not begin again");
+});
