@@ -11,10 +11,16 @@ pub(crate) fn request(request: &types::Request) -> core::Request<'_> {
         agent: request.agent.clone(),
         output: &request.output,
         finish: finish_back(request.finish),
-        lists: request.lists.iter().cloned().map(named_list_back).collect(),
+        lists: each(request.lists.clone(), named_list_back),
         evidence: request.evidence.as_ref().map(|all| all.iter().cloned().map(observation_back).collect()),
         invalid_utf8: request.invalid_utf8,
     }
+}
+
+/// Most lists are empty: for those, nothing is called.
+#[inline(always)]
+fn each<A, B>(given: Vec<A>, convert: fn(A) -> B) -> Vec<B> {
+    if given.is_empty() { Vec::new() } else { given.into_iter().map(convert).collect() }
 }
 
 fn span(given: core::Span) -> types::Span {
@@ -56,7 +62,7 @@ fn output_error(given: core::OutputError) -> types::OutputError {
         error: error_kind(given.error),
         schema_id: given.schema_id,
         agent_id: given.agent_id,
-        violations: given.violations.into_iter().map(violation).collect(),
+        violations: each(given.violations, violation),
         raw_output: given.raw_output,
         retryable: given.retryable,
     }
@@ -81,7 +87,7 @@ fn quarantined(given: core::Quarantined) -> types::Quarantined {
         reason: quarantine_reason(given.reason),
         span: given.span.map(span),
         snippet: given.snippet,
-        violations: given.violations.into_iter().map(violation).collect(),
+        violations: each(given.violations, violation),
     }
 }
 
@@ -174,15 +180,15 @@ pub(crate) fn report(given: core::Report) -> types::Report {
         contract: given.contract,
         output: given.output,
         error: given.error.map(output_error),
-        items: given.items.into_iter().map(item).collect(),
-        quarantined: given.quarantined.into_iter().map(quarantined).collect(),
-        changes: given.changes.into_iter().map(change).collect(),
-        candidates: given.candidates.into_iter().map(candidate).collect(),
+        items: each(given.items, item),
+        quarantined: each(given.quarantined, quarantined),
+        changes: each(given.changes, change),
+        candidates: each(given.candidates, candidate),
         notes: given.notes,
         review_required: given.review_required,
         feedback: given.feedback,
         wanted: wanted(given.wanted),
-        merged: given.merged.into_iter().map(merge_step).collect(),
+        merged: each(given.merged, merge_step),
     }
 }
 
@@ -200,7 +206,7 @@ pub(crate) fn fault(given: core::Fault) -> types::Fault {
     types::Fault {
         code: fault_code(given.code),
         message: given.message,
-        violations: given.violations.into_iter().map(violation).collect(),
+        violations: each(given.violations, violation),
         agents: given.agents,
     }
 }
@@ -239,7 +245,7 @@ fn dead_end(given: core::DeadEnd) -> stream::DeadEnd {
 pub(crate) fn progress(given: core::Progress) -> stream::Progress {
     stream::Progress {
         completeness: completeness(given.completeness),
-        items: given.items.into_iter().map(completed).collect(),
+        items: each(given.items, completed),
         dead_end: given.dead_end.map(dead_end),
     }
 }
@@ -318,7 +324,7 @@ fn output_error_back(given: types::OutputError) -> core::OutputError {
         error: error_kind_back(given.error),
         schema_id: given.schema_id,
         agent_id: given.agent_id,
-        violations: given.violations.into_iter().map(violation_back).collect(),
+        violations: each(given.violations, violation_back),
         raw_output: given.raw_output,
         retryable: given.retryable,
     }
@@ -343,7 +349,7 @@ fn quarantined_back(given: types::Quarantined) -> core::Quarantined {
         reason: quarantine_reason_back(given.reason),
         span: given.span.map(span_back),
         snippet: given.snippet,
-        violations: given.violations.into_iter().map(violation_back).collect(),
+        violations: each(given.violations, violation_back),
     }
 }
 
@@ -436,14 +442,14 @@ pub(crate) fn report_back(given: types::Report) -> core::Report {
         contract: given.contract,
         output: given.output,
         error: given.error.map(output_error_back),
-        items: given.items.into_iter().map(item_back).collect(),
-        quarantined: given.quarantined.into_iter().map(quarantined_back).collect(),
-        changes: given.changes.into_iter().map(change_back).collect(),
-        candidates: given.candidates.into_iter().map(candidate_back).collect(),
+        items: each(given.items, item_back),
+        quarantined: each(given.quarantined, quarantined_back),
+        changes: each(given.changes, change_back),
+        candidates: each(given.candidates, candidate_back),
         notes: given.notes,
         review_required: given.review_required,
         feedback: given.feedback,
         wanted: wanted_back(given.wanted),
-        merged: given.merged.into_iter().map(merge_step_back).collect(),
+        merged: each(given.merged, merge_step_back),
     }
 }

@@ -329,7 +329,7 @@ pub(super) fn guest(model: &Model) -> Result<String> {
                 function(list.named().unwrap_or_default(), Direction::Back)
             ),
             (Type::List(of), _) if of.named().is_some() => format!(
-                "request.{field}.iter().cloned().map({}).collect()",
+                "each(request.{field}.clone(), {})",
                 function(of.named().unwrap_or_default(), Direction::Back)
             ),
             _ => format!("request.{field}"),
@@ -340,6 +340,11 @@ pub(super) fn guest(model: &Model) -> Result<String> {
         });
     }
     out.push_str("}\n}\n");
+    out.push_str(
+        "\n/// Most lists are empty: for those, nothing is called.\n#[inline(always)]\n\
+         fn each<A, B>(given: Vec<A>, convert: fn(A) -> B) -> Vec<B> {\n\
+         if given.is_empty() { Vec::new() } else { given.into_iter().map(convert).collect() }\n}\n",
+    );
     let roots: Vec<&str> = ANSWERS.into_iter().chain(["completeness"]).collect();
     for definition in model.reachable(&ANSWERS)? {
         out.push_str(&guest_function(definition, Direction::Out, &roots));
@@ -376,7 +381,7 @@ fn guest_function(definition: &Definition, direction: Direction, roots: &[&str])
             format!("{text}.map({})", function(of.named().unwrap_or_default(), direction))
         }
         Type::List(of) if of.named().is_some() => {
-            format!("{text}.into_iter().map({}).collect()", function(of.named().unwrap_or_default(), direction))
+            format!("each({text}, {})", function(of.named().unwrap_or_default(), direction))
         }
         _ if CORE_STATIC.contains(&path(definition, member).as_str()) => format!("{text}.to_owned()"),
         _ => text,
