@@ -1,7 +1,6 @@
-//! Looking over bytes, eight at a time.
+//! Looking over bytes: eight at a time, or sixteen where the processor is WebAssembly's.
 
 const EACH: u64 = u64::MAX / 0xff;
-const HIGH: u64 = EACH * 0x80;
 
 /// How many bytes of a word come before the first whose highest bit is set in a mask.
 #[inline(always)]
@@ -9,23 +8,14 @@ fn before(mask: u64) -> usize {
     mask.trailing_zeros() as usize / 8
 }
 
-/// The highest bit of each byte that is below `bound`, which is at most 0x80. Bytes after the first may be marked
-/// wrongly, for the borrow that it takes.
-#[inline(always)]
-fn below(word: u64, bound: u64) -> u64 {
-    word.wrapping_sub(EACH * bound) & !word & HIGH
-}
-
 /// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
 #[inline(always)]
 pub(crate) fn plain(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let special =
-            below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1);
-        if special != 0 {
-            return index * 8 + before(special);
+    let (chunks, rest) = chunks(bytes);
+    for (index, chunk) in chunks.iter().enumerate() {
+        let at = first(chunk, is_special);
+        if at < CHUNK {
+            return index * CHUNK + at;
         }
     }
     let plain = |byte: &&u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
@@ -35,11 +25,11 @@ pub(crate) fn plain(bytes: &[u8]) -> usize {
 /// How many bytes are ASCII that is seen, the space among it.
 #[inline(always)]
 pub(crate) fn printable(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let special = not_printable(u64::from_le_bytes(*word));
-        if special != 0 {
-            return index * 8 + before(special);
+    let (chunks, rest) = chunks(bytes);
+    for (index, chunk) in chunks.iter().enumerate() {
+        let at = first(chunk, is_not_printable);
+        if at < CHUNK {
+            return index * CHUNK + at;
         }
     }
     bytes.len() - rest.len() + rest.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count()
@@ -48,24 +38,97 @@ pub(crate) fn printable(bytes: &[u8]) -> usize {
 /// How many bytes are the same but for quotes and backslashes.
 #[inline(always)]
 pub(crate) fn shown(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let special = not_printable(word)
-            | below(word ^ (EACH * u64::from(b'"')), 1)
-            | below(word ^ (EACH * u64::from(b'\\')), 1);
-        if special != 0 {
-            return index * 8 + before(special);
+    let (chunks, rest) = chunks(bytes);
+    for (index, chunk) in chunks.iter().enumerate() {
+        let at = first(chunk, |chunk| or(is_special(chunk), is_not_printable(chunk)));
+        if at < CHUNK {
+            return index * CHUNK + at;
         }
     }
     let shown = |byte: &&u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     bytes.len() - rest.len() + rest.iter().take_while(shown).count()
 }
 
-/// The highest bit of each byte that is not seen, or is not ASCII. Bytes after the first may be marked wrongly.
 #[inline(always)]
-fn not_printable(word: u64) -> u64 {
-    below(word, 0x20) | below(word ^ (EACH * 0x7f), 1) | word & HIGH
+fn chunks(bytes: &[u8]) -> (&[[u8; CHUNK]], &[u8]) {
+    bytes.as_chunks::<CHUNK>()
+}
+
+use wide::{CHUNK, first, is_not_printable, is_special, or};
+
+/// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
+#[cfg(not(target_arch = "wasm32"))]
+mod wide {
+    use super::{EACH, before};
+
+    pub(super) const CHUNK: usize = 8;
+
+    const HIGH: u64 = EACH * 0x80;
+
+    /// The highest bit of each byte that is below `bound`, which is at most 0x80. Bytes after the first may be marked
+    /// wrongly, for the borrow that it takes.
+    #[inline(always)]
+    fn below(word: u64, bound: u64) -> u64 {
+        word.wrapping_sub(EACH * bound) & !word & HIGH
+    }
+
+    /// How many bytes come before the first that is marked.
+    #[inline(always)]
+    pub(super) fn first(chunk: &[u8; CHUNK], marks: impl Fn(u64) -> u64) -> usize {
+        before(marks(u64::from_le_bytes(*chunk)))
+    }
+
+    #[inline(always)]
+    pub(super) fn or(a: u64, b: u64) -> u64 {
+        a | b
+    }
+
+    /// What does not stand for itself in a string.
+    #[inline(always)]
+    pub(super) fn is_special(word: u64) -> u64 {
+        below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1)
+    }
+
+    /// What is not seen, or is not ASCII.
+    #[inline(always)]
+    pub(super) fn is_not_printable(word: u64) -> u64 {
+        below(word, 0x20) | below(word ^ (EACH * 0x7f), 1) | word & HIGH
+    }
+}
+
+/// Sixteen bytes in a vector, each marked by all of its bits.
+#[cfg(target_arch = "wasm32")]
+mod wide {
+    use core::arch::wasm32::{
+        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128, v128_or as either,
+    };
+
+    pub(super) const CHUNK: usize = 16;
+
+    /// How many bytes come before the first that is marked.
+    #[inline(always)]
+    pub(super) fn first(chunk: &[u8; CHUNK], marks: impl Fn(v128) -> v128) -> usize {
+        let [low, high] = [0, 1].map(|half| chunk.as_chunks::<8>().0[half]).map(u64::from_le_bytes);
+        (u32::from(u8x16_bitmask(marks(u64x2(low, high)))) | 1 << CHUNK).trailing_zeros() as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn or(a: v128, b: v128) -> v128 {
+        either(a, b)
+    }
+
+    /// What does not stand for itself in a string.
+    #[inline(always)]
+    pub(super) fn is_special(bytes: v128) -> v128 {
+        let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
+        or(u8x16_lt(bytes, u8x16_splat(0x20)), or(is(b'"'), is(b'\\')))
+    }
+
+    /// What is not seen, or is not ASCII: that is negative.
+    #[inline(always)]
+    pub(super) fn is_not_printable(bytes: v128) -> v128 {
+        or(i8x16_lt(bytes, u8x16_splat(0x20)), u8x16_eq(bytes, u8x16_splat(0x7f)))
+    }
 }
 
 /// How many bytes are white space, before the first that is not.
@@ -121,8 +184,10 @@ pub(super) fn likely_nodes(bytes: &[u8]) -> usize {
     if bytes.len() < LARGE {
         return bytes.len() / 12 + 4;
     }
-    // Each value but the first comes after one of these.
-    bytes.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() + 1
+    // Each value but the first comes after one of these. In pieces whose count a byte holds: so many are counted at a time.
+    let counted =
+        |piece: &[u8]| piece.iter().map(|byte| u8::from(matches!(byte, b',' | b':' | b'[' | b'{'))).sum::<u8>();
+    bytes.chunks(u8::MAX.into()).map(|piece| usize::from(counted(piece))).sum::<usize>() + 1
 }
 
 #[cfg(test)]

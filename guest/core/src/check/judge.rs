@@ -448,14 +448,14 @@ fn within<F: Findings>(
     at: NodeId,
     sizes: Sizes,
     count: usize,
-    [few, many]: [BrokenRule; 2],
+    [few, many]: [fn() -> BrokenRule; 2],
 ) -> bool {
     let mut valid = true;
     if count < sizes.min {
-        fail!(valid, found, at, id, few);
+        fail!(valid, found, at, id, few());
     }
     if count > sizes.max {
-        fail!(valid, found, at, id, many);
+        fail!(valid, found, at, id, many());
     }
     valid
 }
@@ -627,8 +627,9 @@ impl<'d> Judge<'d> {
         seen: Option<&mut Seen>,
     ) -> bool {
         if schema.recurs {
-            // It asks the same of the same value: the answer is what the rest of it says.
-            if self.open.contains(&(id, at)) {
+            // It asks the same of the same value: the answer is what the rest of it says. Only values further out come
+            // before those of this one.
+            if self.open.iter().rev().take_while(|(_, value)| *value == at).any(|(schema, _)| *schema == id) {
                 return true;
             }
             self.open.push((id, at));
@@ -637,21 +638,10 @@ impl<'d> Judge<'d> {
             self.forgetful = self.forgetful.saturating_sub(1);
             self.forgetful == 0
         };
-        let key = (at, id, self.reading);
-        let decided = if remembers { self.decided.get(&key).copied() } else { None };
-        let valid = match decided {
-            Some((valid, hangs)) => {
-                self.met = self.met.wrapping_add(u32::from(hangs));
-                valid
-            }
-            None => {
-                let met = self.met;
-                let valid = self.judge_deeply(found, Rules { id, schema }, Value { at, kind }, seen);
-                if remembers {
-                    self.decided.insert(key, (valid, self.met != met));
-                }
-                valid
-            }
+        let valid = if remembers {
+            self.judge_remembering(found, Rules { id, schema }, Value { at, kind })
+        } else {
+            self.judge_deeply(found, Rules { id, schema }, Value { at, kind }, seen)
         };
         if schema.recurs {
             self.open.pop();
@@ -659,6 +649,27 @@ impl<'d> Judge<'d> {
         valid
     }
 
+    /// The same where judgements are remembered.
+    #[cold]
+    #[inline(never)]
+    fn judge_remembering<F: Findings>(
+        &mut self,
+        found: &mut F,
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
+    ) -> bool {
+        let key = (at, id, self.reading);
+        if let Some((valid, hangs)) = self.decided.get(&key).copied() {
+            self.met = self.met.wrapping_add(u32::from(hangs));
+            return valid;
+        }
+        let met = self.met;
+        let valid = self.judge_deeply(found, Rules { id, schema }, Value { at, kind }, None);
+        self.decided.insert(key, (valid, self.met != met));
+        valid
+    }
+
+    #[inline(always)]
     fn judge_deeply<F: Findings>(
         &mut self,
         found: &mut F,
@@ -671,9 +682,24 @@ impl<'d> Judge<'d> {
             Kind::Object => schema.unevaluated_members,
             _ => None,
         };
-        let Some(unevaluated) = unevaluated else {
-            return self.judge_parts(found, Rules { id, schema }, Value { at, kind }, seen);
-        };
+        match unevaluated {
+            None => self.judge_parts(found, Rules { id, schema }, Value { at, kind }, seen),
+            Some(unevaluated) => {
+                self.judge_unevaluated(found, Rules { id, schema }, Value { at, kind }, unevaluated, seen)
+            }
+        }
+    }
+
+    /// Judge what asks which items or members were evaluated.
+    #[inline(never)]
+    fn judge_unevaluated<F: Findings>(
+        &mut self,
+        found: &mut F,
+        Rules { id, schema }: Rules<'d>,
+        Value { at, kind }: Value,
+        unevaluated: SchemaId,
+        seen: Option<&mut Seen>,
+    ) -> bool {
         let mut valid = true;
         let mut own = Seen::of(self.document, at);
         let met = self.met;
@@ -770,7 +796,10 @@ impl<'d> Judge<'d> {
         let (min, max) = (rules.length.min, rules.length.max);
         if text.len() > max || text.len() < min.saturating_mul(4) {
             let length = text.chars().count();
-            demand!(valid, within(found, id, at, rules.length, length, [BrokenRule::MinLength, BrokenRule::MaxLength]));
+            demand!(
+                valid,
+                within(found, id, at, rules.length, length, [|| BrokenRule::MinLength, || BrokenRule::MaxLength])
+            );
         }
         if let Some(pattern) = &rules.pattern {
             match self.is_match(pattern, id, at, BrokenRule::Hanging, text) {
@@ -805,7 +834,7 @@ impl<'d> Judge<'d> {
         let mut valid = true;
         let document = self.document;
         let count = document.count(at);
-        demand!(valid, within(found, id, at, rules.length, count, [BrokenRule::MinItems, BrokenRule::MaxItems]));
+        demand!(valid, within(found, id, at, rules.length, count, [|| BrokenRule::MinItems, || BrokenRule::MaxItems]));
         if rules.closed && count > rules.prefix.len() {
             fail!(valid, found, at, id, BrokenRule::AdditionalItems);
         }
@@ -885,7 +914,7 @@ impl<'d> Judge<'d> {
         let count = document.count(at);
         demand!(
             valid,
-            within(found, id, at, rules.count, count, [BrokenRule::MinProperties, BrokenRule::MaxProperties])
+            within(found, id, at, rules.count, count, [|| BrokenRule::MinProperties, || BrokenRule::MaxProperties])
         );
         let waiting = self.waiting.len();
         let mut judged = self.members(found, id, rules, at, seen.as_deref_mut());
@@ -897,9 +926,23 @@ impl<'d> Judge<'d> {
         }
         self.waiting.truncate(waiting);
         demand!(valid, judged);
-        if rules.dependent.is_empty() {
-            return valid;
+        if !rules.dependent.is_empty() {
+            demand!(valid, self.dependent(found, id, rules, at, seen));
         }
+        valid
+    }
+
+    #[inline(never)]
+    fn dependent<F: Findings>(
+        &mut self,
+        found: &mut F,
+        id: SchemaId,
+        rules: &'d ObjectRules,
+        at: NodeId,
+        mut seen: Option<&mut Seen>,
+    ) -> bool {
+        let mut valid = true;
+        let document = self.document;
         for (name, _) in document.members(at) {
             for (number, dependent) in rules.dependents_of(document.string(name)) {
                 for (index, name) in dependent.required.iter().enumerate() {
@@ -976,22 +1019,28 @@ impl<'d> Judge<'d> {
             }
         }
         if required < rules.required {
-            if !F::ALL {
-                return false;
-            }
-            let mut there = vec![false; rules.members.len()];
-            for (name, _) in document.members(at) {
-                if let Some(number) = rules.names.find(document.string_bytes(name), document.name_hash(name)) {
-                    there[number] = true;
-                }
-            }
-            for (number, member) in rules.members.iter().enumerate() {
-                if member.required && !there[number] {
-                    fail!(valid, found, at, id, BrokenRule::Required(number));
-                }
-            }
+            demand!(valid, F::ALL && self.lacking(found, id, rules, at));
         }
         valid
+    }
+
+    /// Tell which members are missing.
+    #[cold]
+    #[inline(never)]
+    fn lacking<F: Findings>(&mut self, found: &mut F, id: SchemaId, rules: &'d ObjectRules, at: NodeId) -> bool {
+        let document = self.document;
+        let mut there = vec![false; rules.members.len()];
+        for (name, _) in document.members(at) {
+            if let Some(number) = rules.names.find(document.string_bytes(name), document.name_hash(name)) {
+                there[number] = true;
+            }
+        }
+        for (number, member) in rules.members.iter().enumerate() {
+            if member.required && !there[number] {
+                found.add(Failure { at, schema: id, why: BrokenRule::Required(number) });
+            }
+        }
+        false
     }
 
     /// Whether a member is valid of which it is not decided by which patterns' schemas, and otherwise by the additional one.
@@ -1199,10 +1248,16 @@ impl<'d> Judge<'d> {
     }
 
     /// Whether a value is valid by a schema that it need not be valid by: what it evaluates counts only if it is.
+    #[inline(always)]
     fn matches(&mut self, schema: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
-        let Some(seen) = seen else {
-            return self.is_valid(schema, at);
-        };
+        match seen {
+            None => self.is_valid(schema, at),
+            Some(seen) => self.matches_seen(schema, at, seen),
+        }
+    }
+
+    #[inline(never)]
+    fn matches_seen(&mut self, schema: SchemaId, at: NodeId, seen: &mut Seen) -> bool {
         let mut own = Seen::of(self.document, at);
         let matches = self.judge(&mut First, schema, at, Some(&mut own));
         if matches {

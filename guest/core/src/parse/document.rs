@@ -359,35 +359,55 @@ impl<'t> Document<'t> {
         match self.kind(id) {
             Kind::Array => {
                 out.push('[');
-                for (index, item) in self.items(id).enumerate() {
-                    if index > 0 {
+                let mut first = true;
+                for item in self.items(id) {
+                    if !std::mem::take(&mut first) {
                         out.push(',');
                     }
-                    self.write(item, out);
+                    self.write_within(item, out);
                 }
                 out.push(']');
             }
             Kind::Object => {
                 out.push('{');
-                for (index, (name, value)) in self.members(id).enumerate() {
-                    if index > 0 {
+                let mut first = true;
+                for (name, value) in self.members(id) {
+                    if !std::mem::take(&mut first) {
                         out.push(',');
                     }
-                    self.write(name, out);
+                    self.write_scalar(name, out);
                     out.push(':');
-                    self.write(value, out);
+                    self.write_within(value, out);
                 }
                 out.push('}');
             }
+            _ => self.write_scalar(id, out),
+        }
+    }
+
+    /// The same for what is in a container: mostly no container, for which nothing is called.
+    #[inline(always)]
+    fn write_within(&self, id: NodeId, out: &mut String) {
+        match self.kind(id) {
+            Kind::Array | Kind::Object => self.write(id, out),
+            _ => self.write_scalar(id, out),
+        }
+    }
+
+    #[inline(always)]
+    fn write_scalar(&self, id: NodeId, out: &mut String) {
+        let node = &self.nodes[id as usize];
+        match node.kind {
             // A string without escapes is written in the fewest already.
-            Kind::String if self.node(id).a != BORROWED => crate::text::push_json_string(out, self.string(id)),
-            _ => out.push_str(self.source(id)),
+            Kind::String if node.a != BORROWED => crate::text::push_json_string(out, self.string(id)),
+            _ => push_piece(out, self.text, node.span),
         }
     }
 
     /// The whole document as JSON text without optional white space.
     pub fn minified(&self) -> String {
-        let mut out = String::with_capacity(self.source(Self::ROOT).len());
+        // With room for the last piece to be copied as others are.
+        let mut out = String::with_capacity(self.source(Self::ROOT).len() + SHORT);
         self.write(Self::ROOT, &mut out);
         out
     }
@@ -436,6 +456,23 @@ impl<'t> Document<'t> {
             Kind::String => Cow::Borrowed(self.string(id)),
             _ => Cow::Borrowed(self.source(id)),
         }
+    }
+}
+
+/// Most pieces of a text are shorter, and copying so many bytes takes less time than a call to copy fewer.
+const SHORT: usize = 32;
+
+/// Append a piece of a text.
+#[inline(always)]
+fn push_piece(out: &mut String, text: &str, span: Span) {
+    let (start, length) = (span.start as usize, (span.end as usize).wrapping_sub(span.start as usize));
+    match text.get(start..start.wrapping_add(SHORT)) {
+        Some(short) if length <= SHORT && short.is_char_boundary(length) => {
+            let end = out.len() + length;
+            out.push_str(short);
+            out.truncate(end);
+        }
+        _ => out.push_str(span.of(text)),
     }
 }
 

@@ -193,101 +193,116 @@ impl<'t, 'c> Parser<'t, 'c> {
         self.at += scan::white_space(&self.bytes[self.at..]);
     }
 
+    #[cold]
     fn found(&mut self, kind: FindingKind, node: NodeId) {
         self.findings.push(Finding { kind, node });
     }
 
-    /// Whether values are kept here: not inside a container below the depth cap.
-    #[inline(always)]
-    fn keeps(&self) -> bool {
-        self.stack.last().is_none_or(|frame| frame.node.is_some())
-    }
-
-    #[inline(always)]
-    fn push(&mut self, node: Node) -> Option<NodeId> {
-        self.keeps().then(|| {
-            self.document.nodes.push(node);
-            (self.document.nodes.len() - 1) as NodeId
-        })
-    }
-
     /// One value, with everything inside it. On an error, what was expected at `self.at`.
+    // What changes with each byte is in locals, which a machine has in registers: where it reads, and the innermost
+    // container. `stack` has those around it, the first being none: what it holds is the value.
     fn value(&mut self) -> Result<(), &'static str> {
-        'value: loop {
-            self.skip_white_space();
-            match self.peek() {
-                Some(b'{' | b'[') if self.stack.len() >= MAX_LEVELS => return Err("no deeper nesting"),
-                Some(b'{') => {
-                    self.open(Kind::Object);
-                    self.skip_white_space();
-                    if self.peek() != Some(b'}') {
-                        self.name("a member name or '}'")?;
+        let bytes = self.bytes;
+        let mut at = self.at;
+        let mut frame = Frame { node: Some(Document::ROOT), count: 0, object: false };
+        let result = 'value: loop {
+            at += scan::white_space(&bytes[at..]);
+            let keeps = frame.node.is_some();
+            let read = match bytes.get(at) {
+                Some(b'{' | b'[') if self.stack.len() >= MAX_LEVELS => break Err("no deeper nesting"),
+                Some(bracket @ (b'{' | b'[')) => {
+                    let object = *bracket == b'{';
+                    let node =
+                        if keeps { self.open(if object { Kind::Object } else { Kind::Array }, at) } else { None };
+                    self.stack.push(std::mem::replace(&mut frame, Frame { node, count: 0, object }));
+                    at += 1;
+                    at += scan::white_space(&bytes[at..]);
+                    if bytes.get(at) == Some(if object { &b'}' } else { &b']' }) {
+                        Ok(())
+                    } else if !object {
                         continue 'value;
+                    } else {
+                        match self.name(&mut at, &mut frame, "a member name or '}'") {
+                            Ok(()) => continue 'value,
+                            Err(expected) => Err(expected),
+                        }
                     }
                 }
-                Some(b'[') => {
-                    self.open(Kind::Array);
-                    self.skip_white_space();
-                    if self.peek() != Some(b']') {
-                        continue 'value;
-                    }
-                }
-                Some(b'"') => self.string()?,
-                Some(b'-' | b'0'..=b'9') => self.number()?,
-                Some(b't') => self.literal("true", Kind::True)?,
-                Some(b'f') => self.literal("false", Kind::False)?,
-                Some(b'n') => self.literal("null", Kind::Null)?,
-                _ => return Err("a value"),
+                Some(b'"') => self.string(&mut at, keeps),
+                Some(b'-' | b'0'..=b'9') => self.number(&mut at, keeps),
+                Some(b't') => self.literal(&mut at, "true", Kind::True, keeps),
+                Some(b'f') => self.literal(&mut at, "false", Kind::False, keeps),
+                Some(b'n') => self.literal(&mut at, "null", Kind::Null, keeps),
+                _ => Err("a value"),
+            };
+            if read.is_err() {
+                break read;
             }
             // A value has ended, or a container without items begun: go on with the container around.
             loop {
-                let Some(frame) = self.stack.last_mut() else {
-                    return Ok(());
-                };
-                self.at += scan::white_space(&self.bytes[self.at..]);
-                match (frame.object, self.bytes.get(self.at)) {
-                    (true, Some(b'}')) | (false, Some(b']')) => self.close(),
+                if self.stack.is_empty() {
+                    break 'value Ok(());
+                }
+                at += scan::white_space(&bytes[at..]);
+                match (frame.object, bytes.get(at)) {
+                    (true, Some(b'}')) | (false, Some(b']')) => {
+                        at += 1;
+                        self.close(&frame, at);
+                        if let Some(around) = self.stack.pop() {
+                            frame = around;
+                        }
+                    }
                     (true, Some(b',')) => {
-                        self.at += 1;
-                        self.skip_white_space();
-                        self.name("a member name")?;
-                        continue 'value;
+                        at += 1;
+                        at += scan::white_space(&bytes[at..]);
+                        match self.name(&mut at, &mut frame, "a member name") {
+                            Ok(()) => continue 'value,
+                            Err(expected) => break 'value Err(expected),
+                        }
                     }
                     (false, Some(b',')) => {
                         frame.count += 1;
-                        self.at += 1;
+                        at += 1;
                         continue 'value;
                     }
-                    (true, _) => return Err("',' or '}'"),
-                    (false, _) => return Err("',' or ']'"),
+                    (true, _) => break 'value Err("',' or '}'"),
+                    (false, _) => break 'value Err("',' or ']'"),
                 }
             }
+        };
+        self.at = at;
+        if result.is_err() {
+            // Those that have not ended, and no others.
+            self.stack.push(frame);
+            self.stack.remove(0);
         }
+        result
     }
 
     #[inline(always)]
-    fn open(&mut self, kind: Kind) {
-        let node = if self.stack.len() < self.caps.depth {
-            self.push(Node::open(kind, self.at))
-        } else {
-            // One node stands for all that is deeper; it is empty, and said to be too deep.
-            let mut node = Node::scalar(kind, Span::new(self.at, self.at + 1));
-            node.b = self.document.nodes.len() as u32 + 1;
-            if let Some(node) = self.push(node) {
-                self.found(FindingKind::Depth, node);
-            }
-            None
-        };
-        self.at += 1;
-        self.stack.push(Frame { node, count: 0, object: kind == Kind::Object });
+    fn push(&mut self, node: Node) -> NodeId {
+        self.document.nodes.push(node);
+        (self.document.nodes.len() - 1) as NodeId
+    }
+
+    /// The node of a container; none below the depth cap, where values are read and not kept.
+    #[inline(always)]
+    fn open(&mut self, kind: Kind, at: usize) -> Option<NodeId> {
+        if self.stack.len() < self.caps.depth { Some(self.push(Node::open(kind, at))) } else { self.too_deep(kind, at) }
+    }
+
+    #[cold]
+    fn too_deep(&mut self, kind: Kind, at: usize) -> Option<NodeId> {
+        // One node stands for all that is deeper; it is empty, and said to be too deep.
+        let mut node = Node::scalar(kind, Span::new(at, at + 1));
+        node.b = self.document.nodes.len() as u32 + 1;
+        let node = self.push(node);
+        self.found(FindingKind::Depth, node);
+        None
     }
 
     #[inline(always)]
-    fn close(&mut self) {
-        self.at += 1;
-        let Some(frame) = self.stack.pop() else {
-            return;
-        };
+    fn close(&mut self, frame: &Frame, at: usize) {
         let Some(id) = frame.node else {
             return;
         };
@@ -295,7 +310,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         let next = nodes.len() as u32;
         let empty = next == id + 1;
         let node = &mut nodes[id as usize];
-        node.span.end = self.at as u32;
+        node.span.end = at as u32;
         node.b = next;
         // Items are counted by the commas between them, members by their names.
         node.a = frame.count + u32::from(!frame.object && !empty);
@@ -304,7 +319,9 @@ impl<'t, 'c> Parser<'t, 'c> {
             if count > self.caps.object_members {
                 self.found(FindingKind::ObjectMembers, id);
             }
-            self.duplicates(id);
+            if count > 1 {
+                self.duplicates(id);
+            }
         } else if count > self.caps.array_items {
             self.found(FindingKind::ArrayItems, id);
         }
@@ -350,70 +367,82 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     #[inline(always)]
-    fn name(&mut self, expected: &'static str) -> Result<(), &'static str> {
-        if self.peek() != Some(b'"') {
+    fn name(&mut self, at: &mut usize, frame: &mut Frame, expected: &'static str) -> Result<(), &'static str> {
+        let bytes = self.bytes;
+        if bytes.get(*at) != Some(&b'"') {
             return Err(expected);
         }
-        let start = self.at + 1;
-        self.string()?;
-        if let Some(frame) = self.stack.last_mut() {
-            frame.count += 1;
-            if let (Some(_), Some(name)) = (frame.node, self.document.nodes.last_mut()) {
-                name.set_hash(scan::hash(&self.bytes[start..self.at - 1]));
-            }
+        let start = *at + 1;
+        self.string(at, frame.node.is_some())?;
+        frame.count += 1;
+        if let (Some(_), Some(name)) = (frame.node, self.document.nodes.last_mut()) {
+            name.set_hash(scan::hash(&bytes[start..*at - 1]));
         }
-        self.skip_white_space();
-        if self.peek() != Some(b':') {
+        *at += scan::white_space(&bytes[*at..]);
+        if bytes.get(*at) != Some(&b':') {
             return Err("':'");
         }
-        self.at += 1;
+        *at += 1;
         Ok(())
     }
 
     #[inline(always)]
-    fn literal(&mut self, word: &'static str, kind: Kind) -> Result<(), &'static str> {
-        let start = self.at;
+    fn literal(&mut self, at: &mut usize, word: &'static str, kind: Kind, keeps: bool) -> Result<(), &'static str> {
+        let start = *at;
         for expected in word.bytes() {
-            if self.peek() != Some(expected) {
+            if self.bytes.get(*at) != Some(&expected) {
                 return Err(match kind {
                     Kind::True => "the literal 'true'",
                     Kind::False => "the literal 'false'",
                     _ => "the literal 'null'",
                 });
             }
-            self.at += 1;
+            *at += 1;
         }
-        self.push(Node::scalar(kind, Span::new(start, self.at)));
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn number(&mut self) -> Result<(), &'static str> {
-        let start = self.at;
-        let shape = number::scan(self.bytes, &mut self.at)?;
-        let node = self.push(Node::scalar(Kind::Number, Span::new(start, self.at)));
-        if let Some(node) = node
-            && !shape.fits(self.document.source(node))
-        {
-            self.found(FindingKind::NumberRange, node);
+        if keeps {
+            self.push(Node::scalar(kind, Span::new(start, *at)));
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn string(&mut self) -> Result<(), &'static str> {
-        let start = self.at;
-        self.at += 1;
-        self.skip_plain();
-        match self.peek() {
-            Some(b'"') => {
-                self.at += 1;
-                let span = Span::new(start, self.at);
-                let node = self.push(Node::borrowed_string(span));
-                self.string_cap(node, self.at - start - 2);
-                Ok(())
+    fn number(&mut self, at: &mut usize, keeps: bool) -> Result<(), &'static str> {
+        let start = *at;
+        let shape = number::scan(self.bytes, at)?;
+        if keeps {
+            let node = self.push(Node::scalar(Kind::Number, Span::new(start, *at)));
+            if !shape.fits(self.document.source(node)) {
+                self.found(FindingKind::NumberRange, node);
             }
-            Some(b'\\') => self.escaped_string(start),
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn string(&mut self, at: &mut usize, keeps: bool) -> Result<(), &'static str> {
+        let start = *at;
+        *at += 1;
+        *at += scan::plain(&self.bytes[*at..]);
+        if self.bytes.get(*at) != Some(&b'"') {
+            self.at = *at;
+            let read = self.other_string(start, keeps);
+            *at = self.at;
+            return read;
+        }
+        *at += 1;
+        if keeps {
+            let node = self.push(Node::borrowed_string(Span::new(start, *at)));
+            self.string_cap(node, *at - start - 2);
+        }
+        Ok(())
+    }
+
+    /// A string of which only the beginning, up to `self.at`, stands for itself.
+    #[cold]
+    #[inline(never)]
+    fn other_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {
+        match self.peek() {
+            Some(b'\\') => self.escaped_string(start, keeps),
             Some(_) => Err("an escape for this control character"),
             None => Err("'\"' to end the string"),
         }
@@ -426,8 +455,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     /// The rest of a string from its first escape on.
-    #[cold]
-    fn escaped_string(&mut self, start: usize) -> Result<(), &'static str> {
+    fn escaped_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {
         let decoded = self.document.decoded.len();
         let mut plain = start + 1;
         let mut lone = false;
@@ -446,11 +474,12 @@ impl<'t, 'c> Parser<'t, 'c> {
         }
         self.at += 1;
         let length = self.document.decoded.len() - decoded;
-        let node = self.push(Node::decoded_string(Span::new(start, self.at), decoded, length));
-        if node.is_none() {
+        if !keeps {
             self.document.decoded.truncate(decoded);
+            return Ok(());
         }
-        if let (Some(node), true) = (node, lone) {
+        let node = self.push(Node::decoded_string(Span::new(start, self.at), decoded, length));
+        if lone {
             self.found(FindingKind::LoneSurrogate, node);
         }
         self.string_cap(node, length);
@@ -458,10 +487,8 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     #[inline(always)]
-    fn string_cap(&mut self, node: Option<NodeId>, length: usize) {
-        if let Some(node) = node
-            && length > self.caps.string_bytes
-        {
+    fn string_cap(&mut self, node: NodeId, length: usize) {
+        if length > self.caps.string_bytes {
             self.found(FindingKind::StringBytes, node);
         }
     }
