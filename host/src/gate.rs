@@ -139,9 +139,9 @@ impl Gate {
     pub fn validate_with(&self, contract: &str, request: &Request) -> Result<Verdict, Fault> {
         let bytes = request.output().len() + request.evidence_bytes();
         let mut instance = self.once();
-        let judged = instance.small_enough(bytes).and_then(|()| {
-            instance.call(bytes + contract.len(), |exports| exports.validate_with(contract, request))
-        });
+        let judged = instance
+            .small_enough(bytes)
+            .and_then(|()| instance.call(bytes + contract.len(), |exports| exports.validate_with(contract, request)));
         instance.verdict(request.agent(), judged)
     }
 

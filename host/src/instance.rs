@@ -358,11 +358,7 @@ impl<'g> Instance<'g> {
     }
 
     /// Call an instance that holds state of an earlier call: a fresh one has none of it.
-    fn ongoing<T>(
-        &mut self,
-        bytes: usize,
-        call: impl FnOnce(&mut Caller) -> Answered<T>,
-    ) -> Result<(T, Usage), Fault> {
+    fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Answered<T>) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
         }

@@ -54,12 +54,7 @@ impl Registry {
     }
 
     /// Keep a profile that the component has accepted.
-    pub(crate) fn keep_profile(
-        &mut self,
-        text: &str,
-        info: ProfileInfo,
-        image: Option<Image>,
-    ) -> Result<(), Fault> {
+    pub(crate) fn keep_profile(&mut self, text: &str, info: ProfileInfo, image: Option<Image>) -> Result<(), Fault> {
         match self.profiles.get(&info.agent) {
             Some(held) if held.info.profile != info.profile => Err(Fault::BadProfile {
                 message: format!("the agent {:?} already has another profile: {}", info.agent, held.info.profile),

@@ -41,7 +41,7 @@ struct Instances {
 }
 
 enum Kind {
-    Component(component::InstancePre<Memory>, Interfaces),
+    Component(component::InstancePre<Memory>, Box<Interfaces>),
     /// A module that is the built-in one but for its data.
     Module(InstancePre<Memory>, Box<Functions>),
 }
@@ -70,7 +70,7 @@ pub(crate) enum Size {
 
 impl Size {
     /// Outputs up to this length are ordinary, in bytes: what they take of the memory, a slot keeps.
-    const ORDINARY: usize = 32 * 1024;
+    const ORDINARY: usize = 16 * 1024;
 
     pub(crate) fn of(bytes: usize) -> Self {
         if bytes <= Size::ORDINARY { Size::Ordinary } else { Size::Large }
@@ -87,7 +87,7 @@ impl Instances {
                 let linker = component::Linker::new(&engine);
                 let pre = linker.instantiate_pre(component).map_err(LoadError::not_a_validator)?;
                 let interfaces = Interfaces::of(&pre).map_err(LoadError::not_a_validator)?;
-                Kind::Component(pre, interfaces)
+                Kind::Component(pre, Box::new(interfaces))
             }
             Code::Module(module) => {
                 let mut linker = Linker::new(&engine);
@@ -160,7 +160,7 @@ impl Sandbox {
     /// The instances for a size. Where the large ones cannot have an engine of their own, there is one kind.
     fn instances(&self, size: Size) -> &Instances {
         let large = || {
-            let engine = engine::without_pool()?;
+            let engine = engine::second(&self.limits, self.slots.count())?;
             let code = self.ordinary.code.on(&engine).ok()?;
             Instances::new(engine, code).ok()
         };
@@ -183,7 +183,7 @@ impl Sandbox {
             Kind::Component(pre, interfaces) => {
                 yielding(&mut store)?;
                 let instance = Clock::start(self.limits.timeout).run(pre.instantiate_async(&mut store))?;
-                Ok(Exports::Component(ComponentExports::new(interfaces, instance)))
+                Ok(Exports::Component(Box::new(ComponentExports::new(interfaces, instance))))
             }
             Kind::Module(pre, functions) => {
                 let instance = pre.instantiate(&mut store)?;

@@ -33,11 +33,16 @@ pub struct Answer {
 impl Verdict {
     /// The verdict that a component gave, logged. The built-in component is trusted to give sound reports. The report of
     /// another one is checked first, which reads its documents again.
-    pub(crate) fn of(is_trusted: bool, agent: &str, judged: Result<(Box<Report>, Usage), Fault>) -> Result<Self, Fault> {
-        let sound = |(report, usage): (Box<Report>, Usage)| match (!is_trusted).then(|| report.contradiction()).flatten() {
-            Some(why) => Err(Fault::Trap { message: format!("invalid report: {why}") }),
-            None => Ok((report, usage)),
-        };
+    pub(crate) fn of(
+        is_trusted: bool,
+        agent: &str,
+        judged: Result<(Box<Report>, Usage), Fault>,
+    ) -> Result<Self, Fault> {
+        let sound =
+            |(report, usage): (Box<Report>, Usage)| match (!is_trusted).then(|| report.contradiction()).flatten() {
+                Some(why) => Err(Fault::Trap { message: format!("invalid report: {why}") }),
+                None => Ok((report, usage)),
+            };
         match judged.and_then(sound) {
             Ok((report, usage)) => {
                 log(&report, &usage);

@@ -54,7 +54,7 @@ pub(crate) fn observe_as(
     let tool = surface::known(profile, call).map_err(|reason| bad(format!("call: $.tool: {}", reason.message)))?;
     let nonce =
         facts.nonce.as_deref().ok_or_else(|| bad("facts: $.nonce must be there, random for each run".to_owned()))?;
-    let id = short(&format!("{}#{}", tool.name, call.key), 400);
+    let id = short(format!("{}#{}", tool.name, call.key), 400);
     let mark = mark(nonce, &id);
     let (artifact, bytes) = result.artifact();
     let rule = &tool.result;

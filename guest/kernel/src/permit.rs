@@ -103,7 +103,7 @@ impl Decision {
             1..=MAX_NAMED => format!("Allowed tools: {some}."),
             all => format!("Allowed tools: {some} and {} more.", all - MAX_NAMED),
         };
-        self.message = short(&format!("Call denied: {}. {some}", short(&reason.message, MAX_MESSAGE / 2)), MAX_MESSAGE);
+        self.message = short(format!("Call denied: {}. {some}", short(&reason.message, MAX_MESSAGE / 2)), MAX_MESSAGE);
         self.reasons = vec![reason];
         self.allowed = Some(allowed);
     }

@@ -34,8 +34,10 @@ fn codegen() -> Config {
     config
 }
 
-/// Memory that a slot keeps between instances, in bytes: the stack and the arena, which an ordinary verdict touches.
-const KEEP_RESIDENT: usize = 256 * 1024;
+/// Memory that a slot keeps between instances, in bytes: what an ordinary verdict touches of the stack, the statics, the arena
+/// and a contract. Pages beyond it are given back after each call, and cost a page fault in the next one. Pages that it keeps are
+/// overwritten after each call, whoever touched them.
+const KEEP_RESIDENT: usize = 512 * 1024;
 
 /// The same for its tables of functions.
 const KEEP_TABLES: usize = 64 * 1024;
@@ -96,14 +98,14 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u
     Ok((Engine::new(&config)?, few))
 }
 
-/// An engine without a pool: each instance reserves its own memory, and gives all of it back. `None` where the process may
-/// reserve only so many addresses: a pool has taken its share of them.
-pub(crate) fn without_pool() -> Option<Engine> {
+/// Another engine like a gate's, with a pool of its own. `None` where the process may reserve only so many addresses: the first
+/// has taken its share of them.
+pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     if room().is_some() {
         return None;
     }
-    let mut config = codegen();
-    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    let (mut config, pool) = config(limits, slots);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     Engine::new(&config).ok()
 }
 
@@ -135,6 +137,7 @@ fn is_out_of_addresses(_: &wasmtime::Error) -> bool {
 /// The free slots. A call that finds none waits: a full pool is backpressure, not an error.
 #[derive(Debug)]
 pub(crate) struct Slots {
+    count: u32,
     free: Mutex<u32>,
     freed: Condvar,
 }
@@ -145,7 +148,12 @@ pub(crate) struct Slot<'s>(&'s Slots);
 
 impl Slots {
     pub(crate) fn new(slots: u32) -> Self {
-        Slots { free: Mutex::new(slots), freed: Condvar::new() }
+        Slots { count: slots, free: Mutex::new(slots), freed: Condvar::new() }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
     }
 
     /// Take a slot. Waits until one is free.

@@ -4,8 +4,7 @@
 use std::cell::OnceCell;
 
 use wasmtime::{
-    Error, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, WasmParams,
-    WasmResults,
+    Error, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, WasmParams, WasmResults,
 };
 
 use crate::{
@@ -104,8 +103,13 @@ macro_rules! flat {
     (@ $argument:ident) => { u32 };
 }
 
+impl Flat for [u32; 0] {
+    type Params = ();
+
+    fn params(self) {}
+}
+
 flat! {
-    0: ;
     2: a b;
     3: a b c;
     4: a b c d;

@@ -35,7 +35,8 @@ const ANSWERS: [&str; 5] = ["report", "fault", "contract-info", "warning", "prog
 const TAKEN: [&str; 4] = ["report", "finish", "named-list", "observation"];
 
 /// What the host has types for.
-const HOST: [&str; 8] = ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation", "fault"];
+const HOST: [&str; 8] =
+    ["report", "contract-info", "warning", "progress", "finish", "named-list", "observation", "fault"];
 
 /// Those that callers never see: the library has faults of its own.
 const INTERNAL: [&str; 2] = ["fault", "fault-code"];
@@ -153,9 +154,8 @@ fn layout(definition: &Definition, name: &str) -> String {
             format!("\nabi::cases!({name} {{ {} }});\n", variants.join(", "))
         }
         Kind::Record(members) => {
-            let member = |member: &super::model::Member<Type>| {
-                format!("{}: {}", snake(&member.name), ty(&member.ty, &pascal))
-            };
+            let member =
+                |member: &super::model::Member<Type>| format!("{}: {}", snake(&member.name), ty(&member.ty, &pascal));
             let members: Vec<String> = members.iter().map(member).collect();
             format!("\nabi::record!({name} {{ {} }});\n", members.join(", "))
         }
@@ -328,10 +328,9 @@ pub(super) fn guest(model: &Model) -> Result<String> {
                 "request.{field}.as_ref().map(|all| all.iter().cloned().map({}).collect())",
                 function(list.named().unwrap_or_default(), Direction::Back)
             ),
-            (Type::List(of), _) if of.named().is_some() => format!(
-                "each(request.{field}.clone(), {})",
-                function(of.named().unwrap_or_default(), Direction::Back)
-            ),
+            (Type::List(of), _) if of.named().is_some() => {
+                format!("each(request.{field}.clone(), {})", function(of.named().unwrap_or_default(), Direction::Back))
+            }
             _ => format!("request.{field}"),
         };
         out.push_str(&match value == field {

@@ -381,7 +381,7 @@ impl<'p> Run<'p> {
         let reason = event.text("reason").map(|reason| format!(": {reason}")).unwrap_or_default();
         self.end_calls();
         self.state.stop = None;
-        self.state.end("cancelled", short(&format!("cancelled{by}{reason}"), 512));
+        self.state.end("cancelled", short(format!("cancelled{by}{reason}"), 512));
     }
 }
 
