@@ -18,8 +18,8 @@ use crate::{
     gate::Gate,
     instance::Instance,
     limits::Limits,
+    memory::Memory,
     options::Options,
-    sandbox::Memory,
 };
 
 impl Component {

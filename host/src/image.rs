@@ -4,7 +4,7 @@
 
 use wasmtime::{Memory as Linear, Result, Store};
 
-use crate::{engine::STACK, sandbox::Memory};
+use crate::{engine::STACK, memory::Memory};
 
 /// The size of a page of memory, in bytes.
 const PAGE: usize = 64 * 1024;

@@ -11,10 +11,11 @@ use crate::{
     fault::Fault,
     image::Image,
     limits::Usage,
+    memory::Memory,
     profile::ProfileInfo,
     registry::{Registered, Registry},
     request::Request,
-    sandbox::{Live, Memory, Sandbox, Size, Stopped},
+    sandbox::{Live, Sandbox, Size, Stopped},
     types::{ContractInfo, Finish, Progress, Report, Warning},
     verdict::{Answer, Verdict},
 };

@@ -43,6 +43,7 @@ mod instance;
 mod journal;
 mod json;
 mod limits;
+mod memory;
 mod options;
 mod profile;
 mod registry;

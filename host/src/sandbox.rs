@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use wasmtime::{Engine, InstancePre, Linker, ResourceLimiter, Store, Trap, component};
+use wasmtime::{Engine, InstancePre, Linker, Store, Trap, component};
 
 use crate::{
     cache::Cache,
     code::Code,
     component::Component,
-    engine::{self, Clock, LOOK, STACK, Slot, Slots, TABLE, TimedOut},
+    engine::{self, Clock, LOOK, STACK, Slot, Slots, TimedOut},
     exports::{
         Caller, Exports,
         component::{Exports as ComponentExports, Interfaces},
@@ -17,6 +17,7 @@ use crate::{
     fault::{Fault, LoadError},
     image::Image,
     limits::{Limits, Usage},
+    memory::Memory,
     options::Options,
 };
 
@@ -275,38 +276,5 @@ impl Live<'_> {
             Exports::Component(_) => false,
             Exports::Module(exports) => image.restore(exports.memory(), &mut self.store).is_ok(),
         }
-    }
-}
-
-/// The memory of an instance, as its limiter sees it.
-pub(crate) struct Memory {
-    limit: usize,
-    peak: usize,
-    /// The instance asked for more than the limit.
-    refused: bool,
-    /// Whether the guest runs on a stack of its own, and stops for a look at the clock.
-    pub(crate) yields: bool,
-}
-
-impl Memory {
-    fn new(limit: usize) -> Self {
-        Memory { limit, peak: 0, refused: false, yields: false }
-    }
-}
-
-impl ResourceLimiter for Memory {
-    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        if desired > self.limit {
-            self.refused = true;
-            // The instance ends here: to ask again and again takes time, and hardly any fuel.
-            return Err(wasmtime::Error::msg("the instance has no memory left"));
-        }
-        self.peak = self.peak.max(desired);
-        Ok(true)
-    }
-
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        // The same bound as in the pool, for engines without one.
-        Ok(desired <= TABLE)
     }
 }

@@ -82,13 +82,11 @@ def test_attempts_are_put_together_through_a_raw_call(gate: Gate) -> None:
     assert compared > 10
 
 
-# A request is JSON text here, which takes fuel and memory that a call from Rust does not, and a call from Python leaves
-# less of the stack: these end in a fault in place of the verdict that they have there.
+# A request is JSON text here, which takes fuel and memory that a call from Rust does not: these end in a fault in place of
+# the verdict that they have there.
 SHORT_OF = {
     "contracts/allow-values-flood": "out_of_fuel",
     "size/output-over-its-cap": "out_of_memory",
-    "stack/seven-alternatives-at-64-levels": "stack_overflow",
-    "stack/three-alternatives-at-128-levels": "stack_overflow",
 }
 
 

@@ -9,8 +9,8 @@ use wasmtime::{Store, component::ResourceAny};
 use crate::{
     engine::Clock,
     fault::Fault,
+    memory::Memory,
     request::{Request, to_wit},
-    sandbox::Memory,
     types::{self, ContractInfo, Finish, Progress, Report, Warning},
 };
 use module::{Guest, optional};

@@ -10,8 +10,8 @@ use wasmtime::{
 use crate::{
     abi::{self, Lift, Lower, Reader, Room},
     engine::Clock,
+    memory::Memory,
     request::Request,
-    sandbox::Memory,
     types::Observation,
 };
 
