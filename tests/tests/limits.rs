@@ -73,7 +73,8 @@ fn contracts_have_fuel_of_their_own() {
     let contract = patterns(20);
     gate.register(&contract).expect("a contract");
     let usage = gate.validate(&Request::new("many", "{}")).expect("a verdict").usage;
-    assert!(usage.fuel > Limits::default().fuel, "{usage:?}");
+    // It was compiled once, and nothing of that is the verdict's.
+    assert!(usage.fuel < 100_000, "{usage:?}");
     let fault = gate.validate_with(&contract, &Request::new("", "{}")).expect_err("too much for a call");
     let of_the_call = Limits::default().fuel + 500 * (contract.len() as u64 + 2);
     assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_call), "{fault:?}");
