@@ -128,6 +128,8 @@ fn seeds() -> Result<()> {
                 seed(target, &chosen(&outputs[0]))?;
             }
             seed("parse", &outputs[0])?;
+            // Any bytes: each three are a step.
+            seed("arena", &outputs[0])?;
             seed("claims", &outputs.join(&0))?;
             // Any bytes are choices.
             seed("judge", &outputs[0])?;

@@ -82,8 +82,8 @@ def test_attempts_are_put_together_through_a_raw_call(gate: Gate) -> None:
     assert compared > 10
 
 
-# A request is JSON text here, which takes fuel and memory that a call from Rust does not: these end in a fault in place of
-# the verdict that they have there.
+# A request is JSON text here, which takes fuel and memory that a call from Rust does not: these end in a fault in place
+# of the verdict that they have there.
 SHORT_OF = {
     "contracts/allow-values-flood": "out_of_fuel",
     "size/output-over-its-cap": "out_of_memory",
