@@ -279,7 +279,12 @@ impl<'g> Instance<'g> {
         bytes: usize,
         call: impl Fn(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
-        self.begin(bytes)?;
+        let is_long = self.once && Size::of(bytes) == Size::Large;
+        let live = self.begin(bytes)?;
+        if is_long {
+            // It would often have to be made again.
+            live.yielding()?;
+        }
         let clock = self.clock();
         match self.give_and_call(of, bytes, clock, &call) {
             Err(Stopped::Look) => {
