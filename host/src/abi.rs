@@ -160,9 +160,8 @@ impl Lift for String {
 
 impl Lower for String {
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()> {
-        let (start, length) = text(to, self)?;
-        start.lower(to, at)?;
-        length.lower(to, at + 4)
+        let written = text(to, self)?;
+        refer(to, at, written)
     }
 }
 
@@ -187,9 +186,8 @@ fn items<T: Lift>(from: &mut Reader<'_>, start: usize, length: usize) -> Result<
 
 impl<T: Lower> Lower for Vec<T> {
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()> {
-        let (start, length) = list(to, self)?;
-        start.lower(to, at)?;
-        length.lower(to, at + 4)
+        let written = list(to, self)?;
+        refer(to, at, written)
     }
 }
 
@@ -240,6 +238,12 @@ impl<T: Lift, E: Lift> Lift for Result<T, E> {
             true => Err(E::lift(from, payload)?),
         })
     }
+}
+
+/// Write where a text or a list is, and its length.
+fn refer(to: &mut impl Room, at: usize, (start, length): (u32, u32)) -> Result<()> {
+    start.lower(to, at)?;
+    length.lower(to, at + 4)
 }
 
 /// Write a text to room of its own. Gives its address and its length.
