@@ -39,15 +39,19 @@ impl<'t> Request<'t> {
 
     /// The same for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says where.
     pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
-        let invalid = std::str::from_utf8(output).err();
+        // Valid text, which most is, is looked at once: to replace what is not reads byte by byte.
+        let (output, invalid) = match std::str::from_utf8(output) {
+            Ok(text) => (Cow::Borrowed(text), None),
+            Err(error) => (String::from_utf8_lossy(output), Some(error.valid_up_to())),
+        };
         Request {
             agent: Cow::Borrowed(agent),
-            output: String::from_utf8_lossy(output),
+            output,
             finish: Finish::Unknown,
             lists: Vec::new(),
             evidence: None,
             // The gate refuses an output whose offsets do not fit.
-            invalid_utf8: invalid.map(|error| u32::try_from(error.valid_up_to()).unwrap_or(u32::MAX)),
+            invalid_utf8: invalid.map(|at| u32::try_from(at).unwrap_or(u32::MAX)),
         }
     }
 
