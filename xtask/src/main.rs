@@ -10,6 +10,7 @@ mod edge;
 mod fuzz;
 mod generate;
 mod guest;
+mod inside;
 mod install;
 mod js;
 mod package;

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     edge,
     guest::{self, EMBEDDED, METERED, MODULE},
+    inside,
     install::has_python,
     js, python,
     run::{PACKAGES, cargo, say},
@@ -45,6 +46,9 @@ pub(crate) fn package() -> Result<()> {
         made.push(to);
     }
     made.extend(crates(folder, version)?);
+    let inside = folder.join("inside");
+    inside::write(Some("seamgate-cli"), &inside)?;
+    made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?);
     match has_python() {
         true => made.push(python::wheel()?),

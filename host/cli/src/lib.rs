@@ -39,7 +39,7 @@ use status::Status;
 
 /// The gate between agents and strict code: one verdict on each output, from a sandbox
 #[derive(Parser)]
-#[command(version, propagate_version = true, after_help = status::HELP)]
+#[command(name = "seamgate", version, propagate_version = true, after_help = status::HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
