@@ -4,7 +4,6 @@ use std::{
     borrow::Cow,
     fmt,
     hash::{Hash, Hasher},
-    sync::{Arc, OnceLock},
 };
 
 use wasmparser::{Parser, Payload};
@@ -13,12 +12,12 @@ use wasmtime::Engine;
 use crate::{
     cache::Cache,
     code::{Code, CodeKind},
-    digest::digest,
     engine,
     fault::LoadError,
     profile::ProfileInfo,
     skeleton,
     types::ContractInfo,
+    wasm::{ComponentDigest, Wasm},
 };
 
 /// The component of this version, and the precompiled code of its core module. Each is empty where the build had none.
@@ -41,12 +40,11 @@ static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/harness.cwasm"));
 /// ```
 #[derive(Clone)]
 pub struct Component {
-    wasm: Cow<'static, [u8]>,
+    wasm: Wasm,
     builtin: bool,
     /// Whether the library may call its core module itself.
     straight: bool,
-    /// Computed on first use: it takes milliseconds.
-    digest: OnceLock<Arc<str>>,
+    digest: ComponentDigest,
 }
 
 impl fmt::Debug for Component {
@@ -66,7 +64,7 @@ impl Component {
 
     /// The component of this version, precompiled. It loads in about a millisecond.
     pub fn builtin() -> Self {
-        Component { wasm: Cow::Borrowed(WASM), builtin: true, straight: true, digest: OnceLock::new() }
+        Component::new(Wasm::known(WASM, DIGEST), true)
     }
 
     /// Another component, in WebAssembly's binary format. The first gate with it takes seconds to compile it. The code is
@@ -74,7 +72,11 @@ impl Component {
     pub fn from_bytes(wasm: impl Into<Vec<u8>>) -> Self {
         let wasm = wasm.into();
         let builtin = wasm == WASM && !wasm.is_empty();
-        Component { builtin, straight: true, wasm: Cow::Owned(wasm), digest: OnceLock::new() }
+        Component::new(Wasm::new(Cow::Owned(wasm)), builtin)
+    }
+
+    fn new(wasm: Wasm, builtin: bool) -> Self {
+        Component { digest: wasm.digest(), wasm, builtin, straight: true }
     }
 
     /// The same, never called but as a component. Tests see that it makes no difference.
@@ -123,14 +125,11 @@ impl Component {
 
     /// `sha256:` and the digest of the bytes.
     pub fn digest(&self) -> &str {
-        self.shared_digest()
+        &self.digest
     }
 
-    pub(crate) fn shared_digest(&self) -> &Arc<str> {
-        self.digest.get_or_init(|| match self.builtin {
-            true => Arc::from(DIGEST),
-            false => Arc::from(digest(&self.wasm)),
-        })
+    pub(crate) fn shared_digest(&self) -> &ComponentDigest {
+        &self.digest
     }
 
     /// The code for an engine, precompiled if that fits this machine.

@@ -55,6 +55,7 @@ mod session;
 mod skeleton;
 mod types;
 mod verdict;
+mod wasm;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
@@ -90,3 +91,4 @@ pub use types::{
     Quarantined, Report, Source, Span, Violation, Wanted, Warning,
 };
 pub use verdict::{Answer, Verdict};
+pub use wasm::ComponentDigest;

@@ -1,8 +1,8 @@
 //! Limits on one call, and what a call used.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use crate::defaults;
+use crate::{defaults, wasm::ComponentDigest};
 
 /// Limits on one call into the sandbox. A call that passes one ends in a [`Fault`](crate::Fault), never in a verdict. The
 /// methods change one limit each.
@@ -114,5 +114,5 @@ pub struct Usage {
     /// Wall-clock time inside the sandbox.
     pub elapsed: Duration,
     /// The component that used it: `sha256:` and the digest of its bytes. Only fuel of the same component compares.
-    pub component: Arc<str>,
+    pub component: ComponentDigest,
 }

@@ -1,6 +1,6 @@
 //! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use wasmtime::{Engine, InstancePre, Linker, Store, Trap, component};
 
@@ -216,7 +216,7 @@ impl Sandbox {
                     fuel: given.saturating_sub(store.get_fuel().unwrap_or(0)),
                     memory: store.data().peak,
                     elapsed,
-                    component: Arc::clone(self.component.shared_digest()),
+                    component: self.component.shared_digest().clone(),
                 };
                 Ok((value, usage))
             }
