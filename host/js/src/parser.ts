@@ -77,6 +77,17 @@ export class ResultParser {
       ? { ...result, data: checked.value }
       : { ...result, success: false, data: null, validationErrors: checked.wrong, feedback: feedback(checked.wrong) };
   }
+
+  /**
+   * Text for an agent's prompt: what its output must be for {@link ResultParser.parseWithSchema}.
+   *
+   * @throws {SeamgateFault} `bad_contract`: the schema cannot be used.
+   * @throws {TypeError} The schema does not say what it is in JSON.
+   */
+  describeSchema(schema: StandardSchema | JsonSchema): string {
+    const { gate, info } = compiled(contractFor(schema), this.#gate);
+    return gate.describe(info.agent);
+  }
 }
 
 function of<T>(report: Judged<T>, usage: Usage): ParseResult<T> {

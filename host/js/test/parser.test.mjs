@@ -100,6 +100,11 @@ test("what a schema's own check says is bounded and shows what cannot be seen", 
   assert.equal(validationErrors[7].received, "");
 });
 
+test("schemas are described", () => {
+  assert.match(parser.describeSchema(z.object({ n: z.int() })), /"n": integer/);
+  assert.match(parser.describeSchema({ type: "integer" }), /integer/);
+});
+
 test("schemas that cannot be used say so", () => {
   const own = { "~standard": { version: 1, vendor: "own", validate: (value) => ({ value }) } };
   assert.throws(

@@ -11,7 +11,7 @@ from ._feedback import feedback
 from ._gate import Contract, Evidence, Gate, Lists, Output
 from ._models import Model
 from ._report import Report
-from ._schemas import compiled, contract_of
+from ._schemas import Compiled, compiled, contract_of
 from ._types import ContractInfo, Finish, Violation
 
 T = TypeVar("T")
@@ -155,21 +155,31 @@ class ResultParser:
             SeamgateFault: `bad_contract` where the schema cannot be used; or a limit was passed.
             ImportError: The schema is a type, and Pydantic is not installed.
         """
-        limits = self.registry.gate.limits
-        if isinstance(schema, (Mapping, bool)):
-            schema = dict(schema) if isinstance(schema, Mapping) else schema
-            made = compiled(contract_of(_json.text(schema)), limits)
-            return _result(made.gate.validate(made.info.agent, output, finish=finish).report)
-        model = Model(schema)
-        # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
-        made = compiled(contract_of(model.schema, '"patterns":"backtracking",'), limits)
+        made, model = self._compiled(schema)
         report = made.gate.validate(made.info.agent, output, finish=finish).report
-        if report.output_json is None:
+        if model is None or report.output_json is None:
             return _result(report)
         instance, violations = model.read(report.output_json)
         if not violations:
             return replace(_result(report), data=instance)
         return NotParsed(None, report.raw, report, violations, None, feedback(violations))
+
+    def describe_schema(self, schema: Any) -> str:
+        """Text for an agent's prompt: what its output must be for `parse_with_schema`.
+
+        Args and errors are those of `parse_with_schema`.
+        """
+        made, _ = self._compiled(schema)
+        return made.gate.describe(made.info.agent)
+
+    def _compiled(self, schema: Any) -> tuple[Compiled, Model | None]:
+        limits = self.registry.gate.limits
+        if isinstance(schema, (Mapping, bool)):
+            schema = dict(schema) if isinstance(schema, Mapping) else schema
+            return compiled(contract_of(_json.text(schema)), limits), None
+        model = Model(schema)
+        # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
+        return compiled(contract_of(model.schema, '"patterns":"backtracking",'), limits), model
 
 
 def _result(report: Report) -> ParseResult[Any]:
