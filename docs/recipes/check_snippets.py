@@ -40,7 +40,6 @@ STRICT = {
     "target": "ES2023",
     "types": ["node"],
     "strict": True,
-    "noUncheckedIndexedAccess": True,
     "skipLibCheck": True,
     "noEmit": True,
 }
@@ -104,7 +103,9 @@ def in_typescript(pages, folder, compiler):
         given = "\n".join(text for name, text in GIVEN_IN_TYPESCRIPT.items() if name in used - defined)
         files.append(folder / f"{name}.ts")
         files[-1].write_text(f"{given}\n{code}\nexport {{}};\n")
-    configuration = {"compilerOptions": STRICT, "files": [file.name for file in files]}
+    # The types of Node are beside the compiler.
+    types = {"typeRoots": [str(compiler.parents[2] / "@types")]}
+    configuration = {"compilerOptions": {**STRICT, **types}, "files": [file.name for file in files]}
     (folder / "tsconfig.json").write_text(json.dumps(configuration))
     subprocess.run(["node", compiler, "--project", folder], check=True)
     return len(files)

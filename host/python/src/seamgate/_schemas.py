@@ -50,6 +50,9 @@ def compiled(contract: str, limits: Limits) -> Compiled:
     # An agent has one contract in a gate. That it is one is seen in a gate with nothing else.
     agent = _agent(contract)
     with _lock:
+        known = kept.contracts.get(contract)
+        if known is not None:
+            return known
         gate = next((gate for gate in kept.gates if not gate.has(agent)), None)
         if gate is None:
             gate = Gate(limits=limits)
