@@ -76,7 +76,7 @@ def lacking(code):
 
 
 def in_python(pages, folder, checker, node):
-    """Returns how many snippets there are."""
+    """Returns how many there are."""
     files = [Path(page) for page in pages if page.endswith(".py")]
     pages = [page for page in pages if page.endswith(".md")]
     for name, code in snippets(pages, ["python"]):
@@ -93,7 +93,7 @@ def in_python(pages, folder, checker, node):
 
 
 def in_typescript(pages, folder, compiler):
-    """Returns how many snippets there are."""
+    """Returns how many there are."""
     files = []
     for name, code in snippets([page for page in pages if page.endswith(".md")], ["js", "ts"]):
         imported = set(re.findall(r"\w+", " ".join(re.findall(r"^import \{(.*?)\}", code, re.MULTILINE))))
@@ -119,7 +119,7 @@ def main():
     (folder / "package.json").write_text('{ "type": "module" }\n')
     count = in_python(pages, folder, checker, Path(node).resolve())
     more = in_typescript(pages, folder, Path(compiler).resolve())
-    print(f"{count} snippets in Python and {more} in TypeScript and JavaScript have no errors of types")
+    print(f"{count} programs and snippets in Python, and {more} in TypeScript and JavaScript, have no errors of types")
 
 
 if __name__ == "__main__":
