@@ -9,8 +9,10 @@ mod confine;
 mod console;
 mod contracts;
 mod describe;
+mod diff;
 mod error;
 mod evidence;
+mod examples;
 mod folder;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;
@@ -26,8 +28,10 @@ mod private;
 mod process;
 mod run;
 mod safe;
+mod schema;
 mod status;
 mod stream;
+mod test;
 mod trace;
 mod why;
 
@@ -59,6 +63,12 @@ enum Command {
     Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
+    /// Hold contracts to example outputs with expected verdicts
+    #[command(after_help = test::HELP)]
+    Test(test::Arguments),
+    /// Compare two versions of a contract: what became narrower or wider, and whom that breaks
+    #[command(after_help = diff::HELP)]
+    Diff(diff::Arguments),
     /// Make a component with compiled contracts and profiles inside
     Bake(bake::Arguments),
     /// Print the part of an agent's prompt that describes its output, or what it may do
@@ -86,6 +96,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
