@@ -10,6 +10,7 @@ mod edge;
 mod fuzz;
 mod generate;
 mod guest;
+mod hooks;
 mod inside;
 mod install;
 mod js;
@@ -92,6 +93,8 @@ enum Command {
     },
     /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
     Recipes,
+    /// Test the hooks for pre-commit and the action for GitHub. Installs pre-commit.
+    Hooks,
     /// Compare all cases in other runtimes, and rewrite tests/runtimes/README.md. Installs them.
     Runtimes,
     /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
@@ -146,6 +149,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Demo => {
             demo::demo()?;
             demo_agent::demo()?;
+            demo::end();
         }
         Command::DemoLlm => demo_llm::demo()?,
         Command::Test { arguments } => match arguments.is_empty() {
@@ -161,6 +165,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
         Command::Recipes => recipes::test()?,
+        Command::Hooks => hooks::test()?,
         Command::Runtimes => runtimes::runtimes()?,
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,

@@ -16,6 +16,7 @@ mod examples;
 mod folder;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;
+mod init;
 mod input;
 mod inspect;
 mod journal;
@@ -63,6 +64,8 @@ enum Command {
     Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
+    /// Make a contract to start from, with a schema and an example output that passes
+    Init(init::Arguments),
     /// Hold contracts to example outputs with expected verdicts
     #[command(after_help = test::HELP)]
     Test(test::Arguments),
@@ -96,6 +99,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
