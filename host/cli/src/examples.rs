@@ -30,13 +30,18 @@ pub(crate) fn contracts(folder: &Path) -> Result<Vec<PathBuf>> {
     let context = || format!("cannot read {}", folder.display());
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).with_context(context)? {
-        let path = entry.with_context(context)?.path();
+        let path = plain(folder).join(entry.with_context(context)?.file_name());
         if path.to_string_lossy().ends_with(".contract.json") {
             paths.push(path);
         }
     }
     paths.sort();
     Ok(paths)
+}
+
+/// A folder as its files are named by: not at all, if it is the current one.
+pub(crate) fn plain(folder: &Path) -> &Path {
+    folder.strip_prefix(".").unwrap_or(folder)
 }
 
 /// The folder with the examples of a contract.

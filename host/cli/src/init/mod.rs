@@ -62,7 +62,8 @@ const TEMPLATE: &str = include_str!("template.schema.json");
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let start = start(arguments)?;
     let agent = &start.agent;
-    let named = |end: &str| arguments.folder.join(format!("{agent}.{end}"));
+    let folder = examples::plain(&arguments.folder);
+    let named = |end: &str| folder.join(format!("{agent}.{end}"));
     let schema_name = format!("{agent}.schema.json");
     let schema: Value = serde_json::from_str(&start.schema).context("the schema is not JSON")?;
     let contract = |schema: Value| {
@@ -83,7 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let contract_file = named("contract.json");
     let mut files = vec![
         (contract_file.clone(), serde_json::to_string_pretty(&contract(json!(schema_name)))? + "\n"),
-        (arguments.folder.join(&schema_name), start.schema.clone()),
+        (folder.join(&schema_name), start.schema.clone()),
     ];
     // A schema that already has the name and the place stays as it is.
     let is_there = arguments.from_schema.as_deref().is_some_and(|from| is_one_file(from, &files[1].0));

@@ -303,10 +303,15 @@ impl<'p> Sampler<'p> {
         if self.wild && self.random.chance(25) {
             return self.random.one(&self.pool.strings).cloned().unwrap_or_default();
         }
+        let by_format = texts("format").and_then(of_format);
+        // What is of the format is the likelier to match the pattern, too.
+        if let Some(text) = by_format.filter(|_| !self.wild || self.random.chance(50)) {
+            return text.to_owned();
+        }
         if let Some(text) = texts("pattern").and_then(|pattern| self.matching(pattern, least)) {
             return text;
         }
-        if let Some(text) = texts("format").and_then(of_format) {
+        if let Some(text) = by_format {
             return text.to_owned();
         }
         let length = match self.wild {
