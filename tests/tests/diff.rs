@@ -10,7 +10,7 @@ use seamgate_tests::{
 use serde_json::{Map, Value, json};
 
 /// Pairs of schemas to compare, unless `DIFF_PAIRS` says another number.
-const PAIRS: u64 = 400;
+const PAIRS: u64 = 200;
 
 /// Documents for each pair that is said to be compatible.
 const DOCUMENTS: usize = 10_000;

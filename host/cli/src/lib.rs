@@ -14,6 +14,7 @@ mod error;
 mod evidence;
 mod examples;
 mod folder;
+mod format;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;
 mod init;
@@ -22,6 +23,7 @@ mod inspect;
 mod journal;
 mod lint;
 mod lists;
+mod manual;
 mod mcp;
 mod ndjson;
 mod picture;
@@ -38,7 +40,8 @@ mod why;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use anstream::ColorChoice;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 use status::Status;
 
@@ -84,6 +87,40 @@ enum Command {
     /// Follow a claim of a run's answer back: to its observations, results, calls, permissions and prompts
     #[command(after_help = why::HELP)]
     Why(why::Arguments),
+    /// Print what a shell needs to complete commands
+    Completions(manual::Completions),
+    /// Print a page of the manual, in the format of `man`
+    Man(manual::Manual),
+}
+
+/// Whether there are colours without a terminal, too: where `FORCE_COLOR` says so. `NO_COLOR` says more.
+fn has_color() -> bool {
+    let says = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    says("FORCE_COLOR") && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0") && !says("NO_COLOR")
+}
+
+/// Parse the arguments. Where they are invalid, or ask for help, the process ends here.
+fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut command = Arguments::command();
+    if has_color() {
+        command = command.color(clap::ColorChoice::Always);
+    }
+    let matches = command.try_get_matches_from_mut(&arguments);
+    let error = match matches.and_then(|mut matches| Arguments::from_arg_matches_mut(&mut matches)) {
+        Ok(parsed) => return parsed,
+        Err(error) => error,
+    };
+    let is_run = arguments.get(1).is_some_and(|name| name == "run") && !arguments.iter().any(|word| word == "--");
+    let is_unclear = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument);
+    if is_run && is_unclear {
+        let _ = error.print();
+        console::say(
+            "\nThe agent and its arguments stand after '--':\n\n  seamgate run -c CONTRACT -- AGENT ARGUMENT...",
+        );
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// Run the command line. The first of the arguments is the name that the program was started by. Where they are invalid, or ask
@@ -93,7 +130,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
     }
-    let status = match Arguments::parse_from(arguments).command {
+    if has_color() {
+        ColorChoice::Always.write_global();
+    }
+    let status = match parsed(arguments).command {
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
@@ -107,6 +147,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
     };
     status
         .unwrap_or_else(|error| {

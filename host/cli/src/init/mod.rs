@@ -106,14 +106,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     }
     let mut said: Vec<String> = files.iter().map(|(path, _)| format!("made {}", path.display())).collect();
     if outputs.is_empty() {
-        said.push("no example that passes was found: write an output into the folder of examples".to_owned());
-        said.push(format!("         {}", folder.display()));
+        said.push(format!("no example that passes was found: write an output into {}", folder.display()));
     }
     let found = gate.lint(&whole.to_string()).map_err(FaultError)?.len();
     if found > 0 {
         said.push(format!("seamgate lint {} has {} for it", contract_file.display(), count(found, "remark")));
     }
-    said.push(format!("next: seamgate test {}", arguments.folder.display()));
+    if !outputs.is_empty() {
+        said.push(format!("next: seamgate test {}", arguments.folder.display()));
+    }
     print(&safe(&said.join("\n")))?;
     Ok(Status::Accepted)
 }
