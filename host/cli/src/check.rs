@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use seamgate::{Disposition, Finish, Gate, Request, Span, Verdict};
 
 use crate::{
-    console::{print, say},
+    console::{print, print_all, say},
     contracts,
     error::FaultError,
     evidence,
@@ -139,7 +139,7 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     }
     let told = sum.told("output");
     match format {
-        Some(format) => print(&written(format, "seamgate check", &checked, &told))?,
+        Some(format) => print_all(&written(format, "seamgate check", &checked, &told))?,
         None => say(&format!("seamgate: {told}")),
     }
     Ok(sum.worst())
