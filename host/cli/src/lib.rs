@@ -155,7 +155,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                console::say(&format!("seamgate: {}", safe::safe(&format!("{error:#}"))));
+                console::say(&format!("seamgate: {}", safe::safe(&error::told(&error))));
             }
             status
         })
