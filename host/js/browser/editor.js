@@ -37,6 +37,8 @@ export class Editor {
   #current = -1;
   /** The piece of the sheet that says itself. */
   #said;
+  /** Where the caret is since the text was typed. */
+  #typedAt;
 
   /** `changed` is called when a person has changed the text. */
   constructor(root, changed) {
@@ -158,7 +160,9 @@ export class Editor {
     field.addEventListener("blur", () => this.#hide());
     this.#paper.addEventListener("scroll", () => this.#place());
     document.addEventListener("selectionchange", () => {
-      if (document.activeElement === field) {
+      // While it is typed, nothing is put over the text.
+      if (document.activeElement === field && field.selectionStart !== this.#typedAt) {
+        this.#typedAt = undefined;
         this.#caret(field.selectionStart);
       }
     });
@@ -168,8 +172,8 @@ export class Editor {
     const before = this.#text;
     const marks = this.#marks;
     this.text = text;
-    this.#marks = moved(marks, before, this.#text);
-    this.#draw();
+    this.marks = moved(marks, before, this.#text);
+    this.#typedAt = this.#field.selectionStart;
     this.#changed();
   }
 

@@ -1,7 +1,7 @@
 // What a verdict says is wrong, as it is shown: in a list, and as marks in the text.
 
 import { placeOf } from "./place.js";
-import { cut, element, locate, visible } from "./text.js";
+import { cut, element, locate, visible, whole } from "./text.js";
 
 /** As much of a line is shown before and after what is wrong. */
 const AROUND = 60;
@@ -80,11 +80,11 @@ export function marksOf(all, text) {
       continue;
     }
     const [start, end] = span.map((offset) => places.get(offset));
-    finding.line = { ...start, to: end.at };
     // With findings inside, those are where to go.
     const isStop = !(finding.inside ?? []).some((inner) => inner.span !== null);
     const { level, code, text: message } = finding;
     const seen = level === "item" ? [start.at, end.at] : underlined(text, start.at, end.at);
+    finding.line = { ...start, to: Math.min(end.at, seen[1]) };
     finding.mark = { from: seen[0], to: seen[1], level, code, text: message, isStop };
     if (seen[1] > seen[0]) {
       marks.push(finding.mark);
@@ -114,12 +114,16 @@ function linesAt(text, offsets) {
   return { places };
 }
 
-/** What is underlined for a span: of several lines the first, and of nothing a character beside it. */
+/**
+ * What is underlined for a span: of several lines the first, of a long array or object its bracket, and of nothing a
+ * character beside it.
+ */
 function underlined(text, start, end) {
   const line = text.indexOf("\n", start);
-  const to = line === -1 || line > end ? end : line;
+  const most = "[{".includes(text[start]) && end - start > AROUND ? start + 1 : start + 4 * AROUND;
+  const to = Math.min(end, most, line === -1 ? end : line);
   if (to > start) {
-    return [start, to];
+    return [start, whole(text, to)];
   }
   const isAtEnd = start >= text.length || text[start] === "\n";
   return isAtEnd ? [Math.max(0, start - 1), start] : [start, start + 1];

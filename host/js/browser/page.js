@@ -85,6 +85,12 @@ async function change(text) {
   current = { text, judge: undefined, fault: undefined, prompt: "" };
   await before?.close();
   try {
+    if (text.trim() === "") {
+      throw new SeamgateFault(
+        "bad_contract",
+        "the contract is empty: it must be a JSON object with an agent and a schema",
+      );
+    }
     const violations = await syntax(text);
     if (violations.length > 0) {
       const [{ message }] = violations;
@@ -222,6 +228,8 @@ async function play() {
     return;
   }
   isPlaying = true;
+  // Not each step is read out.
+  page.example.ariaBusy = "true";
   page.play.textContent = "Pause";
   if (page.position.value === page.position.max) {
     page.position.value = 0;
@@ -239,6 +247,7 @@ async function play() {
 
 function paused() {
   isPlaying = false;
+  page.example.ariaBusy = "false";
   page.play.textContent = "Replay";
 }
 

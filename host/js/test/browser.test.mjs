@@ -8,7 +8,9 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Gate } from "seamgate";
+import { placeOf } from "../browser/place.js";
 import { files } from "../browser/serve.mjs";
+import { locate } from "../browser/text.js";
 import { doubling, requests } from "./shared.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
@@ -139,6 +141,45 @@ function chosen(page, selector) {
 const counts = JSON.stringify({
   agent: "counts",
   schema: { type: "object", properties: { count: { type: "integer", minimum: 1 }, name: { type: "string" } } },
+});
+
+test("places in a contract, by pointer", () => {
+  const contract =
+    '{ "a/~b" : [ {}, [1 ,-2.5e3], "\\"]{" ] ,\n\t"schema":{"x":null,"\\u0078":true}, "schema" : "last" }';
+  const places = [
+    ["", contract],
+    ["/a~1~0b", '[ {}, [1 ,-2.5e3], "\\"]{" ]', '"a/~b"'],
+    ["/a~1~0b/0", "{}"],
+    ["/a~1~0b/1/1", "-2.5e3"],
+    ["/a~1~0b/2", '"\\"]{"'],
+    // Of members with one name, the last; and as far as a pointer leads.
+    ["/schema", '"last"', '"schema"'],
+    ["/schema/nowhere", '"last"', '"schema"'],
+  ];
+  for (const [pointer, value, name] of places) {
+    const place = placeOf(contract, pointer);
+    assert.equal(contract.slice(...place.value), value, pointer);
+    assert.equal(place.name && contract.slice(...place.name), name, pointer);
+  }
+});
+
+test("places in an output, by byte", () => {
+  const output = "aé\n€😀b\ud800c\n";
+  const before = (at) => Buffer.byteLength(output.slice(0, at));
+  // Not within a pair.
+  const places = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
+  const { places: found, bytes } = locate(output, places.map(before));
+  assert.equal(bytes, Buffer.byteLength(output));
+  for (const at of places) {
+    const lines = output.slice(0, at).split("\n");
+    const last = lines[lines.length - 1];
+    assert.deepEqual(found.get(before(at)), {
+      at,
+      line: lines.length,
+      begin: at - last.length,
+      column: [...last].length + 1,
+    });
+  }
 });
 
 test("a page gives the same bytes as Node", async (context) => {
