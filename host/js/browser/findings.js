@@ -9,6 +9,16 @@ const AROUND = 60;
 /** As many findings are listed. */
 const MOST = 50;
 
+/** Keywords and codes of what is wrong with the name of a member. */
+const NAMES = [
+  "additionalProperties",
+  "unevaluatedProperties",
+  "propertyNames",
+  "duplicate_member",
+  "ignored_keyword",
+  "misspelled_keyword",
+];
+
 /** What is wrong with an output: what rejected it, items in quarantine, and repairs. */
 export function findings({ error, quarantined, changes }) {
   const violation = (level) => (violation) => ({ level, code: `${level}[${violation.keyword}]`, ...told(violation) });
@@ -42,7 +52,17 @@ export function mistakes(fault, contract) {
   });
 }
 
-/** A member that must not be there is shown by its name, a value by itself. */
+/** What is likely a mistake in a contract, where it is in its text. */
+export function likely(warnings, contract) {
+  return warnings.map(({ code, path, message, pointer, level }) => ({
+    level: level === "error" ? "error" : "warning",
+    code: `lint[${code}]`,
+    text: `${path} ${message}`,
+    span: null,
+    place: placeIn(contract, pointer, code),
+  }));
+}
+
 function place({ keyword, pointer, span }, contract) {
   if (keyword === "json" && span !== null) {
     const { places } = locate(contract, span);
@@ -53,11 +73,14 @@ function place({ keyword, pointer, span }, contract) {
   } catch {
     return undefined;
   }
+  // Its spans are places in the contract as the component got it, without white space.
+  return placeIn(contract, pointer, keyword);
+}
+
+/** What is wrong by its name is shown by that, anything else by its value. */
+function placeIn(contract, pointer, code) {
   const { name, value } = placeOf(contract, pointer);
-  const isName = ["additionalProperties", "unevaluatedProperties", "duplicate_member", "propertyNames"].includes(
-    keyword,
-  );
-  return isName && name !== undefined ? name : value;
+  return NAMES.includes(code) && name !== undefined ? name : value;
 }
 
 function told({ path, message, expected, span }) {

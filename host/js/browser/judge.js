@@ -38,6 +38,17 @@ export class Judge {
     return this.#gate.describe(this.#agent);
   }
 
+  /** What is likely a mistake in a contract, without what is a matter of style. */
+  async lint(contract) {
+    try {
+      const warnings = await this.#gate.lint(contract);
+      return warnings.filter(({ level }) => level !== "hint");
+    } catch (error) {
+      // Outputs can be judged by it all the same.
+      return [{ path: "$", pointer: "", code: error.code ?? error.name, message: error.message }];
+    }
+  }
+
   /** What is known while only this much of the output has come. */
   async progress(chunk) {
     const { json } = await this.#gate.call(JSON.stringify({ op: "push", agent: this.#agent, chunk }));

@@ -2,7 +2,7 @@
 
 import { Editor } from "./editor.js";
 import examples from "./examples.js";
-import { findings, listed, marksOf, mistakes } from "./findings.js";
+import { findings, likely, listed, marksOf, mistakes } from "./findings.js";
 import { Judge, syntax } from "./judge.js";
 import { LinkError, made, read } from "./link.js";
 import { SeamgateFault } from "./seamgate/dist/browser.js";
@@ -49,8 +49,11 @@ const shownViews = new Tabs(page.views, page.view, view);
 /** What a link held. */
 let linked;
 
-/** The contract that outputs are judged by: its text, and the judge, or why there is none. */
-let current = { text: undefined, judge: undefined, fault: undefined, prompt: "" };
+/** The contract that outputs are judged by: its text, the judge, or why there is none, and what is wrong with it. */
+let current = none();
+function none(text) {
+  return { text, judge: undefined, fault: undefined, prompt: "", mistakes: [], marks: [] };
+}
 
 const refresh = oneAtATime(async () => {
   const [given, text] = [contract.text, output.text];
@@ -60,8 +63,11 @@ const refresh = oneAtATime(async () => {
     if (current.text !== given) {
       await change(given);
     }
+    if (contract.text === given) {
+      contract.marks = current.marks;
+    }
     if (current.fault !== undefined) {
-      failed(current.fault, given);
+      failed(current.fault, given, current.mistakes);
       return;
     }
     const isWhole = until === text.length;
@@ -82,7 +88,7 @@ const refresh = oneAtATime(async () => {
 /** Take another contract. */
 async function change(text) {
   const before = current.judge;
-  current = { text, judge: undefined, fault: undefined, prompt: "" };
+  current = none(text);
   await before?.close();
   try {
     if (text.trim() === "") {
@@ -98,10 +104,12 @@ async function change(text) {
     }
     current.judge = await Judge.of(text);
     current.prompt = await current.judge.describe();
+    current.mistakes = likely(await current.judge.lint(text), text);
   } catch (error) {
     current.fault = error;
+    current.mistakes = mistakes(error, text);
   }
-  contract.marks = current.fault === undefined ? [] : marksOf(mistakes(current.fault, text), text);
+  current.marks = marksOf(current.mistakes, text);
 }
 
 /** Show a verdict on a text, or on as much of it as has come. */
@@ -129,21 +137,16 @@ function show({ report, usage }, shown, text, progress) {
 }
 
 /** There is no verdict. What is wrong with the contract is shown in it. */
-function failed(error, given) {
+function failed(error, given, mistakes = []) {
   const code = error instanceof SeamgateFault ? error.code : error.name;
-  const all = error === current.fault ? mistakes(error, given) : [];
   told("fault", `no verdict: ${code}`);
   output.marks = [];
   page.stopped.hidden = true;
   page.progress.textContent = "";
   page.usage.textContent = "";
-  if (all.length > 0) {
-    contract.marks = marksOf(all, given);
-    page.findings.replaceChildren(...listed(all, given, (mark) => contract.go(mark)));
-  } else {
-    const fault = { level: "error", code: `fault[${code}]`, text: error.message };
-    page.findings.replaceChildren(...listed([fault], "", () => {}));
-  }
+  const fault = { level: "error", code: `fault[${code}]`, text: error.message };
+  const all = mistakes.length === 0 ? [fault] : mistakes;
+  page.findings.replaceChildren(...listed(all, given, (mark) => contract.go(mark)));
   views.document.text = "";
   views.feedback.text = "";
   views.prompt.text = current.prompt;
