@@ -15,6 +15,7 @@ mod inside;
 mod install;
 mod js;
 mod package;
+mod page;
 mod peers;
 mod python;
 mod recipes;
@@ -115,6 +116,8 @@ enum Command {
     },
     /// Build what is published, with digests, into target/package.
     Package,
+    /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
+    Page,
     /// Build the component with `cargo component`, and run the cases through it. Installs it.
     CargoComponent,
     /// Run what CI runs, and say which part failed and how long each took.
@@ -171,6 +174,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Conformance => conformance::conformance()?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
+        Command::Page => page::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),
         Command::Ci { parts, list: false } => ci::ci(&parts)?,
