@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 
+from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
 from ._contracts import read_contract
 from ._decisions import (
     Approval,
@@ -34,7 +35,7 @@ from ._faults import FileError, LoadError, SeamgateError, SeamgateFault
 from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
 from ._limits import Limits, Usage
 from ._loop import Loop
-from ._parser import ContractRegistry, ParseResult, ResultParser
+from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
 from ._profiles import read_profile
 from ._report import Report
 from ._types import (
@@ -62,9 +63,12 @@ from ._types import (
 )
 
 __all__ = [
+    "Accepted",
     "Answer",
     "Approval",
     "Ask",
+    "AskResult",
+    "Attempt",
     "Call",
     "Candidate",
     "Change",
@@ -95,16 +99,23 @@ __all__ = [
     "Loop",
     "MergeOutcome",
     "MergeStep",
+    "Messages",
+    "NotParsed",
     "Observation",
     "Output",
     "OutputError",
     "ParseResult",
+    "Parsed",
+    "Partial",
     "Profile",
     "ProfileInfo",
+    "Prompt",
     "Provenance",
     "QuarantineReason",
     "Quarantined",
     "Reason",
+    "Refused",
+    "Rejected",
     "Report",
     "ReportDocument",
     "Request",
@@ -116,6 +127,7 @@ __all__ = [
     "Source",
     "Span",
     "Step",
+    "Stop",
     "Surface",
     "SurfaceTool",
     "ToolResult",
@@ -123,6 +135,8 @@ __all__ = [
     "Verdict",
     "Violation",
     "Wanted",
+    "ask",
+    "ask_async",
     "read_contract",
     "read_profile",
     "validate",
