@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 
+from ._backend import backend
 from ._contracts import read_contract
 from ._decisions import (
     Approval,
@@ -123,6 +124,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "Wanted",
+    "backend",
     "read_contract",
     "read_profile",
     "validate",

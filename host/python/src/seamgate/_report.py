@@ -8,10 +8,13 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _json
 from ._types import Disposition, ErrorKind, ReportDocument, Span, Violation
+
+if TYPE_CHECKING:
+    from . import _native
 
 T = TypeVar("T")
 
@@ -31,6 +34,37 @@ class Report(ReportDocument):
     json: str = field(repr=False, compare=False)
     output_json: str | None = field(repr=False, compare=False)
     raw: str = field(repr=False, compare=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A member of a report that the native module holds, made when somebody asks for it."""
+            members = self.__dict__
+            handle = members.get("_handle")
+            if handle is None or name not in _LAZY:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if name == "disposition":
+                value = _DISPOSITIONS[handle.disposition]
+            elif name == "output":
+                text = handle.output
+                value = None if text is None else _json.parse(text)
+            elif name == "output_json":
+                value = handle.output
+            elif name == "feedback":
+                value = handle.feedback
+            elif name == "raw":
+                value = _raw(members["_output"])
+            elif name == "json":
+                value = handle.json()
+            else:
+                whole = Report.from_json(self.json).__dict__
+                members.update({member: whole[member] for member in whole if member not in members and member != "raw"})
+                return members[name]
+            members[name] = value
+            return value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _LAZY}
 
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
@@ -157,3 +191,24 @@ def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: A
 
 _FROM = {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
 _MEMBERS = list(_FROM)
+_LAZY = frozenset([*_MEMBERS, "json", "output_json", "raw"])
+_DISPOSITIONS = {word.value: word for word in Disposition}
+
+
+def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
+    """A report that the native module holds. Its members are made when somebody asks for them."""
+    report = object.__new__(Report)
+    members = report.__dict__
+    members["_handle"] = handle
+    members["_output"] = output
+    return report
+
+
+def _raw(output: str | bytes) -> str:
+    if isinstance(output, str):
+        try:
+            output.encode()
+            return output
+        except UnicodeEncodeError:
+            output = output.encode("utf-8", "surrogatepass")
+    return output.decode(errors="replace")
