@@ -1,7 +1,7 @@
 """Makes two wheels of one source: the native one, and the one for all platforms.
 
-`SEAMGATE_NATIVE` is the path of the native module, and `SEAMGATE_TAG` says on which platforms it runs. Without them, the
-component is put in, which is built from the guest, and not in the repository.
+`SEAMGATE_NATIVE` is the path of the native module, and `SEAMGATE_TAG` says on which platforms it runs. Without them,
+the component is put in, which is built from the guest, and not in the repository.
 """
 
 from __future__ import annotations

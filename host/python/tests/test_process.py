@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 from components import component
-from conftest import ENDLESS, OUTPUTS, native_only, wasmtime_only
+from conftest import ENDLESS, OUTPUTS, wasmtime_only
 from wasmtime.component import Component
 
-from seamgate import Gate, Limits, Request, SeamgateFault, Verdict, _cache, _sandbox, backend
+from seamgate import Gate, Limits, Request, SeamgateFault, Verdict, _cache, _sandbox
 
 ANY = '{"agent":"any","schema":true}'
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Unix")
@@ -95,7 +95,10 @@ def _run(script: str) -> Iterator[subprocess.Popen[str]]:
     here = Path(__file__).parent
     # A shell has it ignored for what runs in the background, and so have the children of that.
     script = f"import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{script}"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(here), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
     command = [sys.executable, "-W", "ignore", "-u", "-c", script]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, TypeVar
 
 from . import _json
-from ._decisions import Decision, Observation, Surface
 from ._faults import SeamgateFault
 from ._report import record
 
@@ -27,9 +27,8 @@ def _read(cls: type[T], text: object) -> T:
         value = _json.parse(text)
     except ValueError as error:
         raise SeamgateFault("trap", f"the component failed: invalid answer: {error}") from None
-    return _record(
-        cls, {**value, "json": text} if cls in (Decision, Observation, Surface) and isinstance(value, dict) else value
-    )
+    keeps_text = any(field.name == "json" for field in dataclasses.fields(cls))  # type: ignore[arg-type]
+    return _record(cls, {**value, "json": text} if keeps_text and isinstance(value, dict) else value)
 
 
 def _answer(answer: Any, *kinds: str) -> dict[str, Any]:

@@ -11,7 +11,9 @@ def main() -> None:
     try:
         from . import _native
     except ModuleNotFoundError:
-        print("seamgate: this platform has no native wheel of seamgate, and so no command line in Python", file=sys.stderr)
+        print(
+            "seamgate: this platform has no native wheel of seamgate, and so no command line in Python", file=sys.stderr
+        )
         sys.exit(2)
     # As in a program of its own: Python would keep Ctrl-C until the command has ended.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

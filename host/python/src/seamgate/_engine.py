@@ -19,6 +19,7 @@ from ._requests import (
     Request,
     _contract_text,
     _evidence,
+    _lists,
     _output_text,
     _request,
     _size,
@@ -39,7 +40,6 @@ _PREAMBLE = b"\0asm\x0d\0\x01\0"
 
 # The longest contract that the component takes, in bytes.
 _MOST_CONTRACT = 8 * 1024 * 1024
-
 
 
 @dataclass(frozen=True)
@@ -142,6 +142,25 @@ class Engine:
     def once(self) -> Warm:
         """An instance for one call."""
         raise NotImplementedError
+
+    def merge(self, reports: list[Report], lists: Lists | None, evidence: Evidence | None) -> Verdict:
+        """Put reports together."""
+        agent = reports[0].agent
+        members = [
+            f'"op":"merge","agent":{_json.text(agent)}',
+            f'"reports":[{",".join(report.json for report in reports)}]',
+        ]
+        if lists:
+            members.append(f'"lists":{_json.text(_lists(lists))}')
+        if evidence is not None:
+            members.append(f'"evidence":{_evidence(evidence)}')
+        request = "{" + ",".join(members) + "}"
+        answer, usage = self.once().answer(request, self.small_enough(_size(request)), [agent])
+        report = self.unless_fault(_answer(answer, "report"))["report"]
+        try:
+            return Verdict(Report.from_json(report), usage)
+        except ValueError as error:
+            raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
 
     def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs, several at once."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import _backend, _json
 from ._answers import _answer, _read, _record
-from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
 from ._engine import Registered, RegisteredProfile, Warm
-from ._faults import LoadError, SeamgateFault
+from ._faults import BackendError, LoadError, SeamgateFault
 from ._limits import Limits
-from ._loop import Loop
 from ._requests import (
     Contract,
     Evidence,
@@ -34,7 +32,15 @@ from ._verdict import Answer, Verdict
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Made = TypeVar("Made", Decision, Observation, Surface)
+    from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
+    from ._harness import Outcome, Produce, ProduceLater
+    from ._loop import Loop
+    from ._native_engine import NativeEngine
+    from ._report import Report
+    from ._runs import Journal, Run
+    from ._session import Session
+
+    Made = TypeVar("Made", Decision, Observation, Surface)
 
 __all__ = [
     "Answer",
@@ -183,8 +189,142 @@ class Gate:
         Returns:
             For each request, in their order, its verdict, or the fault in place of one.
         """
-
         return self._engine.validate_all(requests, threads)
+
+    def merge(
+        self,
+        reports: Iterable[Report],
+        *,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
+    ) -> Verdict:
+        """Put the reports of several attempts together, in their order, and judge the result as a whole.
+
+        Args:
+            reports: Of one agent, whose contract is registered. Where the feedback asked for some items alone, the
+                items that the producer sent then take their places.
+            lists: As for `validate`.
+            evidence: As for `validate`.
+
+        Raises:
+            SeamgateFault: `bad_request` where there is no report, one is of another contract, or a list or the evidence
+                is missing; or a limit was passed.
+        """
+        reports = list(reports)
+        if not reports:
+            raise SeamgateFault("bad_request", "reports: must have at least one")
+        return self._engine.merge(reports, lists, evidence)
+
+    def session(self, agent: str, *, lists: Lists | None = None, evidence: Evidence | None = None) -> Session:
+        """Begin an output that is still coming. Only the native backend has sessions.
+
+        Args:
+            agent: The name of an agent whose contract is registered.
+            lists: As for `validate`.
+            evidence: As for `validate`.
+
+        Raises:
+            SeamgateFault: `unknown_agent`, `bad_request`; or a limit was passed.
+            BackendError: This platform has no native backend.
+        """
+        engine = self._native("a session")
+        from ._session import Session
+
+        return Session(engine, agent, lists, evidence)
+
+    def run(
+        self,
+        agent: str,
+        produce: Produce,
+        *,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
+        allow_partial: bool = False,
+        journal: str | os.PathLike[str] | None = None,
+    ) -> Outcome:
+        """Ask a producer until its output is accepted, or there is a reason to stop. Only the native backend does that.
+
+        Args:
+            agent: The name of an agent whose contract is registered: its `retry.limit` says how often to ask again.
+            produce: Asks the producer. It gets the feedback on the last output, None at first, and returns the next
+                output as text, bytes or `Produced`. What it raises ends the run, and is raised here.
+            lists: As for `validate`.
+            evidence: As for `validate`.
+            allow_partial: Whether the run may end with a partial verdict.
+            journal: A file that gets a line for each attempt and each decision (`schemas/journal.schema.json`).
+
+        Raises:
+            SeamgateFault: There is no verdict. Where a list is missing or the agent is unknown, before the first call.
+            BackendError: This platform has no native backend.
+        """
+        engine = self._native("the harness step")
+        from . import _harness
+
+        return _harness.run(_harness.Attempts(engine, agent, lists, evidence, allow_partial, journal), produce)
+
+    async def run_async(
+        self,
+        agent: str,
+        produce: ProduceLater,
+        *,
+        lists: Lists | None = None,
+        evidence: Evidence | None = None,
+        allow_partial: bool = False,
+        journal: str | os.PathLike[str] | None = None,
+    ) -> Outcome:
+        """The same as `run` for a producer that is awaited. Other tasks go on while an output is judged.
+
+        Args and errors are those of `run`.
+        """
+        engine = self._native("the harness step")
+        from . import _harness
+
+        attempts = _harness.Attempts(engine, agent, lists, evidence, allow_partial, journal)
+        return await _harness.run_async(attempts, produce)
+
+    def start(
+        self, journal: Journal | str | os.PathLike[str], agent: str, started: str | Mapping[str, Any]
+    ) -> tuple[Run, tuple[dict[str, Any], ...]]:
+        """Start a run of the kernel. Only the native backend does that.
+
+        Args:
+            journal: A folder that is not there yet, or an object that keeps the lines.
+            agent: The name of an agent whose profile is registered.
+            started: An event of the type `started` (`schemas/event.schema.json`).
+
+        Returns:
+            The run, and the actions that the host must take first.
+
+        Raises:
+            SeamgateFault: The agent has no profile, or the event is invalid.
+            JournalError: The journal has a run, or cannot be written.
+            BackendError: This platform has no native backend.
+        """
+        engine = self._native("a run")
+        from . import _runs
+
+        return _runs.start(engine, journal, agent, started)
+
+    def open(self, journal: Journal | str | os.PathLike[str]) -> Run:
+        """Go on with a run of the kernel, from its journal. Then send `resumed`.
+
+        Args:
+            journal: As for `start`.
+
+        Raises:
+            SeamgateFault: The agent has no profile here.
+            JournalError: It has no run, is damaged, or has a run of another profile or component.
+            BackendError: This platform has no native backend.
+        """
+        engine = self._native("a run")
+        from . import _runs
+
+        return _runs.go_on(engine, journal)
+
+    def _native(self, what: str) -> NativeEngine:
+        if _backend.backend != "native":
+            raise BackendError(f"the backend `wasmtime` has not {what}: only the native one does, on Linux with x86-64")
+        return cast("NativeEngine", self._engine)
 
     def call(self, request_json: str) -> Answer:
         """Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
@@ -333,6 +473,8 @@ class Gate:
             facts: What is known of the run at its beginning: `run` and `principal` at least. Where there is no `nonce`,
                 a random one is made. `loop.facts` of an earlier loop go on with it.
         """
+        from ._loop import Loop
+
         return Loop(self, agent, facts, clock)
 
     def instance(self) -> Instance:
@@ -396,6 +538,8 @@ class Instance:
 
         Args and errors are those of `Gate.surface`.
         """
+        from ._decisions import Surface
+
         return self._made(Surface, "surface", agent, facts=facts, listed=listed)
 
     def permit(self, agent: str, facts: str | Facts, call: str | Call) -> Decision:
@@ -403,6 +547,8 @@ class Instance:
 
         Args and errors are those of `Gate.permit`.
         """
+        from ._decisions import Decision
+
         return self._made(Decision, "permit", agent, facts=facts, call=call)
 
     def observe(self, agent: str, facts: str | Facts, call: str | Call, result: str | ToolResult) -> Observation:
@@ -410,6 +556,8 @@ class Instance:
 
         Args and errors are those of `Gate.observe`.
         """
+        from ._decisions import Observation
+
         return self._made(Observation, "observe", agent, facts=facts, call=call, result=result)
 
     def advance(self, agent: str, state: str | None, event: str | Mapping[str, Any]) -> Step:
@@ -422,6 +570,8 @@ class Instance:
 
         def of(name: str, default: Any) -> Any:
             return members[name][0] if name in members else default
+
+        from ._decisions import Step
 
         return Step(
             step=of("step", 0),

@@ -84,8 +84,8 @@ class Usage:
         elapsed: Wall clock from entering the sandbox to leaving it, in seconds.
         component: Which component used it: `sha256:` and the digest of its bytes. Fuel is comparable only under the
             same one.
-        memory: The most linear memory that the instance had, in bytes. None with the backend `wasmtime`, which does not say
-            it.
+        memory: The most linear memory that the instance had, in bytes. None with the backend `wasmtime`, which does not
+            say it.
     """
 
     fuel: int

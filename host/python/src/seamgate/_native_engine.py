@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from . import _json, _native
 from ._answers import _read, _record
-from ._decisions import ProfileInfo
-from ._defaults import STACK
 from ._engine import Engine, Warm
-from ._faults import LoadError, SeamgateFault
+from ._faults import SeamgateFault
 from ._limits import Limits, Usage
+from ._raising import fault_of, limits_of, raising
+from ._report import Report
 from ._requests import (
     Contract,
     Evidence,
@@ -22,44 +22,12 @@ from ._requests import (
     _contract_text,
     _evidence,
     _lists,
-    _size,
 )
 from ._types import ContractInfo, Finish, LintWarning
 from ._verdict import Verdict, of_native
 
-T = TypeVar("T")
-
-def fault_of(error: _native.Fault) -> SeamgateFault:
-    """A fault of the native module as users see it."""
-    fault = _json.parse(error.args[0])
-    return SeamgateFault(fault["fault"], fault["message"], fault["detail"])
-
-
-def limits_of(limits: Limits) -> tuple[int | None, int | None, int, float, int]:
-    """Limits as the native module takes them.
-
-    Raises:
-        LoadError: They have a stack of another size.
-    """
-    if limits.stack != STACK:
-        message = f"the stack of the native backend has {STACK} bytes; leave `Limits.stack` out"
-        raise LoadError(message)
-    return limits.fuel, limits.contract_fuel, limits.memory, limits.timeout, limits.output_bytes
-
-
-def raising(call: Callable[..., T], *arguments: Any) -> T:
-    """Call a function of the native module.
-
-    Raises:
-        SeamgateFault: It ended in a fault.
-        LoadError: A component could not be loaded.
-    """
-    try:
-        return call(*arguments)
-    except _native.Fault as error:
-        raise fault_of(error) from None
-    except _native.LoadFault as error:
-        raise LoadError(*error.args) from None
+if TYPE_CHECKING:
+    from ._decisions import ProfileInfo
 
 
 class NativeEngine(Engine):
@@ -76,6 +44,8 @@ class NativeEngine(Engine):
         return _record(ContractInfo, _json.parse(raising(self.native.register, contract)))
 
     def compile_profile(self, profile: str) -> ProfileInfo:
+        from ._decisions import ProfileInfo
+
         return _read(ProfileInfo, raising(self.native.register_profile, profile))
 
     def lint(self, contract: str) -> tuple[LintWarning, ...]:
@@ -129,6 +99,17 @@ class NativeEngine(Engine):
                 # A text that is none, a list that is not of texts, or evidence that lacks a member.
                 pass
         return self.by_request(warm, whole, output, finish, lists, evidence, fresh=fresh)
+
+    def merge(self, reports: list[Report], lists: Lists | None, evidence: Evidence | None) -> Verdict:
+        given = None if lists is None else _lists(lists)
+        seen = None if evidence is None else _evidence(evidence)
+        try:
+            handle = self.native.merge([report.json for report in reports], given, seen)
+        except _native.Fault as error:
+            raise fault_of(error) from None
+        except (_native.Unfit, TypeError, UnicodeEncodeError):
+            return super().merge(reports, lists, evidence)
+        return of_native(handle, "")
 
     def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
         """Judge many outputs by threads of the native module; by those of Python where it does not take one of them."""

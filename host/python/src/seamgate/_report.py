@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import types
 import typing
 from collections.abc import Callable
@@ -83,7 +84,7 @@ class Report(ReportDocument):
             given[name], texts[name] = value, source
         if list(given) != _MEMBERS:
             raise ValueError(f"a report has the members {', '.join(_MEMBERS)}, in this order")
-        read = {name: _FROM[name](value, name) for name, value in given.items()}
+        read = {name: _from()[name](value, name) for name, value in given.items()}
         emits = read["disposition"] in (Disposition.ACCEPTED, Disposition.PARTIAL)
         if not emits and read["output"] is not None:
             raise ValueError("`output` is there where nothing is emitted")
@@ -189,8 +190,13 @@ def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: A
     return cls(**{name: fields[name](of, name) for name, of in value.items()})
 
 
-_FROM = {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
-_MEMBERS = list(_FROM)
+@functools.cache
+def _from() -> dict[str, Converter]:
+    """What makes each member of a report. Not at import: it takes milliseconds."""
+    return {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
+
+
+_MEMBERS = [field.name for field in dataclasses.fields(ReportDocument)]
 _LAZY = frozenset([*_MEMBERS, "json", "output_json", "raw"])
 _DISPOSITIONS = {word.value: word for word in Disposition}
 

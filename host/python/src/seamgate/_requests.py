@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Union
 
 from . import _json
 from ._contracts import read_contract
-from ._decisions import Observation
 from ._faults import SeamgateFault
 from ._profiles import read_profile
 from ._types import Confidence, FaultCode, Finish
+
+if TYPE_CHECKING:
+    from ._decisions import Observation
 
 Contract = str | Mapping[str, Any] | os.PathLike[str]
 """A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""
@@ -51,7 +53,7 @@ class Seen:
     limitations: Iterable[str] = ()
 
 
-Evidence = Iterable[Seen | Observation | Mapping[str, Any]]
+Evidence = Iterable[Union[Seen, "Observation", Mapping[str, Any]]]
 """What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
 all."""
 
@@ -106,7 +108,7 @@ def _values(name: str, values: Iterable[str]) -> list[str]:
 
 
 def _observation(observation: Seen | Observation | Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(observation, (Seen, Observation)):
+    if isinstance(observation, Mapping):
         return dict(observation)
     of_id = f"of the observation {observation.id!r}"
     return {

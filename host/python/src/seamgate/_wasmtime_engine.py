@@ -19,6 +19,7 @@ from ._verdict import Verdict
 
 T = TypeVar("T")
 
+
 class WasmtimeEngine(Engine):
     """A component that the package runs."""
 
