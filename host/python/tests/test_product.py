@@ -257,7 +257,6 @@ class TestCommandLine:
 @native_only
 def test_a_second_interpreter_is_refused_clearly() -> None:
     script = """
-import seamgate._native
 try:
     import _interpreters as interpreters
 except ImportError:
@@ -269,4 +268,5 @@ except Exception as error:
     print(error)
 """
     ran = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True)
-    assert "do not yet support subinterpreters" in ran.stdout, ran.stdout
+    # From Python 3.12 on, Python refuses it itself.
+    assert "not support loading in subinterpreters" in ran.stdout or "not support subinterpreters" in ran.stdout, ran.stdout

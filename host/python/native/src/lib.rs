@@ -13,7 +13,7 @@ mod verdict;
 mod _native {
     use std::ffi::OsString;
 
-    use pyo3::{prelude::*, types::PyBytes};
+    use pyo3::{exceptions::PyImportError, prelude::*, types::PyBytes};
     use seamgate::{BakeError, Component};
 
     #[pymodule_export]
@@ -29,6 +29,20 @@ mod _native {
         fault::{load, raised},
         gate::limits,
     };
+
+    /// Refuse a second interpreter in the process: types of this module would be shared with the first.
+    #[pymodule_init]
+    fn init(module: &Bound<PyModule>) -> PyResult<()> {
+        // SAFETY: Python holds `module` for this thread, so there is an interpreter, and both functions only read of it.
+        let interpreter = unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) };
+        if interpreter != 0 {
+            let name = module.name()?;
+            return Err(PyImportError::new_err(format!(
+                "{name} does not support subinterpreters: use the main one, or processes"
+            )));
+        }
+        Ok(())
+    }
 
     /// A component with compiled contracts and profiles inside: its bytes.
     #[pyfunction]
