@@ -84,8 +84,12 @@ enum Command {
         #[arg(long)]
         rust: bool,
     },
-    /// Build the Python wheel, and test it.
-    Python,
+    /// Build the Python wheels, the native one and the one for all platforms, and test both.
+    Python {
+        /// Measure calls instead.
+        #[arg(value_parser = ["bench"])]
+        bench: Option<String>,
+    },
     /// Build the npm package, and test it in Node, in a browser and in workerd.
     Js {
         /// Measure calls instead.
@@ -164,7 +168,8 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
         Command::Bench { rust: false } => bench::bench()?,
         Command::Bench { rust: true } => bench::rust()?,
-        Command::Python => python::test()?,
+        Command::Python { bench: None } => python::test()?,
+        Command::Python { bench: Some(_) } => python::bench()?,
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
         Command::Recipes => recipes::test()?,
