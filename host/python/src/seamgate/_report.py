@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _json
 from ._types import Disposition, ErrorKind, ReportDocument, Span, Violation
+
+if TYPE_CHECKING:
+    from . import _native
 
 T = TypeVar("T")
 
@@ -32,6 +36,37 @@ class Report(ReportDocument):
     output_json: str | None = field(repr=False, compare=False)
     raw: str = field(repr=False, compare=False)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A member of a report that the native module holds, made when somebody asks for it."""
+            members = self.__dict__
+            handle = members.get("_handle")
+            if handle is None or name not in _LAZY:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if name == "disposition":
+                value = _DISPOSITIONS[handle.disposition]
+            elif name == "output":
+                text = handle.output
+                value = None if text is None else _json.parse(text)
+            elif name == "output_json":
+                value = handle.output
+            elif name == "feedback":
+                value = handle.feedback
+            elif name == "raw":
+                value = _raw(members["_output"])
+            elif name == "json":
+                value = handle.json()
+            else:
+                whole = Report.from_json(self.json).__dict__
+                members.update({member: whole[member] for member in whole if member not in members and member != "raw"})
+                return members[name]
+            members[name] = value
+            return value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _LAZY}
+
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
         """Read a report that is JSON text.
@@ -49,7 +84,7 @@ class Report(ReportDocument):
             given[name], texts[name] = value, source
         if list(given) != _MEMBERS:
             raise ValueError(f"a report has the members {', '.join(_MEMBERS)}, in this order")
-        read = {name: _FROM[name](value, name) for name, value in given.items()}
+        read = {name: _from()[name](value, name) for name, value in given.items()}
         emits = read["disposition"] in (Disposition.ACCEPTED, Disposition.PARTIAL)
         if not emits and read["output"] is not None:
             raise ValueError("`output` is there where nothing is emitted")
@@ -158,5 +193,31 @@ def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: A
     return cls(**{name: fields[name](of, name) for name, of in value.items()})
 
 
-_FROM = {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
-_MEMBERS = list(_FROM)
+@functools.cache
+def _from() -> dict[str, Converter]:
+    """What makes each member of a report. Not at import: it takes milliseconds."""
+    return {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
+
+
+_MEMBERS = [field.name for field in dataclasses.fields(ReportDocument)]
+_LAZY = frozenset([*_MEMBERS, "json", "output_json", "raw"])
+_DISPOSITIONS = {word.value: word for word in Disposition}
+
+
+def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
+    """A report that the native module holds. Its members are made when somebody asks for them."""
+    report = object.__new__(Report)
+    members = report.__dict__
+    members["_handle"] = handle
+    members["_output"] = output
+    return report
+
+
+def _raw(output: str | bytes) -> str:
+    if isinstance(output, str):
+        try:
+            output.encode()
+            return output
+        except UnicodeEncodeError:
+            output = output.encode("utf-8", "surrogatepass")
+    return output.decode(errors="replace")
