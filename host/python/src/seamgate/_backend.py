@@ -12,7 +12,8 @@ backend: Literal["native", "wasmtime"]
 """`native`: the module inside this package. `wasmtime`: the package, on platforms without a native wheel."""
 
 try:
-    from . import _native as _native
+    # Not `from . import`: where there is none, that says so of a name, and not of a module.
+    import seamgate._native as _native  # noqa: F401
 
     backend = "native"
 except ModuleNotFoundError as missing:
