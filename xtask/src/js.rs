@@ -91,6 +91,11 @@ pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
     run(command(biome).args(["check", "--error-on-warnings"]).args(files).current_dir(folder))
 }
 
+/// TypeScript's compiler, after the tools are installed.
+pub(crate) fn compiler() -> PathBuf {
+    root().join(FOLDER).join("node_modules/typescript/bin/tsc")
+}
+
 /// Measure calls, beside Ajv.
 pub(crate) fn bench() -> Result<()> {
     match package()? {

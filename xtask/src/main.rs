@@ -10,6 +10,7 @@ mod edge;
 mod fuzz;
 mod generate;
 mod guest;
+mod hooks;
 mod inside;
 mod install;
 mod js;
@@ -83,8 +84,12 @@ enum Command {
         #[arg(long)]
         rust: bool,
     },
-    /// Build the Python wheel, and test it.
-    Python,
+    /// Build the Python wheels, the native one and the one for all platforms, and test both.
+    Python {
+        /// Measure calls instead.
+        #[arg(value_parser = ["bench"])]
+        bench: Option<String>,
+    },
     /// Build the npm package, and test it in Node, in a browser and in workerd.
     Js {
         /// Measure calls instead.
@@ -93,6 +98,8 @@ enum Command {
     },
     /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
     Recipes,
+    /// Test the hooks for pre-commit and the action for GitHub. Installs pre-commit.
+    Hooks,
     /// Compare all cases in other runtimes, and rewrite tests/runtimes/README.md. Installs them.
     Runtimes,
     /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
@@ -149,6 +156,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Demo => {
             demo::demo()?;
             demo_agent::demo()?;
+            demo::end();
         }
         Command::DemoLlm => demo_llm::demo()?,
         Command::Test { arguments } => match arguments.is_empty() {
@@ -160,10 +168,12 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
         Command::Bench { rust: false } => bench::bench()?,
         Command::Bench { rust: true } => bench::rust()?,
-        Command::Python => python::test()?,
+        Command::Python { bench: None } => python::test()?,
+        Command::Python { bench: Some(_) } => python::bench()?,
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
         Command::Recipes => recipes::test()?,
+        Command::Hooks => hooks::test()?,
         Command::Runtimes => runtimes::runtimes()?,
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,
