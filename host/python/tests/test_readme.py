@@ -14,6 +14,8 @@ from seamgate import Gate
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 SNIPPETS = re.findall(r"^```python\n(.*?)\n^```$", README, re.MULTILINE | re.DOTALL)
+ASK = (Path(__file__).parents[3] / "docs/ask.md").read_text()
+PROGRAMS = re.findall(r"^```python\n((?:(?!```).*\n)*)```\n\n```text\n((?:(?!```).*\n)*)```$", ASK, re.MULTILINE)
 
 
 def test_the_quick_start_has_four_lines(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,3 +57,20 @@ def test_models(capsys: pytest.CaptureFixture[str]) -> None:
     exec(SNIPPETS[5], {"__name__": "readme"})
     assert capsys.readouterr().out == "Off by one\n"
     assert len(SNIPPETS) == 6
+
+
+def test_ask_has_ten_lines() -> None:
+    assert len(PROGRAMS[0][0].splitlines()) == 10
+
+
+@pytest.mark.parametrize(("program", "printed"), PROGRAMS)
+def test_ask(program: str, printed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(program, "docs/ask.md", "exec", dont_inherit=True), {"__name__": "readme"})
+    assert capsys.readouterr().out == printed
+
+
+def test_what_is_not_run_needs_a_client() -> None:
+    snippets = re.findall(r"^```python\n(.*?)^```$", ASK, re.MULTILINE | re.DOTALL)
+    others = [code for code in snippets if "from openai import" in code or "from anthropic import" in code]
+    assert len(others) == 2
+    assert len(snippets) == len(PROGRAMS) + len(others)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ._backend import backend as backend
 
 if TYPE_CHECKING:
+    from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
     from ._bake import bake
     from ._contracts import read_contract
     from ._decisions import (
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from ._harness import Outcome, Produced
     from ._limits import Limits, Usage
     from ._loop import Loop
-    from ._parser import ContractRegistry, ParseResult, ResultParser
+    from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
     from ._profiles import read_profile
     from ._report import Report
     from ._runs import Journal, Run
@@ -70,9 +71,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Accepted",
     "Answer",
     "Approval",
     "Ask",
+    "AskResult",
+    "Attempt",
     "BackendError",
     "Call",
     "Candidate",
@@ -108,19 +112,26 @@ __all__ = [
     "Loop",
     "MergeOutcome",
     "MergeStep",
+    "Messages",
+    "NotParsed",
     "Observation",
     "Outcome",
     "Output",
     "OutputError",
     "ParseResult",
+    "Parsed",
+    "Partial",
     "Produced",
     "Profile",
     "ProfileInfo",
     "Progress",
+    "Prompt",
     "Provenance",
     "QuarantineReason",
     "Quarantined",
     "Reason",
+    "Refused",
+    "Rejected",
     "Report",
     "ReportDocument",
     "Request",
@@ -134,6 +145,7 @@ __all__ = [
     "Source",
     "Span",
     "Step",
+    "Stop",
     "Surface",
     "SurfaceTool",
     "ToolResult",
@@ -142,6 +154,8 @@ __all__ = [
     "Violation",
     "Wanted",
     "__version__",
+    "ask",
+    "ask_async",
     "backend",
     "bake",
     "read_contract",
@@ -154,6 +168,19 @@ __all__ = [
 _MODULES = {
     name: module
     for module, names in {
+        "_ask": [
+            "Accepted",
+            "AskResult",
+            "Attempt",
+            "Messages",
+            "Partial",
+            "Prompt",
+            "Refused",
+            "Rejected",
+            "Stop",
+            "ask",
+            "ask_async",
+        ],
         "_bake": ["bake"],
         "_contracts": ["read_contract"],
         "_decisions": [
@@ -193,7 +220,7 @@ _MODULES = {
         "_harness": ["Outcome", "Produced"],
         "_limits": ["Limits", "Usage"],
         "_loop": ["Loop"],
-        "_parser": ["ContractRegistry", "ParseResult", "ResultParser"],
+        "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],
         "_profiles": ["read_profile"],
         "_report": ["Report"],
         "_runs": ["Journal", "Run"],

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Report(ReportDocument):
-    """The verdict on one output. Data, never an exception.
+    """The verdict on one output. Data, never an exception. It is true where the output is accepted, as `success` is.
 
     Integers in `output` are exact, other numbers are floats: `output_json` has the digits that were written.
 
@@ -96,6 +96,9 @@ class Report(ReportDocument):
     def success(self) -> bool:
         """Whether the output is accepted as it stands. A partial one is not: somebody should look before its use."""
         return self.disposition is Disposition.ACCEPTED
+
+    def __bool__(self) -> bool:
+        return self.success
 
     @property
     def data(self) -> Any:

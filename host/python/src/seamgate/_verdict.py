@@ -28,7 +28,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one output, and what it took.
+    """The verdict on one output, and what it took. It is true where the output is accepted.
 
     Attributes:
         report: The verdict.
@@ -37,6 +37,9 @@ class Verdict:
 
     report: Report
     usage: Usage
+
+    def __bool__(self) -> bool:
+        return self.report.success
 
     if not TYPE_CHECKING:
 
