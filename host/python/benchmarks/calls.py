@@ -1,8 +1,8 @@
 """What a call costs, next to validators in the same process: `cargo xtask python bench` prints it for three lengths.
 
 Each figure is the median of one run, in which all take turns. The others are handed the JSON text alone: they do not
-look for it in an output, run in no sandbox, and give no report. A call of seamgate ends when its disposition and its document
-are read. Start is measured in processes of their own, with nothing in any cache.
+look for it in an output, run in no sandbox, and give no report. A call of seamgate ends when its disposition and its
+document are read. Start is measured in processes of their own, with nothing in any cache.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def calls(size: int) -> dict[str, float]:
 
 
 def threads() -> tuple[float, float]:
-    """How many times faster two threads are than one, for 5,000 outputs: by `validate_all`, and by threads of Python."""
+    """How many times faster two threads are than one, for 5,000 outputs: by `validate_all`, and by Python's threads."""
     gate = Gate()
     agent = gate.register(CONTRACT).agent
     requests = [Request(agent, document(500))] * 5000

@@ -269,4 +269,6 @@ except Exception as error:
 """
     ran = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True)
     # From Python 3.12 on, Python refuses it itself.
-    assert "not support loading in subinterpreters" in ran.stdout or "not support subinterpreters" in ran.stdout, ran.stdout
+    assert "not support loading in subinterpreters" in ran.stdout or "not support subinterpreters" in ran.stdout, (
+        ran.stdout
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -12,8 +13,7 @@ backend: Literal["native", "wasmtime"]
 """`native`: the module inside this package. `wasmtime`: the package, on platforms without a native wheel."""
 
 try:
-    # Not `from . import`: where there is none, that says so of a name, and not of a module.
-    import seamgate._native as _native  # noqa: F401
+    importlib.import_module("seamgate._native")
 
     backend = "native"
 except ModuleNotFoundError as missing:

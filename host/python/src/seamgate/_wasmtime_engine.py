@@ -59,7 +59,7 @@ class WasmtimeEngine(Engine):
         _Instance(self).run(lambda live: self._register(live, contract), _size(contract))
 
     def once(self) -> Warm:
-        return _Instance(self, fresh=True)
+        return _Instance(self, once=True)
 
     def warm(self) -> Warm:
         return _Instance(self)
@@ -79,11 +79,14 @@ class WasmtimeEngine(Engine):
 
 
 class _Instance:
-    """An instance, or none yet. After a fault that stopped it, the next call begins with a fresh one."""
+    """An instance, or none yet. After a fault that stopped it, the next call begins with a fresh one.
 
-    def __init__(self, engine: WasmtimeEngine, *, fresh: bool = False) -> None:
+    Where it is for one call, each call begins with a fresh one: nothing is kept, and any number of threads may call.
+    """
+
+    def __init__(self, engine: WasmtimeEngine, *, once: bool = False) -> None:
         self._engine = engine
-        self._fresh = fresh
+        self._once = once
         self._live: Live | None = None
 
     def close(self) -> None:
@@ -94,7 +97,7 @@ class _Instance:
     ) -> Verdict:
         if not isinstance(output, (str, bytes, bytearray, memoryview)):
             _bytes_of(output)
-        return self._engine.by_request(self, contract, output, finish, lists, evidence, fresh=self._fresh)
+        return self._engine.by_request(self, contract, output, finish, lists, evidence, fresh=self._once)
 
     def answer(
         self, request: str, size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
@@ -160,7 +163,9 @@ class _Instance:
                 if stopped.code != "trap":
                     raise sandbox.fault(stopped) from None
                 # Most likely the outputs before have left too little memory: a fresh instance has it all.
-        value, usage, self._live = sandbox.run(whole, fuel_for(set()))
+        value, usage, fresh = sandbox.run(whole, fuel_for(set()))
+        if not self._once:
+            self._live = fresh
         return value, usage
 
 
