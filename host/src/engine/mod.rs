@@ -51,9 +51,10 @@ const ADDRESSES: u64 = (4 << 30) + (64 << 20);
 /// Addresses for everything else: threads and their heaps, contracts, outputs.
 const OTHER_ADDRESSES: u64 = 1 << 30;
 
-/// An engine that compiles for the engines of gates, and runs nothing.
+/// An engine that compiles for the engines of gates, and runs nothing. What it makes runs on every processor of this kind,
+/// and not only on those that can all that this one can: it is built in, and goes to other machines.
 pub(crate) fn compiler() -> wasmtime::Result<Engine> {
-    Engine::new(&codegen())
+    Engine::new(codegen().target(env!("SEAMGATE_TARGET"))?)
 }
 
 /// The configuration of a gate's engine, and of its pool with `slots` slots.
