@@ -11,50 +11,36 @@ fn before(mask: u64) -> usize {
 /// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
 #[inline(always)]
 pub(crate) fn plain(bytes: &[u8]) -> usize {
-    let (chunks, rest) = chunks(bytes);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let at = first(chunk, is_special);
-        if at < CHUNK {
-            return index * CHUNK + at;
-        }
-    }
-    let plain = |byte: &&u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
-    bytes.len() - rest.len() + rest.iter().take_while(plain).count()
+    before_first(bytes, is_special, |byte| matches!(byte, b'"' | b'\\' | 0..0x20))
 }
 
 /// How many bytes are ASCII that is seen, the space among it.
 #[inline(always)]
 pub(crate) fn printable(bytes: &[u8]) -> usize {
-    let (chunks, rest) = chunks(bytes);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let at = first(chunk, is_not_printable);
-        if at < CHUNK {
-            return index * CHUNK + at;
-        }
-    }
-    bytes.len() - rest.len() + rest.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count()
+    before_first(bytes, is_not_printable, |byte| !matches!(byte, b' '..=b'~'))
 }
 
 /// How many bytes are the same but for quotes and backslashes.
 #[inline(always)]
 pub(crate) fn shown(bytes: &[u8]) -> usize {
-    let (chunks, rest) = chunks(bytes);
+    let marks = |wide| or(is_special(wide), is_not_printable(wide));
+    before_first(bytes, marks, |byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
+}
+
+/// How many bytes come before the first that is marked: `marks` says so of many at a time, `is_marked` of one.
+#[inline(always)]
+fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u8) -> bool) -> usize {
+    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
     for (index, chunk) in chunks.iter().enumerate() {
-        let at = first(chunk, |chunk| or(is_special(chunk), is_not_printable(chunk)));
+        let at = first(marks(wide(chunk)));
         if at < CHUNK {
             return index * CHUNK + at;
         }
     }
-    let shown = |byte: &&u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    bytes.len() - rest.len() + rest.iter().take_while(shown).count()
+    bytes.len() - rest.len() + rest.iter().take_while(|byte| !is_marked(**byte)).count()
 }
 
-#[inline(always)]
-fn chunks(bytes: &[u8]) -> (&[[u8; CHUNK]], &[u8]) {
-    bytes.as_chunks::<CHUNK>()
-}
-
-use wide::{CHUNK, first, is_not_printable, is_special, or};
+use wide::{CHUNK, Wide, first, is_not_printable, is_special, or, wide};
 
 /// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
 #[cfg(not(target_arch = "wasm32"))]
@@ -62,6 +48,8 @@ mod wide {
     use super::{EACH, before};
 
     pub(super) const CHUNK: usize = 8;
+
+    pub(super) type Wide = u64;
 
     const HIGH: u64 = EACH * 0x80;
 
@@ -72,10 +60,15 @@ mod wide {
         word.wrapping_sub(EACH * bound) & !word & HIGH
     }
 
+    #[inline(always)]
+    pub(super) fn wide(chunk: &[u8; CHUNK]) -> Wide {
+        u64::from_le_bytes(*chunk)
+    }
+
     /// How many bytes come before the first that is marked.
     #[inline(always)]
-    pub(super) fn first(chunk: &[u8; CHUNK], marks: impl Fn(u64) -> u64) -> usize {
-        before(marks(u64::from_le_bytes(*chunk)))
+    pub(super) fn first(marked: Wide) -> usize {
+        before(marked)
     }
 
     #[inline(always)]
@@ -100,16 +93,23 @@ mod wide {
 #[cfg(target_arch = "wasm32")]
 mod wide {
     use core::arch::wasm32::{
-        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128, v128_or as either,
+        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_le, u8x16_splat, u64x2, v128, v128_or as either,
     };
 
     pub(super) const CHUNK: usize = 16;
 
+    pub(super) type Wide = v128;
+
+    #[inline(always)]
+    pub(super) fn wide(chunk: &[u8; CHUNK]) -> Wide {
+        let [low, high] = [0, 1].map(|half| chunk.as_chunks::<8>().0[half]).map(u64::from_le_bytes);
+        u64x2(low, high)
+    }
+
     /// How many bytes come before the first that is marked.
     #[inline(always)]
-    pub(super) fn first(chunk: &[u8; CHUNK], marks: impl Fn(v128) -> v128) -> usize {
-        let [low, high] = [0, 1].map(|half| chunk.as_chunks::<8>().0[half]).map(u64::from_le_bytes);
-        (u32::from(u8x16_bitmask(marks(u64x2(low, high)))) | 1 << CHUNK).trailing_zeros() as usize
+    pub(super) fn first(marked: Wide) -> usize {
+        (u32::from(u8x16_bitmask(marked)) | 1 << CHUNK).trailing_zeros() as usize
     }
 
     #[inline(always)]
@@ -121,7 +121,7 @@ mod wide {
     #[inline(always)]
     pub(super) fn is_special(bytes: v128) -> v128 {
         let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
-        or(u8x16_lt(bytes, u8x16_splat(0x20)), or(is(b'"'), is(b'\\')))
+        or(u8x16_le(bytes, u8x16_splat(0x1f)), or(is(b'"'), is(b'\\')))
     }
 
     /// What is not seen, or is not ASCII: that is negative.

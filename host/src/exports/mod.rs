@@ -64,10 +64,7 @@ impl<'c, 'i> Caller<'c, 'i> {
                 let validate = component.validate(&mut *self.store)?;
                 reported(self.clock.run(validate.call_validate(&mut *self.store, &request.to_wit()))?)
             },
-            (guest, _functions) => {
-                let request = guest.request(request)?;
-                straight(guest.validate(request)?)
-            }
+            (guest, _functions) => straight(guest.validate(request)?)
         )
     }
 
