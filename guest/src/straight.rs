@@ -92,9 +92,7 @@ fn accept(accepted: core::Accepted) {
     let (is_some, id) = (usize::from(id.is_some()), id.map_or((0, 0), |id| text(id.as_bytes())));
     let (start, end) = (span.start as usize, span.end as usize);
     DOCUMENT.set(output);
-    ANSWER.set([
-        0, agent.0, agent.1, is_some, id.0, id.1, digest.0, digest.1, start, end, document.0, document.1,
-    ]);
+    ANSWER.set([0, agent.0, agent.1, is_some, id.0, id.1, digest.0, digest.1, start, end, document.0, document.1]);
 }
 
 /// Gives a verdict that was made.

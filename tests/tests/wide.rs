@@ -5,7 +5,8 @@ use seamgate::{Gate, Request};
 use seamgate_core::Contract;
 
 /// A member's name is quoted where it must not be there, and a string where it is none of those that may.
-const CONTRACT: &str = r#"{"agent": "wide", "schema": {"properties": {"a": {"enum": ["b"]}}, "additionalProperties": false}}"#;
+const CONTRACT: &str =
+    r#"{"agent": "wide", "schema": {"properties": {"a": {"enum": ["b"]}}, "additionalProperties": false}}"#;
 
 #[test]
 fn every_byte_is_the_same_at_every_place() {
@@ -21,7 +22,8 @@ fn every_byte_is_the_same_at_every_place() {
                 for output in [format!("{{\"{text}\": 1}}"), format!("{{\"a\": \"{text}\"}}")] {
                     let request = seamgate_core::Request { output: &output, ..seamgate_core::Request::default() };
                     let native = seamgate_core::validate(&contract, &request).expect("a report").to_json();
-                    let sandboxed = instance.validate(&Request::new("wide", &output)).expect("a verdict").report.to_json();
+                    let sandboxed =
+                        instance.validate(&Request::new("wide", &output)).expect("a verdict").report.to_json();
                     assert_eq!(sandboxed, native, "{output:?}");
                     compared += 1;
                 }

@@ -146,8 +146,9 @@ fn choose_valid<'t>(
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
     let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
     let valid = order.find_map(|index| Some((index, valid(contract, request.output, candidates.get(index)?, read)?)));
-    let valid = valid
-        .map(|(index, screening)| (index, judge_document(contract, request, screening, Some(true), Vec::new(), Vec::new())));
+    let valid = valid.map(|(index, screening)| {
+        (index, judge_document(contract, request, screening, Some(true), Vec::new(), Vec::new()))
+    });
     let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
         Some((index, judgement)) => (index, Some(judgement)),

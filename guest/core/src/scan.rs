@@ -30,8 +30,15 @@ pub(crate) fn shown(bytes: &[u8]) -> usize {
 /// How many bytes come before the first that is marked: `marks` says so of many at a time, `is_marked` of one.
 #[inline(always)]
 fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u8) -> bool) -> usize {
+    // Mostly it is in the first few: those are no loop, in which the sandbox looks at its fuel.
+    if let Some(chunk) = bytes.first_chunk::<CHUNK>() {
+        let at = first(marks(wide(chunk)));
+        if at < CHUNK {
+            return at;
+        }
+    }
     let (chunks, rest) = bytes.as_chunks::<CHUNK>();
-    for (index, chunk) in chunks.iter().enumerate() {
+    for (index, chunk) in chunks.iter().enumerate().skip(1) {
         let at = first(marks(wide(chunk)));
         if at < CHUNK {
             return index * CHUNK + at;
@@ -40,12 +47,12 @@ fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u
     bytes.len() - rest.len() + rest.iter().take_while(|byte| !is_marked(**byte)).count()
 }
 
-use wide::{CHUNK, Wide, first, is_not_printable, is_special, or, wide};
+use wide::{CHUNK, Wide, first, is_not_printable, is_special, or, separators, wide};
 
 /// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
 #[cfg(not(target_arch = "wasm32"))]
 mod wide {
-    use super::{EACH, before};
+    use super::{EACH, before, is_separator};
 
     pub(super) const CHUNK: usize = 8;
 
@@ -82,6 +89,12 @@ mod wide {
         below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1)
     }
 
+    /// How many separators there are. In pieces whose count a byte holds, the compiler counts many at a time.
+    pub(super) fn separators(bytes: &[u8]) -> usize {
+        let counted = |piece: &[u8]| piece.iter().map(|byte| u8::from(is_separator(*byte))).sum::<u8>();
+        bytes.chunks(240).map(|piece| usize::from(counted(piece))).sum()
+    }
+
     /// What is not seen, or is not ASCII.
     #[inline(always)]
     pub(super) fn is_not_printable(word: u64) -> u64 {
@@ -95,6 +108,8 @@ mod wide {
     use core::arch::wasm32::{
         i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_le, u8x16_splat, u64x2, v128, v128_or as either,
     };
+
+    use super::is_separator;
 
     pub(super) const CHUNK: usize = 16;
 
@@ -122,6 +137,19 @@ mod wide {
     pub(super) fn is_special(bytes: v128) -> v128 {
         let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
         or(u8x16_le(bytes, u8x16_splat(0x1f)), or(is(b'"'), is(b'\\')))
+    }
+
+    /// How many separators there are. The opening brackets differ in one bit.
+    // The compiler counts one at a time where the whole is made small.
+    pub(super) fn separators(bytes: &[u8]) -> usize {
+        let (chunks, rest) = bytes.as_chunks::<CHUNK>();
+        let is = |bytes: v128, byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
+        let counted = |chunk: &[u8; CHUNK]| {
+            let bytes = wide(chunk);
+            let opens = is(or(bytes, u8x16_splat(0x20)), b'{');
+            u8x16_bitmask(or(opens, or(is(bytes, b','), is(bytes, b':')))).count_ones() as usize
+        };
+        chunks.iter().map(counted).sum::<usize>() + rest.iter().filter(|byte| is_separator(**byte)).count()
     }
 
     /// What is not seen, or is not ASCII: that is negative.
@@ -184,10 +212,13 @@ pub(super) fn likely_nodes(bytes: &[u8]) -> usize {
     if bytes.len() < LARGE {
         return bytes.len() / 12 + 4;
     }
-    // Each value but the first comes after one of these. In pieces whose count a byte holds: so many are counted at a time.
-    let counted =
-        |piece: &[u8]| piece.iter().map(|byte| u8::from(matches!(byte, b',' | b':' | b'[' | b'{'))).sum::<u8>();
-    bytes.chunks(u8::MAX.into()).map(|piece| usize::from(counted(piece))).sum::<usize>() + 1
+    // Each value but the first comes after one.
+    separators(bytes) + 1
+}
+
+/// Whether a byte is a comma, a colon or an opening bracket.
+fn is_separator(byte: u8) -> bool {
+    matches!(byte, b',' | b':' | b'[' | b'{')
 }
 
 #[cfg(test)]
@@ -208,6 +239,11 @@ mod tests {
                     assert_eq!(plain(bytes), bytes.iter().take_while(|&byte| is_plain(byte)).count(), "{bytes:?}");
                     let is_printable = |byte: &&u8| matches!(byte, b' '..=b'~');
                     assert_eq!(printable(bytes), bytes.iter().take_while(is_printable).count(), "{bytes:?}");
+                    assert_eq!(
+                        separators(bytes),
+                        bytes.iter().filter(|byte| is_separator(**byte)).count(),
+                        "{bytes:?}"
+                    );
                     let is_shown = |byte: &&u8| is_printable(byte) && is_plain(byte);
                     assert_eq!(shown(bytes), bytes.iter().take_while(is_shown).count(), "{bytes:?}");
                     assert_eq!(

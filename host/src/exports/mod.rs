@@ -16,7 +16,6 @@ use crate::{
 use module::{Guest, optional};
 
 /// The exports of an instance.
-#[expect(clippy::large_enum_variant, reason = "most instances are modules, and a box is an allocation more for each")]
 pub(crate) enum Exports<'i> {
     Component(Box<component::Exports<'i>>),
     Module(module::Exports<'i>),

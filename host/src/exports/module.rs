@@ -4,8 +4,8 @@
 use std::cell::OnceCell;
 
 use wasmtime::{
-    Error, ExternType, Func, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, ValRaw, ValType,
-    WasmParams, WasmResults,
+    Error, ExternType, Func, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, ValRaw,
+    ValType, WasmParams, WasmResults,
 };
 
 use crate::{
