@@ -126,7 +126,7 @@ impl Frame {
     /// Note a name. Another of the same name has the same hash, so both of its kinds are there.
     #[inline(always)]
     fn named(&mut self, hash: u32) {
-        let [a, b] = [1_u64 << (hash % 64), 1 << (hash >> 16) % 64];
+        let [a, b] = [1_u64 << (hash % 64), 1 << ((hash >> 16) % 64)];
         self.repeats |= self.kinds[0] & a != 0 && self.kinds[1] & b != 0;
         self.kinds = [self.kinds[0] | a, self.kinds[1] | b];
     }
