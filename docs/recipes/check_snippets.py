@@ -24,6 +24,8 @@ GIVEN = {
     "call": "from seamgate import Call\ncall: Call = {'key': '1', 'tool': 'search_logs', 'arguments': {}}",
     "decision": "from seamgate import Decision, Gate\ndecision: Decision = Gate().permit('ops', '{}', '{}')",
     "output": "output: str = ''",
+    "chunks": "chunks: list[str] = []",
+    "call_model": "def call_model(feedback: str | None) -> str: return ''",
     "use_it": "def use_it(document: object) -> None: ...",
     "run": "def run(tool: str | None, arguments: str | None) -> object: ...",
     "tell_the_model": "def tell_the_model(text: str) -> None: ...",
@@ -76,11 +78,14 @@ def lacking(code):
 
 
 def in_python(pages, folder, checker, node):
-    """Returns how many snippets there are."""
+    """Returns how many there are."""
     files = [Path(page) for page in pages if page.endswith(".py")]
     pages = [page for page in pages if page.endswith(".md")]
     for name, code in snippets(pages, ["python"]):
-        given = "\n".join(GIVEN[name] for name in lacking(code))
+        unknown = [of for of in lacking(code) if of not in GIVEN]
+        if unknown:
+            sys.exit(f"{name}: the snippet does not say what {', '.join(unknown)} is: say it there, or in GIVEN")
+        given = "\n".join(GIVEN[of] for of in lacking(code))
         files.append(folder / f"{name}.py")
         files[-1].write_text(f"{given}\n{code}")
     python = ["--python-executable", sys.executable]
@@ -93,7 +98,7 @@ def in_python(pages, folder, checker, node):
 
 
 def in_typescript(pages, folder, compiler):
-    """Returns how many snippets there are."""
+    """Returns how many there are."""
     files = []
     for name, code in snippets([page for page in pages if page.endswith(".md")], ["js", "ts"]):
         imported = set(re.findall(r"\w+", " ".join(re.findall(r"^import \{(.*?)\}", code, re.MULTILINE))))
@@ -119,7 +124,7 @@ def main():
     (folder / "package.json").write_text('{ "type": "module" }\n')
     count = in_python(pages, folder, checker, Path(node).resolve())
     more = in_typescript(pages, folder, Path(compiler).resolve())
-    print(f"{count} snippets in Python and {more} in TypeScript and JavaScript have no errors of types")
+    print(f"{count} programs and snippets in Python, and {more} in TypeScript and JavaScript, have no errors of types")
 
 
 if __name__ == "__main__":

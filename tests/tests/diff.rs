@@ -10,7 +10,7 @@ use seamgate_tests::{
 use serde_json::{Map, Value, json};
 
 /// Pairs of schemas to compare, unless `DIFF_PAIRS` says another number.
-const PAIRS: u64 = 200;
+const PAIRS: u64 = 100;
 
 /// Documents for each pair that is said to be compatible.
 const DOCUMENTS: usize = 10_000;
@@ -172,12 +172,13 @@ fn nothing_is_compatible_that_a_document_shows_to_break() {
             value(&mut random, WORDS, depth).to_string()
         })
         .collect();
+    let all: Vec<(usize, &(Value, Value))> = pairs.iter().enumerate().collect();
+    let (answers, documents) = (&answers, &documents);
     let (compatible, breaks, unknown, shown) = std::thread::scope(|scope| {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let all: Vec<(usize, &(Value, Value))> = pairs.iter().enumerate().collect();
         let parts: Vec<_> = all
             .chunks(all.len().div_ceil(threads))
-            .map(|part| scope.spawn(|| held(part, &answers, &documents)))
+            .map(|part| scope.spawn(move || held(part, answers, documents)))
             .collect();
         let counts = parts.into_iter().map(|part| match part.join() {
             Ok(counts) => counts,

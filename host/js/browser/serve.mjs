@@ -27,12 +27,17 @@ export function files(folder) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const server = createServer(files(process.argv[2]));
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined) {
+    console.error("usage: node serve.mjs FOLDER");
+    process.exit(2);
+  }
+  const server = createServer(files(folder));
   server.on("error", (error) => {
-    if (error.code !== "EADDRINUSE" || error.port === 0) {
+    if (error.code !== "EADDRINUSE") {
       throw error;
     }
-    console.log(`Port ${PORT} is taken: another one serves.`);
+    console.log(`Port ${PORT} is taken. Taking another one.`);
     server.listen(0, "127.0.0.1");
   });
   server.on("listening", () => {

@@ -12,7 +12,7 @@ from . import _json
 from ._contracts import read_contract
 from ._faults import SeamgateFault
 from ._feedback import feedback
-from ._gate import Contract, Evidence, Gate, Lists, _observation
+from ._gate import Contract, Evidence, Gate, Lists
 from ._limits import Limits, Usage
 from ._models import Model
 from ._replies import Said, said
@@ -332,8 +332,8 @@ class _Question:
         self._bytes += len(last.json)
         if all(report.output_json is None for report in before):
             return last, usage
-        merged, used = _merge(self._gate, self._agent, self._reports, self._lists, self._evidence)
-        return merged, _sum([usage, used])
+        verdict = self._gate.merge(self._reports, lists=self._lists, evidence=self._evidence)
+        return verdict.report, _sum([usage, verdict.usage])
 
     def _stop(self, merged: Report, last: Report, found: tuple[Violation, ...]) -> Stop | None:
         """Why not to ask again, as the harness step of the library does. None where it is to be asked again."""
@@ -409,25 +409,6 @@ def _asking(prompt: Prompt, wanted: str) -> Messages:
     else:
         messages.append({"role": "user", "content": wanted})
     return messages
-
-
-def _merge(
-    gate: Gate, agent: str, reports: list[Report], lists: Lists | None, evidence: Evidence | None
-) -> tuple[Report, Usage]:
-    """The reports of several answers as one."""
-    members: dict[str, Any] = {"op": "merge", "agent": agent}
-    if lists is not None:
-        members["lists"] = lists
-    if evidence is not None:
-        members["evidence"] = [_observation(observation) for observation in evidence]
-    # The reports stand in it as they are: what is written again has other digits.
-    written = f'{_json.text(members)[:-1]},"reports":[{",".join(report.json for report in reports)}]}}'
-    answer = gate.call(written)
-    members = {name: (value, source) for name, value, source in _json.members(answer.json)}
-    if "report" not in members:
-        fault, message = (members[name][0] for name in ("fault", "message"))
-        raise SeamgateFault(fault, message)
-    return Report.from_json(members["report"][1], reports[-1].raw), answer.usage
 
 
 def _useless(last: Report, told: str) -> str:

@@ -21,7 +21,6 @@ from ._requests import (
     Request,
     Seen,
     _contract_text,
-    _observation,
     _profile_text,
     _size,
     _text_of,
@@ -54,7 +53,6 @@ __all__ = [
     "Request",
     "Seen",
     "Verdict",
-    "_observation",
 ]
 
 
