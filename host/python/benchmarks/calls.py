@@ -143,7 +143,7 @@ def calls(size: int) -> dict[str, float]:
         "json.loads, fastjsonschema": lambda: fast(json.loads(text)),
         "Pydantic, model_validate_json": lambda: Cited.model_validate_json(text),
     }
-    return costs({**ours, **others}, 1.0 if size < 100_000 else 3.0)
+    return costs({**ours, **others}, 0.5 if size < 100_000 else 2.0)
 
 
 def threads() -> tuple[float, float]:

@@ -7,12 +7,13 @@ why there is none. A rejected output is data, a `Report`; where no verdict can b
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING, Any
-
 from ._backend import backend as backend
 
+# As `typing` has it, which takes longer to import than all of this. It is imported with the names that need it.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
     from ._bake import bake
     from ._contracts import read_contract
@@ -277,11 +278,15 @@ def __dir__() -> list[str]:
 __version__: str
 
 
-@functools.cache
-def _shared() -> Gate:
-    from ._gate import Gate
+_gates: list[Gate] = []
 
-    return Gate()
+
+def _shared() -> Gate:
+    if not _gates:
+        from ._gate import Gate
+
+        _gates.append(Gate())
+    return _gates[0]
 
 
 def validate(

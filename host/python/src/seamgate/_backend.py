@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Literal
-
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ._engine import Engine
     from ._limits import Limits
 
@@ -13,7 +14,7 @@ backend: Literal["native", "wasmtime"]
 """`native`: the module inside this package. `wasmtime`: the package, on platforms without a native wheel."""
 
 try:
-    importlib.import_module("seamgate._native")
+    import seamgate._native  # noqa: F401
 
     backend = "native"
 except ModuleNotFoundError as missing:
