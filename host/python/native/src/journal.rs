@@ -34,7 +34,7 @@ impl Run {
         agent: &str,
         started: &str,
     ) -> PyResult<(Self, Vec<String>)> {
-        let journal = keeper(&journal, |folder| FileJournal::create(folder))?;
+        let journal = keeper(&journal, FileJournal::create)?;
         py.detach(|| {
             let mut actions = Vec::new();
             let begun: Result<_, StepError> = Begun::try_new(gate, |gate| {
@@ -48,7 +48,7 @@ impl Run {
     }
 
     pub(crate) fn open(py: Python, gate: Arc<Gate>, journal: Bound<PyAny>) -> PyResult<Self> {
-        let journal = keeper(&journal, |folder| FileJournal::open(folder))?;
+        let journal = keeper(&journal, FileJournal::open)?;
         let begun = py.detach(|| Begun::try_new(gate, |gate| seamgate::Run::open(gate, journal)));
         begun.map(|begun| Run(Mutex::new(begun))).map_err(failed)
     }
