@@ -87,7 +87,7 @@ pub use run::{Action, Run, StepError};
 pub use session::Session;
 pub use types::{
     Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,
-    Finish, Item, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
+    Finish, Item, Level, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
     Quarantined, Report, Source, Span, Violation, Wanted, Warning,
 };
 pub use verdict::{Answer, Verdict};
