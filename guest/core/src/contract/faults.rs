@@ -53,7 +53,6 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
                 });
             }
             "required" if violation.pointer.is_empty() => violation.span = Some(first_name(document)),
-            // What is missing may be a misspelled member.
             "enum" => suggest(violation),
             _ => {}
         }
@@ -61,17 +60,23 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
             violation.span = Some(document.located(&violation.pointer, false));
         }
     }
-    // The member that is missing is the one that is misspelled.
-    let is_meant = |violation: &Violation, violations: &[Violation]| {
-        violation.keyword == "oneOf"
-            && violation.pointer.is_empty()
-            && violations
-                .iter()
-                .any(|other| ["\"schema\"?", "\"jtd\"?"].iter().any(|meant| other.message.ends_with(meant)))
-    };
-    let meant: Vec<bool> = violations.iter().map(|violation| is_meant(violation, &violations)).collect();
-    let mut meant = meant.into_iter();
-    violations.retain(|_| !meant.next().unwrap_or_default());
+    // A member that is missing is the one that is misspelled beside it: that is told once.
+    let found: Vec<(String, String)> = violations
+        .iter()
+        .filter(|violation| violation.keyword == "additionalProperties")
+        .filter_map(|violation| {
+            let meant = violation.message.rsplit_once("; did you mean ")?.1.trim_end_matches('?');
+            Some((violation.pointer.rsplit_once('/')?.0.to_owned(), meant.to_owned()))
+        })
+        .collect();
+    violations.retain(|violation| {
+        let is_told = |(parent, meant): &(String, String)| match violation.keyword.as_str() {
+            "required" => violation.pointer == *parent && violation.expected.ends_with(meant.as_str()),
+            "oneOf" => violation.pointer.is_empty() && ["\"schema\"", "\"jtd\""].contains(&meant.as_str()),
+            _ => false,
+        };
+        !found.iter().any(is_told)
+    });
     violations
 }
 
