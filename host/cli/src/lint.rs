@@ -114,7 +114,7 @@ fn of_profile(gate: &Gate, path: &Path) -> Vec<Finding> {
         Ok(text) => text,
         Err(error) => return vec![of_file_error(&error, path)],
     };
-    let mut places = Places::unknown(path);
+    let mut places = Places::of_profile(path);
     match gate.lint_profile(&text) {
         Ok(warnings) => warnings.iter().map(|warning| of_warning(warning, &mut places)).collect(),
         Err(fault) => of_fault(&fault, &mut places),

@@ -1,9 +1,10 @@
 //! Mistakes in contracts, told at their places in the files that a contract is made of.
 
-use std::{collections::HashMap, fmt, path::Path, rc::Rc};
+use std::{borrow::Cow, collections::HashMap, fmt, path::Path, rc::Rc};
 
 use anyhow::Error;
-use seamgate::{ContractSource, Fault, FileError, Span, Warning};
+use seamgate::{ContractSource, Fault, FileError, MAX_FILE, Span, Warning, read_named};
+use serde_json::value::RawValue;
 
 use crate::{
     error::FaultError,
@@ -37,6 +38,12 @@ pub(crate) fn unusable(fault: Fault, source: &ContractSource, path: &Path) -> Er
     Error::from(FaultError(fault)).context(Drawn::new(path, &findings))
 }
 
+/// The error of a profile that cannot be used.
+pub(crate) fn unusable_profile(fault: Fault, path: &Path) -> Error {
+    let findings = of_fault(&fault, &mut Places::of_profile(path));
+    Error::from(FaultError(fault)).context(Drawn::new(path, &findings))
+}
+
 /// The error of a file that cannot be read.
 pub(crate) fn unreadable(error: FileError, path: &Path) -> Error {
     match error.place() {
@@ -50,29 +57,61 @@ pub(crate) fn unreadable(error: FileError, path: &Path) -> Error {
 
 /// Places of a whole document in its files. Each file's text is kept once.
 pub(crate) struct Places<'s> {
-    source: Option<&'s ContractSource>,
+    of: Of<'s>,
     path: &'s Path,
     texts: HashMap<String, Rc<str>>,
 }
 
+enum Of<'s> {
+    Contract(&'s ContractSource),
+    /// The text of the file itself. What it names is told where it names it.
+    Profile(Rc<str>),
+}
+
 impl<'s> Places<'s> {
     pub(crate) fn new(source: &'s ContractSource, path: &'s Path) -> Self {
-        Places { source: Some(source), path, texts: HashMap::new() }
+        Places { of: Of::Contract(source), path, texts: HashMap::new() }
     }
 
-    /// Those of a document of which the places are not known.
-    pub(crate) fn unknown(path: &'s Path) -> Self {
-        Places { source: None, path, texts: HashMap::new() }
+    /// Those of a profile, which is not read where it is a pipe.
+    pub(crate) fn of_profile(path: &'s Path) -> Self {
+        let bytes = if path.is_file() { read_named(path, MAX_FILE).unwrap_or_default() } else { Vec::new() };
+        Places { of: Of::Profile(String::from_utf8_lossy(&bytes).into()), path, texts: HashMap::new() }
     }
 
-    fn at(&mut self, span: Option<Span>) -> At {
-        let Some((path, text, span)) = span.zip(self.source).and_then(|(span, source)| source.place(span)) else {
-            return At::file(self.path.display().to_string());
+    /// The place of a span of the whole document, or of what a JSON Pointer leads to in it.
+    fn at(&mut self, span: Option<Span>, pointer: &str) -> At {
+        let file = self.path.display().to_string();
+        match &self.of {
+            Of::Profile(text) => At { file, text: located(text, pointer).map(|span| (Rc::clone(text), span)) },
+            Of::Contract(source) => match span.and_then(|span| source.place(span)) {
+                None => At::file(file),
+                Some((path, text, span)) => {
+                    let file = path.display().to_string();
+                    let text = self.texts.entry(file.clone()).or_insert_with(|| text.into());
+                    At { file, text: Some((Rc::clone(text), span)) }
+                }
+            },
+        }
+    }
+}
+
+/// The piece of a JSON text that a pointer leads to, or the innermost that is there on the way.
+fn located(text: &str, pointer: &str) -> Option<Span> {
+    let mut at: &RawValue = serde_json::from_str(text).ok()?;
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        let inside = match serde_json::from_str::<Vec<&RawValue>>(at.get()) {
+            Ok(items) => step.parse().ok().and_then(|index: usize| items.get(index).copied()),
+            Err(_) => serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(at.get())
+                .ok()
+                .and_then(|members| members.get(step.as_str()).copied()),
         };
-        let file = path.display().to_string();
-        let text = self.texts.entry(file.clone()).or_insert_with(|| text.into());
-        At { file, text: Some((Rc::clone(text), span)) }
+        let Some(inside) = inside else { break };
+        at = inside;
     }
+    let start = at.get().as_ptr().addr() - text.as_ptr().addr();
+    Some(Span { start: u32::try_from(start).ok()?, end: u32::try_from(start + at.get().len()).ok()? })
 }
 
 /// What is wrong by a fault.
@@ -82,7 +121,7 @@ pub(crate) fn of_fault(fault: &Fault, places: &mut Places) -> Vec<Finding> {
         return vec![Finding {
             level: Level::Error,
             code,
-            at: places.at(None),
+            at: places.at(None, ""),
             path: String::new(),
             message,
             help: None,
@@ -104,7 +143,7 @@ pub(crate) fn of_fault(fault: &Fault, places: &mut Places) -> Vec<Finding> {
             Finding {
                 level: Level::Error,
                 code: violation.keyword.clone(),
-                at: places.at(violation.span),
+                at: places.at(violation.span, &violation.pointer),
                 path: violation.path.clone(),
                 message,
                 help,
@@ -123,7 +162,7 @@ pub(crate) fn of_warning(warning: &Warning, places: &mut Places) -> Finding {
             _ => Level::Warning,
         },
         code: warning.code.clone(),
-        at: places.at(warning.span),
+        at: places.at(warning.span, &warning.pointer),
         path: warning.path.clone(),
         message,
         help,
