@@ -3,7 +3,7 @@
 use std::{fs, ops::Range, path::Path, process::Command};
 
 use seamgate_core::parts::{CONTRACT_CAPS, Json};
-use seamgate_tests::random::Random;
+use seamgate_tests::Random;
 use serde_json::Value;
 
 const CASES: usize = 300;
