@@ -1,4 +1,4 @@
-"""The hooks by the real pre-commit, and the steps of the action, in a repository that has contracts."""
+"""The hooks by the real pre-commit, and the steps of the action, in a repository that has contracts; `init` with Pydantic."""
 
 import os
 import subprocess
@@ -50,6 +50,48 @@ def steps(folder: Path) -> list[tuple[str, int, str]]:
     return ran
 
 
+MODELS = '''
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+print("what a module prints is no schema")
+
+
+class Line(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    sku: str = Field(pattern=r"^[A-Z]-\\d{3}$", description="The article")
+    count: int = Field(ge=1, le=10, description="How many")
+
+
+class OrderForm(BaseModel):
+    """An order."""
+
+    model_config = ConfigDict(extra="forbid")
+    status: Literal["open", "paid"] = Field(description="How far it is")
+    lines: list[Line] = Field(min_length=2, max_length=9, description="What is ordered")
+
+
+Lines = Annotated[list[Line], Field(min_length=1, max_length=9)]
+'''
+
+
+def pydantic() -> None:
+    """Make contracts from models, and hold them to the examples that come with them."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "models.py").write_text(MODELS)
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        for model, agent in (("OrderForm", "order-form"), ("Lines", "lines")):
+            status, printed = call("seamgate", "init", "--pydantic", f"models:{model}", folder=folder, PATH=path)
+            is_made = status == 0 and f"made {agent}.examples/good.txt" in printed
+            expect(f"init makes a contract and an example of the model {model}", is_made, printed)
+            status, printed = call("seamgate", "test", f"{agent}.contract.json", folder=folder)
+            expect("the example passes", status == 0, printed)
+        status, printed = call("seamgate", "init", "--pydantic", "models:Nothing", folder=folder, PATH=path)
+        expect("a model that is not there is named", status == 2 and "models has no Nothing" in printed, printed)
+
+
 def main() -> None:
     """Make a repository, run everything once, break its contract, and run everything again."""
     with tempfile.TemporaryDirectory() as name:
@@ -80,4 +122,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    pydantic()
     main()

@@ -10,7 +10,7 @@ use seamgate_tests::{
 use serde_json::{Map, Value, json};
 
 /// Pairs of schemas to compare, unless `DIFF_PAIRS` says another number.
-const PAIRS: u64 = 200;
+const PAIRS: u64 = 100;
 
 /// Documents for each pair that is said to be compatible.
 const DOCUMENTS: usize = 10_000;
@@ -117,6 +117,43 @@ fn diff(old: &Path, new: &Path) -> Map<String, Value> {
     agents.map(|agent| (agent["agent"].as_str().expect("a name").to_owned(), agent.clone())).collect()
 }
 
+/// Hold the answers for some pairs to the documents. Gives how many were compatible, break, and are unknown, and how many
+/// documents counted.
+fn held(
+    pairs: &[(usize, &(Value, Value))],
+    answers: &Map<String, Value>,
+    documents: &[String],
+) -> (usize, usize, usize, usize) {
+    let (mut compatible, mut breaks, mut unknown, mut shown) = (0, 0, 0, 0);
+    for (number, (old, new)) in pairs {
+        let answer = &answers[&format!("a{number}")];
+        let [old_contract, new_contract] = [old, new].map(|schema| contract(schema).expect("a contract"));
+        let sides = [("producers", &old_contract, &new_contract), ("consumers", &new_contract, &old_contract)];
+        for (side, takes, refuses) in sides {
+            match answer[side]["answer"].as_str().expect("an answer") {
+                "compatible" => {
+                    compatible += 1;
+                    for document in documents {
+                        if accepts(takes, document) {
+                            shown += 1;
+                            let is_wrong = !accepts(refuses, document);
+                            assert!(!is_wrong, "pair {number}: {side} are not compatible: {document}\n{old}\n{new}");
+                        }
+                    }
+                }
+                "breaks" => {
+                    breaks += 1;
+                    let document = answer[side]["document"].as_str().expect("a document");
+                    let is_shown = accepts(takes, document) && !accepts(refuses, document);
+                    assert!(is_shown, "pair {number}: {document} does not show that {side} break\n{old}\n{new}");
+                }
+                _ => unknown += 1,
+            }
+        }
+    }
+    (compatible, breaks, unknown, shown)
+}
+
 #[test]
 fn nothing_is_compatible_that_a_document_shows_to_break() {
     let pairs = pairs();
@@ -135,33 +172,20 @@ fn nothing_is_compatible_that_a_document_shows_to_break() {
             value(&mut random, WORDS, depth).to_string()
         })
         .collect();
-    let (mut compatible, mut breaks, mut unknown, mut shown) = (0, 0, 0, 0);
-    for (number, (old, new)) in pairs.iter().enumerate() {
-        let answer = &answers[&format!("a{number}")];
-        let [old_contract, new_contract] = [old, new].map(|schema| contract(schema).expect("a contract"));
-        let sides = [("producers", &old_contract, &new_contract), ("consumers", &new_contract, &old_contract)];
-        for (side, takes, refuses) in sides {
-            match answer[side]["answer"].as_str().expect("an answer") {
-                "compatible" => {
-                    compatible += 1;
-                    for document in &documents {
-                        if accepts(takes, document) {
-                            shown += 1;
-                            let is_wrong = !accepts(refuses, document);
-                            assert!(!is_wrong, "pair {number}: {side} are not compatible: {document}\n{old}\n{new}");
-                        }
-                    }
-                }
-                "breaks" => {
-                    breaks += 1;
-                    let document = answer[side]["document"].as_str().expect("a document");
-                    let is_shown = accepts(takes, document) && !accepts(refuses, document);
-                    assert!(is_shown, "pair {number}: {document} does not show that {side} break\n{old}\n{new}");
-                }
-                _ => unknown += 1,
-            }
-        }
-    }
+    let all: Vec<(usize, &(Value, Value))> = pairs.iter().enumerate().collect();
+    let (answers, documents) = (&answers, &documents);
+    let (compatible, breaks, unknown, shown) = std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let parts: Vec<_> = all
+            .chunks(all.len().div_ceil(threads))
+            .map(|part| scope.spawn(move || held(part, answers, documents)))
+            .collect();
+        let counts = parts.into_iter().map(|part| match part.join() {
+            Ok(counts) => counts,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        counts.fold((0, 0, 0, 0), |one, other| (one.0 + other.0, one.1 + other.1, one.2 + other.2, one.3 + other.3))
+    });
     println!("{compatible} compatible ({shown} documents), {breaks} break, {unknown} unknown");
     // A comparison that never decides would pass the rest.
     assert!(compatible * 4 > pairs.len(), "{compatible} compatible of {}", 2 * pairs.len());

@@ -1,4 +1,4 @@
-//! The hooks and the action of this repository, with the real pre-commit, pinned by version and digest.
+//! The hooks and the action of this repository, with the real pre-commit, and `init` with Pydantic, pinned by version and digest.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(crate) fn test() -> Result<()> {
     }
     let folder = Path::new(FOLDER).join("python");
     let requirements = Path::new(HOOKS).join("requirements.txt");
-    environment("python3", &folder, &requirements, &["--only-binary", ":all:"], "installing pre-commit")?;
+    environment("python3", &folder, &requirements, &["--only-binary", ":all:"], "installing pre-commit and Pydantic")?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let built = root().join("target/release");
     let path = std::env::join_paths(std::iter::once(built).chain(std::env::split_paths(&path)))

@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{
     guest::METERED,
     install::{has_node, packages, remove},
+    page,
     run::{PACKAGES, command, output, root, run, say},
 };
 
@@ -65,6 +66,7 @@ pub(crate) fn test() -> Result<()> {
     check(&build, &["."])?;
 
     let tests = beside_tests(&packed)?;
+    page::write(&tests, &tests.join("page"))?;
     // Chromium is unpacked here.
     let unpacked = root().join(FOLDER).join("browser");
     fs::create_dir_all(&unpacked)?;
@@ -87,6 +89,11 @@ pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
         fs::copy(Path::new(SOURCES).join("biome.json"), rules)?;
     }
     run(command(biome).args(["check", "--error-on-warnings"]).args(files).current_dir(folder))
+}
+
+/// TypeScript's compiler, after the tools are installed.
+pub(crate) fn compiler() -> PathBuf {
+    root().join(FOLDER).join("node_modules/typescript/bin/tsc")
 }
 
 /// Measure calls, beside Ajv.

@@ -11,9 +11,9 @@ use anyhow::{Result, bail};
 use seamgate::{Disposition, Finish, Gate, Request, Span, Verdict};
 
 use crate::{
-    console::{print, say},
+    console::{print, print_all, say},
     contracts,
-    error::FaultError,
+    error::{FaultError, told},
     evidence,
     format::{At, Checked, Finding, Format, Level, written},
     input, lists, ndjson, picture,
@@ -139,14 +139,14 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
                 if let (Some(FaultError(fault)), false) = (error.downcast_ref(), is_picture) {
                     line(&name, "fault", &fault.to_json())?;
                 }
-                say(&format!("seamgate: {}", safe(&format!("{name}: {error:#}"))));
+                say(&format!("seamgate: {}", safe(&format!("{name}: {}", told(error)))));
             }
         }
     }
-    let told = sum.told("output");
+    let summary = sum.told("output");
     match format {
-        Some(format) => print(&written(format, "seamgate check", &checked, &told))?,
-        None => say(&format!("seamgate: {told}")),
+        Some(format) => print_all(&written(format, "seamgate check", &checked, &summary))?,
+        None => say(&format!("seamgate: {summary}")),
     }
     Ok(sum.worst())
 }

@@ -13,6 +13,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// The same, but nothing at all where there is no text: no finding is no line.
+pub(crate) fn print_all(text: &str) -> Result<()> {
+    if text.is_empty() { Ok(()) } else { print(text) }
+}
+
 /// A number with its noun: `1 item`, `2 items`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }

@@ -130,6 +130,11 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
 /// Run the command line. The first of the arguments is the name that the program was started by. Where they are invalid, or ask
 /// for help, the process ends here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(status(arguments))
+}
+
+/// The same for a caller that ends the process itself: the exit status.
+pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
@@ -162,10 +167,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
                 match error.downcast_ref::<mistakes::Drawn>() {
                     Some(drawn) => console::say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.picture)),
-                    None => console::say(&format!("seamgate: {}", safe::safe(&format!("{error:#}")))),
+                    None => console::say(&format!("seamgate: {}", safe::safe(&error::told(&error)))),
                 }
             }
             status
         })
-        .into()
+        .code()
 }

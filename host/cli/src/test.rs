@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use seamgate::{Gate, Span, read_contract};
 
 use crate::{
-    console::{count, print, say},
+    console::{count, print_all, say},
     error::FaultError,
     examples::{self, Example, Expected},
     format::{At, Checked, Finding, Format, Level, drawn, written},
@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
             written(format, "seamgate test", &others, &sum)
         }
     };
-    print(&text)?;
+    print_all(&text)?;
     Ok(match (errors, failed) {
         (0, 0) => Status::Accepted,
         (0, _) => Status::Rejected,

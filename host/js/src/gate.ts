@@ -19,7 +19,7 @@ import { complete, fuelFor, fuelForContract, type Limits, smallEnough } from "./
 import { type Begin, Loop, type LoopOptions } from "./loop.js";
 import { platform } from "./platform.js";
 import { Contracts, Profiles, type Registered } from "./registered.js";
-import { type Answer, Report, type Usage, type Verdict } from "./report.js";
+import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { type Given, measure, ofBytes, ofString } from "./text.js";
 import type { Confidence, ContractInfo, Finish, Warning } from "./types.js";
 
@@ -104,6 +104,11 @@ export class Gate {
   static async load(options: GateOptions = {}): Promise<Gate> {
     const limits = complete(options.limits);
     return Gate.#of(options.component ?? (await platform().component()), limits);
+  }
+
+  /** @internal Another gate like this one, in which nothing is registered. */
+  sibling(): Gate {
+    return Gate.#of(this.component, this.limits);
   }
 
   static #of(component: Component, limits: Required<Limits>): Gate {
@@ -383,7 +388,7 @@ export class Instance {
     const needed = contract === undefined ? [this.#gate.registered(agentOrContract as string)] : [];
     const bytes = given.bytes + further + (contract === undefined ? 0 : measure(contract).bytes);
     const { json, usage } = this.#ask(needed, bytes, request, "report");
-    return { report: new Report<T>(json, given.text), usage };
+    return { report: new Report<T>(json, given.text) as Judged<T>, usage };
   }
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */

@@ -1,3 +1,13 @@
+export {
+  type AskOptions,
+  type AskResult,
+  type Attempt,
+  ask,
+  type Message,
+  type Prompt,
+  type Reply,
+  type Stop,
+} from "./ask.js";
 export type { Component } from "./component.js";
 export type { Contract, Profile } from "./contract.js";
 export type {
@@ -23,9 +33,10 @@ export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
 export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } from "./gate.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
-export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
+export { type JsonSchema, type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
-export type { Answer, Report, Usage, Verdict } from "./report.js";
+export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
+export type { StandardSchema } from "./standard.js";
 export type {
   Candidate,
   Change,

@@ -141,13 +141,8 @@ pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Ve
 /// A member that only one of the two schemas names: what it could be before, and what it can be now.
 fn member(old: Node<'_>, new: Node<'_>, name: &str, place: &str, changes: &mut Vec<Change>) {
     // Without references and `allOf`: what stands there is compared there.
-    let [was, is] = [old, new].map(|node| {
-        let own = alone(
-            node.value.as_object().unwrap_or(&Map::new()),
-            &["properties", "patternProperties", "additionalProperties"],
-        );
-        own
-    });
+    let group = ["properties", "patternProperties", "additionalProperties"];
+    let [was, is] = [old, new].map(|node| alone(node.value.as_object().unwrap_or(&Map::new()), &group));
     let (before, after) = (Facts::of(&[old.at(&was)]).member(name), Facts::of(&[new.at(&is)]).member(name));
     let way = Way::of(Prover::all_within(&before, &after), Prover::all_within(&after, &before));
     let shown = |schemas: &[Node<'_>]| schemas.first().map_or(json!(true), |schema| schema.value.clone());
@@ -166,7 +161,7 @@ fn push(way: Option<Way>, pointer: &str, old: Option<&Value>, new: Option<&Value
     }
 }
 
-fn names<'v>(value: Option<&'v Value>) -> impl Iterator<Item = &'v str> {
+fn names(value: Option<&Value>) -> impl Iterator<Item = &str> {
     value.and_then(Value::as_object).into_iter().flat_map(|map| map.keys().map(String::as_str))
 }
 

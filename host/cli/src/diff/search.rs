@@ -12,6 +12,9 @@ use crate::{
 /// Documents that are made and judged by both.
 const DOCUMENTS: u64 = 3_000;
 
+/// How wild documents are, in turn: where many values must be valid together, few may be at an edge.
+const WILDNESS: [usize; 5] = [3, 10, 25, 50, 100];
+
 /// Where choices begin: the same contracts are always answered the same.
 const SEED: u64 = 1;
 
@@ -44,8 +47,8 @@ pub(super) fn search(old: &Value, new: &Value, roots: [&Root; 2]) -> Result<Foun
     let mut found = Found { only_old: None, only_new: None };
     for number in 0..DOCUMENTS {
         let root = roots[(number % 2) as usize];
-        // A few are ordinary. The others are at the edges.
-        let document = Sampler::new(&pool, SEED + number, number > 3).document(root.node()).to_string();
+        let wildness = WILDNESS[(number / 2 % 5) as usize];
+        let document = Sampler::new(&pool, SEED + number, wildness).document(root.node()).to_string();
         let (Some(by_old), Some(by_new)) =
             (judge(&mut instance, "old", &document), judge(&mut instance, "new", &document))
         else {

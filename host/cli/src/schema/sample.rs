@@ -118,14 +118,16 @@ impl Random {
 pub(crate) struct Sampler<'p> {
     random: Random,
     pool: &'p Pool,
-    /// Look for what is at the edge of a schema, and beyond; else for what is ordinary.
+    /// How many values in a hundred are wild: at the edge of a schema, and beyond. The others are ordinary.
+    wildness: usize,
+    /// Whether the value that is made now is wild.
     wild: bool,
     left: usize,
 }
 
 impl<'p> Sampler<'p> {
-    pub(crate) fn new(pool: &'p Pool, seed: u64, wild: bool) -> Self {
-        Sampler { random: Random(seed), pool, wild, left: MAX_VALUES }
+    pub(crate) fn new(pool: &'p Pool, seed: u64, wildness: usize) -> Self {
+        Sampler { random: Random(seed), pool, wildness, wild: false, left: MAX_VALUES }
     }
 
     /// A document.
@@ -135,6 +137,14 @@ impl<'p> Sampler<'p> {
     }
 
     fn value(&mut self, schemas: &[Node<'_>], depth: usize) -> Value {
+        let around = self.wild;
+        self.wild = self.random.chance(self.wildness);
+        let value = self.one_value(schemas, depth);
+        self.wild = around;
+        value
+    }
+
+    fn one_value(&mut self, schemas: &[Node<'_>], depth: usize) -> Value {
         self.left = self.left.saturating_sub(1);
         if self.wild && self.random.chance(3) {
             return self.any();

@@ -377,10 +377,10 @@ impl Prover {
         if one.is_empty() || other.is_empty() || types == Types::NONE {
             return true;
         }
-        if let (Some(values), Some(others)) = (&one.values, &other.values) {
-            if !values.iter().any(|value| others.iter().any(|other| equal(value, other))) {
-                return true;
-            }
+        if let (Some(values), Some(others)) = (&one.values, &other.values)
+            && !values.iter().any(|value| others.iter().any(|other| equal(value, other)))
+        {
+            return true;
         }
         if types.within(Types::NUMBER) {
             let apart = |upper: Option<Bound>, lower: Option<Bound>| {
