@@ -1128,28 +1128,30 @@ let ptr2 = (&raw mut _RET_AREA.0).cast::<u8>();
 match result1 {
 Ok(e) => {
 *ptr2.add(0).cast::<u8>() = (0i32) as u8;
-let vec8 = e;
-let len8 = vec8.len();
-let layout8 = _rt::alloc::Layout::from_size_align(
-vec8.len() * (8 * ::core::mem::size_of::<*const u8>()),
+let vec9 = e;
+let len9 = vec9.len();
+let layout9 = _rt::alloc::Layout::from_size_align(
+vec9.len() * (16 + 8 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 )
 .unwrap();
-let (result8, _cleanup8) = wit_bindgen::rt::Cleanup::new(
-layout8,
+let (result9, _cleanup9) = wit_bindgen::rt::Cleanup::new(
+layout9,
 );
-if let Some(cleanup) = _cleanup8 {
+if let Some(cleanup) = _cleanup9 {
 cleanup.forget();
 }
-for (i, e) in vec8.into_iter().enumerate() {
-let base = result8
-.add(i * (8 * ::core::mem::size_of::<*const u8>()));
+for (i, e) in vec9.into_iter().enumerate() {
+let base = result9
+.add(i * (16 + 8 * ::core::mem::size_of::<*const u8>()));
 {
 let super::super::super::super::exports::seamgate::validator::types::Warning {
 path: path3,
 code: code3,
 message: message3,
 pointer: pointer3,
+level: level3,
+span: span3,
 } = e;
 let vec4 = (path3.into_bytes()).into_boxed_slice();
 let ptr4 = vec4.as_ptr().cast::<u8>();
@@ -1189,147 +1191,172 @@ let len7 = vec7.len();
 *base
 .add(6 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr7.cast_mut();
+*base
+.add(8 * ::core::mem::size_of::<*const u8>())
+.cast::<u8>() = (level3.clone() as i32) as u8;
+match span3 {
+Some(e) => {
+*base
+.add(4 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<u8>() = (1i32) as u8;
+let super::super::super::super::exports::seamgate::validator::types::Span {
+start: start8,
+end: end8,
+} = e;
+*base
+.add(8 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<i32>() = _rt::as_i32(start8);
+*base
+.add(12 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<i32>() = _rt::as_i32(end8);
+}
+None => {
+*base
+.add(4 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<u8>() = (0i32) as u8;
+}
+};
 }
 }
 *ptr2
 .add(2 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len8;
+.cast::<usize>() = len9;
 *ptr2
 .add(::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = result8;
+.cast::<*mut u8>() = result9;
 }
 Err(e) => {
 *ptr2.add(0).cast::<u8>() = (1i32) as u8;
 let super::super::super::super::exports::seamgate::validator::types::Fault {
-code: code9,
-message: message9,
-violations: violations9,
-agents: agents9,
+code: code10,
+message: message10,
+violations: violations10,
+agents: agents10,
 } = e;
 *ptr2
 .add(::core::mem::size_of::<*const u8>())
-.cast::<u8>() = (code9.clone() as i32) as u8;
-let vec10 = (message9.into_bytes()).into_boxed_slice();
-let ptr10 = vec10.as_ptr().cast::<u8>();
-let len10 = vec10.len();
-::core::mem::forget(vec10);
+.cast::<u8>() = (code10.clone() as i32) as u8;
+let vec11 = (message10.into_bytes()).into_boxed_slice();
+let ptr11 = vec11.as_ptr().cast::<u8>();
+let len11 = vec11.len();
+::core::mem::forget(vec11);
 *ptr2
 .add(3 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len10;
+.cast::<usize>() = len11;
 *ptr2
 .add(2 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = ptr10.cast_mut();
-let vec20 = violations9;
-let len20 = vec20.len();
-let layout20 = _rt::alloc::Layout::from_size_align(
-vec20.len()
+.cast::<*mut u8>() = ptr11.cast_mut();
+let vec21 = violations10;
+let len21 = vec21.len();
+let layout21 = _rt::alloc::Layout::from_size_align(
+vec21.len()
 * (8 + 15 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 )
 .unwrap();
-let (result20, _cleanup20) = wit_bindgen::rt::Cleanup::new(
-layout20,
+let (result21, _cleanup21) = wit_bindgen::rt::Cleanup::new(
+layout21,
 );
-if let Some(cleanup) = _cleanup20 {
+if let Some(cleanup) = _cleanup21 {
 cleanup.forget();
 }
-for (i, e) in vec20.into_iter().enumerate() {
-let base = result20
+for (i, e) in vec21.into_iter().enumerate() {
+let base = result21
 .add(i * (8 + 15 * ::core::mem::size_of::<*const u8>()));
 {
 let super::super::super::super::exports::seamgate::validator::types::Violation {
-path: path11,
-keyword: keyword11,
-expected: expected11,
-received: received11,
-message: message11,
-pointer: pointer11,
-schema_path: schema_path11,
-span: span11,
+path: path12,
+keyword: keyword12,
+expected: expected12,
+received: received12,
+message: message12,
+pointer: pointer12,
+schema_path: schema_path12,
+span: span12,
 } = e;
-let vec12 = (path11.into_bytes()).into_boxed_slice();
-let ptr12 = vec12.as_ptr().cast::<u8>();
-let len12 = vec12.len();
-::core::mem::forget(vec12);
-*base
-.add(::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len12;
-*base.add(0).cast::<*mut u8>() = ptr12.cast_mut();
-let vec13 = (keyword11.into_bytes()).into_boxed_slice();
+let vec13 = (path12.into_bytes()).into_boxed_slice();
 let ptr13 = vec13.as_ptr().cast::<u8>();
 let len13 = vec13.len();
 ::core::mem::forget(vec13);
 *base
-.add(3 * ::core::mem::size_of::<*const u8>())
+.add(::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len13;
-*base
-.add(2 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = ptr13.cast_mut();
-let vec14 = (expected11.into_bytes()).into_boxed_slice();
+*base.add(0).cast::<*mut u8>() = ptr13.cast_mut();
+let vec14 = (keyword12.into_bytes()).into_boxed_slice();
 let ptr14 = vec14.as_ptr().cast::<u8>();
 let len14 = vec14.len();
 ::core::mem::forget(vec14);
 *base
-.add(5 * ::core::mem::size_of::<*const u8>())
+.add(3 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len14;
 *base
-.add(4 * ::core::mem::size_of::<*const u8>())
+.add(2 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr14.cast_mut();
-let vec15 = (received11.into_bytes()).into_boxed_slice();
+let vec15 = (expected12.into_bytes()).into_boxed_slice();
 let ptr15 = vec15.as_ptr().cast::<u8>();
 let len15 = vec15.len();
 ::core::mem::forget(vec15);
 *base
-.add(7 * ::core::mem::size_of::<*const u8>())
+.add(5 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len15;
 *base
-.add(6 * ::core::mem::size_of::<*const u8>())
+.add(4 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr15.cast_mut();
-let vec16 = (message11.into_bytes()).into_boxed_slice();
+let vec16 = (received12.into_bytes()).into_boxed_slice();
 let ptr16 = vec16.as_ptr().cast::<u8>();
 let len16 = vec16.len();
 ::core::mem::forget(vec16);
 *base
-.add(9 * ::core::mem::size_of::<*const u8>())
+.add(7 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len16;
 *base
-.add(8 * ::core::mem::size_of::<*const u8>())
+.add(6 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr16.cast_mut();
-let vec17 = (pointer11.into_bytes()).into_boxed_slice();
+let vec17 = (message12.into_bytes()).into_boxed_slice();
 let ptr17 = vec17.as_ptr().cast::<u8>();
 let len17 = vec17.len();
 ::core::mem::forget(vec17);
 *base
-.add(11 * ::core::mem::size_of::<*const u8>())
+.add(9 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len17;
 *base
-.add(10 * ::core::mem::size_of::<*const u8>())
+.add(8 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr17.cast_mut();
-let vec18 = (schema_path11.into_bytes()).into_boxed_slice();
+let vec18 = (pointer12.into_bytes()).into_boxed_slice();
 let ptr18 = vec18.as_ptr().cast::<u8>();
 let len18 = vec18.len();
 ::core::mem::forget(vec18);
 *base
-.add(13 * ::core::mem::size_of::<*const u8>())
+.add(11 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len18;
 *base
-.add(12 * ::core::mem::size_of::<*const u8>())
+.add(10 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr18.cast_mut();
-match span11 {
+let vec19 = (schema_path12.into_bytes()).into_boxed_slice();
+let ptr19 = vec19.as_ptr().cast::<u8>();
+let len19 = vec19.len();
+::core::mem::forget(vec19);
+*base
+.add(13 * ::core::mem::size_of::<*const u8>())
+.cast::<usize>() = len19;
+*base
+.add(12 * ::core::mem::size_of::<*const u8>())
+.cast::<*mut u8>() = ptr19.cast_mut();
+match span12 {
 Some(e) => {
 *base
 .add(14 * ::core::mem::size_of::<*const u8>())
 .cast::<u8>() = (1i32) as u8;
 let super::super::super::super::exports::seamgate::validator::types::Span {
-start: start19,
-end: end19,
+start: start20,
+end: end20,
 } = e;
 *base
 .add(4 + 14 * ::core::mem::size_of::<*const u8>())
-.cast::<i32>() = _rt::as_i32(start19);
+.cast::<i32>() = _rt::as_i32(start20);
 *base
 .add(8 + 14 * ::core::mem::size_of::<*const u8>())
-.cast::<i32>() = _rt::as_i32(end19);
+.cast::<i32>() = _rt::as_i32(end20);
 }
 None => {
 *base
@@ -1341,43 +1368,43 @@ None => {
 }
 *ptr2
 .add(5 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len20;
+.cast::<usize>() = len21;
 *ptr2
 .add(4 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = result20;
-let vec22 = agents9;
-let len22 = vec22.len();
-let layout22 = _rt::alloc::Layout::from_size_align(
-vec22.len() * (2 * ::core::mem::size_of::<*const u8>()),
+.cast::<*mut u8>() = result21;
+let vec23 = agents10;
+let len23 = vec23.len();
+let layout23 = _rt::alloc::Layout::from_size_align(
+vec23.len() * (2 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 )
 .unwrap();
-let (result22, _cleanup22) = wit_bindgen::rt::Cleanup::new(
-layout22,
+let (result23, _cleanup23) = wit_bindgen::rt::Cleanup::new(
+layout23,
 );
-if let Some(cleanup) = _cleanup22 {
+if let Some(cleanup) = _cleanup23 {
 cleanup.forget();
 }
-for (i, e) in vec22.into_iter().enumerate() {
-let base = result22
+for (i, e) in vec23.into_iter().enumerate() {
+let base = result23
 .add(i * (2 * ::core::mem::size_of::<*const u8>()));
 {
-let vec21 = (e.into_bytes()).into_boxed_slice();
-let ptr21 = vec21.as_ptr().cast::<u8>();
-let len21 = vec21.len();
-::core::mem::forget(vec21);
+let vec22 = (e.into_bytes()).into_boxed_slice();
+let ptr22 = vec22.as_ptr().cast::<u8>();
+let len22 = vec22.len();
+::core::mem::forget(vec22);
 *base
 .add(::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len21;
-*base.add(0).cast::<*mut u8>() = ptr21.cast_mut();
+.cast::<usize>() = len22;
+*base.add(0).cast::<*mut u8>() = ptr22.cast_mut();
 }
 }
 *ptr2
 .add(7 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len22;
+.cast::<usize>() = len23;
 *ptr2
 .add(6 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = result22;
+.cast::<*mut u8>() = result23;
 }
 };
 ptr2
@@ -1400,7 +1427,7 @@ let base11 = l1;
 let len11 = l2;
 for i in 0..len11 {
 let base = base11
-.add(i * (8 * ::core::mem::size_of::<*const u8>()));
+.add(i * (16 + 8 * ::core::mem::size_of::<*const u8>()));
 {
 let l3 = *base.add(0).cast::<*mut u8>();
 let l4 = *base
@@ -1432,7 +1459,7 @@ _rt::cabi_dealloc(l9, l10, 1);
 }
 _rt::cabi_dealloc(
 base11,
-len11 * (8 * ::core::mem::size_of::<*const u8>()),
+len11 * (16 + 8 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 );
 }
@@ -5602,7 +5629,44 @@ f.debug_struct("ContractInfo")
 .finish()
 }
 }
-/// Something in a contract that works and is likely a mistake.
+/// How bad it is what `lint` found.
+#[repr(u8)]
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Level {
+/// It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and forbidden.
+Error,
+/// It works, and is likely a mistake.
+Warning,
+/// A matter of style: what could be said more narrowly, or described.
+Hint,
+}
+impl ::core::fmt::Debug for Level {
+fn fmt(
+&self,
+f: &mut ::core::fmt::Formatter<'_>,
+) -> ::core::fmt::Result {
+match self {
+Level::Error => f.debug_tuple("Level::Error").finish(),
+Level::Warning => f.debug_tuple("Level::Warning").finish(),
+Level::Hint => f.debug_tuple("Level::Hint").finish(),
+}
+}
+}
+impl Level {
+#[doc(hidden)]
+pub unsafe fn _lift(val: u8) -> Level {
+if !cfg!(debug_assertions) {
+return unsafe { ::core::mem::transmute(val) };
+}
+match val {
+0 => Level::Error,
+1 => Level::Warning,
+2 => Level::Hint,
+_ => panic!("invalid enum discriminant"),
+}
+}
+}
+/// Something in a contract that can be used and is likely a mistake.
 #[derive(Clone)]
 pub struct Warning {
 /// Where in the contract, as a JSONPath.
@@ -5613,6 +5677,10 @@ pub code: _rt::String,
 pub message: _rt::String,
 /// The same place as a JSON Pointer (RFC 6901).
 pub pointer: _rt::String,
+/// How bad it is. The same for all of a code.
+pub level: Level,
+/// The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+pub span: ::core::option::Option<Span>,
 }
 impl ::core::fmt::Debug for Warning {
 fn fmt(
@@ -5624,6 +5692,8 @@ f.debug_struct("Warning")
 .field("code", &self.code)
 .field("message", &self.message)
 .field("pointer", &self.pointer)
+.field("level", &self.level)
+.field("span", &self.span)
 .finish()
 }
 }
@@ -10810,28 +10880,30 @@ let ptr2 = (&raw mut _RET_AREA.0).cast::<u8>();
 match result1 {
 Ok(e) => {
 *ptr2.add(0).cast::<u8>() = (0i32) as u8;
-let vec8 = e;
-let len8 = vec8.len();
-let layout8 = _rt::alloc::Layout::from_size_align(
-vec8.len() * (8 * ::core::mem::size_of::<*const u8>()),
+let vec9 = e;
+let len9 = vec9.len();
+let layout9 = _rt::alloc::Layout::from_size_align(
+vec9.len() * (16 + 8 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 )
 .unwrap();
-let (result8, _cleanup8) = wit_bindgen::rt::Cleanup::new(
-layout8,
+let (result9, _cleanup9) = wit_bindgen::rt::Cleanup::new(
+layout9,
 );
-if let Some(cleanup) = _cleanup8 {
+if let Some(cleanup) = _cleanup9 {
 cleanup.forget();
 }
-for (i, e) in vec8.into_iter().enumerate() {
-let base = result8
-.add(i * (8 * ::core::mem::size_of::<*const u8>()));
+for (i, e) in vec9.into_iter().enumerate() {
+let base = result9
+.add(i * (16 + 8 * ::core::mem::size_of::<*const u8>()));
 {
 let super::super::super::super::exports::seamgate::validator::types::Warning {
 path: path3,
 code: code3,
 message: message3,
 pointer: pointer3,
+level: level3,
+span: span3,
 } = e;
 let vec4 = (path3.into_bytes()).into_boxed_slice();
 let ptr4 = vec4.as_ptr().cast::<u8>();
@@ -10871,147 +10943,172 @@ let len7 = vec7.len();
 *base
 .add(6 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr7.cast_mut();
+*base
+.add(8 * ::core::mem::size_of::<*const u8>())
+.cast::<u8>() = (level3.clone() as i32) as u8;
+match span3 {
+Some(e) => {
+*base
+.add(4 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<u8>() = (1i32) as u8;
+let super::super::super::super::exports::seamgate::validator::types::Span {
+start: start8,
+end: end8,
+} = e;
+*base
+.add(8 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<i32>() = _rt::as_i32(start8);
+*base
+.add(12 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<i32>() = _rt::as_i32(end8);
+}
+None => {
+*base
+.add(4 + 8 * ::core::mem::size_of::<*const u8>())
+.cast::<u8>() = (0i32) as u8;
+}
+};
 }
 }
 *ptr2
 .add(2 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len8;
+.cast::<usize>() = len9;
 *ptr2
 .add(::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = result8;
+.cast::<*mut u8>() = result9;
 }
 Err(e) => {
 *ptr2.add(0).cast::<u8>() = (1i32) as u8;
 let super::super::super::super::exports::seamgate::validator::types::Fault {
-code: code9,
-message: message9,
-violations: violations9,
-agents: agents9,
+code: code10,
+message: message10,
+violations: violations10,
+agents: agents10,
 } = e;
 *ptr2
 .add(::core::mem::size_of::<*const u8>())
-.cast::<u8>() = (code9.clone() as i32) as u8;
-let vec10 = (message9.into_bytes()).into_boxed_slice();
-let ptr10 = vec10.as_ptr().cast::<u8>();
-let len10 = vec10.len();
-::core::mem::forget(vec10);
+.cast::<u8>() = (code10.clone() as i32) as u8;
+let vec11 = (message10.into_bytes()).into_boxed_slice();
+let ptr11 = vec11.as_ptr().cast::<u8>();
+let len11 = vec11.len();
+::core::mem::forget(vec11);
 *ptr2
 .add(3 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len10;
+.cast::<usize>() = len11;
 *ptr2
 .add(2 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = ptr10.cast_mut();
-let vec20 = violations9;
-let len20 = vec20.len();
-let layout20 = _rt::alloc::Layout::from_size_align(
-vec20.len()
+.cast::<*mut u8>() = ptr11.cast_mut();
+let vec21 = violations10;
+let len21 = vec21.len();
+let layout21 = _rt::alloc::Layout::from_size_align(
+vec21.len()
 * (8 + 15 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 )
 .unwrap();
-let (result20, _cleanup20) = wit_bindgen::rt::Cleanup::new(
-layout20,
+let (result21, _cleanup21) = wit_bindgen::rt::Cleanup::new(
+layout21,
 );
-if let Some(cleanup) = _cleanup20 {
+if let Some(cleanup) = _cleanup21 {
 cleanup.forget();
 }
-for (i, e) in vec20.into_iter().enumerate() {
-let base = result20
+for (i, e) in vec21.into_iter().enumerate() {
+let base = result21
 .add(i * (8 + 15 * ::core::mem::size_of::<*const u8>()));
 {
 let super::super::super::super::exports::seamgate::validator::types::Violation {
-path: path11,
-keyword: keyword11,
-expected: expected11,
-received: received11,
-message: message11,
-pointer: pointer11,
-schema_path: schema_path11,
-span: span11,
+path: path12,
+keyword: keyword12,
+expected: expected12,
+received: received12,
+message: message12,
+pointer: pointer12,
+schema_path: schema_path12,
+span: span12,
 } = e;
-let vec12 = (path11.into_bytes()).into_boxed_slice();
-let ptr12 = vec12.as_ptr().cast::<u8>();
-let len12 = vec12.len();
-::core::mem::forget(vec12);
-*base
-.add(::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len12;
-*base.add(0).cast::<*mut u8>() = ptr12.cast_mut();
-let vec13 = (keyword11.into_bytes()).into_boxed_slice();
+let vec13 = (path12.into_bytes()).into_boxed_slice();
 let ptr13 = vec13.as_ptr().cast::<u8>();
 let len13 = vec13.len();
 ::core::mem::forget(vec13);
 *base
-.add(3 * ::core::mem::size_of::<*const u8>())
+.add(::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len13;
-*base
-.add(2 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = ptr13.cast_mut();
-let vec14 = (expected11.into_bytes()).into_boxed_slice();
+*base.add(0).cast::<*mut u8>() = ptr13.cast_mut();
+let vec14 = (keyword12.into_bytes()).into_boxed_slice();
 let ptr14 = vec14.as_ptr().cast::<u8>();
 let len14 = vec14.len();
 ::core::mem::forget(vec14);
 *base
-.add(5 * ::core::mem::size_of::<*const u8>())
+.add(3 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len14;
 *base
-.add(4 * ::core::mem::size_of::<*const u8>())
+.add(2 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr14.cast_mut();
-let vec15 = (received11.into_bytes()).into_boxed_slice();
+let vec15 = (expected12.into_bytes()).into_boxed_slice();
 let ptr15 = vec15.as_ptr().cast::<u8>();
 let len15 = vec15.len();
 ::core::mem::forget(vec15);
 *base
-.add(7 * ::core::mem::size_of::<*const u8>())
+.add(5 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len15;
 *base
-.add(6 * ::core::mem::size_of::<*const u8>())
+.add(4 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr15.cast_mut();
-let vec16 = (message11.into_bytes()).into_boxed_slice();
+let vec16 = (received12.into_bytes()).into_boxed_slice();
 let ptr16 = vec16.as_ptr().cast::<u8>();
 let len16 = vec16.len();
 ::core::mem::forget(vec16);
 *base
-.add(9 * ::core::mem::size_of::<*const u8>())
+.add(7 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len16;
 *base
-.add(8 * ::core::mem::size_of::<*const u8>())
+.add(6 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr16.cast_mut();
-let vec17 = (pointer11.into_bytes()).into_boxed_slice();
+let vec17 = (message12.into_bytes()).into_boxed_slice();
 let ptr17 = vec17.as_ptr().cast::<u8>();
 let len17 = vec17.len();
 ::core::mem::forget(vec17);
 *base
-.add(11 * ::core::mem::size_of::<*const u8>())
+.add(9 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len17;
 *base
-.add(10 * ::core::mem::size_of::<*const u8>())
+.add(8 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr17.cast_mut();
-let vec18 = (schema_path11.into_bytes()).into_boxed_slice();
+let vec18 = (pointer12.into_bytes()).into_boxed_slice();
 let ptr18 = vec18.as_ptr().cast::<u8>();
 let len18 = vec18.len();
 ::core::mem::forget(vec18);
 *base
-.add(13 * ::core::mem::size_of::<*const u8>())
+.add(11 * ::core::mem::size_of::<*const u8>())
 .cast::<usize>() = len18;
 *base
-.add(12 * ::core::mem::size_of::<*const u8>())
+.add(10 * ::core::mem::size_of::<*const u8>())
 .cast::<*mut u8>() = ptr18.cast_mut();
-match span11 {
+let vec19 = (schema_path12.into_bytes()).into_boxed_slice();
+let ptr19 = vec19.as_ptr().cast::<u8>();
+let len19 = vec19.len();
+::core::mem::forget(vec19);
+*base
+.add(13 * ::core::mem::size_of::<*const u8>())
+.cast::<usize>() = len19;
+*base
+.add(12 * ::core::mem::size_of::<*const u8>())
+.cast::<*mut u8>() = ptr19.cast_mut();
+match span12 {
 Some(e) => {
 *base
 .add(14 * ::core::mem::size_of::<*const u8>())
 .cast::<u8>() = (1i32) as u8;
 let super::super::super::super::exports::seamgate::validator::types::Span {
-start: start19,
-end: end19,
+start: start20,
+end: end20,
 } = e;
 *base
 .add(4 + 14 * ::core::mem::size_of::<*const u8>())
-.cast::<i32>() = _rt::as_i32(start19);
+.cast::<i32>() = _rt::as_i32(start20);
 *base
 .add(8 + 14 * ::core::mem::size_of::<*const u8>())
-.cast::<i32>() = _rt::as_i32(end19);
+.cast::<i32>() = _rt::as_i32(end20);
 }
 None => {
 *base
@@ -11023,43 +11120,43 @@ None => {
 }
 *ptr2
 .add(5 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len20;
+.cast::<usize>() = len21;
 *ptr2
 .add(4 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = result20;
-let vec22 = agents9;
-let len22 = vec22.len();
-let layout22 = _rt::alloc::Layout::from_size_align(
-vec22.len() * (2 * ::core::mem::size_of::<*const u8>()),
+.cast::<*mut u8>() = result21;
+let vec23 = agents10;
+let len23 = vec23.len();
+let layout23 = _rt::alloc::Layout::from_size_align(
+vec23.len() * (2 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 )
 .unwrap();
-let (result22, _cleanup22) = wit_bindgen::rt::Cleanup::new(
-layout22,
+let (result23, _cleanup23) = wit_bindgen::rt::Cleanup::new(
+layout23,
 );
-if let Some(cleanup) = _cleanup22 {
+if let Some(cleanup) = _cleanup23 {
 cleanup.forget();
 }
-for (i, e) in vec22.into_iter().enumerate() {
-let base = result22
+for (i, e) in vec23.into_iter().enumerate() {
+let base = result23
 .add(i * (2 * ::core::mem::size_of::<*const u8>()));
 {
-let vec21 = (e.into_bytes()).into_boxed_slice();
-let ptr21 = vec21.as_ptr().cast::<u8>();
-let len21 = vec21.len();
-::core::mem::forget(vec21);
+let vec22 = (e.into_bytes()).into_boxed_slice();
+let ptr22 = vec22.as_ptr().cast::<u8>();
+let len22 = vec22.len();
+::core::mem::forget(vec22);
 *base
 .add(::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len21;
-*base.add(0).cast::<*mut u8>() = ptr21.cast_mut();
+.cast::<usize>() = len22;
+*base.add(0).cast::<*mut u8>() = ptr22.cast_mut();
 }
 }
 *ptr2
 .add(7 * ::core::mem::size_of::<*const u8>())
-.cast::<usize>() = len22;
+.cast::<usize>() = len23;
 *ptr2
 .add(6 * ::core::mem::size_of::<*const u8>())
-.cast::<*mut u8>() = result22;
+.cast::<*mut u8>() = result23;
 }
 };
 ptr2
@@ -11082,7 +11179,7 @@ let base11 = l1;
 let len11 = l2;
 for i in 0..len11 {
 let base = base11
-.add(i * (8 * ::core::mem::size_of::<*const u8>()));
+.add(i * (16 + 8 * ::core::mem::size_of::<*const u8>()));
 {
 let l3 = *base.add(0).cast::<*mut u8>();
 let l4 = *base
@@ -11114,7 +11211,7 @@ _rt::cabi_dealloc(l9, l10, 1);
 }
 _rt::cabi_dealloc(
 base11,
-len11 * (8 * ::core::mem::size_of::<*const u8>()),
+len11 * (16 + 8 * ::core::mem::size_of::<*const u8>()),
 ::core::mem::size_of::<*const u8>(),
 );
 }
@@ -17487,9 +17584,9 @@ link_section = "component-type:wit-bindgen:0.61.1:seamgate:harness@0.1.0:harness
 )]
 #[doc(hidden)]
 #[allow(clippy::octal_escapes)]
-pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 3958] = *b"\
-\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xf8\x1d\x01A\x02\x01\
-A\x19\x01BA\x01r\x02\x05starty\x03endy\x04\0\x04span\x03\0\0\x01m\x04\x08accepte\
+pub static __WIT_BINDGEN_COMPONENT_TYPE: [u8; 4005] = *b"\
+\0asm\x0d\0\x01\0\0\x19\x16wit-component-encoding\x04\0\x07\xa7\x1e\x01A\x02\x01\
+A\x19\x01BC\x01r\x02\x05starty\x03endy\x04\0\x04span\x03\0\0\x01m\x04\x08accepte\
 d\x07partial\x08rejected\x07refused\x04\0\x0bdisposition\x03\0\x02\x01m\x06\x04s\
 top\x06length\x07refusal\x0econtent-filter\x09tool-call\x07unknown\x04\0\x06fini\
 sh\x03\0\x04\x01ps\x01r\x02\x04names\x06values\x06\x04\0\x0anamed-list\x03\0\x07\
@@ -17522,24 +17619,25 @@ p0\x01r\x0f\x0bdisposition\x03\x05agents\x09schema-id\x18\x08contracts\x06output
 7\x01m\x05\x0bbad-request\x0cbad-contract\x0bbad-profile\x0dunknown-agent\x06sea\
 led\x04\0\x0afault-code\x03\09\x01r\x04\x04code:\x07messages\x0aviolations\x19\x06\
 agents\x06\x04\0\x05fault\x03\0;\x01r\x06\x05agents\x07versions\x09schema-id\x18\
-\x08contracts\x0bretry-limity\x05lists\x06\x04\0\x0dcontract-info\x03\0=\x01r\x04\
-\x04paths\x04codes\x07messages\x07pointers\x04\0\x07warning\x03\0?\x04\0\x1eseam\
-gate:validator/types@0.1.0\x05\0\x02\x03\0\0\x05fault\x02\x03\0\0\x07warning\x01\
-B\x13\x02\x03\x02\x01\x01\x04\0\x05fault\x03\0\0\x02\x03\x02\x01\x02\x04\0\x07wa\
-rning\x03\0\x02\x01j\x01s\x01\x01\x01@\x01\x07profiles\0\x04\x04\0\x08register\x01\
-\x05\x01@\x01\x05agents\0\x7f\x04\0\x03has\x01\x06\x01ps\x01@\0\0\x07\x04\0\x05n\
-ames\x01\x08\x01@\x01\x05agents\0\x04\x04\0\x07profile\x01\x09\x04\0\x08describe\
-\x01\x09\x01p\x03\x01j\x01\x0a\x01\x01\x01@\x01\x07profiles\0\x0b\x04\0\x04lint\x01\
-\x0c\x04\0\x1fseamgate:harness/profiles@0.1.0\x05\x03\x01B\x18\x02\x03\x02\x01\x01\
-\x04\0\x05fault\x03\0\0\x04\0\x03run\x03\x01\x01ks\x01i\x02\x01j\x01\x04\x01\x01\
-\x01@\x02\x05agents\x05state\x03\0\x05\x04\0\x10[static]run.open\x01\x06\x01h\x02\
-\x01j\x01s\x01\x01\x01@\x02\x04self\x07\x05events\0\x08\x04\0\x13[method]run.adv\
-ance\x01\x09\x01@\x01\x04self\x07\0\x03\x04\0\x11[method]run.state\x01\x0a\x01@\x03\
-\x05agents\x05factss\x06listed\x03\0\x08\x04\0\x07surface\x01\x0b\x01@\x03\x05ag\
-ents\x05factss\x04calls\0\x08\x04\0\x06permit\x01\x0c\x01@\x04\x05agents\x05fact\
-ss\x04calls\x07outcomes\0\x08\x04\0\x07observe\x01\x0d\x01@\x03\x05agents\x05sta\
-te\x03\x05events\0\x08\x04\0\x07advance\x01\x0e\x01@\x03\x05agents\x04lines\x08a\
-udiences\0\x08\x04\0\x07project\x01\x0f\x04\0\x1dseamgate:harness/kernel@0.1.0\x05\
+\x08contracts\x0bretry-limity\x05lists\x06\x04\0\x0dcontract-info\x03\0=\x01m\x03\
+\x05error\x07warning\x04hint\x04\0\x05level\x03\0?\x01r\x06\x04paths\x04codes\x07\
+messages\x07pointers\x05level\xc0\0\x04span\x13\x04\0\x07warning\x03\0A\x04\0\x1e\
+seamgate:validator/types@0.1.0\x05\0\x02\x03\0\0\x05fault\x02\x03\0\0\x07warning\
+\x01B\x13\x02\x03\x02\x01\x01\x04\0\x05fault\x03\0\0\x02\x03\x02\x01\x02\x04\0\x07\
+warning\x03\0\x02\x01j\x01s\x01\x01\x01@\x01\x07profiles\0\x04\x04\0\x08register\
+\x01\x05\x01@\x01\x05agents\0\x7f\x04\0\x03has\x01\x06\x01ps\x01@\0\0\x07\x04\0\x05\
+names\x01\x08\x01@\x01\x05agents\0\x04\x04\0\x07profile\x01\x09\x04\0\x08describ\
+e\x01\x09\x01p\x03\x01j\x01\x0a\x01\x01\x01@\x01\x07profiles\0\x0b\x04\0\x04lint\
+\x01\x0c\x04\0\x1fseamgate:harness/profiles@0.1.0\x05\x03\x01B\x18\x02\x03\x02\x01\
+\x01\x04\0\x05fault\x03\0\0\x04\0\x03run\x03\x01\x01ks\x01i\x02\x01j\x01\x04\x01\
+\x01\x01@\x02\x05agents\x05state\x03\0\x05\x04\0\x10[static]run.open\x01\x06\x01\
+h\x02\x01j\x01s\x01\x01\x01@\x02\x04self\x07\x05events\0\x08\x04\0\x13[method]ru\
+n.advance\x01\x09\x01@\x01\x04self\x07\0\x03\x04\0\x11[method]run.state\x01\x0a\x01\
+@\x03\x05agents\x05factss\x06listed\x03\0\x08\x04\0\x07surface\x01\x0b\x01@\x03\x05\
+agents\x05factss\x04calls\0\x08\x04\0\x06permit\x01\x0c\x01@\x04\x05agents\x05fa\
+ctss\x04calls\x07outcomes\0\x08\x04\0\x07observe\x01\x0d\x01@\x03\x05agents\x05s\
+tate\x03\x05events\0\x08\x04\0\x07advance\x01\x0e\x01@\x03\x05agents\x04lines\x08\
+audiences\0\x08\x04\0\x07project\x01\x0f\x04\0\x1dseamgate:harness/kernel@0.1.0\x05\
 \x04\x02\x03\0\0\x06report\x02\x03\0\0\x07request\x01B\x0b\x02\x03\x02\x01\x01\x04\
 \0\x05fault\x03\0\0\x02\x03\x02\x01\x05\x04\0\x06report\x03\0\x02\x02\x03\x02\x01\
 \x06\x04\0\x07request\x03\0\x04\x01j\x01\x03\x01\x01\x01@\x01\x07request\x05\0\x06\

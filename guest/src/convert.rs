@@ -222,8 +222,23 @@ pub(crate) fn contract_info(given: core::ContractInfo) -> types::ContractInfo {
     }
 }
 
+fn level(given: core::Level) -> types::Level {
+    match given {
+        core::Level::Error => types::Level::Error,
+        core::Level::Warning => types::Level::Warning,
+        core::Level::Hint => types::Level::Hint,
+    }
+}
+
 pub(crate) fn warning(given: core::Warning) -> types::Warning {
-    types::Warning { path: given.path, code: given.code, message: given.message, pointer: given.pointer }
+    types::Warning {
+        path: given.path,
+        code: given.code,
+        message: given.message,
+        pointer: given.pointer,
+        level: level(given.level),
+        span: given.span.map(span),
+    }
 }
 
 pub(crate) fn completeness(given: core::Completeness) -> stream::Completeness {

@@ -11,7 +11,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::file::read_regular;
+use crate::{file::read_regular, types::Span};
 
 /// The longest document with the files that it names, in bytes: four times that of one file.
 const MAX_WHOLE: usize = 32 * 1024 * 1024;
@@ -23,9 +23,20 @@ pub struct FileError {
     pub(crate) path: PathBuf,
     #[source]
     pub(crate) kind: ErrorKind,
+    pub(crate) place: Option<Box<(PathBuf, String, Span)>>,
 }
 
 impl FileError {
+    pub(crate) fn new(path: &Path, kind: ErrorKind) -> Self {
+        FileError { path: path.to_owned(), kind, place: None }
+    }
+
+    /// The file, what it holds, and the piece of it that is wrong, where that is known: the path that leads nowhere, or the
+    /// byte at which a schema file stops being JSON.
+    pub fn place(&self) -> Option<(&Path, &str, Span)> {
+        self.place.as_deref().map(|(path, text, span)| (path.as_path(), text.as_str(), *span))
+    }
+
     /// Whether a folder has no file of the kind that is looked for.
     pub fn is_empty_folder(&self) -> bool {
         matches!(self.kind, ErrorKind::Empty(_))
@@ -76,7 +87,7 @@ pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, ErrorKind> {
 }
 
 /// Refuse a document that is too large with the files that it names: it may name one file many times.
-fn bounded(bytes: usize) -> Result<(), ErrorKind> {
+pub(crate) fn bounded(bytes: usize) -> Result<(), ErrorKind> {
     if bytes > MAX_WHOLE { Err(ErrorKind::TooLarge) } else { Ok(()) }
 }
 
@@ -158,23 +169,33 @@ pub(crate) fn put_in(
         return Ok(value.to_owned());
     };
     let fail = |why| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
-    let relative = Path::new(&file);
+    let (path, text) = named(folder, &file).map_err(fail)?;
+    let json: &RawValue = serde_json::from_str(without_mark(&text)).map_err(|error| fail(error.into()))?;
+    read(&path, json.get()).map_err(fail)
+}
+
+/// A text without the mark that some editors put before it.
+pub(crate) fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// The file that a path in a document of this folder names, and what it holds.
+pub(crate) fn named(folder: &Path, file: &str) -> Result<(PathBuf, String), ErrorKind> {
+    let relative = Path::new(file);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if file.is_empty() || !inside {
-        return Err(fail(ErrorKind::NotInside));
+        return Err(ErrorKind::NotInside);
     }
     let canonical = |path: &Path| {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        path.canonicalize().map_err(|error| fail(error.into()))
+        path.canonicalize()
     };
     let path = canonical(&folder.join(relative))?;
     if !path.starts_with(canonical(folder)?) {
-        return Err(fail(ErrorKind::LeadsOut));
+        return Err(ErrorKind::LeadsOut);
     }
-    let text = text(read_regular(&path)).map_err(fail)?;
-    let json: &RawValue =
-        serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| fail(error.into()))?;
-    read(&path, json.get()).map_err(fail)
+    let text = text(read_regular(&path))?;
+    Ok((path, text))
 }
 
 /// What is put in is the file's JSON text.

@@ -67,7 +67,7 @@ mod bindings {
 }
 
 pub use component::{Component, Inspection};
-pub use contract::{read_contract, read_contracts};
+pub use contract::{ContractSource, contract_files, read_contract, read_contracts};
 pub use digest::digest;
 pub use disk::FileError;
 pub use fault::{BakeError, Fault, LoadError};
@@ -81,13 +81,13 @@ pub use journal::{Blob, FileJournal, Journal, JournalError, JournalLine, Journal
 pub use json::UnknownWord;
 pub use limits::{Limits, Usage};
 pub use options::Options;
-pub use profile::{ProfileInfo, read_profile, read_profiles};
+pub use profile::{ProfileInfo, profile_files, read_profile, read_profiles};
 pub use request::Request;
 pub use run::{Action, Run, StepError};
 pub use session::Session;
 pub use types::{
     Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,
-    Finish, Item, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
+    Finish, Item, Level, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
     Quarantined, Report, Source, Span, Violation, Wanted, Warning,
 };
 pub use verdict::{Answer, Verdict};

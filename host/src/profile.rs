@@ -67,15 +67,24 @@ pub fn read_profile(path: &Path) -> Result<String, FileError> {
 ///
 /// The errors of [`read_profile`].
 pub fn read_profiles(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError> {
-    let paths = files(folder, "profile").map_err(|kind| FileError { path: folder.to_owned(), kind })?;
+    let paths = profile_files(folder)?;
     let read = |path: PathBuf| read_by(&path, read_regular(&path)).map(|profile| (path, profile));
     paths.into_iter().map(read).collect()
 }
 
+/// Every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn profile_files(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    files(folder, "profile").map_err(|kind| FileError::new(folder, kind))
+}
+
 fn read_by(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, FileError> {
-    let profile = text(read).map_err(|kind| FileError { path: path.to_owned(), kind })?;
+    let profile = text(read).map_err(|kind| FileError::new(path, kind))?;
     let lock = lock(path)?;
-    whole(folder(path), &profile, &lock).map_err(|kind| FileError { path: path.to_owned(), kind })
+    whole(folder(path), &profile, &lock).map_err(|kind| FileError::new(path, kind))
 }
 
 /// The definitions that servers listed when a person last looked: tools by server, the host's own under the empty name.
@@ -112,7 +121,7 @@ fn lock(profile: &Path) -> Result<Lock, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::default()),
         read => text(read).and_then(|text| Ok(serde_json::from_str(&text)?)),
     };
-    read.map_err(|kind| FileError { path, kind })
+    read.map_err(|kind| FileError::new(&path, kind))
 }
 
 impl Lock {
@@ -138,9 +147,7 @@ fn whole(folder: &Path, profile: &str, lock: &Lock) -> Result<String, ErrorKind>
             })
         }),
         "final" => each_member(value, |name, value| match name {
-            "contract" => put_in(folder, "final.contract", value, |path, contract| {
-                whole_contract(crate::contract::folder(path), contract)
-            }),
+            "contract" => put_in(folder, "final.contract", value, |path, contract| whole_contract(path, contract)),
             _ => Ok(value.to_owned()),
         }),
         "tools" => each_item(value, |index, tool| whole_tool(folder, index, tool, lock)),

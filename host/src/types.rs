@@ -1237,7 +1237,73 @@ impl From<types::ContractInfo> for ContractInfo {
 
 abi::record!(ContractInfo { agent: String, version: String, schema_id: Option<String>, contract: String, retry_limit: u32, lists: Vec<String> });
 
-/// Something in a contract that works and is likely a mistake.
+/// How bad it is what `lint` found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and
+    /// forbidden.
+    Error,
+    /// It works, and is likely a mistake.
+    Warning,
+    /// A matter of style: what could be said more narrowly, or described.
+    Hint,
+}
+
+impl Level {
+    /// All of them, in their order.
+    pub const ALL: [Level; 3] = [Level::Error, Level::Warning, Level::Hint];
+
+    /// The word for it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Hint => "hint",
+        }
+    }
+}
+
+impl FromStr for Level {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let known = Level::ALL.into_iter().find(|known| known.as_str() == word);
+        known.ok_or_else(|| UnknownWord::new("level", Level::ALL.map(Level::as_str)))
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl From<types::Level> for Level {
+    fn from(given: types::Level) -> Self {
+        match given {
+            types::Level::Error => Level::Error,
+            types::Level::Warning => Level::Warning,
+            types::Level::Hint => Level::Hint,
+        }
+    }
+}
+
+abi::cases!(Level { Error, Warning, Hint });
+
+/// Something in a contract that can be used and is likely a mistake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Warning {
@@ -1249,15 +1315,27 @@ pub struct Warning {
     pub message: String,
     /// The same place as a JSON Pointer (RFC 6901).
     pub pointer: String,
+    /// How bad it is. The same for all of a code.
+    pub level: Level,
+    /// The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub span: Option<Span>,
 }
 
 impl From<types::Warning> for Warning {
     fn from(given: types::Warning) -> Self {
-        Warning { path: given.path, code: given.code, message: given.message, pointer: given.pointer }
+        Warning {
+            path: given.path,
+            code: given.code,
+            message: given.message,
+            pointer: given.pointer,
+            level: given.level.into(),
+            span: given.span.map(Into::into),
+        }
     }
 }
 
-abi::record!(Warning { path: String, code: String, message: String, pointer: String });
+abi::record!(Warning { path: String, code: String, message: String, pointer: String, level: Level, span: Option<Span> });
 
 /// How far a document has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -23,6 +23,7 @@ mod json;
 mod judgement;
 mod likeness;
 mod merge;
+mod misspelling;
 mod order;
 mod parse;
 pub mod parts;
@@ -54,7 +55,7 @@ pub use request::{Confidence, Finish, NamedList, Observation, Request};
 pub use stream::Session;
 pub use types::{
     Change, ChangeKind, Completed, Completeness, ContractInfo, DeadEnd, Disposition, ErrorKind, Item, JudgedCandidate,
-    MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation, Wanted,
-    Warning,
+    Level, MergeOutcome, MergeStep, OutputError, Progress, Quarantined, Reason, Report, Source, Span, Violation,
+    Wanted, Warning,
 };
 pub use wire::{Members, Operations, call, call_bytes_with, call_with, operations};

@@ -104,7 +104,7 @@ impl Registry {
     /// What is likely a mistake in a contract, registered or not.
     pub fn lint(&self, text: &str) -> Result<Vec<Warning>, Fault> {
         // What is made on the way to a compiled contract serves the contracts after it.
-        kept(self.keep, || Contract::compile(text).map(|contract| contract.lint()))
+        kept(self.keep, || Contract::compile(text).map(|contract| contract.lint(text)))
     }
 
     /// From now on, `register` is a fault.

@@ -392,6 +392,29 @@ pub struct ContractInfo {
     pub lists: Vec<String>,
 }
 
+/// See `level` in `wit/types.wit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    Error,
+    Warning,
+    Hint,
+}
+
+impl Level {
+    /// All of them, in their order.
+    pub const ALL: [Level; 3] = [Level::Error, Level::Warning, Level::Hint];
+
+    /// The word for it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Hint => "hint",
+        }
+    }
+}
+
 /// See `warning` in `wit/types.wit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
@@ -399,6 +422,8 @@ pub struct Warning {
     pub code: String,
     pub message: String,
     pub pointer: String,
+    pub level: Level,
+    pub span: Option<Span>,
 }
 
 /// See `completeness` in `wit/stream.wit`.

@@ -112,7 +112,7 @@ impl Registry {
         // What is made on the way to a compiled profile serves the profiles after it.
         kept(self.keep, || {
             decide::prepare();
-            Profile::compile(text).map(|profile| profile.lint())
+            Profile::compile(text).map(|profile| profile.lint(text))
         })
     }
 

@@ -7,12 +7,13 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use seamgate::{BakeError, Component, Gate, Limits, Options};
+use seamgate::{BakeError, Component, ContractSource, Gate, Limits, Options};
 
 use crate::{
     console::{held, say},
     contracts::{of_folder, read_component},
     error::FaultError,
+    mistakes::{unusable, unusable_profile},
     private::create_anew,
     safe::safe,
     status::Status,
@@ -48,8 +49,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     if io::stderr().is_terminal() {
         say(&format!("baking {}: this takes some seconds", held(contracts.len(), profiles.len())));
     }
-    let of =
-        |paths: &[PathBuf], index: usize| paths.get(index).map(|path| path.display().to_string()).unwrap_or_default();
     let component = match &arguments.component {
         Some(path) => read_component(path)?,
         None => Component::builtin(),
@@ -57,10 +56,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let baked = match component.bake_with(&contracts, &profiles, &Limits::default()) {
         Ok(baked) => baked,
         Err(BakeError::Contract { index, fault, .. }) => {
-            return Err(FaultError(fault)).context(of(&contract_paths, index));
+            let path = contract_paths.get(index).context("the component names a contract that it was not given")?;
+            return Err(unusable(fault, &ContractSource::read(path)?, path));
         }
         Err(BakeError::Profile { index, fault, .. }) => {
-            return Err(FaultError(fault)).context(of(&profile_paths, index));
+            let path = profile_paths.get(index).context("the component names a profile that it was not given")?;
+            return Err(unusable_profile(fault, path));
         }
         Err(error) => return Err(error.into()),
     };

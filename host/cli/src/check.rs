@@ -25,8 +25,11 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// A contract, a folder of contracts, or a baked component
-    #[arg(short, long, value_name = "CONTRACT", required_unless_present = "ndjson")]
+    #[arg(short, long, value_name = "CONTRACT", required_unless_present_any = ["ndjson", "schema"])]
     contract: Option<PathBuf>,
+    /// A JSON Schema in place of a contract: everything else has its default
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["contract", "ndjson"])]
+    schema: Option<PathBuf>,
     /// The agent whose contract applies, if -c has several
     #[arg(long, value_name = "NAME", conflicts_with = "ndjson")]
     agent: Option<String>,
@@ -103,7 +106,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<Status> {
 fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     // Clap makes sure that there is one.
     let contracts = arguments.contract.as_deref().unwrap_or(Path::new("."));
-    let gate = contracts::open(contracts)?;
+    let gate = match &arguments.schema {
+        Some(schema) => contracts::open_schema(schema)?,
+        None => contracts::open(contracts)?,
+    };
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;
     let is_text = arguments.picture || arguments.format == Some(Format::Text);
     let is_json = arguments.json || arguments.format == Some(Format::Json);

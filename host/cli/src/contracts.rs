@@ -8,18 +8,22 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Component, ContractInfo, FileError, Gate, Options, read_contract, read_contracts, read_named, read_profiles,
+    Component, ContractInfo, ContractSource, FileError, Gate, Options, contract_files, read_contracts, read_named,
+    read_profiles,
 };
 
-use crate::error::FaultError;
+use crate::{
+    error::FaultError,
+    mistakes::{unreadable, unusable},
+};
 
 /// A gate with the contracts that `-c` names.
 pub(crate) fn open(contracts: &Path) -> Result<Gate> {
     let metadata = fs::metadata(contracts).with_context(|| format!("cannot read -c {}", contracts.display()))?;
     if metadata.is_dir() {
         let mut gate = Gate::new()?;
-        for (path, contract) in read_contracts(contracts)? {
-            register(&mut gate, &path, &contract)?;
+        for path in contract_files(contracts)? {
+            register(&mut gate, &path)?;
         }
         return Ok(gate);
     }
@@ -35,7 +39,23 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
         return component(contracts);
     }
     let mut gate = Gate::new()?;
-    register(&mut gate, contracts, &read_contract(contracts)?)?;
+    register(&mut gate, contracts)?;
+    Ok(gate)
+}
+
+/// A gate with a contract that is nothing but the schema in a file.
+pub(crate) fn open_schema(path: &Path) -> Result<Gate> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = name.split('.').next().unwrap_or_default();
+    let named: String =
+        name.chars().filter(|one| one.is_ascii_alphanumeric() || "_-".contains(*one)).take(100).collect();
+    let agent = match named.trim_start_matches(['_', '-']) {
+        "" => "schema",
+        agent => agent,
+    };
+    let source = ContractSource::of_schema(path, agent).map_err(|error| unreadable(error, path))?;
+    let mut gate = Gate::new()?;
+    gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
     Ok(gate)
 }
 
@@ -55,11 +75,10 @@ fn cannot_load(path: &Path) -> String {
     format!("cannot load {}", path.display())
 }
 
-fn register(gate: &mut Gate, path: &Path, contract: &str) -> Result<()> {
-    match gate.register(contract) {
-        Ok(_) => Ok(()),
-        Err(fault) => Err(FaultError(fault)).with_context(|| format!("{}", path.display())),
-    }
+fn register(gate: &mut Gate, path: &Path) -> Result<()> {
+    let source = ContractSource::read(path).map_err(|error| unreadable(error, path))?;
+    gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
+    Ok(())
 }
 
 /// Whether a file is a profile, by its name.

@@ -2,12 +2,13 @@
 
 use std::{io::Write, path::PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use seamgate::{Gate, read_profile};
 
 use crate::{
     contracts,
     error::{FaultError, Unwritten},
+    mistakes::unusable_profile,
     safe::safe,
     status::Status,
 };
@@ -25,9 +26,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     if contracts::is_profile(&arguments.contract) {
         let mut gate = Gate::new()?;
-        let context = || arguments.contract.display().to_string();
-        let info =
-            gate.register_profile(&read_profile(&arguments.contract)?).map_err(FaultError).with_context(context)?;
+        let path = &arguments.contract;
+        let info = gate.register_profile(&read_profile(path)?).map_err(|fault| unusable_profile(fault, path))?;
         let text = gate.describe_profile(&info.agent).map_err(FaultError)?;
         return print(&text);
     }

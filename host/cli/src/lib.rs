@@ -5,6 +5,7 @@ mod agent;
 mod approve;
 mod bake;
 mod check;
+mod codes;
 mod confine;
 mod console;
 mod contracts;
@@ -25,6 +26,7 @@ mod lint;
 mod lists;
 mod manual;
 mod mcp;
+mod mistakes;
 mod ndjson;
 mod picture;
 mod private;
@@ -67,6 +69,8 @@ enum Command {
     Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
+    /// Say what a word in a report, a fault or a finding means, and what to do about it
+    Explain(codes::Arguments),
     /// Make a contract to start from, with a schema and an example output that passes
     Init(init::Arguments),
     /// Hold contracts to example outputs with expected verdicts
@@ -144,6 +148,7 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
+        Command::Explain(arguments) => codes::run(&arguments),
         Command::Init(arguments) => init::run(&arguments),
         Command::Test(arguments) => test::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
@@ -160,7 +165,10 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                console::say(&format!("seamgate: {}", safe::safe(&error::told(&error))));
+                match error.downcast_ref::<mistakes::Drawn>() {
+                    Some(drawn) => console::say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.picture)),
+                    None => console::say(&format!("seamgate: {}", safe::safe(&error::told(&error)))),
+                }
             }
             status
         })

@@ -1,18 +1,19 @@
-//! `seamgate lint`: finds likely mistakes in contracts and profiles.
+//! `seamgate lint`: finds mistakes in contracts and profiles.
 
 use std::{
-    io::Write,
     path::{Path, PathBuf},
+    time::Instant,
 };
 
-use anyhow::Result;
-use seamgate::{FileError, Gate, read_contract, read_profile};
+use anyhow::{Result, bail};
+use seamgate::{ContractSource, FileError, Gate, contract_files, profile_files, read_profile};
 
 use crate::{
-    console::{count, held},
-    contracts::{is_profile, of_folder},
-    error::{FaultError, Unwritten},
-    safe::safe,
+    codes,
+    console::{count, held, print},
+    contracts::is_profile,
+    format::{Checked, Finding, Format, Level, written},
+    mistakes::{Places, of_fault, of_file_error, of_warning},
     status::Status,
 };
 
@@ -21,66 +22,101 @@ pub(crate) struct Arguments {
     /// Contracts, profiles (NAME.profile.json), or folders of them
     #[arg(required = true, value_name = "CONTRACT")]
     paths: Vec<PathBuf>,
+    /// Show hints about style, too, and fail for anything that is found
+    #[arg(long)]
+    strict: bool,
+    /// Leave out what has this code. `seamgate explain` knows all codes
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<String>,
+    /// How what was found is written
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
-    let gate = Gate::new()?;
-    let mut out = anstream::stdout().lock();
-    let ([mut contracts, mut profiles], mut warnings, mut errors) = ([0, 0], 0, 0);
-    for path in &arguments.paths {
-        for (path, kind, text) in read(path)? {
-            let name = path.display().to_string();
-            let found = match kind {
-                Kind::Contract => {
-                    contracts += 1;
-                    gate.lint(&text)
-                }
-                Kind::Profile => {
-                    profiles += 1;
-                    gate.lint_profile(&text)
-                }
-            };
-            let lines: Vec<String> = match found {
-                Ok(found) => {
-                    warnings += found.len();
-                    found
-                        .into_iter()
-                        .map(|warning| format!("warning[{}]: {} {}", warning.code, warning.path, warning.message))
-                        .collect()
-                }
-                Err(fault) => {
-                    errors += 1;
-                    vec![format!("error[{}]: {}", fault.code(), FaultError(fault))]
-                }
-            };
-            for line in lines {
-                writeln!(out, "{}: {}", safe(&name), safe(&line)).map_err(Unwritten::from)?;
-            }
+    for code in &arguments.allow {
+        if !codes::is_of_lint(code) {
+            bail!("--allow {code}: `lint` finds nothing of that code; `seamgate explain` lists those it finds");
         }
     }
-    let read = held(contracts, profiles);
-    let (errors_told, warned) = (count(errors, "error"), count(warnings, "warning"));
-    writeln!(out, "{read}, {errors_told}, {warned}").map_err(Unwritten::from)?;
-    Ok(if errors > 0 { Status::Usage } else { Status::Accepted })
-}
-
-/// What a file holds, by its name.
-#[derive(Clone, Copy)]
-enum Kind {
-    Contract,
-    Profile,
-}
-
-fn read(path: &Path) -> Result<Vec<(PathBuf, Kind, String)>, FileError> {
-    let of = |kind| move |(path, text)| (path, kind, text);
-    if path.is_dir() {
-        let (contracts, profiles) = of_folder(path)?;
-        let profiles = profiles.into_iter().map(of(Kind::Profile));
-        return Ok(contracts.into_iter().map(of(Kind::Contract)).chain(profiles).collect());
+    let gate = Gate::new()?;
+    let mut checked: Vec<Checked> = Vec::new();
+    let ([mut contracts, mut profiles], mut hidden) = ([0, 0], 0);
+    for path in arguments.paths.iter().flat_map(|path| files(path)) {
+        let start = Instant::now();
+        let (name, mut findings) = match path {
+            Ok(path) if is_profile(&path) => {
+                profiles += 1;
+                (path.display().to_string(), of_profile(&gate, &path))
+            }
+            Ok(path) => {
+                contracts += 1;
+                (path.display().to_string(), of_contract(&gate, &path))
+            }
+            Err((path, error)) => (path.display().to_string(), vec![of_file_error(&error, &path)]),
+        };
+        findings.retain(|finding| !arguments.allow.contains(&finding.code));
+        if !arguments.strict {
+            let all = findings.len();
+            findings.retain(|finding| finding.level != Level::Hint);
+            hidden += all - findings.len();
+        }
+        // The worst first, each kind in the order of the file.
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+        let fails = |finding: &Finding| arguments.strict || finding.level == Level::Error;
+        let failed = findings.iter().any(fails);
+        checked.push(Checked { name, findings, failed, elapsed: start.elapsed() });
     }
-    let (kind, text) = match is_profile(path) {
-        true => (Kind::Profile, read_profile(path)?),
-        false => (Kind::Contract, read_contract(path)?),
+    let number = |level| checked.iter().flat_map(|one| &one.findings).filter(|finding| finding.level == level).count();
+    let mut summary = format!(
+        "{}, {}, {}",
+        held(contracts, profiles),
+        count(number(Level::Error), "error"),
+        count(number(Level::Warning), "warning")
+    );
+    match (number(Level::Hint), hidden) {
+        (0, 0) => {}
+        (0, hidden) => summary.push_str(&format!(", {} that --strict shows", count(hidden, "hint"))),
+        (shown, _) => summary.push_str(&format!(", {}", count(shown, "hint"))),
+    }
+    print(&written(arguments.format, "seamgate lint", &checked, &summary))?;
+    Ok(if checked.iter().any(|one| one.failed) { Status::Usage } else { Status::Accepted })
+}
+
+/// The files of a path, or the folder that cannot be read.
+fn files(path: &Path) -> Vec<Result<PathBuf, (PathBuf, FileError)>> {
+    if !path.is_dir() {
+        return vec![Ok(path.to_owned())];
+    }
+    let profiles = profile_files(path).unwrap_or_default();
+    let contracts = match contract_files(path) {
+        Ok(contracts) => contracts,
+        Err(error) if !profiles.is_empty() && error.is_empty_folder() => Vec::new(),
+        Err(error) => return vec![Err((path.to_owned(), error))],
     };
-    Ok(vec![(path.to_owned(), kind, text)])
+    contracts.into_iter().chain(profiles).map(Ok).collect()
+}
+
+fn of_contract(gate: &Gate, path: &Path) -> Vec<Finding> {
+    let source = match ContractSource::read(path) {
+        Ok(source) => source,
+        Err(error) => return vec![of_file_error(&error, path)],
+    };
+    let mut places = Places::new(&source, path);
+    match gate.lint(source.text()) {
+        Ok(warnings) => warnings.iter().map(|warning| of_warning(warning, &mut places)).collect(),
+        Err(fault) => of_fault(&fault, &mut places),
+    }
+}
+
+fn of_profile(gate: &Gate, path: &Path) -> Vec<Finding> {
+    let text = match read_profile(path) {
+        Ok(text) => text,
+        Err(error) => return vec![of_file_error(&error, path)],
+    };
+    let mut places = Places::of_profile(path);
+    match gate.lint_profile(&text) {
+        Ok(warnings) => warnings.iter().map(|warning| of_warning(warning, &mut places)).collect(),
+        Err(fault) => of_fault(&fault, &mut places),
+    }
 }

@@ -233,7 +233,10 @@ export interface ContractInfo {
   readonly lists: readonly string[];
 }
 
-/** Something in a contract that works and is likely a mistake. */
+/** How bad it is what `lint` found. */
+export type Level = "error" | "warning" | "hint";
+
+/** Something in a contract that can be used and is likely a mistake. */
 export interface Warning {
   /** Where in the contract, as a JSONPath. */
   readonly path: string;
@@ -243,6 +246,10 @@ export interface Warning {
   readonly message: string;
   /** The same place as a JSON Pointer (RFC 6901). */
   readonly pointer: string;
+  /** How bad it is. The same for all of a code. */
+  readonly level: Level;
+  /** The piece of the contract concerned, where there is one: of a keyword that is not known, its name. */
+  readonly span: Span | null;
 }
 
 /** The word for a fault, the same in every language. */

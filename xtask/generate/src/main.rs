@@ -4,6 +4,7 @@
 //! A package of its own: no other command needs what it is compiled with.
 
 mod bindings;
+mod codes;
 mod json;
 mod limits;
 mod model;
@@ -41,6 +42,8 @@ fn main() -> Result<()> {
         ("host/js/src/defaults.ts", limits::typescript()),
         ("host/python/src/seamgate/_defaults.py", limits::python()),
         ("docs/limits.md", limits::document()?),
+        ("docs/codes.md", codes::document(&model)?),
+        ("host/cli/src/codes.json", codes::table(&model)?),
         ("host/js/src/types.ts", typescript::types(&model)?),
         ("host/python/src/seamgate/_types.py", python::types(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),

@@ -30,8 +30,8 @@ pub(super) const MAX_VALUE: usize = 160;
 
 /// Why a schema cannot be used.
 pub(super) enum Unusable<'s> {
-    /// A reference that leads nowhere.
-    Reference(ReferencingError),
+    /// A reference that leads nowhere, and, where it is known, the keywords around it and its own.
+    Reference { error: ReferencingError, at: Option<(&'s Value, &'static str)> },
     /// A pattern that its engine does not take, and the keywords around it.
     Pattern { keywords: &'s Value, keyword: &'static str, pattern: String },
     /// A keyword whose value is of no use.
@@ -63,7 +63,7 @@ enum Stopped<'s> {
 
 impl From<ReferencingError> for Stopped<'_> {
     fn from(error: ReferencingError) -> Self {
-        Stopped::Unusable(Unusable::Reference(error))
+        Stopped::Unusable(Unusable::Reference { error, at: None })
     }
 }
 
@@ -758,18 +758,18 @@ impl<'s> Builder<'s, '_> {
 
     fn references(&mut self) -> Compiled<'s, ()> {
         if let Some(reference) = self.read(keywords::REF, Value::as_str)? {
-            let target = self.compiler.resolve(&self.context.resolver, reference)?;
-            self.refer(target, reference)?;
+            let target = self.compiler.resolve(&self.context.resolver, reference);
+            self.refer(target, keywords::REF, reference)?;
         }
         if let Some(reference) = self.read(keywords::DYNAMIC_REF, Value::as_str)? {
             self.depend_on_the_way()?;
-            let target = self.compiler.resolve_dynamic(&self.context, reference)?;
-            self.refer(target, reference)?;
+            let target = self.compiler.resolve_dynamic(&self.context, reference);
+            self.refer(target, keywords::DYNAMIC_REF, reference)?;
         }
         if self.get(keywords::RECURSIVE_REF).is_some() {
             self.depend_on_the_way()?;
-            let target = self.compiler.resolve_recursive(&self.context)?;
-            self.refer(target, "#")?;
+            let target = self.compiler.resolve_recursive(&self.context);
+            self.refer(target, keywords::RECURSIVE_REF, "#")?;
         }
         Ok(())
     }
@@ -778,7 +778,18 @@ impl<'s> Builder<'s, '_> {
         if self.compiler.dynamic { Ok(()) } else { Err(Stopped::Dynamic) }
     }
 
-    fn refer(&mut self, target: (&'s Value, Resolver<'s>, Draft), reference: &str) -> Compiled<'s, ()> {
+    fn refer(
+        &mut self,
+        target: Compiled<'s, (&'s Value, Resolver<'s>, Draft)>,
+        keyword: &Keyword,
+        reference: &str,
+    ) -> Compiled<'s, ()> {
+        let target = target.map_err(|stopped| match stopped {
+            Stopped::Unusable(Unusable::Reference { error, .. }) => {
+                Stopped::Unusable(Unusable::Reference { error, at: Some((self.contents, keyword.name)) })
+            }
+            stopped => stopped,
+        })?;
         let target = self.compiler.target(target, reference, &self.context.way)?;
         self.schema.applied.push(Applied::Reference(target));
         Ok(())

@@ -2,12 +2,10 @@
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use referencing::Error;
 use serde_json::Value;
 
 use super::{
-    Patterns,
-    compile::{MAX_VALUE, find},
+    compile::MAX_VALUE,
     judge::{BrokenRule, Failure, Nearest},
     pattern::BACKTRACKING_STEPS,
     schema::{Allowed, Applied, ArrayRules, Schema, Schemas, Sizes},
@@ -16,10 +14,10 @@ use super::{
 };
 use crate::{
     parse::{Document, NodeId},
-    place::{Place, Step, Written},
+    place::{Place, Written},
     text::{self, count, quote},
     types::Violation,
-    violation::{Details, MAX_LIST, NO_MEMBER, Violations},
+    violation::{MAX_LIST, NO_MEMBER, Violations},
 };
 
 /// Failures as violations, of one value by one contract's schemas.
@@ -417,77 +415,4 @@ fn push_value(out: &mut String, value: &Value) {
         Value::String(string) => text::push_quoted(out, string, MAX_VALUE),
         value => out.push_str(&text::short(value.to_string(), MAX_VALUE)),
     }
-}
-
-/// A pattern that its engine does not take, in the schema at `place`.
-pub(super) fn unusable_pattern(place: Place, keyword: &str, pattern: &str, patterns: Patterns) -> Violation {
-    let (expected, message) = match patterns {
-        Patterns::Linear => (
-            "a regular expression without look-around or back references",
-            "must be a regular expression without look-around or back-references, and of bounded size; \
-             rewrite it, or set \"patterns\": \"backtracking\" in the contract",
-        ),
-        Patterns::Backtracking => ("a regular expression", "must be a regular expression (ECMA-262) of bounded size"),
-    };
-    let place = place.name(keyword);
-    let place = if keyword == "patternProperties" { place.name(pattern) } else { place };
-    Violation::new(&place, keyword, Details { expected, received: pattern, message })
-}
-
-/// A reference that leads nowhere. Nothing is ever fetched, so it is one of the contract's own.
-pub(super) fn unresolved(schema: &Value, error: &Error) -> Violation {
-    let (target, message) = match error {
-        Error::Unretrievable { uri, .. } => (
-            uri.clone(),
-            "must name a schema of this contract: it is not among 'resources', and nothing is ever fetched".to_owned(),
-        ),
-        Error::PointerToNowhere { pointer }
-        | Error::InvalidPercentEncoding { pointer, .. }
-        | Error::InvalidArrayIndex { pointer, .. } => (pointer.clone(), "must point to a place that exists".to_owned()),
-        Error::NoSuchAnchor { anchor } | Error::InvalidAnchor { anchor } => {
-            (anchor.clone(), "must name an anchor that exists".to_owned())
-        }
-        Error::UnknownSpecification { specification } => {
-            (specification.clone(), format!("must be a known dialect ({}) or one of 'resources'", super::dialects()))
-        }
-        Error::CircularMetaschema { uri } => (uri.clone(), "must not be a dialect of itself".to_owned()),
-        Error::InvalidUri(error) => (String::new(), format!("must be a URI reference: {error}")),
-    };
-    let (place, received) = find_reference(schema, &target).unwrap_or((Place::root(), &target));
-    let keyword = match place.steps().last() {
-        Some(Step::Name(name)) => name.clone(),
-        _ => "$ref".to_owned(),
-    };
-    Violation::new(
-        &place,
-        &keyword,
-        Details { expected: "a reference that leads to a schema of this contract", received, message: &message },
-    )
-}
-
-/// The first reference in a schema that ends as `target` does, and where it stands.
-fn find_reference<'s>(schema: &'s Value, target: &str) -> Option<(Place, &'s str)> {
-    let ends = |reference: &str| {
-        let reference = reference.trim_start_matches(['.', '/', '#']);
-        !reference.is_empty() && target.trim_end_matches('#').ends_with(reference.trim_end_matches('#'))
-    };
-    let mut open = vec![schema];
-    while let Some(at) = open.pop() {
-        match at {
-            Value::Object(members) => {
-                for (name, value) in members {
-                    let is_reference = matches!(name.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef" | "$schema");
-                    match value.as_str() {
-                        Some(reference) if is_reference && ends(reference) => {
-                            return find(schema, value).map(|place| (place, reference));
-                        }
-                        _ => open.push(value),
-                    }
-                }
-            }
-            Value::Array(items) => open.extend(items),
-            _ => {}
-        }
-    }
-    None
 }

@@ -42,6 +42,11 @@ pub(crate) fn named(name: &str) -> Option<&'static Keyword> {
     ALL.binary_search_by_key(&name, |keyword| keyword.name).ok().map(|at| ALL[at])
 }
 
+/// The keywords of a draft.
+pub(crate) fn names(draft: Draft) -> impl Iterator<Item = &'static str> {
+    ALL.iter().filter(move |keyword| keyword.is_in(draft)).map(|keyword| keyword.name)
+}
+
 macro_rules! keywords {
     ($($constant:ident $name:literal $inside:ident $since:ident $(to $until:ident)?;)*) => {
         $(

@@ -11,6 +11,7 @@ mod pattern;
 mod schema;
 mod source;
 mod union;
+mod unusable;
 mod value;
 
 use referencing::{Draft, SPECIFICATIONS};
@@ -25,11 +26,12 @@ use crate::{
     types::Violation,
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
 };
-use compile::{Unusable, compile, find};
+use compile::compile;
 use explain::Explainer;
 pub(crate) use pattern::{Patterns, remarks};
 use schema::{ItemSchemas, SchemaId, Schemas};
 pub(crate) use source::{Resource, SchemaSource};
+use unusable::Given;
 pub use value::canonical;
 pub(crate) use value::equals;
 
@@ -281,18 +283,7 @@ fn build(source: &SchemaSource, here: &Place, resources: &[Resource], dialect: D
             named.push((id, &resource.value));
         }
     }
-    let in_contract = |keywords: &Value| {
-        let place = find(schema, keywords).map(|place| (here.clone(), place));
-        let (mut place, inside) = place
-            .or_else(|| {
-                resources.iter().find_map(|(uri, resource)| {
-                    Some((Place::root().name("resources").name(uri), find(&resource.value, keywords)?))
-                })
-            })
-            .unwrap_or_default();
-        inside.steps().iter().for_each(|step| place.push(step.clone()));
-        place
-    };
+    let given = Given { source, here, resources };
     let prepared = || {
         // With the metaschemas there are.
         let mut registry = SPECIFICATIONS.extend(std::iter::empty::<(&str, &Value)>())?.draft(dialect.draft);
@@ -305,24 +296,8 @@ fn build(source: &SchemaSource, here: &Place, resources: &[Resource], dialect: D
         }
         registry.prepare()
     };
-    let unresolved = |error| explain::unresolved(schema, &error).under(here);
-    let registry = prepared().map_err(unresolved)?;
-    compile(&registry, uri, source, dialect).map_err(|unusable| match unusable {
-        Unusable::Reference(error) => unresolved(error),
-        Unusable::Pattern { keywords, keyword, pattern } => {
-            explain::unusable_pattern(in_contract(keywords), keyword, &pattern, dialect.patterns)
-        }
-        Unusable::Keyword { keywords, keyword } => {
-            let place = in_contract(keywords).name(&keyword);
-            let received = keywords.get(&keyword).unwrap_or(keywords).to_string();
-            let message = format!("must be as the dialect defines '{keyword}'");
-            Violation::new(
-                &place,
-                &keyword,
-                Details { expected: &format!("a value for '{keyword}'"), received: &received, message: &message },
-            )
-        }
-    })
+    let registry = prepared().map_err(|error| given.unresolved(&error, None))?;
+    compile(&registry, uri, source, dialect).map_err(|unusable| given.told(unusable, dialect.patterns))
 }
 
 /// Where what a JSON Pointer names stands in a definition.

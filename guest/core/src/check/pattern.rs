@@ -137,6 +137,45 @@ pub(crate) fn remarks(text: &str) -> Option<Remarks> {
     Some(Remarks { goes_back: parsed.goes_back, loose })
 }
 
+/// Why a pattern is refused.
+pub(super) enum Why {
+    /// It is none.
+    Invalid(&'static str),
+    /// It needs an engine that goes back, for this.
+    GoesBack(&'static str),
+}
+
+/// The byte at which a pattern is refused, and why. None where it is refused for its size alone.
+pub(super) fn refused(text: &str) -> Option<(usize, Why)> {
+    match parse::parse(text) {
+        Err(refused) => Some((refused.at, Why::Invalid(refused.why))),
+        Ok(parsed) if parsed.goes_back => Some(going_back(text)),
+        Ok(_) => None,
+    }
+}
+
+/// What a pattern that needs to go back has for it, and at which byte.
+fn going_back(text: &str) -> (usize, Why) {
+    let mut in_class = false;
+    let mut at = 0;
+    while let Some(rest) = text.get(at..) {
+        let what = match rest.as_bytes() {
+            [] => break,
+            [b'\\', b'1'..=b'9' | b'k', ..] if !in_class => "back-references",
+            [b'(', b'?', b'=' | b'!', ..] if !in_class => "look-ahead",
+            [b'(', b'?', b'<', b'=' | b'!', ..] if !in_class => "look-behind",
+            [first, ..] => {
+                in_class = (in_class || *first == b'[') && *first != b']';
+                let escape = usize::from(*first == b'\\');
+                at += rest.chars().take(1 + escape).map(char::len_utf8).sum::<usize>();
+                continue;
+            }
+        };
+        return (at, Why::GoesBack(what));
+    }
+    (0, Why::GoesBack("look-around or back-references"))
+}
+
 /// Whether a text is a regular expression by ECMA-262.
 pub(super) fn is_pattern(text: &str) -> bool {
     parse::is_unicode(text)

@@ -8,6 +8,7 @@ use crate::{
         keywords::{self, Inside},
         remarks,
     },
+    misspelling::nearest,
     path::ItemsPath,
     place::{Place, Step},
     text::quote,
@@ -64,6 +65,21 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
 const VOCABULARIES: [&str; 11] =
     ["status", "severity", "priority", "category", "type", "kind", "level", "state", "action", "verdict", "outcome"];
 
+/// Keywords of other formats that are like one of JSON Schema, and are not meant for it.
+const OTHERS: [&str; 3] = ["example", "comment", "$comments"];
+
+/// A limit from below, and the one from above.
+const LIMITS: [(&str, &str); 8] = [
+    ("minimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("minContains", "maxContains"),
+];
+
 const NOT_DESCRIBED: &str = "has no 'description': it is what `describe` tells the agent";
 const OPEN: &str = "takes members that are not declared; set \"additionalProperties\": false";
 const BARE: &str = "looks like a vocabulary and takes any string; list its words in 'enum'";
@@ -78,12 +94,7 @@ impl Linter {
     #[inline(never)]
     fn warn(&mut self, place: &Place, code: &str, message: &str) {
         if self.warnings.len() < MAX_WARNINGS {
-            self.warnings.push(Warning {
-                path: place.path(),
-                code: code.to_owned(),
-                message: message.to_owned(),
-                pointer: place.pointer(),
-            });
+            self.warnings.push(Warning::new(place, code, message));
         }
     }
 
@@ -146,13 +157,10 @@ impl Linter {
             let is_known =
                 keywords::named(keyword).is_some_and(|keyword| draft == Draft::Unknown || keyword.is_in(draft));
             if !is_known && !keyword.starts_with("x-") {
-                let message = format!(
-                    "is a keyword that the validator ignores; if that is meant, name it {}",
-                    quote(&format!("x-{keyword}"), 64)
-                );
-                self.warn(&place.clone().name(keyword), "ignored_keyword", &message);
+                self.unknown(keyword, members, place, draft);
             }
         }
+        self.sense(members, place);
         self.object(members, place);
         self.bounds(members, place);
         if let Some(pattern) = members.get("pattern").and_then(Value::as_str) {
@@ -243,6 +251,87 @@ impl Linter {
         }
     }
 
+    /// A keyword that the draft does not have.
+    fn unknown(&mut self, keyword: &str, members: &Map<String, Value>, place: &Place, draft: Draft) {
+        let place = place.clone().name(keyword);
+        let known = keywords::names(draft).filter(|name| !members.contains_key(*name));
+        let is_own = keywords::named(keyword).is_some() || OTHERS.contains(&keyword);
+        match nearest(keyword, known).filter(|_| !is_own) {
+            Some(meant) => {
+                let message =
+                    format!("is not a keyword, and nothing is held to it; did you mean {}?", quote(meant, 64));
+                self.warn(&place, "misspelled_keyword", &message);
+            }
+            None => {
+                let message = format!(
+                    "is a keyword that the validator ignores; if that is meant, name it {}",
+                    quote(&format!("x-{keyword}"), 64)
+                );
+                self.warn(&place, "ignored_keyword", &message);
+            }
+        }
+    }
+
+    /// Rules that no value, or no value of the kind that is asked for, can meet.
+    fn sense(&mut self, keywords: &Map<String, Value>, place: &Place) {
+        for (least, most) in LIMITS {
+            let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
+            let (Some(low), Some(high)) = (number(least), number(most)) else { continue };
+            let is_strict = least.starts_with("excl") || most.starts_with("excl");
+            if low > high || is_strict && low >= high {
+                let message = format!("is {high}, and '{least}' is {low}: no value is between them");
+                self.warn(&place.clone().name(most), "contradicting_limits", &message);
+            }
+        }
+        let required: Vec<&str> = keywords
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if let Some(most) =
+            keywords.get("maxProperties").and_then(Value::as_f64).filter(|most| *most < required.len() as f64)
+        {
+            let message = format!("is {most}, and {} members are required: no object has both", required.len());
+            self.warn(&place.clone().name("maxProperties"), "contradicting_limits", &message);
+        }
+        let declared = keywords.get("properties").and_then(Value::as_object);
+        let never = |value: Option<&Value>| value == Some(&Value::Bool(false));
+        let closed = never(keywords.get("additionalProperties")) && !keywords.contains_key("patternProperties");
+        for (index, name) in required.iter().enumerate() {
+            let rule = declared.and_then(|declared| declared.get(*name));
+            if never(rule) || closed && rule.is_none() {
+                let near = declared.and_then(|declared| nearest(name, declared.keys().map(String::as_str)));
+                let meant = near.map_or(String::new(), |near| format!("; did you mean {}?", quote(near, 64)));
+                let message =
+                    format!("requires member {}, which the schema forbids: no object is valid{meant}", quote(name, 64));
+                let mut place = place.clone().name("required");
+                place.push(Step::Index(index));
+                self.warn(&place, "required_and_forbidden", &message);
+            }
+        }
+        let types = keywords.get("type");
+        for name in ["enum", "anyOf", "oneOf"] {
+            let alternatives = keywords.get(name).and_then(Value::as_array);
+            for (index, alternative) in alternatives.into_iter().flatten().enumerate() {
+                let twice = || alternatives.into_iter().flatten().filter(|other| *other == alternative).count() > 1;
+                let why = match name {
+                    "enum" if types.is_some_and(|types| !takes_kind(types, alternative)) => "'type' does not take it",
+                    "oneOf" if twice() => "it stands here twice, and 'oneOf' takes what matches once",
+                    "anyOf" | "oneOf" if alternative == &Value::Bool(false) => "it takes nothing",
+                    "anyOf" | "oneOf" if is_other_kind(types, alternative.get("type")) => {
+                        "'type' beside it takes no value of its kind"
+                    }
+                    _ => continue,
+                };
+                let mut place = place.clone().name(name);
+                place.push(Step::Index(index));
+                self.warn(&place, "never_matches", &format!("can never match: {why}"));
+            }
+        }
+    }
+
     fn object(&mut self, keywords: &Map<String, Value>, place: &Place) {
         let Some(properties) = keywords.get("properties").and_then(Value::as_object) else {
             return;
@@ -289,6 +378,33 @@ fn resolved<'s>(root: &'s Value, schema: &'s Value) -> Option<&'s Value> {
     target.map_or(Some(schema), |pointer| root.pointer(pointer))
 }
 
+/// Whether a value of `type` takes a value's kind.
+fn takes_kind(types: &Value, value: &Value) -> bool {
+    let takes = |name: &Value| match name.as_str().unwrap_or_default() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        _ => value.is_number(),
+    };
+    types.as_array().map_or_else(|| takes(types), |types| types.iter().any(takes))
+}
+
+/// Whether two values of `type` have no kind in common.
+fn is_other_kind(one: Option<&Value>, other: Option<&Value>) -> bool {
+    let names = |types: &Value| -> Vec<String> {
+        let list = types.as_array().cloned().unwrap_or_else(|| vec![types.clone()]);
+        // An integer is a number.
+        list.iter().filter_map(Value::as_str).map(|name| name.replace("integer", "number")).collect()
+    };
+    match (one.map(names), other.map(names)) {
+        (Some(one), Some(other)) => !one.iter().any(|name| other.contains(name)),
+        _ => false,
+    }
+}
+
 fn is_vocabulary(name: &str) -> bool {
     VOCABULARIES.contains(&name.to_ascii_lowercase().as_str())
 }
@@ -321,7 +437,7 @@ mod tests {
             ("$.schema", "no_required"),
             ("$.schema.properties.status", "bare_vocabulary"),
             ("$.schema.properties.list", "no_description"),
-            ("$.schema.properties.list.maximun", "ignored_keyword"),
+            ("$.schema.properties.list.maximun", "misspelled_keyword"),
             ("$.schema.properties.list", "unbounded_array"),
             ("$.schema.properties.list.items.pattern", "backtracking_pattern"),
             ("$.schema.properties.status", "no_description"),

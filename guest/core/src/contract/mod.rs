@@ -1,6 +1,7 @@
 //! A contract: what one agent's output must be, read, checked and compiled once.
 
 mod describe;
+mod faults;
 mod lint;
 
 use std::sync::OnceLock;
@@ -160,6 +161,10 @@ impl Contract {
     pub fn compile(text: &str) -> Result<Self, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadContract, "contract", violations);
         let document = Json::read(text, &CONTRACT_CAPS).map_err(wrong)?;
+        let wrong = |violations| wrong(faults::told(&document, violations));
+        if let Some(violation) = faults::bare_schema(&document) {
+            return Err(wrong(vec![violation]));
+        }
         let format = format();
         if !format.is_valid(document.screened()) {
             return Err(wrong(format.violations(document.screened()).listed));
@@ -270,9 +275,14 @@ impl Contract {
         document.kind(at) == Kind::String
     }
 
-    /// What is likely a mistake in this contract.
-    pub fn lint(&self) -> Vec<Warning> {
-        lint::lint(&self.source, self.draft)
+    /// What is likely a mistake in this contract, which `text` is.
+    pub fn lint(&self, text: &str) -> Vec<Warning> {
+        let mut warnings = lint::lint(&self.source, self.draft);
+        // It was parsed before.
+        if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
+            warnings.iter_mut().for_each(|warning| warning.locate(&document));
+        }
+        warnings
     }
 
     /// Text for the agent's prompt.

@@ -321,6 +321,29 @@ impl<'t> Document<'t> {
         self.place_within(Self::ROOT, Place::root(), target)
     }
 
+    /// The text of a piece.
+    pub(crate) fn piece(&self, span: Span) -> &'t str {
+        span.of(self.text)
+    }
+
+    /// The piece of the text that a JSON Pointer (RFC 6901) leads to, or the innermost that is there on the way; of a member,
+    /// its name where that is what is meant.
+    pub fn located(&self, pointer: &str, is_name: bool) -> Span {
+        let (mut at, mut span) = (Self::ROOT, self.span(Self::ROOT));
+        let mut steps = pointer.split('/').skip(1).peekable();
+        while let Some(step) = steps.next() {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            let found = match self.kind(at) {
+                Kind::Array => step.parse().ok().and_then(|index| self.items(at).nth(index)).map(|at| (at, at)),
+                _ => self.members(at).find(|&(name, _)| self.is_string(name, &step)),
+            };
+            let Some((name, value)) = found else { break };
+            at = value;
+            span = self.span(if is_name && steps.peek().is_none() { name } else { value });
+        }
+        span
+    }
+
     /// The place of a node inside a value of which the place is known.
     pub(crate) fn place_within(&self, from: NodeId, mut place: Place, target: NodeId) -> Place {
         self.walk(from, target, |step| place.push(step.to_step()));

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Warning,
-    parts::{Document, NodeId, Place, Step},
+    parts::{CONTRACT_CAPS, Document, Json, NodeId, Place, Step},
 };
 
 use super::{Profile, Then, read::ARGUMENTS, tools_of};
@@ -11,7 +11,7 @@ use crate::tool::{COMPUTED_LABELS, Effect, Permit, Tool};
 /// Words in the arguments of a tool by which it takes a command as free text.
 const FREE_TEXT: [&str; 6] = ["command", "cmd", "script", "shell", "sql", "code"];
 
-pub(super) fn lint(profile: &Profile) -> Vec<Warning> {
+pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(document) = profile.document() {
         for (tool, at) in profile.tools.iter().zip(tools_of(&document)) {
@@ -26,15 +26,19 @@ pub(super) fn lint(profile: &Profile) -> Vec<Warning> {
     ];
     for (limit, _) in limits.into_iter().filter(|(_, is_set)| !is_set) {
         let message = format!("say how much the agent may use: 'budget' has no '{limit}'");
-        warnings.push(warning(&Place::root().name("budget").name(limit), "no_budget", &message));
+        warnings.push(Warning::new(&Place::root().name("budget").name(limit), "no_budget", &message));
     }
     flows(profile, &mut warnings);
+    // It was parsed before.
+    if let Ok(document) = Json::read(text, &CONTRACT_CAPS) {
+        warnings.iter_mut().for_each(|warning| warning.locate(&document));
+    }
     warnings
 }
 
 fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), warnings: &mut Vec<Warning>) {
     let place = &document.place(at);
-    let mut say = |place: &Place, code: &str, message: &str| warnings.push(warning(place, code, message));
+    let mut say = |place: &Place, code: &str, message: &str| warnings.push(Warning::new(place, code, message));
     if tool.definition.is_none() {
         say(place, "no_definition", "pin the tool's definition in the lock file: a server may change it unseen");
     }
@@ -82,7 +86,7 @@ fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     for (label, to, can, why) in cases {
         if can && read(label) && !guarded(label, to) {
             let message = format!("add a flow {{\"after\":\"{label}\",\"to\":\"{to}\",\"then\":…}}: {why}");
-            warnings.push(warning(&Place::root().name("flows"), "open_flow", &message));
+            warnings.push(Warning::new(&Place::root().name("flows"), "open_flow", &message));
         }
     }
     for (index, flow) in profile.flows.iter().enumerate() {
@@ -92,11 +96,7 @@ fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
             place.push(Step::Index(index));
             let what = if matches!(flow.then, Then::Deny) { "denies" } else { "asks for" };
             let message = format!("check the label: nothing in the profile has it, so this flow never {what} anything");
-            warnings.push(warning(&place.name("after"), "unknown_label", &message));
+            warnings.push(Warning::new(&place.name("after"), "unknown_label", &message));
         }
     }
-}
-
-fn warning(place: &Place, code: &str, message: &str) -> Warning {
-    Warning { path: place.path(), code: code.to_owned(), message: message.to_owned(), pointer: place.pointer() }
 }

@@ -187,8 +187,8 @@ impl Profile {
     }
 
     /// What is likely a mistake in this profile.
-    pub fn lint(&self) -> Vec<Warning> {
-        lint::lint(self)
+    pub fn lint(&self, text: &str) -> Vec<Warning> {
+        lint::lint(self, text)
     }
 
     /// Text for the agent's prompt: its tools, which of them need approval, and its final answer.

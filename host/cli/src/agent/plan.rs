@@ -13,10 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::servers::Servers;
-use crate::{
-    error::{FaultError, NoVerdict},
-    private,
-};
+use crate::{error::NoVerdict, mistakes::unusable_profile, private};
 
 const NAME: &str = "agent.json";
 
@@ -180,7 +177,7 @@ impl Profiles {
         for path in paths {
             let text = read_profile(path)?;
             let context = || path.display().to_string();
-            let info = gate.register_profile(&text).map_err(FaultError).with_context(context)?;
+            let info = gate.register_profile(&text).map_err(|fault| unusable_profile(fault, path))?;
             let Document { tools, approvers } = serde_json::from_str(&text).with_context(context)?;
             all.push(Registered { info, tools, approvers });
         }

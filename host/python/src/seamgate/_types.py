@@ -387,21 +387,38 @@ class ContractInfo:
     lists: tuple[str, ...]
 
 
+class Level(str, enum.Enum):
+    """How bad it is what `lint` found."""
+
+    ERROR = "error"
+    """It does not do what it says: a keyword is misspelled, limits contradict each other, a member is required and
+    forbidden.
+    """
+    WARNING = "warning"
+    """It works, and is likely a mistake."""
+    HINT = "hint"
+    """A matter of style: what could be said more narrowly, or described."""
+
+
 @dataclass(frozen=True)
 class LintWarning:
-    """Something in a contract that works and is likely a mistake.
+    """Something in a contract that can be used and is likely a mistake.
 
     Attributes:
         path: Where in the contract, as a JSONPath.
         code: Which kind: a word that a program can compare.
         message: What to do about it.
         pointer: The same place as a JSON Pointer (RFC 6901).
+        level: How bad it is. The same for all of a code.
+        span: The piece of the contract concerned, where there is one: of a keyword that is not known, its name.
     """
 
     path: str
     code: str
     message: str
     pointer: str
+    level: Level
+    span: Span | None
 
 
 FaultCode = Literal[

@@ -1,0 +1,133 @@
+//! What is wrong with a contract, told so that its author finds it.
+
+use serde_json::Value;
+
+use super::CONTRACT_SCHEMA;
+use crate::{
+    check::keywords,
+    misspelling::nearest,
+    parse::{Document, Kind, Span},
+    place::Place,
+    text::quote,
+    types::{Level, Violation, Warning},
+    violation::Details,
+};
+
+/// A schema in place of a contract: it has keywords, and nothing of a contract.
+pub(super) fn bare_schema(document: &Document) -> Option<Violation> {
+    let has = |name: &str| document.member(Document::ROOT, name).is_some();
+    let mut members = document.members(Document::ROOT).map(|(name, _)| document.string(name));
+    let is_keyword = |name: &str| name != "$schema" && name != "description" && keywords::named(name).is_some();
+    if ["agent", "schema", "jtd"].into_iter().any(has) || !members.any(is_keyword) {
+        return None;
+    }
+    let message = "must be a contract, and is a JSON Schema: put it into one, as {\"agent\": NAME, \"schema\": SCHEMA}";
+    let details = Details { expected: "a contract, with 'agent' and 'schema'", received: "a JSON Schema", message };
+    Some(Violation::new(&Place::root(), "bare_schema", details).spanning(first_name(document)))
+}
+
+/// The name of the first member.
+fn first_name(document: &Document) -> Span {
+    let first = document.members(Document::ROOT).next();
+    document.span(first.map_or(Document::ROOT, |(name, _)| name))
+}
+
+/// Each violation with its piece of the text, and with what was probably meant.
+pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<Violation> {
+    for violation in &mut violations {
+        match violation.keyword.as_str() {
+            "additionalProperties" => {
+                violation.span = Some(document.located(&violation.pointer, true));
+                suggest(violation);
+            }
+            "oneOf" if violation.pointer.is_empty() && document.kind(Document::ROOT) == Kind::Object => {
+                let both = document.member(Document::ROOT, "jtd").is_some();
+                violation.message = match both {
+                    true => "must have one of 'schema' and 'jtd', has both".to_owned(),
+                    false => "must have 'schema', a JSON Schema, or 'jtd', a JSON Type Definition".to_owned(),
+                };
+                // Not the whole of it.
+                violation.span = Some(match both {
+                    true => document.located("/jtd", true),
+                    false => first_name(document),
+                });
+            }
+            "required" if violation.pointer.is_empty() => violation.span = Some(first_name(document)),
+            "enum" => suggest(violation),
+            _ => {}
+        }
+        if violation.span.is_none() {
+            violation.span = Some(document.located(&violation.pointer, false));
+        }
+    }
+    // A member that is missing is the one that is misspelled beside it: that is told once.
+    let found: Vec<(String, String)> = violations
+        .iter()
+        .filter(|violation| violation.keyword == "additionalProperties")
+        .filter_map(|violation| {
+            let meant = violation.message.rsplit_once("; did you mean ")?.1.trim_end_matches('?');
+            Some((violation.pointer.rsplit_once('/')?.0.to_owned(), meant.to_owned()))
+        })
+        .collect();
+    violations.retain(|violation| {
+        let is_told = |(parent, meant): &(String, String)| match violation.keyword.as_str() {
+            "required" => violation.pointer == *parent && violation.expected.ends_with(meant.as_str()),
+            "oneOf" => violation.pointer.is_empty() && ["\"schema\"", "\"jtd\""].contains(&meant.as_str()),
+            _ => false,
+        };
+        !found.iter().any(is_told)
+    });
+    violations
+}
+
+/// Say which word of the format was meant by one that it does not have.
+fn suggest(violation: &mut Violation) {
+    let Ok(format) = serde_json::from_str::<Value>(CONTRACT_SCHEMA) else {
+        return;
+    };
+    let place = violation.schema_path.rsplit_once('/').and_then(|(parent, _)| format.pointer(parent));
+    let meant = match violation.keyword.as_str() {
+        "enum" => {
+            let words = place.and_then(|place| place.get("enum")).and_then(Value::as_array);
+            nearest(&violation.received, words.into_iter().flatten().filter_map(Value::as_str)).map(str::to_owned)
+        }
+        _ => {
+            let names = place.and_then(|place| place.get("properties")).and_then(Value::as_object);
+            let name = violation.pointer.rsplit('/').next().unwrap_or_default();
+            nearest(name, names.into_iter().flat_map(|names| names.keys()).map(String::as_str)).map(str::to_owned)
+        }
+    };
+    if let Some(meant) = meant {
+        violation.message = format!("{}; did you mean {}?", violation.message, quote(&meant, 64));
+    }
+}
+
+impl Warning {
+    /// A warning at a place, as bad as all of its code.
+    pub fn new(place: &Place, code: &str, message: &str) -> Self {
+        Warning {
+            path: place.path(),
+            code: code.to_owned(),
+            message: message.to_owned(),
+            pointer: place.pointer(),
+            level: level(code),
+            span: None,
+        }
+    }
+
+    /// Say which piece of the document is meant.
+    pub fn locate(&mut self, document: &Document) {
+        let is_name = matches!(self.code.as_str(), "ignored_keyword" | "misspelled_keyword" | "contradicting_limits");
+        self.span = Some(document.located(&self.pointer, is_name));
+    }
+}
+
+/// How bad a code is. `host/cli/src/codes.json` says the same to people, and a test holds it to this.
+fn level(code: &str) -> Level {
+    match code {
+        "misspelled_keyword" | "contradicting_limits" | "required_and_forbidden" => Level::Error,
+        "no_id" | "no_title" | "no_description" | "open_object" | "no_required" | "unbounded_array"
+        | "unbounded_string" | "bare_vocabulary" => Level::Hint,
+        _ => Level::Warning,
+    }
+}
