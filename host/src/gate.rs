@@ -1,5 +1,7 @@
 //! The gate: contracts and outputs in, verdicts out, each from a fresh sandbox.
 
+use std::sync::Arc;
+
 use wasmtime::{Config, Engine, PoolingAllocationConfig};
 
 use crate::{
@@ -29,8 +31,12 @@ use crate::{
 /// assert_eq!(verdict.report.disposition, Disposition::Accepted);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A clone is cheap: it has the same component, slots and limits, and what was registered so far. What is registered in one of them
+/// later, the other has not.
+#[derive(Clone)]
 pub struct Gate {
-    sandbox: Sandbox,
+    sandbox: Arc<Sandbox>,
     registry: Registry,
 }
 
@@ -60,7 +66,7 @@ impl Gate {
     pub fn with(options: Options) -> Result<Self, LoadError> {
         let (engine, slots) = engine::engine(&options.limits, options.slots).map_err(LoadError::engine)?;
         let sandbox = Sandbox::new(engine, Options { slots, ..options }, true)?;
-        Ok(Gate { sandbox, registry: Registry::default() })
+        Ok(Gate { sandbox: Arc::new(sandbox), registry: Registry::default() })
     }
 
     /// The engine configuration of a gate, and its pool. Tests change one setting, and see that it makes no difference.
@@ -72,7 +78,7 @@ impl Gate {
     /// A gate on another engine, whose pool has the slots of the options, for all its instances.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
-        Ok(Gate { sandbox: Sandbox::new(engine, options, false)?, registry: Registry::default() })
+        Ok(Gate { sandbox: Arc::new(Sandbox::new(engine, options, false)?), registry: Registry::default() })
     }
 
     /// Check a contract and keep it: from now on it judges the outputs of its agent. `contract` is one whole JSON

@@ -1,14 +1,14 @@
 //! The contracts and profiles that a gate holds. Each instance starts without them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{fault::Fault, image::Image, profile::ProfileInfo, types::ContractInfo};
 
 /// Contracts and profiles by agent.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Registry {
-    contracts: BTreeMap<String, Registered>,
-    profiles: BTreeMap<String, Profile>,
+    contracts: BTreeMap<String, Arc<Registered>>,
+    profiles: BTreeMap<String, Arc<Profile>>,
 }
 
 /// A profile that every instance needs before it decides by it.
@@ -43,14 +43,15 @@ impl Registry {
                 violations: Vec::new(),
             }),
             _ => {
-                self.contracts.insert(info.agent.clone(), Registered { text: text.to_owned(), info, image });
+                let registered = Registered { text: text.to_owned(), info, image };
+                self.contracts.insert(registered.info.agent.clone(), Arc::new(registered));
                 Ok(())
             }
         }
     }
 
     pub(crate) fn get(&self, agent: &str) -> Option<&Registered> {
-        self.contracts.get(agent)
+        self.contracts.get(agent).map(Arc::as_ref)
     }
 
     /// Keep a profile that the component has accepted.
@@ -61,14 +62,15 @@ impl Registry {
                 violations: Vec::new(),
             }),
             _ => {
-                self.profiles.insert(info.agent.clone(), Profile { text: text.to_owned(), info, image });
+                let profile = Profile { text: text.to_owned(), info, image };
+                self.profiles.insert(profile.info.agent.clone(), Arc::new(profile));
                 Ok(())
             }
         }
     }
 
     pub(crate) fn profile(&self, agent: &str) -> Option<&Profile> {
-        self.profiles.get(agent)
+        self.profiles.get(agent).map(Arc::as_ref)
     }
 
     /// The profiles, by ascending agent.

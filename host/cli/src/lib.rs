@@ -16,7 +16,8 @@ mod folder;
 mod hidden;
 mod input;
 mod inspect;
-mod journal;
+#[doc(hidden)]
+pub mod journal;
 mod lint;
 mod lists;
 mod mcp;
@@ -76,6 +77,11 @@ enum Command {
 /// Run the command line. The first of the arguments is the name that the program was started by. Where they are invalid, or ask
 /// for help, the process ends here.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(status(arguments))
+}
+
+/// The same, for a program that goes on: it gives the number of the exit status.
+pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
@@ -101,5 +107,5 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             }
             status
         })
-        .into()
+        .code()
 }

@@ -1,7 +1,5 @@
 //! Exit statuses: promises to scripts.
 
-use std::process::ExitCode;
-
 use seamgate::{Disposition, Fault};
 
 use crate::error::{FaultError, NoVerdict, Unwritten};
@@ -25,12 +23,6 @@ pub(crate) enum Status {
     BrokenPipe,
     /// A signal ended the command.
     Signal(u8),
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        ExitCode::from(status.code())
-    }
 }
 
 impl From<Disposition> for Status {
