@@ -27,6 +27,7 @@ fn main() {
         println!("cargo::warning=this build embeds no component: run `cargo xtask build`");
         files = files.map(|(name, _)| (name, Vec::new()));
     }
+    println!("cargo::rustc-env=SEAMGATE_TARGET={}", env::var("TARGET").expect("cargo sets it"));
     fs::write(out.join("harness.digest"), digest::digest(&files[1].1)).expect("OUT_DIR can be written");
     for (name, bytes) in files {
         fs::write(out.join(name), bytes).expect("OUT_DIR can be written");

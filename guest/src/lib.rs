@@ -18,6 +18,8 @@ mod convert;
 mod kernel;
 #[cfg(target_arch = "wasm32")]
 mod random;
+#[cfg(target_arch = "wasm32")]
+mod straight;
 mod validator;
 
 use std::cell::RefCell;

@@ -93,7 +93,7 @@ impl Component {
         let engine = engine::compiler().map_err(LoadError::engine)?;
         let module = skeleton::module(&self.wasm, &self.wasm);
         let module = module.ok_or_else(|| LoadError::not_a_component(wasmtime::Error::msg("it has no memory")))?;
-        engine.precompile_module(module).map_err(LoadError::not_a_component)
+        engine.precompile_module(module.wasm).map_err(LoadError::not_a_component)
     }
 
     /// What precompiled code must have in common with this library and machine, as one word.
@@ -150,12 +150,11 @@ impl Component {
             }
         }
         let module = if self.straight { skeleton::module(&self.wasm, WASM) } else { None };
-        let (wasm, kind) = match module {
-            Some(module) => (module, CodeKind::Module),
+        let (wasm, kind) = match &module {
+            Some(module) => (module.wasm, CodeKind::Module),
             None => (&*self.wasm, CodeKind::Component),
         };
-        // BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
-        let key = || format!("{}-{}-{}", kind.as_str(), blake3::hash(wasm), compatibility(engine));
+        let key = || format!("{}-{}-{}", kind.as_str(), identity(&self.wasm, module.as_ref()), compatibility(engine));
         let cache = cache.map(|cache| (cache, key()));
         if let Some(code) = cache.as_ref().and_then(|(cache, key)| cache.load(engine, key, kind)) {
             return Ok(code);
@@ -187,6 +186,21 @@ impl Component {
         }
         [imports, exports]
     }
+}
+
+/// What tells a component from all others: a hash of it, or of what makes it another than the built-in one.
+// BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
+fn identity(component: &[u8], module: Option<&skeleton::Module>) -> blake3::Hash {
+    let Some(module) = module else {
+        return blake3::hash(component);
+    };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(DIGEST.as_bytes());
+    for section in &module.own {
+        hasher.update(&(section.len() as u64).to_le_bytes());
+        hasher.update(section);
+    }
+    hasher.finalize()
 }
 
 /// What precompiled code must have in common with an engine, as one word.

@@ -32,8 +32,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A clone is cheap: it has the same component, slots and limits, and what was registered so far. What is registered in one of them
-/// later, the other has not.
+/// A clone shares the sandbox, its slots and what is registered. What is registered later, only one of them has.
 #[derive(Clone)]
 pub struct Gate {
     sandbox: Arc<Sandbox>,
@@ -78,7 +77,8 @@ impl Gate {
     /// A gate on another engine, whose pool has the slots of the options, for all its instances.
     #[doc(hidden)]
     pub fn on(engine: Engine, options: Options) -> Result<Self, LoadError> {
-        Ok(Gate { sandbox: Arc::new(Sandbox::new(engine, options, false)?), registry: Registry::default() })
+        let sandbox = Arc::new(Sandbox::new(engine, options, false)?);
+        Ok(Gate { sandbox, registry: Registry::default() })
     }
 
     /// Check a contract and keep it: from now on it judges the outputs of its agent. `contract` is one whole JSON

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{fault::Fault, image::Image, profile::ProfileInfo, types::ContractInfo};
 
-/// Contracts and profiles by agent.
-#[derive(Clone, Default)]
+/// Contracts and profiles by agent. A clone shares them, and not those that come later.
+#[derive(Default, Clone)]
 pub(crate) struct Registry {
     contracts: BTreeMap<String, Arc<Registered>>,
     profiles: BTreeMap<String, Arc<Profile>>,
@@ -43,8 +43,7 @@ impl Registry {
                 violations: Vec::new(),
             }),
             _ => {
-                let registered = Registered { text: text.to_owned(), info, image };
-                self.contracts.insert(registered.info.agent.clone(), Arc::new(registered));
+                self.contracts.insert(info.agent.clone(), Arc::new(Registered { text: text.to_owned(), info, image }));
                 Ok(())
             }
         }
@@ -62,8 +61,7 @@ impl Registry {
                 violations: Vec::new(),
             }),
             _ => {
-                let profile = Profile { text: text.to_owned(), info, image };
-                self.profiles.insert(profile.info.agent.clone(), Arc::new(profile));
+                self.profiles.insert(info.agent.clone(), Arc::new(Profile { text: text.to_owned(), info, image }));
                 Ok(())
             }
         }

@@ -117,6 +117,11 @@ impl<'t> Request<'t> {
         Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
     }
 
+    /// Whether it is an agent and an output and nothing else.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.lists.is_empty() && self.evidence.is_none() && self.invalid_utf8.is_none()
+    }
+
     pub(crate) fn lists(&self) -> &[NamedList] {
         &self.lists
     }

@@ -19,16 +19,29 @@ enum Piece<'c> {
     End,
 }
 
-/// The core module of a component that is `builtin` with other data; `None` of any other.
-pub(crate) fn module<'c>(component: &'c [u8], builtin: &[u8]) -> Option<&'c [u8]> {
-    let (own, module) = pieces(component)?;
-    let (expected, _) = pieces(builtin)?;
-    (own == expected).then(|| component.get(module?)).flatten()
+/// The core module of a component that is a built-in one with other data.
+pub(crate) struct Module<'c> {
+    pub(crate) wasm: &'c [u8],
+    /// Those of its sections that may differ from the built-in's: with that, they say all of it.
+    pub(crate) own: Vec<&'c [u8]>,
 }
 
-/// The pieces of a component, without those that differ from one baking to the next; and where the module with a memory is.
-fn pieces(component: &[u8]) -> Option<(Vec<Piece<'_>>, Option<Range<usize>>)> {
-    let mut pieces = Vec::new();
+/// The core module of a component that is `builtin` with other data; `None` of any other.
+pub(crate) fn module<'c>(component: &'c [u8], builtin: &[u8]) -> Option<Module<'c>> {
+    let (pieces, module, own) = read(component)?;
+    let (expected, ..) = read(builtin)?;
+    if pieces != expected {
+        return None;
+    }
+    Some(Module { wasm: component.get(module?)?, own })
+}
+
+/// The pieces of a component, without what differs from one baking to the next; where the module with a memory is; and the
+/// sections in which there are differences.
+type Read<'c> = (Vec<Piece<'c>>, Option<Range<usize>>, Vec<&'c [u8]>);
+
+fn read(component: &[u8]) -> Option<Read<'_>> {
+    let (mut pieces, mut own) = (Vec::new(), Vec::new());
     let (mut parser, mut around) = (Parser::new(0), Vec::new());
     let (mut open, mut with_memory) = (None, None);
     let mut at = 0;
@@ -37,7 +50,16 @@ fn pieces(component: &[u8]) -> Option<(Vec<Piece<'_>>, Option<Range<usize>>)> {
             return None;
         };
         at += consumed;
+        let is_first_memory = matches!(payload, Payload::MemorySection(_)) && with_memory.is_none();
         let is_main = open.is_some() && open == with_memory;
+        let is_own = is_main
+            && matches!(
+                payload,
+                Payload::GlobalSection(_) | Payload::DataSection(_) | Payload::DataCountSection { .. }
+            );
+        if is_first_memory || is_own {
+            own.push(component.get(payload.as_section()?.1)?);
+        }
         let piece = match &payload {
             Payload::Version { encoding, .. } => Piece::Version(*encoding),
             Payload::ModuleSection { unchecked_range, .. } => {
@@ -49,7 +71,7 @@ fn pieces(component: &[u8]) -> Option<(Vec<Piece<'_>>, Option<Range<usize>>)> {
                 open = None;
                 Piece::End
             }
-            Payload::MemorySection(section) if with_memory.is_none() => {
+            Payload::MemorySection(section) if is_first_memory => {
                 with_memory.clone_from(&open);
                 let size = |memory: MemoryType| MemoryType { initial: 0, ..memory };
                 let memories = section.clone().into_iter().map(|memory| memory.map(size));
@@ -79,7 +101,7 @@ fn pieces(component: &[u8]) -> Option<(Vec<Piece<'_>>, Option<Range<usize>>)> {
             }
             Payload::End(_) => match around.pop() {
                 Some(outer) => parser = outer,
-                None => return Some((pieces, with_memory)),
+                None => return Some((pieces, with_memory, own)),
             },
             _ => {}
         }
@@ -98,16 +120,22 @@ mod tests {
         if builtin.is_empty() {
             return;
         }
-        assert!(module(builtin, builtin).is_some_and(|module| module.starts_with(b"\0asm\x01\0\0\0")));
-        let start = module(builtin, builtin).map_or(0, |module| module.as_ptr().addr() - builtin.as_ptr().addr());
+        let same = module(builtin, builtin).expect("it is itself");
+        assert!(same.wasm.starts_with(b"\0asm\x01\0\0\0"));
+        let start = same.wasm.as_ptr().addr() - builtin.as_ptr().addr();
+        // The memory, the globals and the data.
+        assert!(same.own.len() >= 3, "{} sections are its own", same.own.len());
+        let own = same.own;
         // From all over the component: where a byte of code or of the wrapper is another, it is not the built-in.
         let mut other = builtin.to_vec();
         let (mut same, mut different) = (0, 0);
         for at in (0..builtin.len()).step_by(builtin.len() / 97).chain(builtin.len() - 300..builtin.len()) {
             other[at] ^= 1;
-            match module(&other, builtin).is_some() {
-                true => same += 1,
-                false => different += 1,
+            match module(&other, builtin) {
+                // What differs is in a section that counts as its own.
+                Some(module) if module.own != own => same += 1,
+                Some(_) => panic!("the byte at {at} is in no section of its own"),
+                None => different += 1,
             }
             other[at] ^= 1;
         }

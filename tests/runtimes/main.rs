@@ -71,10 +71,16 @@ fn main() -> Result<()> {
     let python = Path::new("target/python/bin/python");
     if python.exists() {
         let pin = locked(include_str!("../../host/python/requirements.txt"), "\nwasmtime==", " ")?;
+        let program = Path::new(HERE).join("python.py");
         runtimes.push(Runtime {
-            name: format!("the package for Python, Wasmtime {pin}, {}", version(python)?),
+            name: format!("the native package for {}, Wasmtime {wasmtime}", version(python)?),
+            same_fuel: true,
+            answers: in_process(python, &[&program], &file)?,
+        });
+        runtimes.push(Runtime {
+            name: format!("the package for Python everywhere, Wasmtime {pin}, {}", version(python)?),
             same_fuel: false,
-            answers: in_process(python, &[&Path::new(HERE).join("python.py")], &file)?,
+            answers: in_process(python, &[&program, Path::new("target/python/pure")], &file)?,
         });
     } else {
         skipped.push("the package for Python");
@@ -233,7 +239,7 @@ fn readme(table: &str, requests: usize) -> String {
 its profile, and each step of `tests/runs` with its profile and its state. Of the runs that say what each audience is shown, it sends those
 views, too. Each request is one line of JSON text, to its own instance: {requests} requests. The first two columns are the library
 `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the
-packages of `host/python` and `host/js`, through `Gate.call`.
+packages of `host/python` and `host/js`, through `Gate.call`. Python has two: the native one, and the one for platforms without it.
 
 A cell says how many answers have the same bytes as the library's. `tests/tests/cases.rs` compares those with the expected reports,
 `tests/tests/calls.rs` with the expected decisions and observations, and `tests/tests/runs.rs` with the expected steps.

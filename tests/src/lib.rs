@@ -15,6 +15,7 @@ use serde_json::Value;
 
 pub mod calls;
 mod changes;
+pub mod console;
 pub mod decisions;
 pub mod fixture;
 pub mod hostile;

@@ -8,8 +8,9 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
+
+use seamgate_tests::console::{again, fresh, shell};
 
 /// README gets a reader to the first verdict, and points to the rest.
 const README_LINES: usize = 150;
@@ -66,73 +67,13 @@ fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
     blocks
 }
 
-/// A shell in a folder where `schemas` is the project's, with the built command on its path.
-fn shell(folder: &Path, script: &str) -> String {
-    let test = std::env::current_exe().expect("this test");
-    let built = test.parent().and_then(Path::parent).expect("target/PROFILE");
-    let path = format!("{}:{}", built.display(), std::env::var("PATH").unwrap_or_default());
-    let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1; {script}")])
-        .current_dir(folder)
-        .env("PATH", path)
-        .env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/user-cache"))
-        .env_remove("RUST_LOG")
-        .output()
-        .expect("sh");
-    String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-/// A line without the figures that depend on the build and the machine.
-fn without_figures(line: &str) -> String {
-    let words: Vec<&str> = line.split(' ').collect();
-    let is_figure = |index: usize| {
-        let unit = words.get(index + 1).map(|unit| unit.trim_end_matches(','));
-        matches!(unit, Some("fuel" | "KiB" | "ms")) && words[index].starts_with(|first: char| first.is_ascii_digit())
-    };
-    let shown = words.iter().enumerate().map(|(index, word)| if is_figure(index) { "N" } else { word });
-    shown.collect::<Vec<_>>().join(" ")
-}
-
-/// Whether these lines are those, where `…` stands for any lines.
-fn matches(expected: &[&str], is: &[&str]) -> bool {
-    match expected.split_first() {
-        None => is.is_empty(),
-        Some((&"…", rest)) => (0..=is.len()).any(|skipped| matches(rest, &is[skipped..])),
-        Some((line, rest)) => is
-            .split_first()
-            .is_some_and(|(first, others)| without_figures(line) == without_figures(first) && matches(rest, others)),
-    }
-}
-
-/// What a block of `console` shows when its commands are run. `None`: as it stands there.
-fn again(folder: &Path, shown: &[&str]) -> Option<Vec<String>> {
-    let mut result = Vec::new();
-    let mut differs = false;
-    let starts: Vec<usize> = (0..shown.len()).filter(|&line| shown[line].starts_with("$ ")).collect();
-    assert_eq!(starts.first(), Some(&0), "a block of console starts with a command: {shown:?}");
-    for (index, &start) in starts.iter().enumerate() {
-        let end = starts.get(index + 1).copied().unwrap_or(shown.len());
-        let (command, expected) = (shown[start], &shown[start + 1..end]);
-        let printed = shell(folder, &command[2..]);
-        let is: Vec<&str> = printed.lines().collect();
-        let same = matches(expected, &is) && expected != ["…"];
-        differs |= !same;
-        result.push(command.to_owned());
-        result.extend(if same { expected } else { &is }.iter().map(|line| (*line).to_owned()));
-    }
-    differs.then_some(result)
-}
-
 #[test]
 fn examples_print_what_the_documents_say() {
     let bless = std::env::var_os("BLESS").is_some();
     let mut run = 0;
     for page in pages() {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents").join(page.file_stem().expect("a name"));
-        drop(fs::remove_dir_all(&folder));
-        fs::create_dir_all(&folder).expect("a folder");
-        std::os::unix::fs::symlink(root().join("schemas").canonicalize().expect("schemas"), folder.join("schemas"))
-            .expect("a link");
+        fresh(&folder);
         let text = read(&page);
         let lines: Vec<&str> = text.lines().collect();
         let mut written: Vec<String> = Vec::new();

@@ -90,7 +90,7 @@ fn contracts_have_fuel_of_their_own() {
     assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_call), "{fault:?}");
 }
 
-/// Texts that are made to be read over and over cost at most ten times what an ordinary one costs, byte for byte, and no
+/// Texts that are made to be read over and over cost about ten times what an ordinary one costs, byte for byte, and no
 /// more for being longer. An ordinary one is read once.
 #[test]
 fn hostile_texts_cost_little_more_than_ordinary_ones() {
@@ -212,7 +212,6 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
             if cost > worst.0 {
                 worst = (cost, format!("{before} {unit:?} … {after}"));
             }
-            assert!(cost <= 8.0, "{cost:.2} times as much: {before} {unit:?} … {after}");
         }
     }
     println!(
@@ -220,7 +219,9 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         worst.0, worst.1
     );
     println!("following it in pieces takes {:.2} times that at the most: {}", worst_followed.0, worst_followed.1);
-    assert!(worst_followed.0 <= 5.5, "{worst_followed:?}");
+    // Not ratios: an ordinary text may take less fuel tomorrow.
+    let [worst, worst_followed] = [worst, worst_followed].map(|(cost, text)| (cost * normal, text));
+    assert!(worst.0 <= 865.0 && worst_followed.0 <= 595.0, "fuel for a byte: {worst:?}, in pieces {worst_followed:?}");
     let longer = cost(&ordinary(2 * BYTES)) / normal;
     assert!((0.9..1.1).contains(&longer), "twice the text takes {longer:.2} times as much a byte");
 }

@@ -178,7 +178,7 @@ fn list(bytes: usize) -> String {
     )
 }
 
-/// Fuel is counted, so it is held to a ratio; times are only printed.
+/// Fuel is counted, so it is held to a bound; times are only printed.
 #[test]
 fn pieces_cost_little_more_than_the_whole() {
     let contract = seamgate::read_contract(
@@ -233,9 +233,10 @@ fn pieces_cost_little_more_than_the_whole() {
             );
             // A call costs about as much as a hundred bytes do: so much is lost on pieces that are smaller.
             assert!(each < 1_500.0 + 60.0 * size as f64, "a piece of {size} bytes takes {each:.0} fuel");
+            // Not a ratio: the whole may take less fuel tomorrow.
             assert!(
-                size < 256 || bytes < 100_000 || ratio <= 1.4,
-                "pieces of {size} bytes take {ratio:.2} times the fuel"
+                size < 256 || bytes < 100_000 || each <= 40.0 * size as f64,
+                "pieces of {size} bytes take {each:.0} more fuel each, {ratio:.2} times the fuel in all"
             );
         }
     }

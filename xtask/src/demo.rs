@@ -70,6 +70,14 @@ pub(crate) fn demo() -> Result<()> {
     Ok(())
 }
 
+/// How to go on after all of the demo.
+pub(crate) fn end() {
+    step("Go on from here.");
+    println!(
+        "The command is {SEAMGATE}. To have it on your path:\n\n    cargo install --locked --path host/cli\n\nThen, in a folder of your own:\n\n    seamgate init my-contracts    # a contract, its schema, and outputs with their verdicts\n    seamgate test my-contracts    # holds the contract to them\n\nREADME.md goes on from there."
+    );
+}
+
 pub(crate) fn step(what: &str) {
     println!("\n== {what}\n");
 }

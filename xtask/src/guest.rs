@@ -41,11 +41,11 @@ const TARGET_DIR: &str = "target/guest";
 /// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
 /// same reason no package is named: each on its own would want other features of Wasmtime.
 pub(crate) fn build() -> Result<()> {
-    // At the same time: the last step of the guest's build uses one processor. Here the library embeds nothing, and it is not
-    // optimised, for it runs twice.
+    // At the same time: the last step of the guest's build uses one processor. Here the library embeds nothing, and neither it nor
+    // the command line is optimised: it runs twice, and the command line, of which the program is an example, not at all.
     say("building the host's library at the same time");
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
-    let once = ["--config", "profile.release.package.seamgate.opt-level=0"];
+    let once = ["seamgate", "seamgate-cli"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
     let library = start(command("cargo").args(library).args(once).env("SEAMGATE_EMBED", "nothing"))?;
     let module = module("seamgate-guest");
     finish(library)?;

@@ -11,6 +11,7 @@ use crate::{
     guest::METERED,
     inside,
     install::{has_node, packages, remove},
+    page,
     run::{PACKAGES, cargo, command, output, root, run, say},
 };
 
@@ -83,6 +84,7 @@ pub(crate) fn test() -> Result<()> {
     check(&build, &["."])?;
 
     let tests = beside_tests(&packed)?;
+    page::write(&tests, &tests.join("page"))?;
     // Chromium is unpacked here.
     let unpacked = root().join(FOLDER).join("browser");
     fs::create_dir_all(&unpacked)?;
@@ -112,6 +114,11 @@ pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
         fs::copy(Path::new(SOURCES).join("biome.json"), rules)?;
     }
     run(command(biome).args(["check", "--error-on-warnings"]).args(files).current_dir(folder))
+}
+
+/// TypeScript's compiler, after the tools are installed.
+pub(crate) fn compiler() -> PathBuf {
+    root().join(FOLDER).join("node_modules/typescript/bin/tsc")
 }
 
 /// Measure calls, beside Ajv.

@@ -10,10 +10,12 @@ mod edge;
 mod fuzz;
 mod generate;
 mod guest;
+mod hooks;
 mod inside;
 mod install;
 mod js;
 mod package;
+mod page;
 mod peers;
 mod python;
 mod recipes;
@@ -82,8 +84,12 @@ enum Command {
         #[arg(long)]
         rust: bool,
     },
-    /// Build the Python wheel, and test it.
-    Python,
+    /// Build the Python wheels, the native one and the one for all platforms, and test both.
+    Python {
+        /// Measure calls instead.
+        #[arg(value_parser = ["bench"])]
+        bench: Option<String>,
+    },
     /// Build the npm package, and test it in Node, in a browser and in workerd.
     Js {
         /// Measure calls instead.
@@ -92,6 +98,8 @@ enum Command {
     },
     /// Run the recipes of docs/recipes. Installs the frameworks that they are for.
     Recipes,
+    /// Test the hooks for pre-commit and the action for GitHub. Installs pre-commit.
+    Hooks,
     /// Compare all cases in other runtimes, and rewrite tests/runtimes/README.md. Installs them.
     Runtimes,
     /// Test the gate over HTTP with requests and under load, and rewrite tests/edge/README.md.
@@ -112,6 +120,8 @@ enum Command {
     },
     /// Build what is published, with digests, into target/package.
     Package,
+    /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
+    Page,
     /// Build the component with `cargo component`, and run the cases through it. Installs it.
     CargoComponent,
     /// Run what CI runs, and say which part failed and how long each took.
@@ -146,6 +156,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Demo => {
             demo::demo()?;
             demo_agent::demo()?;
+            demo::end();
         }
         Command::DemoLlm => demo_llm::demo()?,
         Command::Test { arguments } => match arguments.is_empty() {
@@ -157,15 +168,18 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Fuzz { seconds, targets } => fuzz::fuzz(seconds, &targets)?,
         Command::Bench { rust: false } => bench::bench()?,
         Command::Bench { rust: true } => bench::rust()?,
-        Command::Python => python::test()?,
+        Command::Python { bench: None } => python::test()?,
+        Command::Python { bench: Some(_) } => python::bench()?,
         Command::Js { bench: None } => js::test()?,
         Command::Js { bench: Some(_) } => js::bench()?,
         Command::Recipes => recipes::test()?,
+        Command::Hooks => hooks::test()?,
         Command::Runtimes => runtimes::runtimes()?,
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
+        Command::Page => page::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),
         Command::Ci { parts, list: false } => ci::ci(&parts)?,

@@ -51,7 +51,11 @@ pub(crate) fn package() -> Result<()> {
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?);
     match has_python() {
-        true => made.push(python::wheel()?),
+        true => {
+            let wheels = python::wheels()?;
+            python::try_out(&wheels)?;
+            made.extend(wheels);
+        }
         false => say("skipping the Python wheel: python3 with its module venv is missing"),
     }
     digests(folder, &made)

@@ -9,8 +9,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{
+    inside,
     install::{environment, has_python, pip, remove},
-    run::{PACKAGES, command, run, say},
+    run::{PACKAGES, cargo, command, run, say},
 };
 
 /// The sources of the package.
@@ -22,19 +23,66 @@ const FOLDER: &str = "target/python";
 /// The time of all files in the wheel: the earliest that its format has. So the same files give the same bytes.
 const EPOCH: &str = "315532800";
 
-/// Build the wheel, with the component of `host/component`.
-pub(crate) fn wheel() -> Result<PathBuf> {
+/// The native half as Cargo makes it.
+const NATIVE: &str = "target/release/libseamgate_python.so";
+
+/// The package of the workspace that it is.
+const NATIVE_PACKAGE: &str = "seamgate-python";
+
+/// Build both wheels, with what is inside listed in each: the native one for this platform, and the one for all others.
+pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
+    let mut wheels: Vec<PathBuf> = native()?.into_iter().collect();
+    wheels.push(pure()?);
+    Ok(wheels)
+}
+
+/// Build the native wheel. None where there is no native half: it is for Linux on x86-64.
+fn native() -> Result<Option<PathBuf>> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        say("skipping the native Python wheel: it is for Linux on x86-64");
+        return Ok(None);
+    }
+    // All that runs on the host: this package alone would want other features of Wasmtime, and build it again.
+    cargo(["build", "--release", "--locked"])?;
+    let library = std::path::absolute(NATIVE)?;
+    let tag = format!("cp310-abi3-{}", platform(&fs::read(&library)?)?);
+    wheel(Some(NATIVE_PACKAGE), |build| {
+        build.env("SEAMGATE_NATIVE", &library).env("SEAMGATE_TAG", &tag);
+    })
+    .map(Some)
+}
+
+/// Build the wheel for all platforms, with the component of `host/component`.
+fn pure() -> Result<PathBuf> {
+    wheel(None, |_| ())
+}
+
+/// The platforms that a library runs on: those whose C library has every version of a symbol that it asks for.
+fn platform(library: &[u8]) -> Result<String> {
+    let needed = library.split(|byte| *byte == 0).filter_map(|text| text.strip_prefix(b"GLIBC_2."));
+    let minor = |version: &[u8]| std::str::from_utf8(version).ok()?.split('.').next()?.parse::<u32>().ok();
+    let newest = needed.filter_map(minor).max().context("the native half asks for no version of the C library")?;
+    Ok(format!("manylinux_2_{newest}_x86_64"))
+}
+
+fn wheel(around: Option<&str>, environment: impl FnOnce(&mut std::process::Command)) -> Result<PathBuf> {
     let python = installed()?;
     // In an empty folder, so that the wheel is the only file.
     let built = Path::new(FOLDER).join("built");
     remove(&built)?;
     let root = std::env::current_dir()?;
-    let build = ["-m", "hatchling", "build", "--target", "wheel", "--directory"];
-    run(command(root.join(python))
-        .args(build)
+    let inside = root.join(FOLDER).join("inside");
+    inside::write(around, &inside)?;
+    let mut build = command(root.join(python));
+    build
+        .args(["-m", "hatchling", "build", "--target", "wheel", "--directory"])
         .arg(root.join(&built))
         .current_dir(PACKAGE)
-        .env("SOURCE_DATE_EPOCH", EPOCH))?;
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("SEAMGATE_INSIDE", inside)
+        .env("SOURCE_DATE_EPOCH", EPOCH);
+    environment(&mut build);
+    run(&mut build)?;
     let wheels = fs::read_dir(&built)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     ensure!(wheels.len() == 1, "expected one wheel, not {} files", wheels.len());
     let wheel = Path::new(PACKAGES).join(wheels[0].file_name().context("a file")?);
@@ -44,33 +92,113 @@ pub(crate) fn wheel() -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// Build the wheel and install it into the environment. Returns the interpreter; none without Python.
+/// Build the wheel for this platform and install it into the environment. Returns the interpreter; none without Python.
 pub(crate) fn install() -> Result<Option<PathBuf>> {
     if !has_python() {
         say("skipping the Python package: python3 with its module venv is missing");
         remove(Path::new(FOLDER))?;
         return Ok(None);
     }
-    wheel()?;
-    install_wheel(Path::new(FOLDER))?;
+    let wheel = native()?.map_or_else(pure, Ok)?;
+    put_in(Path::new(FOLDER), &wheel)?;
     Ok(Some(interpreter()))
 }
 
-/// Install the wheel that was built last into an environment, which already has its dependencies, pinned by digest.
+/// The folder where the wheel for all platforms is unpacked beside the native one, for a process that has it first on its path.
+pub(crate) fn unpack_pure() -> Result<PathBuf> {
+    let folder = Path::new(FOLDER).join("pure");
+    remove(&folder)?;
+    let options = ["install", "--quiet", "--no-index", "--no-deps", "--target"];
+    run(pip(Path::new(FOLDER)).args(options).arg(&folder).arg(pure()?))?;
+    Ok(folder)
+}
+
+/// Install the wheel that was built last for this platform into an environment, which already has its dependencies, pinned by
+/// digest.
 pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
-    let wheel = Path::new(PACKAGES).join(concat!("seamgate-", env!("CARGO_PKG_VERSION"), "-py3-none-any.whl"));
+    let is_native = |path: &PathBuf| path.to_string_lossy().contains("-cp310-abi3-");
+    let version = concat!("seamgate-", env!("CARGO_PKG_VERSION"), "-");
+    let mut wheels = Vec::new();
+    for entry in fs::read_dir(PACKAGES)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(version) && name.ends_with(".whl") {
+            wheels.push(path);
+        }
+    }
+    wheels.sort_by_key(|path| !is_native(path));
+    put_in(environment, wheels.first().context("no wheel is built")?)
+}
+
+fn put_in(environment: &Path, wheel: &Path) -> Result<()> {
     let options = ["install", "--quiet", "--no-index", "--no-deps", "--force-reinstall"];
     run(pip(environment).args(options).arg(wheel))
 }
 
-/// Build the wheel, install it, and run format, lints, types and tests.
+/// Build both wheels, install each, and run format, lints, types and tests: the tests with both.
 pub(crate) fn test() -> Result<()> {
     let Some(python) = install()? else {
         return Ok(());
     };
-    let checks: [&[&str]; 4] = [&["ruff", "format", "--check"], &["ruff", "check"], &["mypy"], &["pytest"]];
+    let pytest: &[&str] = &["pytest"];
+    let checks: [&[&str]; 4] = [&["ruff", "format", "--check"], &["ruff", "check"], &["mypy"], pytest];
     let python = std::env::current_dir()?.join(python);
-    checks.iter().try_for_each(|check| run(tool(&python, check).current_dir(PACKAGE)))
+    checks.iter().try_for_each(|check| run(tool(&python, check).current_dir(PACKAGE)))?;
+    let pure = std::env::current_dir()?.join(unpack_pure()?);
+    run(tool(&python, pytest).current_dir(PACKAGE).env("PYTHONPATH", pure))
+}
+
+/// What a clean environment is asked.
+const TRIAL: &str = "import seamgate
+report = seamgate.validate({'agent': 'a', 'schema': {'type': 'integer'}}, 'Here: ```json\\n4\\n```')
+assert report.success and report.data == 4, report
+print('xtask:', seamgate.__version__, seamgate.backend)";
+
+/// Install each wheel into an environment of its own that has nothing else but what the wheel needs, and use it: the library,
+/// and the command line where it is inside.
+pub(crate) fn try_out(wheels: &[PathBuf]) -> Result<()> {
+    for wheel in wheels {
+        let clean = Path::new(FOLDER).join("clean");
+        remove(&clean)?;
+        run(command("python3").args(["-m", "venv"]).arg(&clean))?;
+        let is_pure = wheel.to_string_lossy().ends_with("-any.whl");
+        if is_pure {
+            // What it needs, pinned: the native one needs nothing.
+            let pinned = fs::read_to_string(Path::new(PACKAGE).join("requirements.txt"))?;
+            let wasmtime = pinned.split("\n").skip_while(|line| !line.starts_with("wasmtime=="));
+            let lines: Vec<&str> = wasmtime.take_while(|line| line.starts_with([' ', 'w'])).collect();
+            let only = clean.join("requirements.txt");
+            fs::write(&only, lines.join("\n"))?;
+            run(pip(&clean).args(["install", "--quiet", "--require-hashes", "--requirement"]).arg(only))?;
+        }
+        run(pip(&clean).args(["install", "--quiet", "--no-index"]).arg(wheel))?;
+        // Each compiles what it needs: nothing of an earlier trial is there.
+        let cache = std::env::current_dir()?.join(&clean).join("cache");
+        run(command(clean.join("bin/python")).args(["-c", TRIAL]).env("XDG_CACHE_HOME", &cache))?;
+        if !is_pure {
+            let examples = Path::new("schemas/examples");
+            let contract = examples.join("triage.contract.json");
+            let output = examples.join("outputs/triage.good.txt");
+            let check = |program: &Path| {
+                let mut check = command(program);
+                check.arg("check").arg("-c").arg(&contract).arg(&output).stdout(std::process::Stdio::null());
+                run(&mut check)
+            };
+            check(&clean.join("bin/seamgate"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Measure calls beside validators for Python.
+pub(crate) fn bench() -> Result<()> {
+    let Some(python) = install()? else {
+        return Ok(());
+    };
+    let beside = Path::new(PACKAGE).join("benchmarks/requirements.txt");
+    let install = ["install", "--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement"];
+    run(pip(Path::new(FOLDER)).args(install).arg(beside))?;
+    run(command(python).arg(Path::new(PACKAGE).join("benchmarks/calls.py")))
 }
 
 /// A module of the environment as a command. It leaves no files in the folder of the package.

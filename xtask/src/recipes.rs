@@ -1,6 +1,9 @@
 //! The recipes of docs/recipes, with the frameworks that they are for, pinned by version and digest.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result};
 
@@ -13,9 +16,12 @@ use crate::{
 /// The recipes, their tests, and the files that pin the frameworks.
 const RECIPES: &str = "docs/recipes";
 
-/// What runs in Node, and what it reads.
-const SCRIPTS: [&str; 2] = ["ai_sdk_loop.mjs", "recipes.test.mjs"];
+/// What the programs in Node read.
 const DOCUMENTS: [&str; 2] = ["ops.profile.json", "ops.lock.json"];
+
+/// The programs of `ask`, whose types are checked.
+const TYPED: [&str; 6] =
+    ["anthropic_ask", "instructor_beside", "langchain_parser", "openai_ask", "order", "pydantic_ai_validator"];
 
 /// Where the frameworks are installed.
 const FOLDER: &str = "target/recipes";
@@ -25,9 +31,36 @@ const SPANS: &str = "tests/otlp";
 
 /// Run the tests of all recipes, each with the package as it is published.
 pub(crate) fn test() -> Result<()> {
-    in_python()?;
-    in_node()?;
+    let python = in_python()?;
+    let is_node = in_node()?;
+    if let Some(tools) = python.filter(|_| is_node) {
+        types(&tools)?;
+    }
     spans()
+}
+
+/// Check the types of all snippets of the documentation, and of the recipes of `ask`.
+fn types(tools: &Path) -> Result<()> {
+    let folder = root().join(FOLDER);
+    let mut pages = ["README.md", "host/python/README.md", "host/js/README.md"].map(str::to_owned).to_vec();
+    for of in ["docs", RECIPES] {
+        for entry in fs::read_dir(of)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == "md") {
+                pages.push(path.display().to_string());
+            }
+        }
+    }
+    pages.sort();
+    pages.extend(TYPED.map(|name| format!("{RECIPES}/{name}.py")));
+    let check = Path::new(RECIPES).join("check_snippets.py");
+    run(command(folder.join("python/bin/python"))
+        .arg(check)
+        .arg(root().join(tools))
+        .arg(folder.join("node"))
+        .arg(js::compiler())
+        .args(pages)
+        .env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
 /// Read what `seamgate trace --otlp` writes with OpenTelemetry's messages.
@@ -42,37 +75,57 @@ fn spans() -> Result<()> {
     run(command(root().join(folder).join("bin/python")).arg(Path::new(SPANS).join("check.py")))
 }
 
-fn in_python() -> Result<()> {
+/// Returns the interpreter that has the tools; none without Python.
+fn in_python() -> Result<Option<PathBuf>> {
     let Some(tools) = python::install()? else {
-        return Ok(());
+        return Ok(None);
     };
     let configuration = ["--config", "host/python/pyproject.toml", RECIPES];
-    for check in [["ruff", "format", "--check"].as_slice(), &["ruff", "check", "--ignore", "D,S"]] {
+    for check in [["ruff", "format", "--check"].as_slice(), &["ruff", "check", "--ignore", "D,PT027,S"]] {
         run(python::tool(&tools, check).args(configuration).arg(SPANS))?;
     }
     let folder = Path::new(FOLDER).join("python");
-    let what = "installing LangGraph and the OpenAI Agents SDK";
+    let what = "installing the clients and frameworks of the recipes in Python";
     environment("python3", &folder, &Path::new(RECIPES).join("requirements.txt"), &["--only-binary", ":all:"], what)?;
     python::install_wheel(&folder)?;
     let python = root().join(folder).join("bin/python");
     // The user's own cache is left alone.
     let cache = root().join(FOLDER).join("cache");
-    let tests = ["unittest", "--verbose", "test_recipes"];
-    run(python::tool(&python, &tests).current_dir(RECIPES).env("XDG_CACHE_HOME", cache))
+    let tests = ["unittest", "--verbose", "test_ask", "test_recipes"];
+    let seamgate = root().join("target/release/seamgate");
+    let mut tests = python::tool(&python, &tests);
+    run(tests.current_dir(RECIPES).env("XDG_CACHE_HOME", cache).env("SEAMGATE", seamgate))?;
+    Ok(Some(tools))
 }
 
-fn in_node() -> Result<()> {
+/// Returns whether there is Node.
+fn in_node() -> Result<bool> {
     let Some(packed) = js::package()? else {
-        return Ok(());
+        return Ok(false);
     };
     let folder = Path::new(FOLDER).join("node");
-    packages(&folder, Path::new(RECIPES), "installing the Vercel AI SDK")?;
+    packages(
+        &folder,
+        Path::new(RECIPES),
+        "installing the clients and frameworks of the recipes in Node, and Pyright,",
+    )?;
     // Below the framework, where Node finds it.
     let below = folder.join("recipes");
     js::install(&packed, &below)?;
-    for name in [SCRIPTS.as_slice(), &DOCUMENTS].concat() {
+    let mut scripts = Vec::new();
+    for entry in fs::read_dir(RECIPES)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".mjs") {
+            scripts.push(name);
+        }
+    }
+    scripts.sort();
+    let scripts: Vec<&str> = scripts.iter().map(String::as_str).collect();
+    for name in [scripts.as_slice(), &DOCUMENTS].concat() {
         fs::copy(Path::new(RECIPES).join(name), below.join(name)).with_context(|| name.to_owned())?;
     }
-    js::check(&below, &SCRIPTS)?;
-    run(command("node").args(["--test", "recipes.test.mjs"]).current_dir(below))
+    js::check(&below, &scripts)?;
+    let tests = scripts.into_iter().filter(|name| name.ends_with(".test.mjs"));
+    run(command("node").arg("--test").args(tests).current_dir(below))?;
+    Ok(true)
 }

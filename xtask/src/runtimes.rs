@@ -15,7 +15,9 @@ const FOLDER: &str = "target/runtimes";
 
 pub(crate) fn runtimes() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
-    python::install()?;
+    if python::install()?.is_some() {
+        python::unpack_pure()?;
+    }
     install_node()?;
     cargo(["build", "--release", "--locked", "--example", "runtimes", "--example", "module"])?;
     run(&mut command("target/release/examples/runtimes"))

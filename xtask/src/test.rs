@@ -20,7 +20,8 @@ pub(crate) fn some(arguments: &[String]) -> Result<()> {
 
 /// Rewrite what the tests expect.
 pub(crate) fn bless() -> Result<()> {
-    let suites = ["--test", "cases", "--test", "calls", "--test", "hostile", "--test", "agreement"];
+    let suites =
+        ["--test", "cases", "--test", "calls", "--test", "hostile", "--test", "agreement", "--test", "cli_cases"];
     run(command("cargo").args(ALL).args(suites).env("BLESS", "1"))
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn all() -> Result<()> {
 }
 
 /// How many cases each suite of folders has.
-fn cases() -> Result<[(String, usize); 6]> {
+fn cases() -> Result<[(String, usize); 7]> {
     let in_groups = |suite: &str| -> Result<(String, usize)> {
         let folder = Path::new("tests").join(suite);
         let mut count = 0;
@@ -65,7 +66,8 @@ fn cases() -> Result<[(String, usize); 6]> {
     let cases = in_groups("cases")?;
     // Attacks, too, but not all of them can be a request.
     let module = ("module".to_owned(), cases.1);
-    Ok([in_groups("agreement")?, in_groups("calls")?, cases, components, in_groups("hostile")?, module])
+    let commands = ("cli_cases".to_owned(), entries("tests/cli")?.len());
+    Ok([commands, in_groups("agreement")?, in_groups("calls")?, cases, components, in_groups("hostile")?, module])
 }
 
 fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {

@@ -49,6 +49,7 @@ pub use hidden::is_hidden;
 pub use merge::{Attempt, Merged, merge};
 pub use pipeline::validate;
 pub use registry::{Keep, Registry, kept};
+pub use report::{Accepted, Verdict};
 pub use request::{Confidence, Finish, NamedList, Observation, Request};
 pub use stream::Session;
 pub use types::{

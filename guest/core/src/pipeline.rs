@@ -10,11 +10,11 @@ use crate::{
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
-    parse::{Broken, Document, Edit, Kind, NodeId, Parsed, Span, apply, parse, parse_edited, strict_end},
+    parse::{Document, Edit, Kind, NodeId, Span, apply, parse_edited, strict_end},
     place::Place,
     recover::{Malformed, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, repair},
-    report::Found,
+    report::{Accepted, Found, Verdict},
     request::{Finish, Request},
     screen::{self, Screening, screen, screen_size},
     text,
@@ -37,7 +37,39 @@ const MAX_PLACES: usize = 200;
 ///
 /// `bad_request` where the request contradicts the contract or itself, or lacks a list that the contract asks for.
 pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault> {
+    verdict(contract, request).map(Report::from)
+}
+
+/// The same, where a report is not made that says little.
+pub(crate) fn verdict<'c>(contract: &'c Contract, request: &Request) -> Result<Verdict<'c>, Fault> {
     request.check(contract)?;
+    let mut read = match request.invalid_utf8 {
+        Some(_) => None,
+        None => extract::whole(request.output, contract),
+    };
+    match read.as_mut().and_then(|read| accept_whole(contract, request, read)) {
+        Some(accepted) => Ok(Verdict::Accepted(accepted)),
+        None => Ok(Verdict::Report(Box::new(report(contract, request, read)))),
+    }
+}
+
+/// Accept an output that is one valid document and nothing else, as most are. Where more is asked of it or to be said, there
+/// is none, and `read` says what was found out.
+fn accept_whole<'c>(contract: &'c Contract, request: &Request, read: &mut Read) -> Option<Accepted<'c>> {
+    let asks_more = !contract.extract().raw_json || request.finish == Finish::Refusal || request.evidence.is_some();
+    let parsed = read.parsed.as_ref().ok()?;
+    let screened = screen::passed(parsed)?;
+    if asks_more || !contract.is_simple() || contract.is_refusal(&parsed.document) {
+        return None;
+    }
+    let valid = contract.checker().is_valid(screened);
+    read.valid = Some(valid);
+    valid.then(|| Accepted::new(contract, read.span, parsed.document.minified_bytes()))
+}
+
+/// The report on an output. `read` is what [`extract::whole`] gives.
+#[inline(never)]
+fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>) -> Report {
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
@@ -45,7 +77,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
             (Found::default(), None, Err(malformed(screen::not_utf8(request.output, at), cut_off)))
         }
         None => {
-            let Extracted { candidates, mut read, mut notes, seen } = extract::extract(request.output, contract);
+            let Extracted { candidates, mut read, mut notes, seen } = extract::extract(request.output, contract, read);
             let choice = choose(contract, request, &candidates, &seen, &mut read);
             notes.extend(not_judged(contract, &candidates));
             (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
@@ -55,7 +87,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
         found.notes.push("evidence: no claim was held to it: the contract has no 'evidence'".to_owned());
     }
     if request.finish == Finish::Refusal {
-        return Ok(Report::refused(contract, found));
+        return Report::refused(contract, found);
     }
     let judgement = match choice {
         Ok((_, Some(judgement))) => judgement,
@@ -65,7 +97,7 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
         },
         Err(rejection) => rejection.into(),
     };
-    Ok(Report::of(contract, request, judgement, found))
+    Report::of(contract, request, judgement, found)
 }
 
 /// The candidate to judge, and its judgement where it was needed for the choice.
@@ -114,8 +146,9 @@ fn choose_valid<'t>(
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
     let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
     let valid = order.find_map(|index| Some((index, valid(contract, request.output, candidates.get(index)?, read)?)));
-    let valid =
-        valid.map(|(index, screening)| (index, judge_document(contract, request, screening, Vec::new(), Vec::new())));
+    let valid = valid.map(|(index, screening)| {
+        (index, judge_document(contract, request, screening, Some(true), Vec::new(), Vec::new()))
+    });
     let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
         Some((index, judgement)) => (index, Some(judgement)),
@@ -131,21 +164,26 @@ fn valid<'t>(
     read: &mut Option<Read<'t>>,
 ) -> Option<Screening<'t>> {
     screen_size(candidate.span, contract.caps()).ok()?;
-    let screening = screen(parsed(contract, output, candidate, read).ok()?);
-    let is_valid = screening.passed().is_some_and(|screened| contract.checker().is_valid(screened));
-    is_valid.then_some(screening)
+    let Read { parsed, valid, .. } = read_candidate(contract, output, candidate, read);
+    let screening = screen(parsed.ok()?);
+    is_valid(contract, &screening, valid).then_some(screening)
 }
 
-/// A candidate as a document, which may have been parsed before.
-fn parsed<'t>(
+/// Whether a document passed and the schema accepts it, which may have been asked before.
+fn is_valid(contract: &Contract, screening: &Screening, known: Option<bool>) -> bool {
+    known.unwrap_or_else(|| screening.passed().is_some_and(|screened| contract.checker().is_valid(screened)))
+}
+
+/// A candidate, which may have been parsed before.
+fn read_candidate<'t>(
     contract: &Contract,
     output: &'t str,
     candidate: &Candidate,
     read: &mut Option<Read<'t>>,
-) -> Result<Parsed<'t>, Broken> {
-    match read.take_if(|(span, _)| *span == candidate.span) {
-        Some((_, read)) => read,
-        None => parse(output, candidate.span, contract.caps()),
+) -> Read<'t> {
+    match read.take_if(|read| read.span == candidate.span) {
+        Some(read) => read,
+        None => Read::new(output, candidate.span, contract.caps()),
     }
 }
 
@@ -165,8 +203,9 @@ fn judge_read<'t>(
     if let Err(violations) = screen_size(candidate.span, caps) {
         return refused_by_gate(violations).into();
     }
-    let broken = match parsed(contract, output, candidate, read) {
-        Ok(parsed) => return judge_document(contract, request, screen(parsed), Vec::new(), Vec::new()),
+    let Read { parsed, valid, .. } = read_candidate(contract, output, candidate, read);
+    let broken = match parsed {
+        Ok(parsed) => return judge_document(contract, request, screen(parsed), valid, Vec::new(), Vec::new()),
         Err(broken) => broken,
     };
     // A block that was closed was not cut off, however its content ends.
@@ -180,7 +219,7 @@ fn judge_read<'t>(
         return malformed(violation, cut_off).into();
     };
     let whole = is_whole(output, candidate.span, &edits);
-    let mut judgement = judge_document(contract, request, screen(parsed), edits, items);
+    let mut judgement = judge_document(contract, request, screen(parsed), None, edits, items);
     judgement.repaired = true;
     judgement.broken = (!whole).then_some(violation);
     if let Outcome::Rejection(rejection) = &mut judgement.outcome {
@@ -213,11 +252,13 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec
     repair(output, candidate.span, contract.is_list()).map(|edits| (edits, Vec::new()))
 }
 
-/// Judge a document. `edits` made its text, and took the `malformed` items out of it.
+/// Judge a document, of which it may be known whether it is valid. `edits` made its text, and took the `malformed` items out
+/// of it.
 fn judge_document(
     contract: &Contract,
     request: &Request,
     screening: Screening,
+    valid: Option<bool>,
     edits: Vec<Edit>,
     malformed: Vec<Malformed>,
 ) -> Judgement {
@@ -227,10 +268,9 @@ fn judge_document(
     if screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document) {
         return Outcome::Refusal.into();
     }
-    let mut valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+    let mut valid = is_valid(contract, &screening, valid);
     // Of most documents nothing more is asked.
-    let simple = contract.items().is_none() && contract.allow().is_empty() && contract.evidence().is_none();
-    if valid && edits.is_empty() && simple {
+    if valid && edits.is_empty() && contract.is_simple() {
         return Outcome::Document(document.minified()).into();
     }
     // A valid document has no member that is forbidden. Member names stand right before their values.
@@ -255,10 +295,11 @@ fn judge_document(
     let sorted = items::sort(contract, output, &screening, malformed, (&allow, &unsupported), valid);
 
     // What is left without the items in quarantine is judged as a whole, if anything was taken out.
+    let known = sorted.removed.is_empty().then_some(valid);
     let screening = screening.without(&sorted.removed);
     let mut violations = match screening.passed() {
         None => screening.violations(contract.caps()),
-        Some(screened) if (valid && sorted.removed.is_empty()) || checker.is_valid(screened) => {
+        Some(screened) if is_valid(contract, &screening, known) => {
             let mut violations = allow.document(screened.document());
             if let Some(support) = &support {
                 violations.append(support.document(screened.document(), contract.items()));

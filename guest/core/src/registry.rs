@@ -6,7 +6,8 @@ use crate::{
     contract::Contract,
     fault::{Fault, FaultCode},
     merge::{Attempt, Merged, merge},
-    pipeline::validate,
+    pipeline::{validate, verdict},
+    report::Verdict,
     request::{Finish, NamedList, Observation, Request},
     stream::{Scan, Session},
     text,
@@ -118,6 +119,11 @@ impl Registry {
     /// Judge an output by the contract of `request.agent`.
     pub fn validate(&self, request: &Request) -> Result<Report, Fault> {
         validate(self.find(&request.agent)?, request)
+    }
+
+    /// The same by the contract of an agent whom the request need not name, where a report is not made that says little.
+    pub fn verdict(&self, agent: &str, request: &Request) -> Result<Verdict<'_>, Fault> {
+        verdict(self.find(agent)?, request)
     }
 
     /// Begin an output of an agent that is still coming.

@@ -7,17 +7,53 @@ use crate::{
     judgement::{Judgement, Outcome},
     request::{Finish, Request},
     text,
-    types::{Disposition, JudgedCandidate, OutputError, Report, Wanted},
+    types::{Disposition, JudgedCandidate, OutputError, Report, Source, Span, Wanted},
 };
 
 /// `error.raw_output` holds this many bytes of the output.
 const MAX_RAW_OUTPUT: usize = 4096;
 
+/// A verdict: mostly it is known in few words.
+pub enum Verdict<'c> {
+    Accepted(Accepted<'c>),
+    Report(Box<Report>),
+}
+
+/// The output is one valid document and nothing else: the report says nothing but this.
+pub struct Accepted<'c> {
+    pub contract: &'c Contract,
+    /// Where the document stands.
+    pub span: Span,
+    /// The document as JSON text without optional white space, in UTF-8: pieces of the output's text.
+    pub output: Vec<u8>,
+}
+
+impl<'c> Accepted<'c> {
+    pub(crate) fn new(contract: &'c Contract, span: Span, output: Vec<u8>) -> Self {
+        Accepted { contract, span, output }
+    }
+}
+
+impl From<Verdict<'_>> for Report {
+    fn from(verdict: Verdict<'_>) -> Self {
+        match verdict {
+            Verdict::Report(report) => *report,
+            Verdict::Accepted(Accepted { contract, span, output }) => {
+                let candidate = JudgedCandidate { source: Source::Raw, marker: None, span, chosen: true };
+                let report = Report::new(Disposition::Accepted, contract, (vec![candidate], Vec::new()));
+                let output = String::from_utf8(output);
+                let output = output.unwrap_or_else(|_| unreachable!("pieces of a text end at characters"));
+                Report { output: Some(output), ..report }
+            }
+        }
+    }
+}
+
 impl Report {
     pub(crate) fn refused(contract: &Contract, found: Found) -> Self {
         Report {
             feedback: "You declined to answer, and that was noted. There is nothing to correct.".to_owned(),
-            ..Report::new(Disposition::Refused, contract, found)
+            ..Report::new(Disposition::Refused, contract, found.listed())
         }
     }
 
@@ -28,7 +64,7 @@ impl Report {
             Outcome::Document(output) => {
                 let whole = quarantined.is_empty() && broken.is_none();
                 let disposition = if whole && !repaired { Disposition::Accepted } else { Disposition::Partial };
-                let mut report = Report::new(disposition, contract, found);
+                let mut report = Report::new(disposition, contract, found.listed());
                 report.output = Some(output);
                 report.review_required = disposition == Disposition::Partial;
                 if !whole {
@@ -45,7 +81,7 @@ impl Report {
                 if let Some(broken) = broken {
                     rejection.violations.add_first(broken);
                 }
-                let mut report = Report::new(Disposition::Rejected, contract, found);
+                let mut report = Report::new(Disposition::Rejected, contract, found.listed());
                 report.notes.extend(rejection.violations.note());
                 (report.wanted, report.feedback) = feedback::rejected(request.output, &rejection, &quarantined);
                 report.error = Some(OutputError {
@@ -65,8 +101,11 @@ impl Report {
         Report { items, quarantined, changes, ..report }
     }
 
-    fn new(disposition: Disposition, contract: &Contract, found: Found) -> Self {
-        let (candidates, notes) = found.listed();
+    fn new(
+        disposition: Disposition,
+        contract: &Contract,
+        (candidates, notes): (Vec<JudgedCandidate>, Vec<String>),
+    ) -> Self {
         Report {
             disposition,
             agent: contract.agent().to_owned(),

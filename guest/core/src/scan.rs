@@ -11,57 +11,52 @@ fn before(mask: u64) -> usize {
 /// How many bytes stand for themselves in a string, before a quote, a backslash or a control character.
 #[inline(always)]
 pub(crate) fn plain(bytes: &[u8]) -> usize {
-    let (chunks, rest) = chunks(bytes);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let at = first(chunk, is_special);
-        if at < CHUNK {
-            return index * CHUNK + at;
-        }
-    }
-    let plain = |byte: &&u8| !matches!(byte, b'"' | b'\\' | 0..0x20);
-    bytes.len() - rest.len() + rest.iter().take_while(plain).count()
+    before_first(bytes, is_special, |byte| matches!(byte, b'"' | b'\\' | 0..0x20))
 }
 
 /// How many bytes are ASCII that is seen, the space among it.
 #[inline(always)]
 pub(crate) fn printable(bytes: &[u8]) -> usize {
-    let (chunks, rest) = chunks(bytes);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let at = first(chunk, is_not_printable);
-        if at < CHUNK {
-            return index * CHUNK + at;
-        }
-    }
-    bytes.len() - rest.len() + rest.iter().take_while(|byte| matches!(byte, b' '..=b'~')).count()
+    before_first(bytes, is_not_printable, |byte| !matches!(byte, b' '..=b'~'))
 }
 
 /// How many bytes are the same but for quotes and backslashes.
 #[inline(always)]
 pub(crate) fn shown(bytes: &[u8]) -> usize {
-    let (chunks, rest) = chunks(bytes);
-    for (index, chunk) in chunks.iter().enumerate() {
-        let at = first(chunk, |chunk| or(is_special(chunk), is_not_printable(chunk)));
+    let marks = |wide| or(is_special(wide), is_not_printable(wide));
+    before_first(bytes, marks, |byte| !matches!(byte, b' '..=b'~') || matches!(byte, b'"' | b'\\'))
+}
+
+/// How many bytes come before the first that is marked: `marks` says so of many at a time, `is_marked` of one.
+#[inline(always)]
+fn before_first(bytes: &[u8], marks: impl Fn(Wide) -> Wide, is_marked: impl Fn(u8) -> bool) -> usize {
+    // Mostly it is in the first few: those are no loop, in which the sandbox looks at its fuel.
+    if let Some(chunk) = bytes.first_chunk::<CHUNK>() {
+        let at = first(marks(wide(chunk)));
+        if at < CHUNK {
+            return at;
+        }
+    }
+    let (chunks, rest) = bytes.as_chunks::<CHUNK>();
+    for (index, chunk) in chunks.iter().enumerate().skip(1) {
+        let at = first(marks(wide(chunk)));
         if at < CHUNK {
             return index * CHUNK + at;
         }
     }
-    let shown = |byte: &&u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    bytes.len() - rest.len() + rest.iter().take_while(shown).count()
+    bytes.len() - rest.len() + rest.iter().take_while(|byte| !is_marked(**byte)).count()
 }
 
-#[inline(always)]
-fn chunks(bytes: &[u8]) -> (&[[u8; CHUNK]], &[u8]) {
-    bytes.as_chunks::<CHUNK>()
-}
-
-use wide::{CHUNK, first, is_not_printable, is_special, or};
+use wide::{CHUNK, Wide, first, is_not_printable, is_special, or, separators, wide};
 
 /// Eight bytes in a word, each marked by its highest bit. Bytes after the first may be marked wrongly.
 #[cfg(not(target_arch = "wasm32"))]
 mod wide {
-    use super::{EACH, before};
+    use super::{EACH, before, is_separator};
 
     pub(super) const CHUNK: usize = 8;
+
+    pub(super) type Wide = u64;
 
     const HIGH: u64 = EACH * 0x80;
 
@@ -72,10 +67,15 @@ mod wide {
         word.wrapping_sub(EACH * bound) & !word & HIGH
     }
 
+    #[inline(always)]
+    pub(super) fn wide(chunk: &[u8; CHUNK]) -> Wide {
+        u64::from_le_bytes(*chunk)
+    }
+
     /// How many bytes come before the first that is marked.
     #[inline(always)]
-    pub(super) fn first(chunk: &[u8; CHUNK], marks: impl Fn(u64) -> u64) -> usize {
-        before(marks(u64::from_le_bytes(*chunk)))
+    pub(super) fn first(marked: Wide) -> usize {
+        before(marked)
     }
 
     #[inline(always)]
@@ -89,6 +89,12 @@ mod wide {
         below(word, 0x20) | below(word ^ (EACH * u64::from(b'"')), 1) | below(word ^ (EACH * u64::from(b'\\')), 1)
     }
 
+    /// How many separators there are. In pieces whose count a byte holds, the compiler counts many at a time.
+    pub(super) fn separators(bytes: &[u8]) -> usize {
+        let counted = |piece: &[u8]| piece.iter().map(|byte| u8::from(is_separator(*byte))).sum::<u8>();
+        bytes.chunks(240).map(|piece| usize::from(counted(piece))).sum()
+    }
+
     /// What is not seen, or is not ASCII.
     #[inline(always)]
     pub(super) fn is_not_printable(word: u64) -> u64 {
@@ -100,16 +106,25 @@ mod wide {
 #[cfg(target_arch = "wasm32")]
 mod wide {
     use core::arch::wasm32::{
-        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_lt, u8x16_splat, u64x2, v128, v128_or as either,
+        i8x16_lt, u8x16_bitmask, u8x16_eq, u8x16_le, u8x16_splat, u64x2, v128, v128_or as either,
     };
+
+    use super::is_separator;
 
     pub(super) const CHUNK: usize = 16;
 
+    pub(super) type Wide = v128;
+
+    #[inline(always)]
+    pub(super) fn wide(chunk: &[u8; CHUNK]) -> Wide {
+        let [low, high] = [0, 1].map(|half| chunk.as_chunks::<8>().0[half]).map(u64::from_le_bytes);
+        u64x2(low, high)
+    }
+
     /// How many bytes come before the first that is marked.
     #[inline(always)]
-    pub(super) fn first(chunk: &[u8; CHUNK], marks: impl Fn(v128) -> v128) -> usize {
-        let [low, high] = [0, 1].map(|half| chunk.as_chunks::<8>().0[half]).map(u64::from_le_bytes);
-        (u32::from(u8x16_bitmask(marks(u64x2(low, high)))) | 1 << CHUNK).trailing_zeros() as usize
+    pub(super) fn first(marked: Wide) -> usize {
+        (u32::from(u8x16_bitmask(marked)) | 1 << CHUNK).trailing_zeros() as usize
     }
 
     #[inline(always)]
@@ -121,7 +136,20 @@ mod wide {
     #[inline(always)]
     pub(super) fn is_special(bytes: v128) -> v128 {
         let is = |byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
-        or(u8x16_lt(bytes, u8x16_splat(0x20)), or(is(b'"'), is(b'\\')))
+        or(u8x16_le(bytes, u8x16_splat(0x1f)), or(is(b'"'), is(b'\\')))
+    }
+
+    /// How many separators there are. The opening brackets differ in one bit.
+    // The compiler counts one at a time where the whole is made small.
+    pub(super) fn separators(bytes: &[u8]) -> usize {
+        let (chunks, rest) = bytes.as_chunks::<CHUNK>();
+        let is = |bytes: v128, byte: u8| u8x16_eq(bytes, u8x16_splat(byte));
+        let counted = |chunk: &[u8; CHUNK]| {
+            let bytes = wide(chunk);
+            let opens = is(or(bytes, u8x16_splat(0x20)), b'{');
+            u8x16_bitmask(or(opens, or(is(bytes, b','), is(bytes, b':')))).count_ones() as usize
+        };
+        chunks.iter().map(counted).sum::<usize>() + rest.iter().filter(|byte| is_separator(**byte)).count()
     }
 
     /// What is not seen, or is not ASCII: that is negative.
@@ -184,10 +212,13 @@ pub(super) fn likely_nodes(bytes: &[u8]) -> usize {
     if bytes.len() < LARGE {
         return bytes.len() / 12 + 4;
     }
-    // Each value but the first comes after one of these. In pieces whose count a byte holds: so many are counted at a time.
-    let counted =
-        |piece: &[u8]| piece.iter().map(|byte| u8::from(matches!(byte, b',' | b':' | b'[' | b'{'))).sum::<u8>();
-    bytes.chunks(u8::MAX.into()).map(|piece| usize::from(counted(piece))).sum::<usize>() + 1
+    // Each value but the first comes after one.
+    separators(bytes) + 1
+}
+
+/// Whether a byte is a comma, a colon or an opening bracket.
+fn is_separator(byte: u8) -> bool {
+    matches!(byte, b',' | b':' | b'[' | b'{')
 }
 
 #[cfg(test)]
@@ -208,6 +239,11 @@ mod tests {
                     assert_eq!(plain(bytes), bytes.iter().take_while(|&byte| is_plain(byte)).count(), "{bytes:?}");
                     let is_printable = |byte: &&u8| matches!(byte, b' '..=b'~');
                     assert_eq!(printable(bytes), bytes.iter().take_while(is_printable).count(), "{bytes:?}");
+                    assert_eq!(
+                        separators(bytes),
+                        bytes.iter().filter(|byte| is_separator(**byte)).count(),
+                        "{bytes:?}"
+                    );
                     let is_shown = |byte: &&u8| is_printable(byte) && is_plain(byte);
                     assert_eq!(shown(bytes), bytes.iter().take_while(is_shown).count(), "{bytes:?}");
                     assert_eq!(

@@ -84,6 +84,11 @@ pub(crate) fn screen(parsed: Parsed) -> Screening {
     Screening { document, findings: by_place(findings, |finding| (finding.node, 0)) }
 }
 
+/// What was parsed, if nothing was found.
+pub(crate) fn passed<'d>(parsed: &'d Parsed<'d>) -> Option<Screened<'d>> {
+    parsed.findings.is_empty().then_some(Screened(&parsed.document))
+}
+
 impl<'t> Screening<'t> {
     /// The document, if nothing was found.
     pub(crate) fn passed(&self) -> Option<Screened<'_>> {

@@ -3,13 +3,23 @@
 use std::{
     io::{self, IsTerminal},
     path::{Path, PathBuf},
+    rc::Rc,
+    time::{Duration, Instant},
 };
 
-use anyhow::Result;
-use seamgate::{Finish, Gate, Request, Verdict};
+use anyhow::{Result, bail};
+use seamgate::{Disposition, Finish, Gate, Request, Span, Verdict};
 
 use crate::{
-    console::print, contracts, error::FaultError, evidence, input, lists, ndjson, picture, status::Status, stream,
+    console::{print, print_all, say},
+    contracts,
+    error::{FaultError, told},
+    evidence,
+    format::{At, Checked, Finding, Format, Level, written},
+    input, lists, ndjson, picture,
+    safe::safe,
+    status::{Status, Sum},
+    stream,
 };
 
 #[derive(clap::Args)]
@@ -20,12 +30,15 @@ pub(crate) struct Arguments {
     /// The agent whose contract applies, if -c has several
     #[arg(long, value_name = "NAME", conflicts_with = "ndjson")]
     agent: Option<String>,
-    /// Print the report as JSON, even on a terminal
+    /// Print the report as JSON, even on a terminal. With several files, one line for each: {"file":…,"report":…}
     #[arg(long, conflicts_with = "ndjson")]
     json: bool,
     /// Print the verdict as a picture, even without a terminal
     #[arg(long, conflicts_with_all = ["json", "ndjson"])]
     picture: bool,
+    /// Print what was found in this format. 'text' is the picture, and 'json' the report
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "picture", "ndjson"])]
+    format: Option<Format>,
     /// Why the agent stopped: stop, length, refusal, content_filter, tool_call or unknown, or the word of its API (end_turn,
     /// MAX_TOKENS …)
     #[arg(long, value_name = "REASON", default_value = "unknown", conflicts_with = "ndjson")]
@@ -42,24 +55,44 @@ pub(crate) struct Arguments {
     #[arg(long)]
     allow_partial: bool,
     /// Report progress while the output is still coming. As JSON: lines {"progress":…}, then {"report":…}
-    #[arg(long, conflicts_with = "ndjson")]
+    #[arg(long, conflicts_with_all = ["ndjson", "format"])]
     stream: bool,
-    /// Read one request a line, write one answer a line, in order. The worst answer sets the exit status
+    /// Read one request a line, write one answer a line, in order. Blank lines at the end get none. The worst answer sets the
+    /// exit status
     #[arg(long)]
     ndjson: bool,
     /// How many requests to judge at once [default: one for each processor]
     #[arg(short, long, value_name = "N", requires = "ndjson", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
-    /// The output to judge [default: standard input, also '-']
-    file: Option<PathBuf>,
+    /// Judge many requests in one sandbox, for producers that are trusted alike. It is faster, and the reports are the same
+    #[arg(long, requires = "ndjson")]
+    warm: bool,
+    /// The outputs to judge, one a file. The worst verdict sets the exit status [default: standard input, also '-']
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
 }
 
+/// Where an output comes from. `None` is standard input.
+type Input<'a> = Option<&'a Path>;
+
 pub(crate) fn run(arguments: Arguments) -> Result<Status> {
-    let file = arguments.file.as_deref().filter(|file| *file != Path::new("-"));
-    let status = if arguments.ndjson {
-        ndjson::run(arguments.contract.as_deref(), file, arguments.jobs)?
-    } else {
-        one(&arguments, file)?
+    let mut inputs: Vec<Input<'_>> =
+        arguments.files.iter().map(|file| Some(file.as_path()).filter(|file| *file != Path::new("-"))).collect();
+    if inputs.iter().filter(|input| input.is_none()).count() > 1 {
+        bail!("'-' is given more than once; standard input can be read only once");
+    }
+    if inputs.is_empty() {
+        inputs.push(None);
+    }
+    let status = match inputs.as_slice() {
+        [input] if arguments.ndjson => {
+            ndjson::run(arguments.contract.as_deref(), *input, arguments.jobs, arguments.warm)?
+        }
+        [_, second, ..] if arguments.ndjson || arguments.stream => {
+            let option = if arguments.ndjson { "--ndjson" } else { "--stream" };
+            bail!("{option} takes one file; {} is another", input::name(*second))
+        }
+        inputs => judge_all(&arguments, inputs)?,
     };
     Ok(match status {
         Status::Partial if arguments.allow_partial => Status::Accepted,
@@ -67,19 +100,119 @@ pub(crate) fn run(arguments: Arguments) -> Result<Status> {
     })
 }
 
-fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
+fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     // Clap makes sure that there is one.
     let contracts = arguments.contract.as_deref().unwrap_or(Path::new("."));
     let gate = contracts::open(contracts)?;
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;
-    let is_picture = arguments.picture || (io::stdout().is_terminal() && !arguments.json);
+    let is_text = arguments.picture || arguments.format == Some(Format::Text);
+    let is_json = arguments.json || arguments.format == Some(Format::Json);
+    let is_picture = is_text || (io::stdout().is_terminal() && !is_json);
+    let format = arguments.format.filter(|format| !matches!(format, Format::Text | Format::Json));
+    if let ([input], None) = (inputs, format) {
+        return one(arguments, &gate, (&agent, *input), is_picture);
+    }
+    let mut sum = Sum::default();
+    let mut checked = Vec::new();
+    for input in inputs {
+        let mut output = Vec::new();
+        let start = Instant::now();
+        let judged = judge(arguments, &gate, (&agent, *input), is_picture, &mut output);
+        let name = input::name(*input);
+        let status = match &judged {
+            Ok(verdict) => verdict.report.disposition.into(),
+            Err(error) => Status::of(error),
+        };
+        sum.add(status);
+        match (&judged, format) {
+            (judged, Some(_)) => checked.push(as_checked(arguments, judged, &output, name, start.elapsed())),
+            (Ok(verdict), None) if is_picture => print(&format!("{}\n", picture::verdict(verdict, &output, &name)))?,
+            (Ok(verdict), None) => line(&name, "report", &verdict.report.to_json())?,
+            (Err(error), None) => {
+                // The other files are judged all the same.
+                if let (Some(FaultError(fault)), false) = (error.downcast_ref(), is_picture) {
+                    line(&name, "fault", &fault.to_json())?;
+                }
+                say(&format!("seamgate: {}", safe(&format!("{name}: {}", told(error)))));
+            }
+        }
+    }
+    let summary = sum.told("output");
+    match format {
+        Some(format) => print_all(&written(format, "seamgate check", &checked, &summary))?,
+        None => say(&format!("seamgate: {summary}")),
+    }
+    Ok(sum.worst())
+}
+
+/// A line of JSON about one of several files.
+fn line(name: &str, kind: &str, json: &str) -> Result<()> {
+    print(&format!("{{\"file\":{},\"{kind}\":{json}}}", serde_json::to_string(name)?))
+}
+
+/// What editors and CI are told of a verdict: each violation, and each item in quarantine, at its place.
+fn as_checked(
+    arguments: &Arguments,
+    judged: &Result<Verdict>,
+    output: &[u8],
+    name: String,
+    elapsed: Duration,
+) -> Checked {
+    let mut findings = Vec::new();
+    let failed = match judged {
+        Ok(verdict) => {
+            let report = &verdict.report;
+            let text: Rc<str> = String::from_utf8_lossy(output).into();
+            let place = |span: Option<Span>| At { file: name.clone(), text: span.map(|span| (Rc::clone(&text), span)) };
+            findings.extend(report.violations().iter().map(|violation| Finding {
+                level: Level::Error,
+                code: violation.keyword.clone(),
+                at: place(violation.span),
+                path: violation.path.clone(),
+                message: violation.message.clone(),
+                help: Some(format!("expected {}", violation.expected)).filter(|_| !violation.expected.is_empty()),
+            }));
+            findings.extend(report.quarantined.iter().map(|item| Finding {
+                level: Level::Warning,
+                code: item.reason.as_str().to_owned(),
+                at: place(item.violations.first().and_then(|first| first.span).or(item.span)),
+                path: item.path.clone(),
+                message: match item.violations.first() {
+                    Some(first) => format!("is in quarantine: {} {}", first.path, first.message),
+                    None => "is in quarantine".to_owned(),
+                },
+                help: None,
+            }));
+            match report.disposition {
+                Disposition::Accepted => false,
+                Disposition::Partial => !arguments.allow_partial,
+                _ => true,
+            }
+        }
+        Err(error) => {
+            let fault = error.downcast_ref::<FaultError>().map(|FaultError(fault)| fault.code());
+            findings.push(Finding {
+                level: Level::Error,
+                code: fault.unwrap_or("unreadable").to_owned(),
+                at: At::file(&name),
+                path: String::new(),
+                message: format!("{error:#}"),
+                help: None,
+            });
+            true
+        }
+    };
+    Checked { name, findings, failed, elapsed }
+}
+
+fn one(arguments: &Arguments, gate: &Gate, (agent, file): (&str, Input<'_>), is_picture: bool) -> Result<Status> {
     // A stream has lines of several kinds, so each says what it is.
     let line = |kind: &str, json: String| match arguments.stream {
         true => print(&format!("{{\"{kind}\":{json}}}")),
         false => print(&json),
     };
     let mut output = Vec::new();
-    let verdict = match judge(arguments, &gate, (&agent, file), is_picture, &mut output) {
+    let verdict = match judge(arguments, gate, (agent, file), is_picture, &mut output) {
         Ok(verdict) => verdict,
         Err(error) => {
             // A program that reads JSON gets a fault as JSON, too.
@@ -101,7 +234,7 @@ fn one(arguments: &Arguments, file: Option<&Path>) -> Result<Status> {
 fn judge(
     arguments: &Arguments,
     gate: &Gate,
-    (agent, file): (&str, Option<&Path>),
+    (agent, file): (&str, Input<'_>),
     is_picture: bool,
     output: &mut Vec<u8>,
 ) -> Result<Verdict> {

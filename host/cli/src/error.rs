@@ -20,6 +20,14 @@ impl fmt::Display for FaultError {
 
 impl std::error::Error for FaultError {}
 
+/// An error as a person is told of it. A fault has its code before it, whichever command met it.
+pub(crate) fn told(error: &anyhow::Error) -> String {
+    match error.downcast_ref::<FaultError>() {
+        Some(FaultError(fault)) => format!("error[{}]: {error:#}", fault.code()),
+        None => format!("{error:#}"),
+    }
+}
+
 /// Standard output cannot be written. Nobody has the verdict.
 #[derive(Debug)]
 pub(crate) struct Unwritten(io::Error);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// An observation as `schemas/request.schema.json` has it. What is left out allows least.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Seen {
+pub(crate) struct Seen {
     id: String,
     text: String,
     #[serde(default)]
@@ -22,6 +22,15 @@ struct Seen {
     complete: bool,
     #[serde(default)]
     limitations: Vec<String>,
+}
+
+impl From<Seen> for Observation {
+    fn from(seen: Seen) -> Self {
+        let observation = Observation::new(seen.id, seen.text).confidence(seen.confidence).complete(seen.complete);
+        let observation = seen.kinds.into_iter().fold(observation, Observation::kind);
+        let observation = seen.labels.into_iter().fold(observation, Observation::label);
+        seen.limitations.into_iter().fold(observation, Observation::limitation)
+    }
 }
 
 fn low() -> Confidence {
@@ -37,11 +46,5 @@ pub(crate) fn add<'t>(request: Request<'t>, file: Option<&Path>) -> Result<Reque
     let bytes = read_named(file, MAX_FILE).with_context(|| format!("{}: cannot read it", name()))?;
     let seen: Vec<Seen> =
         serde_json::from_slice(&bytes).with_context(|| format!("{}: must be a JSON list of observations", name()))?;
-    let observation = |seen: Seen| {
-        let observation = Observation::new(seen.id, seen.text).confidence(seen.confidence).complete(seen.complete);
-        let observation = seen.kinds.into_iter().fold(observation, Observation::kind);
-        let observation = seen.labels.into_iter().fold(observation, Observation::label);
-        seen.limitations.into_iter().fold(observation, Observation::limitation)
-    };
-    Ok(request.evidence(seen.into_iter().map(observation)))
+    Ok(request.evidence(seen.into_iter().map(Observation::from)))
 }

@@ -9,17 +9,22 @@ mod confine;
 mod console;
 mod contracts;
 mod describe;
+mod diff;
 mod error;
 mod evidence;
+mod examples;
 mod folder;
+mod format;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;
+mod init;
 mod input;
 mod inspect;
 #[doc(hidden)]
 pub mod journal;
 mod lint;
 mod lists;
+mod manual;
 mod mcp;
 mod ndjson;
 mod picture;
@@ -27,14 +32,17 @@ mod private;
 mod process;
 mod run;
 mod safe;
+mod schema;
 mod status;
 mod stream;
+mod test;
 mod trace;
 mod why;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use anstream::ColorChoice;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 
 use status::Status;
 
@@ -60,6 +68,14 @@ enum Command {
     Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
     Lint(lint::Arguments),
+    /// Make a contract to start from, with a schema and an example output that passes
+    Init(init::Arguments),
+    /// Hold contracts to example outputs with expected verdicts
+    #[command(after_help = test::HELP)]
+    Test(test::Arguments),
+    /// Compare two versions of a contract: what became narrower or wider, and whom that breaks
+    #[command(after_help = diff::HELP)]
+    Diff(diff::Arguments),
     /// Make a component with compiled contracts and profiles inside
     Bake(bake::Arguments),
     /// Print the part of an agent's prompt that describes its output, or what it may do
@@ -72,6 +88,40 @@ enum Command {
     /// Follow a claim of a run's answer back: to its observations, results, calls, permissions and prompts
     #[command(after_help = why::HELP)]
     Why(why::Arguments),
+    /// Print what a shell needs to complete commands
+    Completions(manual::Completions),
+    /// Print a page of the manual, in the format of `man`
+    Man(manual::Manual),
+}
+
+/// Whether there are colours without a terminal, too: where `FORCE_COLOR` says so. `NO_COLOR` says more.
+fn has_color() -> bool {
+    let says = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    says("FORCE_COLOR") && std::env::var_os("FORCE_COLOR").is_some_and(|value| value != "0") && !says("NO_COLOR")
+}
+
+/// Parse the arguments. Where they are invalid, or ask for help, the process ends here.
+fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut command = Arguments::command();
+    if has_color() {
+        command = command.color(clap::ColorChoice::Always);
+    }
+    let matches = command.try_get_matches_from_mut(&arguments);
+    let error = match matches.and_then(|mut matches| Arguments::from_arg_matches_mut(&mut matches)) {
+        Ok(parsed) => return parsed,
+        Err(error) => error,
+    };
+    let is_run = arguments.get(1).is_some_and(|name| name == "run") && !arguments.iter().any(|word| word == "--");
+    let is_unclear = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument);
+    if is_run && is_unclear {
+        let _ = error.print();
+        console::say(
+            "\nThe agent and its arguments stand after '--':\n\n  seamgate run -c CONTRACT -- AGENT ARGUMENT...",
+        );
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// Run the command line. The first of the arguments is the name that the program was started by. Where they are invalid, or ask
@@ -80,30 +130,38 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(arguments))
 }
 
-/// The same, for a program that goes on: it gives the number of the exit status.
+/// The same for a caller that ends the process itself: the exit status.
 pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
     }
-    let status = match Arguments::parse_from(arguments).command {
+    if has_color() {
+        ColorChoice::Always.write_global();
+    }
+    let status = match parsed(arguments).command {
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Test(arguments) => test::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Bake(arguments) => bake::run(&arguments),
         Command::Describe(arguments) => describe::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => manual::man(&arguments, Arguments::command()),
     };
     status
         .unwrap_or_else(|error| {
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                console::say(&format!("seamgate: {}", safe::safe(&format!("{error:#}"))));
+                console::say(&format!("seamgate: {}", safe::safe(&error::told(&error))));
             }
             status
         })

@@ -8,19 +8,21 @@ use std::{
     sync::mpsc::{Receiver, SyncSender, sync_channel},
     sync::{Arc, Condvar, Mutex, PoisonError},
     thread,
+    time::Instant,
 };
 
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use seamgate::{Fault, Gate, Limits, Usage};
+use seamgate::{Fault, Gate, Instance, Limits, Usage};
 use serde::Deserialize;
 
 use crate::{
+    console::say,
     contracts,
     error::Unwritten,
     input::{self, skip_line},
     safe::safe,
-    status::Status,
+    status::{Status, Sum},
 };
 
 /// Requests to read ahead for each worker: enough to keep it busy, few enough to save memory.
@@ -40,7 +42,7 @@ struct Answered {
     status: Status,
 }
 
-pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u16>) -> Result<Status> {
+pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u16>, warm: bool) -> Result<Status> {
     let gate = match contracts {
         Some(contracts) => contracts::open(contracts)?,
         None => Gate::new()?,
@@ -52,6 +54,7 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u1
     let jobs =
         jobs.map_or_else(|| thread::available_parallelism().map_or(1, |processors| processors.get()), usize::from);
     let bar = progress(file);
+    let start = Instant::now();
 
     let (to_workers, lines) = sync_channel(jobs * READ_AHEAD);
     let (to_writer, answers) = sync_channel(jobs * READ_AHEAD);
@@ -63,18 +66,20 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u1
         for _ in 0..jobs {
             let (lines, to_writer) = (Arc::clone(&lines), to_writer.clone());
             let gate = &gate;
-            scope.spawn(move || work(gate, &lines, &to_writer));
+            scope.spawn(move || work(gate, warm, &lines, &to_writer));
         }
         // A channel ends when its last sender is dropped.
         drop((lines, to_writer));
         let written = write(answers, &window, &bar);
         window.close();
         bar.finish_and_clear();
-        let status = written?;
+        let sum = written?;
         match reader.join() {
-            Ok(read) => read.map(|()| status),
+            Ok(read) => read?,
             Err(panic) => std::panic::resume_unwind(panic),
         }
+        say(&format!("seamgate: {} in {:.1} s", sum.told("request"), start.elapsed().as_secs_f64()));
+        Ok(sum.worst())
     })
 }
 
@@ -115,7 +120,10 @@ impl Window {
 fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Line>, window: &Window) -> Result<()> {
     let limit = Limits::default().output_bytes;
     let mut input = BufReader::new(input);
-    for number in 0.. {
+    let mut number = 0;
+    // Blank lines are answered once a request follows: at the end they are no requests.
+    let mut blank = 0_u64;
+    loop {
         let mut text = Vec::new();
         // The line end is not a part of the request. One byte more than the limit shows that a line is too long.
         let read =
@@ -132,29 +140,37 @@ fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Line>, window: &Win
         while let Some(b'\n' | b'\r') = text.last() {
             text.pop();
         }
-        let line = Line { number, text, too_long };
-        if !window.enter() || to_workers.send(line).is_err() {
-            break;
+        if too_long.is_none() && text.trim_ascii().is_empty() {
+            blank += 1;
+            continue;
+        }
+        let empty = (0..std::mem::take(&mut blank)).map(|_| (Vec::new(), None));
+        for (text, too_long) in empty.chain([(text, too_long)]) {
+            if !window.enter() || to_workers.send(Line { number, text, too_long }).is_err() {
+                return Ok(());
+            }
+            number += 1;
         }
     }
     Ok(())
 }
 
-fn work(gate: &Gate, lines: &Mutex<Receiver<Line>>, to_writer: &SyncSender<Answered>) {
+fn work(gate: &Gate, warm: bool, lines: &Mutex<Receiver<Line>>, to_writer: &SyncSender<Answered>) {
+    let mut instance = warm.then(|| gate.instance());
     loop {
         let line = lines.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(line) = line else {
             return;
         };
         let number = line.number;
-        let (text, status) = answer(gate, line);
+        let (text, status) = answer(gate, instance.as_mut(), line);
         if to_writer.send(Answered { number, text, status }).is_err() {
             return;
         }
     }
 }
 
-fn answer(gate: &Gate, line: Line) -> (String, Status) {
+fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> (String, Status) {
     let limit = Limits::default().output_bytes;
     if let Some(bytes) = line.too_long {
         return fault("null", &Fault::InputTooLarge { bytes, limit, more: false });
@@ -167,7 +183,11 @@ fn answer(gate: &Gate, line: Line) -> (String, Status) {
             return fault("null", &Fault::BadRequest { message, violations });
         }
     };
-    match gate.call(&text) {
+    let answer = match instance {
+        Some(instance) => instance.answer(&text),
+        None => gate.call(&text),
+    };
+    match answer {
         Ok(answer) => {
             let Usage { fuel, memory, component, .. } = &answer.usage;
             let usage = format!(",\"usage\":{{\"fuel\":{fuel},\"memory\":{memory},\"component\":\"{component}\"}}}}");
@@ -222,12 +242,12 @@ fn status(answer: &str) -> Status {
     }
 }
 
-/// Write answers in the order of their requests. The worst of them is the status.
-fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Result<Status> {
+/// Write answers in the order of their requests, and count them.
+fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Result<Sum> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut waiting = BTreeMap::new();
     let mut next = 0;
-    let mut worst = Status::Accepted;
+    let mut sum = Sum::default();
     loop {
         // Write all answers that are there before waiting for more.
         let answer = match answers.try_recv() {
@@ -243,25 +263,15 @@ fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Res
         waiting.insert(answer.number, answer);
         while let Some(answer) = waiting.remove(&next) {
             writeln!(out, "{}", answer.text).map_err(Unwritten::from)?;
-            worst = worst_of(worst, answer.status);
+            sum.add(answer.status);
+            bar.set_message(sum.told("request"));
             window.leave();
             bar.inc(1);
             next += 1;
         }
     }
     out.flush().map_err(Unwritten::from)?;
-    Ok(worst)
-}
-
-fn worst_of(one: Status, other: Status) -> Status {
-    let rank = |status| match status {
-        Status::Fault => 4,
-        Status::Rejected => 3,
-        Status::Partial => 2,
-        Status::Refused => 1,
-        _ => 0,
-    };
-    if rank(other) > rank(one) { other } else { one }
+    Ok(sum)
 }
 
 /// A progress bar, if standard error is a terminal and the answers go elsewhere.
@@ -270,8 +280,8 @@ fn progress(file: Option<&Path>) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
-    bar.set_message(safe(&input::name(file)));
-    let template = "{spinner} {human_pos} requests from {msg} in {elapsed} ({per_sec})";
+    bar.set_prefix(safe(&input::name(file)));
+    let template = "{spinner} {prefix}: {msg} in {elapsed} ({per_sec})";
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar
 }

@@ -172,13 +172,13 @@ fn violation(violation: &Violation, text: &str, name: &str) -> String {
 }
 
 /// The text around a span, with the span marked.
-fn marked(text: &str, name: &str, span: Span, label: &str) -> Element<'static> {
+pub(crate) fn marked(text: &str, name: &str, span: Span, label: &str) -> Element<'static> {
     let window = Window::around(text, span);
     let annotation = AnnotationKind::Primary.span(window.mark).label(safe(label));
     Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into()
 }
 
-fn rendered(group: Group) -> String {
+pub(crate) fn rendered(group: Group) -> String {
     Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
 }
 

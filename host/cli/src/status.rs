@@ -2,7 +2,10 @@
 
 use seamgate::{Disposition, Fault};
 
-use crate::error::{FaultError, NoVerdict, Unwritten};
+use crate::{
+    console::count,
+    error::{FaultError, NoVerdict, Unwritten},
+};
 
 pub(crate) const HELP: &str = "\
 Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict,
@@ -73,5 +76,40 @@ impl Status {
             Some(_) => Status::Fault,
             None => Status::Usage,
         }
+    }
+}
+
+/// How many verdicts there were of each kind.
+#[derive(Default)]
+pub(crate) struct Sum([usize; 5]);
+
+impl Sum {
+    /// From the best to the worst, with the word for each.
+    const KINDS: [(Status, &str); 5] = [
+        (Status::Accepted, "accepted"),
+        (Status::Refused, "refused"),
+        (Status::Partial, "partial"),
+        (Status::Rejected, "rejected"),
+        (Status::Fault, "no verdict"),
+    ];
+
+    pub(crate) fn add(&mut self, status: Status) {
+        // Whatever is no verdict is without one.
+        let kind = Self::KINDS.iter().position(|(kind, _)| *kind == status).unwrap_or(Self::KINDS.len() - 1);
+        self.0[kind] += 1;
+    }
+
+    /// The status of all together.
+    pub(crate) fn worst(&self) -> Status {
+        let kinds = Self::KINDS.iter().zip(self.0).rev();
+        kinds.into_iter().find(|(_, number)| *number > 0).map_or(Status::Accepted, |((kind, _), _)| *kind)
+    }
+
+    /// In words, without what there is none of.
+    pub(crate) fn told(&self, noun: &str) -> String {
+        let all = count(self.0.iter().sum(), noun);
+        let kinds = Self::KINDS.iter().zip(self.0).filter(|(_, number)| *number > 0);
+        let kinds: Vec<String> = kinds.map(|((_, word), number)| format!("{number} {word}")).collect();
+        if kinds.is_empty() { all } else { format!("{all}: {}", kinds.join(", ")) }
     }
 }

@@ -55,4 +55,6 @@ export interface Engine extends Judge {
   merge(reports: readonly string[], options: OutputOptions): Omit<Judged, "raw">;
   session(agent: string, options: OutputOptions): Coming;
   instance(): Judge;
+  /** Another one like it, in which nothing is registered. */
+  sibling(): Engine;
 }

@@ -20,7 +20,7 @@ import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Begin, Loop, type LoopOptions } from "./loop.js";
 import type { OutputOptions } from "./options.js";
 import { engine } from "./platform.js";
-import { type Answer, Report, type Verdict } from "./report.js";
+import { type Answer, type Judged, Report, type Verdict } from "./report.js";
 import { Session } from "./session.js";
 import { measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
@@ -70,6 +70,11 @@ export class Gate {
   static async load(options: GateOptions = {}): Promise<Gate> {
     const limits = complete(options.limits);
     return new Gate(await engine(options, limits), limits);
+  }
+
+  /** @internal Another gate like this one, in which nothing is registered. */
+  sibling(): Gate {
+    return new Gate(this.#engine.sibling(), this.limits);
   }
 
   /** What runs the sandbox. */
@@ -162,7 +167,7 @@ export class Gate {
       reports.map((report) => report.json),
       options,
     );
-    return { report: new Report<T>(json, reports.at(-1)?.raw ?? ""), usage };
+    return { report: new Report<T>(json, reports.at(-1)?.raw ?? "") as Judged<T>, usage };
   }
 
   /**
@@ -405,7 +410,7 @@ function judge<T>(
   // Bounded before it is looked at: no text is shorter in UTF-8 than in UTF-16's units.
   smallEnough(limits, output.length);
   const { json, raw, usage } = judge.validate(agentOrContract, output, options);
-  return { report: new Report<T>(json, raw), usage };
+  return { report: new Report<T>(json, raw) as Judged<T>, usage };
 }
 
 function asked(judge: Judge, limits: Required<Limits>, request: string): Answer {

@@ -2,7 +2,7 @@ import type { Engine } from "./engine.js";
 import { LoadError } from "./fault.js";
 import { NativeEngine } from "./native.js";
 import type { OutputOptions } from "./options.js";
-import { Report } from "./report.js";
+import { type Judged, Report } from "./report.js";
 
 /** What a producer gave: its output, or that with why it stopped. */
 export type Produced =
@@ -11,7 +11,7 @@ export type Produced =
   | { readonly output: string | Uint8Array; readonly finish?: OutputOptions["finish"] };
 
 /** Why a run is over. */
-export type Stop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
+export type RunStop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
 
 /** Where the attempts of a run are written down, as `seamgate run --journal` does it (`schemas/journal.schema.json`). */
 export interface RunJournal {
@@ -38,12 +38,12 @@ export interface RunOptions extends Omit<OutputOptions, "finish"> {
 /** How a harness step ended. */
 export interface Outcome<T = unknown> {
   /** The report on all attempts together. */
-  readonly report: Report<T>;
+  readonly report: Judged<T>;
   /** The document, where the run ended with one that may be used: `accepted`, or `partial` where that is allowed. */
   readonly data: T | null;
   /** How often the producer was asked. */
   readonly attempts: number;
-  readonly stop: Stop;
+  readonly stop: RunStop;
 }
 
 /** @internal The harness step: see `Gate.run`. */
@@ -58,9 +58,9 @@ export async function run<T>(
   for (;;) {
     const { stop, feedback, attempt } = attempts.next();
     if (stop !== undefined) {
-      const report = new Report<T>(attempts.report(), raw);
+      const report = new Report<T>(attempts.report(), raw) as Judged<T>;
       const data = stop === "accepted" || stop === "partial" ? report.data : null;
-      return { report, data, attempts: attempts.count(), stop: stop as Stop };
+      return { report, data, attempts: attempts.count(), stop: stop as RunStop };
     }
     let produced: Produced;
     try {

@@ -1,3 +1,13 @@
+export {
+  type AskOptions,
+  type AskResult,
+  type Attempt,
+  ask,
+  type Message,
+  type Prompt,
+  type Reply,
+  type Stop,
+} from "./ask.js";
 export type { Component } from "./component.js";
 export type { Contract, Profile } from "./contract.js";
 export type {
@@ -23,14 +33,15 @@ export type { Backend } from "./engine.js";
 export { type FaultDetail, FileError, JournalError, LoadError, SeamgateFault } from "./fault.js";
 export { type BakeOptions, bake, readContracts, readProfiles } from "./files.js";
 export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } from "./gate.js";
-export type { Outcome, Produced, RunJournal, RunOptions, Stop } from "./harness.js";
+export type { Outcome, Produced, RunJournal, RunOptions, RunStop } from "./harness.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
-export { type JsonSchema, type ParseResult, ResultParser, type StandardSchema } from "./parser.js";
+export { type JsonSchema, type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
-export type { Answer, Report, Usage, Verdict } from "./report.js";
+export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
 export { type Action, Run } from "./run.js";
 export { Session } from "./session.js";
+export type { StandardSchema } from "./standard.js";
 export type {
   Candidate,
   Change,

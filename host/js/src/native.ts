@@ -128,10 +128,14 @@ export class NativeEngine implements Engine {
   readonly #judge: NativeJudge;
   readonly #digest: string;
   readonly #limits: Required<Limits>;
+  readonly #addon: Addon;
+  readonly #deadline: number | undefined;
 
   constructor(addon: Addon, component: Component, limits: Required<Limits>, deadline: number | undefined) {
     this.component = component;
     this.#limits = limits;
+    this.#addon = addon;
+    this.#deadline = deadline;
     // No bytes are the built-in one.
     const bytes = component[BAKED] as Uint8Array | undefined;
     const baked = bytes?.length ? bytes : undefined;
@@ -212,6 +216,11 @@ export class NativeEngine implements Engine {
 
   instance(): Judge {
     return new NativeJudge(this.gate.instance(), this.#digest, this.gate);
+  }
+
+  sibling(): Engine {
+    // What was baked is sealed: it takes no other contract.
+    return new NativeEngine(this.#addon, BUILT_IN, this.#limits, this.#deadline);
   }
 
   /** @internal */

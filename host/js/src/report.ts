@@ -70,6 +70,19 @@ export class Report<T = unknown> {
   }
 }
 
+/** The verdict on one output: `success` and `disposition` say whether there is a document. */
+export type Judged<T = unknown> = Report<T> &
+  (
+    | { readonly success: true; readonly disposition: "accepted"; readonly output: T; readonly data: T }
+    | { readonly success: false; readonly disposition: "partial"; readonly output: T; readonly data: T }
+    | {
+        readonly success: false;
+        readonly disposition: "rejected" | "refused";
+        readonly output: null;
+        readonly data: null;
+      }
+  );
+
 /** What one call used. Beside the report, never inside it. */
 export interface Usage {
   /** Units of fuel, about one for each WebAssembly instruction. The same request takes the same on every machine. */
@@ -91,6 +104,6 @@ export interface Answer {
 
 /** The verdict on one output, and what it took. */
 export interface Verdict<T = unknown> {
-  readonly report: Report<T>;
+  readonly report: Judged<T>;
   readonly usage: Usage;
 }

@@ -1,6 +1,6 @@
 import type { Coming } from "./engine.js";
 import type { OutputOptions } from "./options.js";
-import { Report, type Verdict } from "./report.js";
+import { type Judged, Report, type Verdict } from "./report.js";
 import type { Progress } from "./types.js";
 
 /**
@@ -65,7 +65,7 @@ export class Session<T = unknown> {
       return this.#whole(raw, finish);
     }
     const { json, usage } = this.#coming.finish(finish);
-    return { report: new Report<T>(json, raw), usage };
+    return { report: new Report<T>(json, raw) as Judged<T>, usage };
   }
 
   /** End it without a verdict. A session that is neither finished nor closed holds an instance until it is collected. */

@@ -102,6 +102,10 @@ export class WebAssemblyEngine implements Engine {
     return new Instance(this);
   }
 
+  sibling(): Engine {
+    return new WebAssemblyEngine(this.component, this.limits);
+  }
+
   /** A fresh instance, which may have these contracts and profiles already. */
   fresh(keys: string): Live {
     const renewed = this.#renewed.get(keys);

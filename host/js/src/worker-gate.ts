@@ -8,7 +8,7 @@ import { isNative, NativeEngine } from "./native.js";
 import type { OutputOptions } from "./options.js";
 import { checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
-import { type Answer, Report, type Usage, type Verdict } from "./report.js";
+import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
 
@@ -202,7 +202,7 @@ export class WorkerGate {
       throw new SeamgateFault("trap", "the component failed: the worker answered something else than was asked");
     }
     const { json, raw, usage } = done.verdict;
-    return { report: new Report<T>(json, raw), usage };
+    return { report: new Report<T>(json, raw) as Judged<T>, usage };
   }
 
   /**

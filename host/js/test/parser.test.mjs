@@ -72,12 +72,13 @@ test("a schema of Zod is judged in the sandbox, then transforms and refinements 
   assert.equal(refused.success, false);
   assert.equal(refused.data, null);
   assert.equal(refused.report.success, true);
+  assert.match(refused.feedback, /\n- at \$\.mail: must be somebody\. Received: "\\"nobody@example\.com\\""\n/);
   assert.deepEqual(refused.validationErrors, [
     {
       path: "$.mail",
       keyword: "custom",
       expected: "",
-      received: "",
+      received: '"nobody@example.com"',
       message: "must be somebody",
       pointer: "/mail",
       schema_path: "",
@@ -96,6 +97,12 @@ test("what a schema's own check says is bounded and shows what cannot be seen", 
   assert.equal(validationErrors.length, 100);
   assert.equal(validationErrors[7].path, "$[7]['a\\u202eb\\'c/~']");
   assert.equal(validationErrors[7].pointer, "/7/a\u202eb'c~1~0");
+  assert.equal(validationErrors[7].received, "");
+});
+
+test("schemas are described", () => {
+  assert.match(parser.describeSchema(z.object({ n: z.int() })), /"n": integer/);
+  assert.match(parser.describeSchema({ type: "integer" }), /integer/);
 });
 
 test("schemas that cannot be used say so", () => {

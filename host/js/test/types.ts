@@ -1,6 +1,7 @@
 // Not run: `tsc --strict` reads what the package says of itself, without the types of browsers or of Node.
 
 import {
+  ask,
   type Call,
   type ContractInfo,
   ContractRegistry,
@@ -8,6 +9,7 @@ import {
   type Facts,
   Gate,
   type Limits,
+  type Message,
   type Observation,
   type ParseResult,
   type Report,
@@ -69,4 +71,37 @@ export function owns(gate: Gate): void {
   // @ts-expect-error: a run has a principal.
   gate.loop("ops", { run: "r1" });
   console.log(permitted, sent, observation.message);
+}
+
+// What `success` and `disposition` say of the type of `data`.
+export async function asks(gate: Gate): Promise<void> {
+  const Order = z.object({ count: z.string().transform(Number) });
+  const result = await ask(Order, () => "{}", "Which order?", { contract: { retry: { limit: 2 } }, gate });
+  if (result.success) {
+    const count: number = result.data.count;
+    console.log(count);
+  } else if (result.disposition === "refused") {
+    const nothing: null = result.data;
+    console.log(nothing, result.refusal);
+  } else {
+    const maybe: number | undefined = result.data?.count;
+    // @ts-expect-error There may be none.
+    result.data.count;
+    console.log(maybe);
+  }
+  // Messages of any client go in, and come out.
+  await ask<unknown, { role: "system"; content: string } | Message>(
+    { agent: "any", schema: true },
+    async (messages) => ({ text: messages.map(({ content }) => content).join(), finish: "stop" }),
+    [{ role: "system", content: "Be short." }],
+  );
+  const parsed = new ResultParser(gate).parseWithSchema("1", Order);
+  const { report } = gate.validate<{ greeting: string }>("greeter", "{}");
+  // @ts-expect-error There may be none.
+  parsed.data.count;
+  // @ts-expect-error There may be none.
+  report.data.greeting;
+  const count: number = parsed.success ? parsed.data.count : 0;
+  const greeting: string = report.success ? report.data.greeting : report.feedback;
+  console.log(count, greeting);
 }

@@ -30,7 +30,7 @@ def test_a_good_output_is_accepted(gate: Gate) -> None:
     assert report.validation_errors == ()
     assert report.extraction_error is None
     assert report.candidates[0].source is Source.BLOCK
-    assert verdict.usage.fuel > 100_000
+    assert verdict.usage.fuel > 10_000
     assert 0 < verdict.usage.elapsed < 5
     assert re.fullmatch("sha256:[0-9a-f]{64}", verdict.usage.component)
 
@@ -316,7 +316,9 @@ def test_a_warm_instance_gives_the_same_reports(gate: Gate) -> None:
             warm = instance.validate(agent, path.read_bytes())
             assert warm.report == fresh.report
             assert warm.report.json == fresh.report.json
-        assert warm.usage.fuel < fresh.usage.fuel / 5
+        if seamgate.backend == "wasmtime":
+            # The native one has what a contract left in an instance, and compiles it for no call.
+            assert warm.usage.fuel < fresh.usage.fuel / 5
         # A contract that is not registered stays out of it.
         assert instance.validate('{"agent":"triage","schema":true}', "1").report.success
         assert not instance.validate("triage", "1").report.success

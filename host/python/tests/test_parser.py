@@ -194,6 +194,20 @@ def test_any_type_that_pydantic_knows(parser: ResultParser, of: Any, output: str
     assert not parser.parse_with_schema("[[]]", of).success
 
 
+def test_schemas_are_described(parser: ResultParser) -> None:
+    assert '"x": integer' in parser.describe_schema(Point)
+    assert "integer" in parser.describe_schema({"type": "integer"})
+
+
+def test_what_a_model_rejects_has_feedback(parser: ResultParser) -> None:
+    result = parser.parse_with_schema('{"findings":[],"first":3,"last":2}', Review)
+    assert not result.success
+    assert "- at $: Value error, first is after last." in result.feedback
+    told = parser.parse_with_schema("1", Annotated[int, AfterValidator(_fails)])
+    assert not told.success
+    assert "ZeroDivisionError" not in told.feedback
+
+
 def test_a_type_without_a_schema_is_a_bad_contract(parser: ResultParser) -> None:
     raised = fault("bad_contract", lambda: parser.parse_with_schema("1", object()))
     assert "has no JSON Schema" in raised.message

@@ -51,9 +51,10 @@ const ADDRESSES: u64 = (4 << 30) + (64 << 20);
 /// Addresses for everything else: threads and their heaps, contracts, outputs.
 const OTHER_ADDRESSES: u64 = 1 << 30;
 
-/// An engine that compiles for the engines of gates, and runs nothing.
+/// An engine that compiles for the engines of gates, and runs nothing. What it makes runs on every processor of this kind,
+/// and not only on those that can all that this one can: it is built in, and goes to other machines.
 pub(crate) fn compiler() -> wasmtime::Result<Engine> {
-    Engine::new(&codegen())
+    Engine::new(codegen().target(env!("SEAMGATE_TARGET"))?)
 }
 
 /// The configuration of a gate's engine, and of its pool with `slots` slots.
@@ -82,7 +83,7 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
 /// depends only on how much each memory reserves.
 pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u32)> {
     let (mut config, pool) = config(limits, slots);
-    let room = room();
+    let room = addresses();
     let fits = room.is_none_or(|room| room > ADDRESSES.saturating_mul(slots.into()).saturating_add(OTHER_ADDRESSES));
     if fits {
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
@@ -101,7 +102,7 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u
 /// Another engine like a gate's, with a pool of its own. `None` where the process may reserve only so many addresses: the first
 /// has taken its share of them.
 pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
-    if room().is_some() {
+    if addresses().is_some() {
         return None;
     }
     let (mut config, pool) = config(limits, slots);
@@ -111,7 +112,7 @@ pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
 
 /// The addresses that this process may still reserve, in bytes. `None` if there is no limit.
 #[cfg(unix)]
-fn room() -> Option<u64> {
+fn addresses() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current?;
     // Only Linux says how many addresses are in use.
     let taken = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
@@ -120,7 +121,7 @@ fn room() -> Option<u64> {
 }
 
 #[cfg(not(unix))]
-fn room() -> Option<u64> {
+fn addresses() -> Option<u64> {
     None
 }
 
@@ -138,8 +139,15 @@ fn is_out_of_addresses(_: &wasmtime::Error) -> bool {
 #[derive(Debug)]
 pub(crate) struct Slots {
     count: u32,
-    free: Mutex<u32>,
+    room: Mutex<Room>,
     freed: Condvar,
+}
+
+#[derive(Debug)]
+struct Room {
+    free: u32,
+    /// How many calls wait for a slot. To wake one is a call of the system, so it is made only where there are any.
+    waiting: u32,
 }
 
 /// One slot. Dropping it frees it.
@@ -148,7 +156,7 @@ pub(crate) struct Slot<'s>(&'s Slots);
 
 impl Slots {
     pub(crate) fn new(slots: u32) -> Self {
-        Slots { count: slots, free: Mutex::new(slots), freed: Condvar::new() }
+        Slots { count: slots, room: Mutex::new(Room { free: slots, waiting: 0 }), freed: Condvar::new() }
     }
 
     /// How many there are.
@@ -158,19 +166,26 @@ impl Slots {
 
     /// Take a slot. Waits until one is free.
     pub(crate) fn take(&self) -> Slot<'_> {
-        // A counter has no half-changed state, so a panic of another thread does not matter.
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
-            free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);
+        // Counters have no half-changed state, so a panic of another thread does not matter.
+        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
+        while room.free == 0 {
+            room.waiting += 1;
+            room = self.freed.wait(room).unwrap_or_else(PoisonError::into_inner);
+            room.waiting -= 1;
         }
-        *free -= 1;
+        room.free -= 1;
         Slot(self)
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.0.freed.notify_one();
+        let mut room = self.0.room.lock().unwrap_or_else(PoisonError::into_inner);
+        room.free += 1;
+        let waits = room.waiting > 0;
+        drop(room);
+        if waits {
+            self.0.freed.notify_one();
+        }
     }
 }

@@ -16,7 +16,6 @@ use crate::{
 use module::{Guest, optional};
 
 /// The exports of an instance.
-#[expect(clippy::large_enum_variant, reason = "most instances are modules, and a box is an allocation more for each")]
 pub(crate) enum Exports<'i> {
     Component(Box<component::Exports<'i>>),
     Module(module::Exports<'i>),
@@ -64,10 +63,7 @@ impl<'c, 'i> Caller<'c, 'i> {
                 let validate = component.validate(&mut *self.store)?;
                 reported(self.clock.run(validate.call_validate(&mut *self.store, &request.to_wit()))?)
             },
-            (guest, _functions) => {
-                let request = guest.request(request)?;
-                straight(guest.validate(request)?)
-            }
+            (guest, _functions) => straight(guest.validate(request)?)
         )
     }
 

@@ -4,7 +4,8 @@
 use std::cell::OnceCell;
 
 use wasmtime::{
-    Error, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, WasmParams, WasmResults,
+    Error, ExternType, Func, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, ValRaw,
+    ValType, WasmParams, WasmResults,
 };
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
     engine::Clock,
     memory::Memory,
     request::Request,
-    types::Observation,
+    types::{self, Candidate, Disposition, Observation, Report, Source, Span, Wanted},
 };
 
 /// A function of the module, and what takes its answer back.
@@ -27,6 +28,8 @@ macro_rules! functions {
         pub(crate) struct Functions {
             memory: ModuleExport,
             realloc: ModuleExport,
+            straight_allocate: Numeric<1>,
+            straight_validate: Numeric<4>,
             $(pub(crate) $name: Function),*
         }
 
@@ -38,6 +41,8 @@ macro_rules! functions {
                 Ok(Functions {
                     memory: export(module, "memory")?,
                     realloc: export(module, "cabi_realloc")?,
+                    straight_allocate: Numeric::of(module, "straight_allocate")?,
+                    straight_validate: Numeric::of(module, "straight_validate")?,
                     $($name: function(module, concat!(
                         "seamgate:", $package, "/", $interface, "@", env!("CARGO_PKG_VERSION"), "#", $function
                     ))?),*
@@ -82,6 +87,30 @@ fn function(module: &Module, name: &str) -> Result<Function> {
     Ok(Function { call: export(module, name)?, done: module.get_export_index(&format!("cabi_post_{name}")) })
 }
 
+/// A function of the module that takes `N` numbers and gives one.
+// That is looked at once for the module: to ask each instance takes counts that all threads share.
+struct Numeric<const N: usize>(ModuleExport);
+
+impl<const N: usize> Numeric<N> {
+    /// # Errors
+    ///
+    /// The module lacks it, or its type is another.
+    fn of(module: &Module, name: &str) -> Result<Self> {
+        let is_number = |ty: ValType| matches!(ty, ValType::I32);
+        match module.get_export(name) {
+            Some(ExternType::Func(ty))
+                if ty.params().len() == N
+                    && ty.params().all(is_number)
+                    && ty.results().len() == 1
+                    && ty.results().all(is_number) =>
+            {
+                export(module, name).map(Numeric)
+            }
+            _ => Err(Error::msg(format!("the module has no function {name:?} of {N} numbers"))),
+        }
+    }
+}
+
 /// The arguments of a function, as the canonical ABI passes few of them.
 pub(crate) trait Flat {
     type Params: WasmParams + Send + Sync;
@@ -120,16 +149,49 @@ flat! {
     14: a b c d e f g h i j k l m n;
 }
 
-type Validate = TypedFunc<<[u32; 12] as Flat>::Params, u32>;
-
 /// The exports of an instance.
 pub(crate) struct Exports<'i> {
     functions: &'i Functions,
     instance: Instance,
     memory: Linear,
-    realloc: TypedFunc<(u32, u32, u32, u32), u32>,
-    /// Looked up on first use: most instances answer by this one.
-    validate: OnceCell<(Validate, TypedFunc<u32, ()>)>,
+    /// Looked up on first use: most instances answer by the straight ones.
+    realloc: OnceCell<TypedFunc<(u32, u32, u32, u32), u32>>,
+    straight_allocate: Func,
+    straight_validate: Func,
+}
+
+/// What `straight_validate` accepts (`guest/src/straight.rs`).
+struct Accepted {
+    agent: String,
+    schema_id: Option<String>,
+    contract: String,
+    span: Span,
+    output: String,
+}
+
+abi::record!(Accepted { agent: String, schema_id: Option<String>, contract: String, span: Span, output: String });
+
+impl From<Accepted> for Report {
+    fn from(accepted: Accepted) -> Self {
+        let Accepted { agent, schema_id, contract, span, output } = accepted;
+        Report {
+            disposition: Disposition::Accepted,
+            agent,
+            schema_id,
+            contract,
+            output: Some(output),
+            error: None,
+            items: Vec::new(),
+            quarantined: Vec::new(),
+            changes: Vec::new(),
+            candidates: vec![Candidate { source: Source::Raw, marker: None, span, chosen: true }],
+            notes: Vec::new(),
+            review_required: false,
+            feedback: String::new(),
+            wanted: Wanted::Nothing,
+            merged: Vec::new(),
+        }
+    }
 }
 
 impl<'i> Exports<'i> {
@@ -139,8 +201,9 @@ impl<'i> Exports<'i> {
     pub(crate) fn new(functions: &'i Functions, instance: Instance, store: &mut Store<Memory>) -> Result<Self> {
         let memory = instance.get_module_export(&mut *store, &functions.memory).and_then(|found| found.into_memory());
         let memory = memory.ok_or_else(|| Error::msg("the memory is none"))?;
-        let realloc = typed(instance, store, &functions.realloc)?;
-        Ok(Exports { functions, instance, memory, realloc, validate: OnceCell::new() })
+        let straight_allocate = func(instance, store, &functions.straight_allocate.0)?;
+        let straight_validate = func(instance, store, &functions.straight_validate.0)?;
+        Ok(Exports { functions, instance, memory, realloc: OnceCell::new(), straight_allocate, straight_validate })
     }
 
     pub(crate) fn functions(&self) -> &'i Functions {
@@ -152,13 +215,17 @@ impl<'i> Exports<'i> {
     }
 }
 
+fn func(instance: Instance, store: &mut Store<Memory>, export: &ModuleExport) -> Result<Func> {
+    let function = instance.get_module_export(&mut *store, export).and_then(|found| found.into_func());
+    function.ok_or_else(|| Error::msg("an export is no function"))
+}
+
 fn typed<P: WasmParams, R: WasmResults>(
     instance: Instance,
     store: &mut Store<Memory>,
     export: &ModuleExport,
 ) -> Result<TypedFunc<P, R>> {
-    let function = instance.get_module_export(&mut *store, export).and_then(|found| found.into_func());
-    function.ok_or_else(|| Error::msg("an export is no function"))?.typed(&*store)
+    func(instance, store, export)?.typed(&*store)
 }
 
 /// A call of an instance.
@@ -171,7 +238,15 @@ pub(crate) struct Guest<'g, 'i> {
 impl Room for Guest<'_, '_> {
     fn room(&mut self, align: usize, size: usize) -> Result<u32> {
         let (align, size) = (u32::try_from(align)?, u32::try_from(size)?);
-        let at = self.invoke(&self.exports.realloc, (0, 0, align, size))?;
+        let exports = self.exports;
+        let realloc = match exports.realloc.get() {
+            Some(found) => found,
+            None => {
+                let found = typed(exports.instance, self.store, &exports.functions.realloc)?;
+                exports.realloc.get_or_init(|| found)
+            }
+        };
+        let at = self.invoke(realloc, (0, 0, align, size))?;
         if !at.is_multiple_of(align) {
             return Err(Error::msg("the instance gave room that is not aligned"));
         }
@@ -193,10 +268,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         let called: TypedFunc<P::Params, u32> = typed(self.exports.instance, self.store, &function.call)?;
         let at = self.invoke(&called, params.params())?;
         let answer = self.read(at)?;
-        if let Some(done) = &function.done {
-            let done: TypedFunc<u32, ()> = typed(self.exports.instance, self.store, done)?;
-            self.invoke(&done, at)?;
-        }
+        self.done(function, at)?;
         Ok(answer)
     }
 
@@ -206,23 +278,57 @@ impl<'g, 'i> Guest<'g, 'i> {
         self.invoke(&called, params.params())
     }
 
-    /// The same as [`call`](Guest::call) for `validate`.
-    pub(crate) fn validate<T: Lift>(&mut self, request: [u32; 12]) -> Result<T> {
+    /// Judge an output: straight, where the request is an agent and an output and nothing else.
+    pub(crate) fn validate(&mut self, request: &Request) -> Result<Result<Box<Report>, types::Fault>> {
+        let validate = &self.exports.functions.validate;
+        if !request.is_plain() {
+            let params = self.request(request)?;
+            return self.call(validate, params);
+        }
+        let (agent, output) = (request.agent().as_bytes(), request.output().as_bytes());
+        let (agent_length, length) = (u32::try_from(agent.len())?, u32::try_from(agent.len() + output.len())?);
         let exports = self.exports;
-        let function = &exports.functions.validate;
-        let (called, done) = match exports.validate.get() {
-            Some(found) => found,
-            None => {
-                let done = function.done.as_ref().ok_or_else(|| Error::msg("nothing takes a report back"))?;
-                let called = typed(exports.instance, self.store, &function.call)?;
-                let done = typed(exports.instance, self.store, done)?;
-                exports.validate.get_or_init(|| (called, done))
+        let at = self.number(exports.straight_allocate, (length,), [ValRaw::u32(length)])?;
+        self.write(at as usize, agent)?;
+        self.write(at as usize + agent.len(), output)?;
+        let params = (at, agent_length, length, request.why_finished() as u32);
+        let raw = [params.0, params.1, params.2, params.3].map(ValRaw::u32);
+        let at = self.number(exports.straight_validate, params, raw)?;
+        match self.read::<Result<Accepted, u32>>(at)? {
+            Ok(accepted) => Ok(Ok(Box::new(accepted.into()))),
+            Err(at) => {
+                let answer = self.read(at)?;
+                self.done(validate, at)?;
+                Ok(answer)
             }
+        }
+    }
+
+    /// Call a function of [`Numeric`] numbers, which are given both ways.
+    fn number<P: WasmParams + Send + Sync, const N: usize>(
+        &mut self,
+        function: Func,
+        params: P,
+        mut raw: [ValRaw; N],
+    ) -> Result<u32> {
+        if self.store.data().yields {
+            let function: TypedFunc<P, u32> = function.typed(&*self.store)?;
+            return self.clock.run(function.call_async(&mut *self.store, params));
+        }
+        // SAFETY: the function is one that `Numeric::of` has seen to take `N` numbers and give one, of the module that this is
+        // an instance of; those are in `raw`, and that has room for the result. No number is a reference. The store looks at no
+        // clock, so it need not run on a stack of its own; and nothing of this store runs now, as it is borrowed.
+        unsafe { function.call_unchecked(&mut *self.store, &raw mut raw)? };
+        Ok(raw[0].get_u32())
+    }
+
+    /// Have a function take its answer back.
+    fn done(&mut self, function: &Function, at: u32) -> Result<()> {
+        let Some(done) = &function.done else {
+            return Ok(());
         };
-        let at = self.invoke(called, request.params())?;
-        let answer = self.read(at)?;
-        self.invoke(done, at)?;
-        Ok(answer)
+        let done: TypedFunc<u32, ()> = typed(self.exports.instance, self.store, done)?;
+        self.invoke(&done, at)
     }
 
     fn read<T: Lift>(&self, at: u32) -> Result<T> {

@@ -73,3 +73,29 @@ pub trait Journal {
     /// The text cannot be read.
     fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError>;
 }
+
+impl<J: Journal + ?Sized> Journal for Box<J> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn count(&self) -> u64 {
+        (**self).count()
+    }
+
+    fn lines(&self, from: u64) -> Result<Lines<'_>, JournalError> {
+        (**self).lines(from)
+    }
+
+    fn append(&mut self, expected: u64, lines: &[String]) -> Result<(), JournalError> {
+        (**self).append(expected, lines)
+    }
+
+    fn put(&mut self, blob: Blob, digest: &str, text: &str) -> Result<(), JournalError> {
+        (**self).put(blob, digest, text)
+    }
+
+    fn get(&self, blob: Blob, digest: &str) -> Result<Option<String>, JournalError> {
+        (**self).get(blob, digest)
+    }
+}

@@ -917,7 +917,10 @@ impl<'d> Judge<'d> {
             within(found, id, at, rules.count, count, [|| BrokenRule::MinProperties, || BrokenRule::MaxProperties])
         );
         let waiting = self.waiting.len();
-        let mut judged = self.members(found, id, rules, at, seen.as_deref_mut());
+        let mut judged = match !F::ALL && seen.is_none() && rules.names_few(count) {
+            true => self.named_members(rules, at),
+            false => self.members(found, id, rules, at, seen.as_deref_mut()),
+        };
         let mut next = waiting;
         while (judged || F::ALL) && next < self.waiting.len() {
             let (schema, value) = self.waiting[next];
@@ -1022,6 +1025,18 @@ impl<'d> Judge<'d> {
             demand!(valid, F::ALL && self.lacking(found, id, rules, at));
         }
         valid
+    }
+
+    /// The same where a schema names few members and asks nothing of others, as conditions do: they are looked for.
+    #[inline(never)]
+    fn named_members(&mut self, rules: &'d ObjectRules, at: NodeId) -> bool {
+        rules.members.iter().enumerate().all(|(number, member)| {
+            match (self.document.member(at, rules.names.get(number)), member.schema) {
+                (Some(value), Some(schema)) => self.judge_soon(&mut First, schema, value),
+                (Some(_), None) => true,
+                (None, _) => !member.required,
+            }
+        })
     }
 
     /// Tell which members are missing.

@@ -220,6 +220,11 @@ impl Contract {
         self.strips
     }
 
+    /// Whether nothing is asked of a document but that the schema accepts it.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.items().is_none() && self.allow().is_empty() && self.evidence().is_none()
+    }
+
     pub(crate) fn items(&self) -> Option<&Items> {
         self.items.as_ref()
     }

@@ -15,6 +15,7 @@ mod whole;
 use std::collections::VecDeque;
 
 use crate::{
+    caps::Caps,
     contract::{Contract, Embedded, Extract, Select},
     parse::{self, Broken, Parsed, Span},
     types::Source,
@@ -89,7 +90,19 @@ impl FromIterator<Candidate> for Candidates {
 }
 
 /// A piece of the output, parsed: most often the candidate that is chosen.
-pub(crate) type Read<'t> = (Span, Result<Parsed<'t>, Broken>);
+#[derive(Debug)]
+pub(crate) struct Read<'t> {
+    pub(crate) span: Span,
+    pub(crate) parsed: Result<Parsed<'t>, Broken>,
+    /// Whether the schema accepts it, where that was asked.
+    pub(crate) valid: Option<bool>,
+}
+
+impl<'t> Read<'t> {
+    pub(crate) fn new(output: &'t str, span: Span, caps: &Caps) -> Self {
+        Read { span, parsed: parse::parse(output, span, caps), valid: None }
+    }
+}
 
 /// What an output holds.
 #[derive(Debug, Default)]
@@ -103,29 +116,36 @@ pub(crate) struct Extracted<'t> {
     pub(crate) seen: Seen,
 }
 
-/// The candidates in the output.
-pub(crate) fn extract<'t>(output: &'t str, contract: &Contract) -> Extracted<'t> {
-    let (options, caps) = (contract.extract(), contract.caps());
+/// The whole output, parsed, if it may be JSON and is not too long for it.
+pub(crate) fn whole<'t>(output: &'t str, contract: &Contract) -> Option<Read<'t>> {
+    let (_, text) = text(output);
+    let may_be = can_begin_json(text.of(output)) && text.of(output).len() <= contract.caps().bytes;
+    may_be.then(|| Read::new(output, text, contract.caps()))
+}
+
+/// Where the text of an output begins, and what it is without white space at either end.
+fn text(output: &str) -> (usize, Span) {
     let start = output.len() - output.strip_prefix('\u{feff}').unwrap_or(output).len();
-    let text = trimmed(output, start, output.len());
-    let whole = Candidate { source: Source::Raw, marker: None, span: text };
+    (start, trimmed(output, start, output.len()))
+}
+
+/// The candidates in the output. `read` is what [`whole`] gives.
+pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Read<'t>>) -> Extracted<'t> {
+    let options = contract.extract();
+    let (start, text) = text(output);
     // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
-    let mut read = None;
-    if can_begin_json(text.of(output)) {
-        let is_json = if text.of(output).len() <= caps.bytes {
-            let parsed = parse::parse(output, text, caps);
-            let is_json = parsed.is_ok();
-            read = Some((text, parsed));
-            is_json
-        } else {
-            let (start, end) = (text.start as usize, text.end as usize);
-            parse::strict_end(output, (start, end)) == Ok(end)
-        };
-        if is_json && options.raw_json {
-            return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
+    let is_json = match &read {
+        Some(read) => read.parsed.is_ok(),
+        None => {
+            let end = text.end as usize;
+            can_begin_json(text.of(output)) && parse::strict_end(output, (text.start as usize, end)) == Ok(end)
         }
+    };
+    if is_json && options.raw_json {
+        let whole = Candidate { source: Source::Raw, marker: None, span: text };
+        return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
     }
-    let broken = read.as_ref().and_then(|(span, read)| broken_at(*span, read.as_ref().err()?));
+    let broken = read.as_ref().and_then(|read| broken_at(read.span, read.parsed.as_ref().err()?));
     let scanned = Scanner::new(output, options, contract.is_list()).scan(start, broken);
     let mut extracted = choose_source(output, options, scanned, contract.repairs(), contract.items().is_some());
     extracted.read = read;
@@ -158,13 +178,12 @@ impl<'t> Extracted<'t> {
         if block.span.of(output).len() > contract.caps().bytes {
             return;
         }
-        let parsed = parse::parse(output, block.span, contract.caps());
-        let Err(broken) = &parsed else {
-            self.read = Some((block.span, parsed));
+        let read = Read::new(output, block.span, contract.caps());
+        let broken = read.parsed.as_ref().err().map(|broken| broken_at(block.span, broken));
+        self.read = Some(read);
+        let Some(broken) = broken else {
             return;
         };
-        let broken = broken_at(block.span, broken);
-        self.read = Some((block.span, parsed));
         let (start, end) = (block.span.start as usize, block.span.end as usize);
         let plain = Extract { markers: Vec::new(), untagged: false, ignore: Vec::new(), ..Extract::default() };
         let pieces = Scanner::new(&output[..end], &plain, contract.is_list()).scan(start, broken).whole.candidates;
@@ -262,7 +281,7 @@ mod tests {
     fn found_by<'t>(output: &'t str, members: &str) -> Vec<(Source, &'t str)> {
         let contract = Contract::compile(&format!("{{\"agent\":\"a\",\"schema\":true,{members}}}"));
         let contract = contract.unwrap_or_else(|fault| panic!("{fault:?}"));
-        let candidates = super::extract(output, &contract).candidates;
+        let candidates = super::extract(output, &contract, whole(output, &contract)).candidates;
         let all = (0..candidates.len()).filter_map(|index| candidates.get(index));
         all.map(|candidate| (candidate.source, candidate.span.of(output))).collect()
     }

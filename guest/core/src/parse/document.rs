@@ -18,6 +18,11 @@ impl Span {
     pub(crate) fn of(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
+
+    #[inline(always)]
+    fn start_and_length(self) -> (usize, usize) {
+        (self.start as usize, (self.end as usize).wrapping_sub(self.start as usize))
+    }
 }
 
 /// What a node is.
@@ -80,12 +85,10 @@ impl Node {
         Node { kind: Kind::String, span, a: start as u32, b: length as u32 }
     }
 
-    /// Keep the hash of a name, as it is written, where that is its value.
+    /// A name without escapes, and the hash of it.
     #[inline(always)]
-    pub(super) fn set_hash(&mut self, hash: u32) {
-        if self.a == BORROWED {
-            self.b = hash;
-        }
+    pub(super) fn name(span: Span, hash: u32) -> Self {
+        Node { kind: Kind::String, span, a: BORROWED, b: hash }
     }
 
     /// Where a string's value begins and ends in its text.
@@ -303,7 +306,9 @@ impl<'t> Document<'t> {
 
     /// The value of an object's member.
     pub fn member(&self, id: NodeId, name: &str) -> Option<NodeId> {
-        self.members(id).find(|&(key, _)| self.is_string(key, name)).map(|(_, value)| value)
+        let hash = scan::hash(name.as_bytes());
+        let is_it = |&(key, _): &(NodeId, NodeId)| self.name_hash(key) == hash && self.is_string(key, name);
+        self.members(id).find(is_it).map(|(_, value)| value)
     }
 
     /// The name of the first member of an object that is not among the known ones.
@@ -356,30 +361,34 @@ impl<'t> Document<'t> {
     /// Append a value as JSON text without optional white space. Numbers keep their digits; strings are written
     /// with the fewest escapes (RFC 8259, section 7).
     pub fn write(&self, id: NodeId, out: &mut String) {
+        self.write_to(id, out);
+    }
+
+    fn write_to(&self, id: NodeId, out: &mut impl Out) {
         match self.kind(id) {
             Kind::Array => {
-                out.push('[');
+                out.mark(b'[');
                 let mut first = true;
                 for item in self.items(id) {
                     if !std::mem::take(&mut first) {
-                        out.push(',');
+                        out.mark(b',');
                     }
                     self.write_within(item, out);
                 }
-                out.push(']');
+                out.mark(b']');
             }
             Kind::Object => {
-                out.push('{');
+                out.mark(b'{');
                 let mut first = true;
                 for (name, value) in self.members(id) {
                     if !std::mem::take(&mut first) {
-                        out.push(',');
+                        out.mark(b',');
                     }
                     self.write_scalar(name, out);
-                    out.push(':');
+                    out.mark(b':');
                     self.write_within(value, out);
                 }
-                out.push('}');
+                out.mark(b'}');
             }
             _ => self.write_scalar(id, out),
         }
@@ -387,29 +396,40 @@ impl<'t> Document<'t> {
 
     /// The same for what is in a container: mostly no container, for which nothing is called.
     #[inline(always)]
-    fn write_within(&self, id: NodeId, out: &mut String) {
+    fn write_within(&self, id: NodeId, out: &mut impl Out) {
         match self.kind(id) {
-            Kind::Array | Kind::Object => self.write(id, out),
+            Kind::Array | Kind::Object => self.write_to(id, out),
             _ => self.write_scalar(id, out),
         }
     }
 
     #[inline(always)]
-    fn write_scalar(&self, id: NodeId, out: &mut String) {
+    fn write_scalar(&self, id: NodeId, out: &mut impl Out) {
         let node = &self.nodes[id as usize];
         match node.kind {
             // A string without escapes is written in the fewest already.
-            Kind::String if node.a != BORROWED => crate::text::push_json_string(out, self.string(id)),
-            _ => push_piece(out, self.text, node.span),
+            Kind::String if node.a != BORROWED => out.string(self.string(id)),
+            _ => out.piece(self.text, node.span),
         }
     }
 
     /// The whole document as JSON text without optional white space.
     pub fn minified(&self) -> String {
-        // With room for the last piece to be copied as others are.
-        let mut out = String::with_capacity(self.source(Self::ROOT).len() + SHORT);
-        self.write(Self::ROOT, &mut out);
+        let mut out = String::with_capacity(self.room());
+        self.write_to(Self::ROOT, &mut out);
         out
+    }
+
+    /// The bytes of the same text. To know that they are UTF-8 takes a look at each piece, or at all of them.
+    pub(crate) fn minified_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.room());
+        self.write_to(Self::ROOT, &mut out);
+        out
+    }
+
+    /// Room for the whole document as text, and for the last piece to be copied as others are.
+    fn room(&self) -> usize {
+        self.source(Self::ROOT).len() + SHORT
     }
 
     /// The document without some items or members, each given by its first node and the node after its last one, in
@@ -462,17 +482,67 @@ impl<'t> Document<'t> {
 /// Most pieces of a text are shorter, and copying so many bytes takes less time than a call to copy fewer.
 const SHORT: usize = 32;
 
-/// Append a piece of a text.
-#[inline(always)]
-fn push_piece(out: &mut String, text: &str, span: Span) {
-    let (start, length) = (span.start as usize, (span.end as usize).wrapping_sub(span.start as usize));
-    match text.get(start..start.wrapping_add(SHORT)) {
-        Some(short) if length <= SHORT && short.is_char_boundary(length) => {
-            let end = out.len() + length;
-            out.push_str(short);
-            out.truncate(end);
+/// What a document is written to.
+trait Out {
+    /// Append a bracket, a comma or a colon.
+    fn mark(&mut self, byte: u8);
+
+    /// Append a piece of a text.
+    fn piece(&mut self, text: &str, span: Span);
+
+    /// Append a string, with the escapes that it needs.
+    fn string(&mut self, text: &str);
+}
+
+impl Out for String {
+    #[inline(always)]
+    fn mark(&mut self, byte: u8) {
+        self.push(byte.into());
+    }
+
+    #[inline(always)]
+    fn piece(&mut self, text: &str, span: Span) {
+        let (start, length) = span.start_and_length();
+        match text.get(start..start.wrapping_add(SHORT)) {
+            Some(short) if length <= SHORT && short.is_char_boundary(length) => {
+                let end = self.len() + length;
+                self.push_str(short);
+                self.truncate(end);
+            }
+            _ => self.push_str(span.of(text)),
         }
-        _ => out.push_str(span.of(text)),
+    }
+
+    fn string(&mut self, text: &str) {
+        crate::text::push_json_string(self, text);
+    }
+}
+
+impl Out for Vec<u8> {
+    #[inline(always)]
+    fn mark(&mut self, byte: u8) {
+        self.push(byte);
+    }
+
+    #[inline(always)]
+    fn piece(&mut self, text: &str, span: Span) {
+        let (start, length) = span.start_and_length();
+        match text.as_bytes().get(start..).and_then(<[u8]>::first_chunk::<SHORT>) {
+            Some(short) if length <= SHORT => {
+                let end = self.len() + length;
+                self.extend_from_slice(short);
+                self.truncate(end);
+            }
+            _ => self.extend_from_slice(span.of(text).as_bytes()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn string(&mut self, text: &str) {
+        let mut string = String::with_capacity(text.len() + 2);
+        crate::text::push_json_string(&mut string, text);
+        self.extend_from_slice(string.as_bytes());
     }
 }
 

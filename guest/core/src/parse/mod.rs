@@ -111,6 +111,25 @@ struct Frame {
     node: Option<NodeId>,
     count: u32,
     object: bool,
+    /// The names so far: by either half of their hashes, which of 64 kinds there are.
+    kinds: [u64; 2],
+    /// Whether a name came that may be there twice.
+    repeats: bool,
+}
+
+impl Frame {
+    #[inline(always)]
+    fn new(node: Option<NodeId>, object: bool) -> Self {
+        Frame { node, count: 0, object, kinds: [0; 2], repeats: false }
+    }
+
+    /// Note a name. Another of the same name has the same hash, so both of its kinds are there.
+    #[inline(always)]
+    fn named(&mut self, hash: u32) {
+        let [a, b] = [1_u64 << (hash % 64), 1 << (hash >> 16) % 64];
+        self.repeats |= self.kinds[0] & a != 0 && self.kinds[1] & b != 0;
+        self.kinds = [self.kinds[0] | a, self.kinds[1] | b];
+    }
 }
 
 struct Parser<'t, 'c> {
@@ -129,7 +148,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         let bytes = &text.as_bytes()[..span.end as usize];
         let at = span.start as usize;
         // The buffer of nodes comes last, where it can grow without being moved.
-        let (stack, names) = (Vec::with_capacity(16), Vec::with_capacity(16));
+        let stack = Vec::with_capacity(16);
         let nodes = Vec::with_capacity(nodes);
         Parser {
             bytes,
@@ -138,7 +157,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             stack,
             caps,
             findings: Vec::new(),
-            names,
+            names: Vec::new(),
         }
     }
 
@@ -204,7 +223,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     fn value(&mut self) -> Result<(), &'static str> {
         let bytes = self.bytes;
         let mut at = self.at;
-        let mut frame = Frame { node: Some(Document::ROOT), count: 0, object: false };
+        let mut frame = Frame::new(Some(Document::ROOT), false);
         let result = 'value: loop {
             at += scan::white_space(&bytes[at..]);
             let keeps = frame.node.is_some();
@@ -214,7 +233,7 @@ impl<'t, 'c> Parser<'t, 'c> {
                     let object = *bracket == b'{';
                     let node =
                         if keeps { self.open(if object { Kind::Object } else { Kind::Array }, at) } else { None };
-                    self.stack.push(std::mem::replace(&mut frame, Frame { node, count: 0, object }));
+                    self.stack.push(std::mem::replace(&mut frame, Frame::new(node, object)));
                     at += 1;
                     at += scan::white_space(&bytes[at..]);
                     if bytes.get(at) == Some(if object { &b'}' } else { &b']' }) {
@@ -319,7 +338,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             if count > self.caps.object_members {
                 self.found(FindingKind::ObjectMembers, id);
             }
-            if count > 1 {
+            if frame.repeats {
                 self.duplicates(id);
             }
         } else if count > self.caps.array_items {
@@ -328,25 +347,22 @@ impl<'t, 'c> Parser<'t, 'c> {
     }
 
     /// Find members of an object that bear a name an earlier one has.
+    #[inline(never)]
     fn duplicates(&mut self, object: NodeId) {
         let document = &self.document;
         let mut names = std::mem::take(&mut self.names);
         names.clear();
-        // Which of 64 kinds of hashes there are: a name of a kind of its own is the first of its name.
-        let mut kinds = 0_u64;
         let mut repeated = Vec::new();
         let few = self.document.count(object) <= FEW_NAMES;
         for (name, _) in document.members(object) {
             let hash = document.name_hash(name);
-            let kind = 1 << (hash % 64);
-            let is_repeated = few && kinds & kind != 0 && {
+            let is_repeated = few && {
                 let text = document.string(name);
                 names.iter().any(|&(earlier, other)| other == hash && document.is_string(earlier, text))
             };
             if is_repeated {
                 repeated.push(name);
             }
-            kinds |= kind;
             names.push((name, hash));
         }
         if !few {
@@ -372,12 +388,26 @@ impl<'t, 'c> Parser<'t, 'c> {
         if bytes.get(*at) != Some(&b'"') {
             return Err(expected);
         }
-        let start = *at + 1;
-        self.string(at, frame.node.is_some())?;
-        frame.count += 1;
-        if let (Some(_), Some(name)) = (frame.node, self.document.nodes.last_mut()) {
-            name.set_hash(scan::hash(&bytes[start..*at - 1]));
+        let (start, keeps) = (*at, frame.node.is_some());
+        let end = start + 1 + scan::plain(&bytes[start + 1..]);
+        if bytes.get(end) == Some(&b'"') {
+            *at = end + 1;
+            if keeps {
+                let hash = scan::hash(&bytes[start + 1..end]);
+                frame.named(hash);
+                let node = self.push(Node::name(Span::new(start, *at), hash));
+                self.string_cap(node, end - start - 1);
+            }
+        } else {
+            self.at = end;
+            let read = self.other_string(start, keeps);
+            *at = self.at;
+            read?;
+            if keeps {
+                frame.named(self.document.name_hash(self.document.nodes.len() as NodeId - 1));
+            }
         }
+        frame.count += 1;
         *at += scan::white_space(&bytes[*at..]);
         if bytes.get(*at) != Some(&b':') {
             return Err("':'");

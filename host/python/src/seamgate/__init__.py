@@ -8,71 +8,86 @@ why there is none. A rejected output is data, a `Report`; where no verdict can b
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any
 
-from ._contracts import read_contract
-from ._decisions import (
-    Approval,
-    Ask,
-    Call,
-    Decision,
-    Facts,
-    Found,
-    Freshness,
-    HiddenTool,
-    Instruction,
-    Observation,
-    ProfileInfo,
-    Provenance,
-    Reason,
-    Shown,
-    Step,
-    Surface,
-    SurfaceTool,
-    ToolResult,
-)
-from ._faults import FileError, LoadError, SeamgateError, SeamgateFault
-from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
-from ._limits import Limits, Usage
-from ._loop import Loop
-from ._parser import ContractRegistry, ParseResult, ResultParser
-from ._profiles import read_profile
-from ._report import Report
-from ._types import (
-    Candidate,
-    Change,
-    ChangeKind,
-    Confidence,
-    ContractInfo,
-    Disposition,
-    ErrorKind,
-    FaultCode,
-    Finish,
-    Item,
-    LintWarning,
-    MergeOutcome,
-    MergeStep,
-    OutputError,
-    Quarantined,
-    QuarantineReason,
-    ReportDocument,
-    Source,
-    Span,
-    Violation,
-    Wanted,
-)
+from ._backend import backend as backend
+
+if TYPE_CHECKING:
+    from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
+    from ._bake import bake
+    from ._contracts import read_contract
+    from ._decisions import (
+        Approval,
+        Ask,
+        Call,
+        Decision,
+        Facts,
+        Found,
+        Freshness,
+        HiddenTool,
+        Instruction,
+        Observation,
+        ProfileInfo,
+        Provenance,
+        Reason,
+        Shown,
+        Step,
+        Surface,
+        SurfaceTool,
+        ToolResult,
+    )
+    from ._faults import BackendError, FileError, JournalError, LoadError, SeamgateError, SeamgateFault
+    from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
+    from ._harness import Outcome, Produced
+    from ._limits import Limits, Usage
+    from ._loop import Loop
+    from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
+    from ._profiles import read_profile
+    from ._report import Report
+    from ._runs import Journal, Run
+    from ._session import Completed, DeadEnd, Progress, Session
+    from ._types import (
+        Candidate,
+        Change,
+        ChangeKind,
+        Confidence,
+        ContractInfo,
+        Disposition,
+        ErrorKind,
+        FaultCode,
+        Finish,
+        Item,
+        LintWarning,
+        MergeOutcome,
+        MergeStep,
+        OutputError,
+        Quarantined,
+        QuarantineReason,
+        ReportDocument,
+        Source,
+        Span,
+        Violation,
+        Wanted,
+    )
 
 __all__ = [
+    "Accepted",
     "Answer",
     "Approval",
     "Ask",
+    "AskResult",
+    "Attempt",
+    "BackendError",
     "Call",
     "Candidate",
     "Change",
     "ChangeKind",
+    "Completed",
     "Confidence",
     "Contract",
     "ContractInfo",
     "ContractRegistry",
+    "DeadEnd",
     "Decision",
     "Disposition",
     "ErrorKind",
@@ -88,6 +103,8 @@ __all__ = [
     "Instance",
     "Instruction",
     "Item",
+    "Journal",
+    "JournalError",
     "Limits",
     "LintWarning",
     "Lists",
@@ -95,27 +112,40 @@ __all__ = [
     "Loop",
     "MergeOutcome",
     "MergeStep",
+    "Messages",
+    "NotParsed",
     "Observation",
+    "Outcome",
     "Output",
     "OutputError",
     "ParseResult",
+    "Parsed",
+    "Partial",
+    "Produced",
     "Profile",
     "ProfileInfo",
+    "Progress",
+    "Prompt",
     "Provenance",
     "QuarantineReason",
     "Quarantined",
     "Reason",
+    "Refused",
+    "Rejected",
     "Report",
     "ReportDocument",
     "Request",
     "ResultParser",
+    "Run",
     "SeamgateError",
     "SeamgateFault",
     "Seen",
+    "Session",
     "Shown",
     "Source",
     "Span",
     "Step",
+    "Stop",
     "Surface",
     "SurfaceTool",
     "ToolResult",
@@ -123,14 +153,134 @@ __all__ = [
     "Verdict",
     "Violation",
     "Wanted",
+    "__version__",
+    "ask",
+    "ask_async",
+    "backend",
+    "bake",
     "read_contract",
     "read_profile",
     "validate",
 ]
 
+# Where each name is. A module is imported when somebody asks for a name of it: to import all takes longer than to make
+# a gate.
+_MODULES = {
+    name: module
+    for module, names in {
+        "_ask": [
+            "Accepted",
+            "AskResult",
+            "Attempt",
+            "Messages",
+            "Partial",
+            "Prompt",
+            "Refused",
+            "Rejected",
+            "Stop",
+            "ask",
+            "ask_async",
+        ],
+        "_bake": ["bake"],
+        "_contracts": ["read_contract"],
+        "_decisions": [
+            "Approval",
+            "Ask",
+            "Call",
+            "Decision",
+            "Facts",
+            "Found",
+            "Freshness",
+            "HiddenTool",
+            "Instruction",
+            "Observation",
+            "ProfileInfo",
+            "Provenance",
+            "Reason",
+            "Shown",
+            "Step",
+            "Surface",
+            "SurfaceTool",
+            "ToolResult",
+        ],
+        "_faults": ["BackendError", "FileError", "JournalError", "LoadError", "SeamgateError", "SeamgateFault"],
+        "_gate": [
+            "Answer",
+            "Contract",
+            "Evidence",
+            "Gate",
+            "Instance",
+            "Lists",
+            "Output",
+            "Profile",
+            "Request",
+            "Seen",
+            "Verdict",
+        ],
+        "_harness": ["Outcome", "Produced"],
+        "_limits": ["Limits", "Usage"],
+        "_loop": ["Loop"],
+        "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],
+        "_profiles": ["read_profile"],
+        "_report": ["Report"],
+        "_runs": ["Journal", "Run"],
+        "_session": ["Completed", "DeadEnd", "Progress", "Session"],
+        "_types": [
+            "Candidate",
+            "Change",
+            "ChangeKind",
+            "Confidence",
+            "ContractInfo",
+            "Disposition",
+            "ErrorKind",
+            "FaultCode",
+            "Finish",
+            "Item",
+            "LintWarning",
+            "MergeOutcome",
+            "MergeStep",
+            "OutputError",
+            "QuarantineReason",
+            "Quarantined",
+            "ReportDocument",
+            "Source",
+            "Span",
+            "Violation",
+            "Wanted",
+        ],
+    }.items()
+    for name in names
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """A name of this package, for the first time."""
+        if name == "__version__":
+            from importlib import metadata
+
+            value = metadata.version("seamgate")
+        elif name in _MODULES:
+            from importlib import import_module
+
+            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+__version__: str
+
 
 @functools.cache
-def _gate() -> Gate:
+def _shared() -> Gate:
+    from ._gate import Gate
+
     return Gate()
 
 
@@ -138,7 +288,7 @@ def validate(
     contract: Contract,
     output: Output,
     *,
-    finish: Finish | str = Finish.UNKNOWN,
+    finish: Finish | str = "unknown",
     lists: Lists | None = None,
     evidence: Evidence | None = None,
 ) -> Report:
@@ -149,4 +299,4 @@ def validate(
     Raises:
         LoadError: The gate cannot be made.
     """
-    return _gate().validate(contract, output, finish=finish, lists=lists, evidence=evidence).report
+    return _shared().validate(contract, output, finish=finish, lists=lists, evidence=evidence).report

@@ -44,5 +44,28 @@ class FileError(SeamgateError):
     """A contract or a profile cannot be read from disk."""
 
 
+class JournalError(SeamgateError):
+    """The journal of a run cannot be read, or not be written. Nothing that it had is lost.
+
+    Attributes:
+        kind: `conflict`: another writer was there, so open the run again. `busy`: another process holds its lock.
+            `exists`: it has a run already. `empty`: it has none. `newer`: a later seamgate wrote it. `other`: its run
+            is of another profile or component. `damaged`: a line or an artifact is not as it was written. `failed`: the
+            system does not let it be read or written.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class BackendError(SeamgateError):
+    """What was asked for only the native backend has, and this platform has no native wheel."""
+
+
 class LoadError(SeamgateError):
     """A gate cannot be made: the component is none, or not a validator, or does not answer."""

@@ -32,7 +32,7 @@ class Limits:
         timeout: Wall clock for each call, in seconds, kept to some 20 ms. The net under the fuel. Default: 5.
         output_bytes: Longest output, in bytes of UTF-8; looked at before the sandbox is entered. Default: 8 MiB.
         stack: The stack of an instance, in bytes; at most 4 MiB. The thread that calls must have as much and 256 KiB
-            more. Default: 512 KiB.
+            more. Default: 512 KiB. The native backend has no other.
 
     Raises:
         TypeError: A limit is not a number.
@@ -79,15 +79,16 @@ def _whole(name: str, value: object, least: int, most: int) -> None:
 class Usage:
     """What one call used. Beside the report, never inside it.
 
-    The memory is not here, as it is in Rust: Wasmtime for Python does not say it of a component.
-
     Attributes:
         fuel: Fuel used.
         elapsed: Wall clock from entering the sandbox to leaving it, in seconds.
         component: Which component used it: `sha256:` and the digest of its bytes. Fuel is comparable only under the
             same one.
+        memory: The most linear memory that the instance had, in bytes. None with the backend `wasmtime`, which does not
+            say it.
     """
 
     fuel: int
     elapsed: float
     component: str
+    memory: int | None = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from . import _json
 from ._faults import SeamgateFault
 from ._types import Violation
 
@@ -19,6 +21,9 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_VIOLATIONS = 100
 _MOST_RECEIVED = 256
 _MOST_MESSAGE = 512
+
+# The keyword of a violation where a validator failed, and did not say what is wrong.
+FAILED = "validator"
 
 
 class Model:
@@ -38,21 +43,23 @@ class Model:
         try:
             return self._adapter.validate_json(document), ()
         except ValidationError as error:
+            value = _json.parse(document)
             found = error.errors(include_url=False, include_context=False)
             return None, tuple(
-                _violation(each["loc"], each["type"], each["msg"], each["input"]) for each in found[:_MOST_VIOLATIONS]
+                _violation(value, each["loc"], each["type"], each["msg"]) for each in found[:_MOST_VIOLATIONS]
             )
         except Exception as error:
             # A validator that fails in another way accepts nothing either.
-            return None, (_violation((), "validator", f"the model failed: {type(error).__name__}: {error}", ""),)
+            message = f"the model failed: {type(error).__name__}: {error}"
+            return None, (_violation(_json.parse(document), (), FAILED, message),)
 
 
 @functools.lru_cache(maxsize=256)
-def _cached(of: Any) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+def _cached(of: Any) -> tuple[TypeAdapter[Any], str]:
     return _made(of)
 
 
-def _made(of: Any) -> tuple[TypeAdapter[Any], dict[str, Any]]:
+def _made(of: Any) -> tuple[TypeAdapter[Any], str]:
     try:
         from pydantic import PydanticUserError, TypeAdapter
     except ImportError:
@@ -62,22 +69,38 @@ def _made(of: Any) -> tuple[TypeAdapter[Any], dict[str, Any]]:
         ) from None
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(of)
-        return adapter, adapter.json_schema(mode="validation")
+        return adapter, _json.text(adapter.json_schema(mode="validation"))
     except PydanticUserError as error:
         raise SeamgateFault("bad_contract", f"{of!r} has no JSON Schema: {error.message}") from None
 
 
-def _violation(place: Sequence[int | str], keyword: str, message: str, received: object) -> Violation:
-    path = "$" + "".join(_step(part) for part in place)
-    pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in place)
+def _violation(value: Any, place: Sequence[int | str], keyword: str, message: str) -> Violation:
+    """What Pydantic found, in the words of a report."""
+    path, pointer = "$", ""
+    for at, part in enumerate(place):
+        if isinstance(value, dict) and str(part) in value:
+            part = str(part)
+            value = value[part]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        elif keyword == "missing" and at + 1 == len(place):
+            value = None
+        else:
+            # Pydantic also names what is not in the document: a type of a union, a function.
+            continue
+        path += _step(part)
+        pointer += "/" + str(part).replace("~", "~0").replace("/", "~1")
     message = _cut(message, _MOST_MESSAGE)
-    return Violation(path, keyword, message, _cut(repr(received), _MOST_RECEIVED), message, pointer, "", None)
+    received = "" if keyword == "missing" else _cut(json.dumps(value, ensure_ascii=False), _MOST_RECEIVED)
+    return Violation(path, keyword, message, received, message, pointer, "", None)
 
 
 def _step(part: int | str) -> str:
     if isinstance(part, int):
         return f"[{part}]"
-    return f".{part}" if _NAME.fullmatch(part) else "['" + part.replace("\\", "\\\\").replace("'", "\\'") + "']"
+    if _NAME.fullmatch(part):
+        return f".{part}"
+    return "['" + _cut(part.replace("\\", "\\\\").replace("'", "\\'"), _MOST_RECEIVED) + "']"
 
 
 def _cut(text: str, most: int) -> str:

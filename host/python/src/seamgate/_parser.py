@@ -3,40 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, overload
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, TypeVar, Union, overload
 
-from . import _json, _models
+from . import _json
+from ._feedback import feedback
 from ._gate import Contract, Evidence, Gate, Lists, Output
+from ._models import Model
 from ._report import Report
+from ._schemas import Compiled, compiled, contract_of
 from ._types import ContractInfo, Finish, Violation
 
 T = TypeVar("T")
 D = TypeVar("D", covariant=True)
 
-_AGENT = "parse-with-schema"
+
+@dataclass(frozen=True)
+class Parsed(Generic[D]):
+    """An output that is accepted, by the gate and by the model where one was given. It is true.
+
+    Attributes:
+        success: Whether it is accepted.
+        data: The validated document, an instance of the model where one was given.
+        raw: The output as text.
+        validation_errors: None.
+        extraction_error: None.
+        report: The gate's report.
+    """
+
+    data: D
+    raw: str = field(repr=False)
+    report: Report = field(repr=False)
+    success: Literal[True] = True
+    validation_errors: tuple[()] = ()
+    extraction_error: None = None
+
+    def __bool__(self) -> Literal[True]:
+        return True
 
 
 @dataclass(frozen=True)
-class ParseResult(Generic[D]):
-    """What became of an output that was to be parsed.
+class NotParsed(Generic[D]):
+    """An output that is not accepted. It is false. A partial one is not accepted: `data` is there, and `report` says
+    what to look at before its use.
 
     Attributes:
-        success: Whether the output is accepted, by the gate and by the model where one was given. A partial output is
-            not: `data` is there, and `report` says what to look at before its use.
-        data: The validated document, an instance of the model where one was given; None where there is none.
+        success: Whether it is accepted.
+        data: The validated document of a partial output, an instance of the model where one was given; else None.
         raw: The output as text.
         validation_errors: What is wrong with a document that was found and read.
         extraction_error: Why no document could be read, in a sentence.
         report: The gate's report. It may accept what the model's own validators then rejected.
+        feedback: What to tell the agent, also of what the model's own validators rejected.
     """
 
-    success: bool
     data: D | None
     raw: str = field(repr=False)
+    report: Report = field(repr=False)
     validation_errors: tuple[Violation, ...]
     extraction_error: str | None
-    report: Report = field(repr=False)
+    feedback: str = field(repr=False)
+    success: Literal[False] = False
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+ParseResult = Union[Parsed[T], NotParsed[T]]  # noqa: UP007 - a type with a parameter, in Python 3.10
+"""What became of an output that was to be parsed. `success` says which of the two it is, and so the type of `data`."""
 
 
 class ContractRegistry:
@@ -108,7 +142,7 @@ class ResultParser:
     def parse_with_schema(
         self, output: Output, schema: Any, *, finish: Finish | str = Finish.UNKNOWN
     ) -> ParseResult[Any]:
-        """Judge an output by a schema, without a contract of one's own.
+        """Judge an output by a schema, without a contract of one's own. A schema is compiled once.
 
         Args:
             output: What the agent produced.
@@ -121,34 +155,35 @@ class ResultParser:
             SeamgateFault: `bad_contract` where the schema cannot be used; or a limit was passed.
             ImportError: The schema is a type, and Pydantic is not installed.
         """
-        gate = self.registry.gate
+        made, model = self._compiled(schema)
+        report = made.gate.validate(made.info.agent, output, finish=finish).report
+        if model is None or report.output_json is None:
+            return _result(report)
+        instance, violations = model.read(report.output_json)
+        if not violations:
+            return replace(_result(report), data=instance)
+        return NotParsed(None, report.raw, report, violations, None, feedback(violations))
+
+    def describe_schema(self, schema: Any) -> str:
+        """Text for an agent's prompt: what its output must be for `parse_with_schema`.
+
+        Args and errors are those of `parse_with_schema`.
+        """
+        made, _ = self._compiled(schema)
+        return made.gate.describe(made.info.agent)
+
+    def _compiled(self, schema: Any) -> tuple[Compiled, Model | None]:
+        limits = self.registry.gate.limits
         if isinstance(schema, (Mapping, bool)):
             schema = dict(schema) if isinstance(schema, Mapping) else schema
-            return _result(gate.validate({"agent": _AGENT, "schema": schema}, output, finish=finish).report)
-        model = _models.Model(schema)
+            return compiled(contract_of(_json.text(schema)), limits), None
+        model = Model(schema)
         # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
-        contract = {"agent": _AGENT, "schema": model.schema, "patterns": "backtracking"}
-        report = gate.validate(_json.text(contract), output, finish=finish).report
-        result = _result(report)
-        if report.output_json is None:
-            return result
-        instance, violations = model.read(report.output_json)
-        return ParseResult(
-            success=result.success and not violations,
-            data=instance,
-            raw=result.raw,
-            validation_errors=violations,
-            extraction_error=None,
-            report=report,
-        )
+        return compiled(contract_of(model.schema, '"patterns":"backtracking",'), limits), model
 
 
 def _result(report: Report) -> ParseResult[Any]:
-    return ParseResult(
-        success=report.success,
-        data=report.data,
-        raw=report.raw,
-        validation_errors=report.validation_errors,
-        extraction_error=report.extraction_error,
-        report=report,
-    )
+    if report.success:
+        return Parsed(report.data, report.raw, report)
+    errors, error = report.validation_errors, report.extraction_error
+    return NotParsed(report.data, report.raw, report, errors, error, report.feedback)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import types
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _json
 from ._types import Disposition, ErrorKind, ReportDocument, Span, Violation
+
+if TYPE_CHECKING:
+    from . import _native
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Report(ReportDocument):
-    """The verdict on one output. Data, never an exception.
+    """The verdict on one output. Data, never an exception. It is true where the output is accepted, as `success` is.
 
     Integers in `output` are exact, other numbers are floats: `output_json` has the digits that were written.
 
@@ -31,6 +35,37 @@ class Report(ReportDocument):
     json: str = field(repr=False, compare=False)
     output_json: str | None = field(repr=False, compare=False)
     raw: str = field(repr=False, compare=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A member of a report that the native module holds, made when somebody asks for it."""
+            members = self.__dict__
+            handle = members.get("_handle")
+            if handle is None or name not in _LAZY:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            if name == "disposition":
+                value = _DISPOSITIONS[handle.disposition]
+            elif name == "output":
+                text = handle.output
+                value = None if text is None else _json.parse(text)
+            elif name == "output_json":
+                value = handle.output
+            elif name == "feedback":
+                value = handle.feedback
+            elif name == "raw":
+                value = _raw(members["_output"])
+            elif name == "json":
+                value = handle.json()
+            else:
+                whole = Report.from_json(self.json).__dict__
+                members.update({member: whole[member] for member in whole if member not in members and member != "raw"})
+                return members[name]
+            members[name] = value
+            return value
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _LAZY}
 
     @classmethod
     def from_json(cls, text: str, raw: str = "") -> Report:
@@ -49,7 +84,7 @@ class Report(ReportDocument):
             given[name], texts[name] = value, source
         if list(given) != _MEMBERS:
             raise ValueError(f"a report has the members {', '.join(_MEMBERS)}, in this order")
-        read = {name: _FROM[name](value, name) for name, value in given.items()}
+        read = {name: _from()[name](value, name) for name, value in given.items()}
         emits = read["disposition"] in (Disposition.ACCEPTED, Disposition.PARTIAL)
         if not emits and read["output"] is not None:
             raise ValueError("`output` is there where nothing is emitted")
@@ -61,6 +96,9 @@ class Report(ReportDocument):
     def success(self) -> bool:
         """Whether the output is accepted as it stands. A partial one is not: somebody should look before its use."""
         return self.disposition is Disposition.ACCEPTED
+
+    def __bool__(self) -> bool:
+        return self.success
 
     @property
     def data(self) -> Any:
@@ -155,5 +193,31 @@ def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: A
     return cls(**{name: fields[name](of, name) for name, of in value.items()})
 
 
-_FROM = {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
-_MEMBERS = list(_FROM)
+@functools.cache
+def _from() -> dict[str, Converter]:
+    """What makes each member of a report. Not at import: it takes milliseconds."""
+    return {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
+
+
+_MEMBERS = [field.name for field in dataclasses.fields(ReportDocument)]
+_LAZY = frozenset([*_MEMBERS, "json", "output_json", "raw"])
+_DISPOSITIONS = {word.value: word for word in Disposition}
+
+
+def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
+    """A report that the native module holds. Its members are made when somebody asks for them."""
+    report = object.__new__(Report)
+    members = report.__dict__
+    members["_handle"] = handle
+    members["_output"] = output
+    return report
+
+
+def _raw(output: str | bytes) -> str:
+    if isinstance(output, str):
+        try:
+            output.encode()
+            return output
+        except UnicodeEncodeError:
+            output = output.encode("utf-8", "surrogatepass")
+    return output.decode(errors="replace")

@@ -1,0 +1,21 @@
+"""What all recipes of `ask` want of a model: an order, of something that is in stock."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, Field
+
+STOCK = {"A-7", "B-2"}
+
+
+def in_stock(sku: str) -> str:
+    """What JSON Schema cannot say. What it raises is told to the model."""
+    if sku not in STOCK:
+        raise ValueError("must be in stock")
+    return sku
+
+
+class Order(BaseModel):
+    """One order of a customer."""
+
+    sku: Annotated[str, AfterValidator(in_stock)] = Field(description="Stock number")
+    count: int = Field(ge=1, description="How many pieces")

@@ -1,0 +1,112 @@
+//! The shortest way to a verdict, for a host that calls the core module itself (`host/src/exports/module.rs`).
+//!
+//! What most requests are is an agent and an output, and what most come to is that the output is one valid document. For those,
+//! one text comes in and a few words go out. All other answers are those of the interface, as the canonical ABI gives them.
+
+use std::{
+    alloc::{Layout, alloc},
+    cell::Cell,
+};
+
+use seamgate_core as core;
+
+use super::{
+    allocator::{begin_call, one_call},
+    bindings::exports::seamgate::validator::{types, validate},
+    convert,
+    validator::REGISTRY,
+};
+
+/// What [`straight_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
+/// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), a `span`, and a document (`string`).
+/// In place of it the number is the address of what the interface's `validate` gives.
+type Answer = [usize; 12];
+
+thread_local! {
+    static ANSWER: Cell<Answer> = const { Cell::new([0; 12]) };
+    /// The document that it names, until the next call.
+    static DOCUMENT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    /// A verdict that is to be given as the interface gives it.
+    static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
+}
+
+/// Room for a request of so many bytes, for the next [`straight_validate`]; 0 where there is none.
+#[unsafe(no_mangle)]
+extern "C" fn straight_allocate(length: usize) -> *mut u8 {
+    DOCUMENT.take();
+    begin_call();
+    match Layout::array::<u8>(length.max(1)) {
+        // SAFETY: its size is not zero.
+        Ok(layout) => unsafe { alloc(layout) },
+        Err(_) => std::ptr::null_mut(),
+    }
+}
+
+/// Judge an output. The first `agent` of the `length` bytes of the request are the agent, all others the output. There are
+/// neither lists nor evidence, and the output is as the producer sent it.
+///
+/// # Safety
+///
+/// `request` must be what [`straight_allocate`] gave for this `length`, holding two texts in UTF-8 of which the first has so many
+/// bytes, and is given away. `finish` must be the number of a case of `finish`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn straight_validate(request: *mut u8, agent: usize, length: usize, finish: u32) -> *const Answer {
+    // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
+    // the length is zero.
+    let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };
+    let (agent, output) = request.split_at(agent);
+    // SAFETY: the caller's promise.
+    let (agent, output) = unsafe { (str::from_utf8_unchecked(agent), str::from_utf8_unchecked(output)) };
+    // SAFETY: the caller's promise.
+    let finish = unsafe { types::Finish::_lift(finish as u8) };
+    let finish = convert::finish_back(finish);
+    one_call(|| {
+        let request = core::Request { output, finish, ..core::Request::default() };
+        let other = REGISTRY.with_borrow(|registry| match registry.verdict(agent, &request) {
+            Ok(core::Verdict::Accepted(accepted)) => {
+                accept(accepted);
+                None
+            }
+            Ok(core::Verdict::Report(report)) => Some(Ok(*report)),
+            Err(fault) => Some(Err(fault)),
+        });
+        if let Some(other) = other {
+            MADE.set(Some(other));
+            // SAFETY: no text, no list and no number: of each a dangling address, aligned, and no length.
+            let made = unsafe {
+                let (text, list) = (std::ptr::dangling_mut::<u8>(), std::ptr::dangling_mut::<usize>().cast());
+                validate::_export_validate_cabi::<Made>(text, 0, text, 0, 0, list, 0, 0, list, 0, 0, 0)
+            };
+            ANSWER.set([1, made.addr(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        }
+    });
+    ANSWER.with(Cell::as_ptr)
+}
+
+fn accept(accepted: core::Accepted) {
+    let core::Accepted { contract, span, output } = accepted;
+    let text = |text: &[u8]| (text.as_ptr().addr(), text.len());
+    let (agent, digest) = (text(contract.agent().as_bytes()), text(contract.digest().as_bytes()));
+    let document = text(&output);
+    let id = contract.schema_id();
+    let (is_some, id) = (usize::from(id.is_some()), id.map_or((0, 0), |id| text(id.as_bytes())));
+    let (start, end) = (span.start as usize, span.end as usize);
+    DOCUMENT.set(output);
+    ANSWER.set([0, agent.0, agent.1, is_some, id.0, id.1, digest.0, digest.1, start, end, document.0, document.1]);
+}
+
+/// Gives a verdict that was made.
+struct Made;
+
+impl validate::Guest for Made {
+    fn validate(_: types::Request) -> Result<types::Report, types::Fault> {
+        match MADE.take() {
+            Some(made) => made.map(convert::report).map_err(convert::fault),
+            None => unreachable!("it was made"),
+        }
+    }
+
+    fn validate_with(_: String, _: types::Request) -> Result<types::Report, types::Fault> {
+        unreachable!("nobody calls it")
+    }
+}

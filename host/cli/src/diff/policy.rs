@@ -1,0 +1,82 @@
+//! What changed in a contract around its schema, and whom it may break.
+
+use serde_json::{Map, Value, json};
+
+use super::changes::{Change, Way};
+
+/// Whether the policy alone breaks nobody, and what changed.
+pub(super) struct Policy {
+    /// What OLD accepts, NEW accepts, as far as the policy goes.
+    pub(super) for_producers: bool,
+    /// What NEW lets through, OLD would let through, as far as the policy goes.
+    pub(super) for_consumers: bool,
+    pub(super) changes: Vec<Change>,
+}
+
+/// The limits, with their defaults.
+const CAPS: [(&str, u64); 5] =
+    [("bytes", 1_048_576), ("depth", 64), ("string_bytes", 65_536), ("array_items", 10_000), ("object_members", 1_000)];
+
+/// Members that decide which outputs are taken. A document that is let through is valid whatever they say.
+const OF_OUTPUTS: [&str; 4] = ["extract", "repair", "patterns", "refusal"];
+
+/// Members that decide which documents are let through.
+const OF_DOCUMENTS: [&str; 3] = ["items", "evidence", "jtd"];
+
+pub(super) fn compare(old: &Value, new: &Value) -> Policy {
+    let mut policy = Policy { for_producers: true, for_consumers: true, changes: Vec::new() };
+    for (name, default) in CAPS {
+        let cap =
+            |contract: &Value| contract.pointer(&format!("/caps/{name}")).and_then(Value::as_u64).unwrap_or(default);
+        let (was, is) = (cap(old), cap(new));
+        policy.note(Way::of(was <= is, is <= was), &format!("/caps/{name}"), Some(json!(was)), Some(json!(is)));
+    }
+    let rules = |contract: &Value| contract.get("allow").and_then(Value::as_array).cloned().unwrap_or_default();
+    let (was, is) = (rules(old), rules(new));
+    let has_all = |of: &[Value], all: &[Value]| all.iter().all(|rule| of.contains(rule));
+    let way = Way::of(has_all(&was, &is), has_all(&is, &was));
+    policy.note(way, "/allow", old.get("allow").cloned(), new.get("allow").cloned());
+    for name in OF_DOCUMENTS.into_iter().chain(OF_OUTPUTS).chain(["unknown_members", "formats", "agent"]) {
+        let (was, is) = (member(old, name), member(new, name));
+        if was == is {
+            continue;
+        }
+        let producers = policy.for_producers;
+        let consumers = policy.for_consumers;
+        let way = match (name, is.as_ref().and_then(Value::as_str)) {
+            ("unknown_members", Some("strip")) | ("formats", Some("annotate")) => Way::Wider,
+            ("unknown_members" | "formats", _) => Way::Narrower,
+            _ => Way::Changed,
+        };
+        policy.note(Some(way), &format!("/{name}"), was, is);
+        // Whom it may break. What is not named here is of the schema, which decides, or of nobody.
+        policy.for_producers = producers && !OF_DOCUMENTS.contains(&name) && !OF_OUTPUTS.contains(&name);
+        policy.for_consumers = consumers && !OF_DOCUMENTS.contains(&name);
+    }
+    policy
+}
+
+/// A member, or what its default is: a member that says the default changes nothing.
+fn member(contract: &Value, name: &str) -> Option<Value> {
+    let value = contract.get(name).cloned();
+    let default = match name {
+        "repair" => "none",
+        "patterns" => "linear",
+        "unknown_members" => "reject",
+        "formats" => "assert",
+        "extract" => return value.or_else(|| Some(Value::Object(Map::new()))),
+        _ => return value,
+    };
+    value.or_else(|| Some(json!(default)))
+}
+
+impl Policy {
+    fn note(&mut self, way: Option<Way>, pointer: &str, old: Option<Value>, new: Option<Value>) {
+        let Some(way) = way else {
+            return;
+        };
+        self.for_producers &= way == Way::Wider;
+        self.for_consumers &= way == Way::Narrower;
+        self.changes.push(Change { pointer: pointer.to_owned(), way, old, new });
+    }
+}

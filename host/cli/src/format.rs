@@ -1,0 +1,411 @@
+//! What was found in files, written for people, programs, editors and CI: `--format`.
+
+use std::{fmt::Write, rc::Rc, time::Duration};
+
+use annotate_snippets::{Element, Level as Drawn};
+use seamgate::Span;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::{
+    picture::{marked, rendered},
+    safe::safe,
+};
+
+/// How what was found is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people: each place with its line, drawn
+    Text,
+    /// One JSON document
+    Json,
+    /// Workflow commands of GitHub Actions, which mark lines of a change
+    Github,
+    /// SARIF 2.1.0, for editors and code scanning
+    Sarif,
+    /// JUnit XML, for CI
+    Junit,
+}
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Level {
+    /// It could be better.
+    Hint,
+    /// It works, and is likely a mistake.
+    Warning,
+    /// It does not work.
+    Error,
+}
+
+impl Level {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Level::Hint => "hint",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        }
+    }
+}
+
+/// A place in a file.
+#[derive(Debug, Clone)]
+pub(crate) struct At {
+    /// The file as the user named it.
+    pub(crate) file: String,
+    /// What it holds, and the bytes of it that are meant. None where the file as a whole is.
+    pub(crate) text: Option<(Rc<str>, Span)>,
+}
+
+/// Lines and columns of a place, both from 1. A column is counted in characters. The end is exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lines {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) end_line: usize,
+    pub(crate) end_column: usize,
+}
+
+impl At {
+    /// A file as a whole.
+    pub(crate) fn file(file: impl Into<String>) -> Self {
+        At { file: file.into(), text: None }
+    }
+
+    pub(crate) fn lines(&self) -> Option<Lines> {
+        let (text, span) = self.text.as_ref()?;
+        let position = |at: u32| {
+            let before = &text[..text.floor_char_boundary(at as usize)];
+            let line = before.rfind('\n').map_or(0, |at| at + 1);
+            (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
+        };
+        let ((line, column), (end_line, end_column)) = (position(span.start), position(span.end));
+        Some(Lines { line, column, end_line, end_column })
+    }
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub(crate) level: Level,
+    /// A word that `seamgate explain` knows.
+    pub(crate) code: String,
+    pub(crate) at: At,
+    /// Where in the document, as a JSONPath. Empty where no place in one is meant.
+    pub(crate) path: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What would be right, or what to do.
+    pub(crate) help: Option<String>,
+}
+
+/// One thing that was looked at: a file, a case, an output.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) name: String,
+    pub(crate) findings: Vec<Finding>,
+    /// Whether it failed, which decides the exit status.
+    pub(crate) failed: bool,
+    pub(crate) elapsed: Duration,
+}
+
+/// All that was found, as `format` has it. `suite` is what looked: `seamgate lint`. `summary` is the last line for people.
+pub(crate) fn written(format: Format, suite: &str, checked: &[Checked], summary: &str) -> String {
+    match format {
+        Format::Text => text(checked, summary),
+        Format::Json => self::json(checked),
+        Format::Github => github(checked),
+        Format::Sarif => sarif(checked),
+        Format::Junit => junit(suite, checked),
+    }
+}
+
+fn findings(checked: &[Checked]) -> impl Iterator<Item = &Finding> {
+    checked.iter().flat_map(|one| &one.findings)
+}
+
+/// A finding with its line, drawn.
+pub(crate) fn drawn(finding: &Finding) -> String {
+    let level = match finding.level {
+        Level::Error => Drawn::ERROR,
+        Level::Warning => Drawn::WARNING,
+        Level::Hint => Drawn::HELP.with_name("hint"),
+    };
+    let title = sentence(finding);
+    let mut elements: Vec<Element> = Vec::new();
+    let title = match &finding.at.text {
+        Some((text, span)) => {
+            let label = match &finding.help {
+                Some(help) if is_short(help) => help.as_str(),
+                _ => "",
+            };
+            elements.push(marked(text, &finding.at.file, *span, label));
+            title
+        }
+        None => format!("{}: {title}", finding.at.file),
+    };
+    if let Some(help) = finding.help.as_ref().filter(|help| finding.at.text.is_none() || !is_short(help)) {
+        elements.push(Drawn::HELP.message(safe(help)).into());
+    }
+    rendered(level.primary_title(safe(&title)).id(safe(&finding.code)).elements(elements))
+}
+
+/// Whether a text fits beside a mark.
+fn is_short(text: &str) -> bool {
+    text.chars().count() <= 60 && !text.contains('\n')
+}
+
+/// The place and what is wrong there.
+fn sentence(finding: &Finding) -> String {
+    match finding.path.as_str() {
+        "" => finding.message.clone(),
+        path => format!("{path} {}", finding.message),
+    }
+}
+
+fn text(checked: &[Checked], summary: &str) -> String {
+    let mut out = String::new();
+    for finding in findings(checked) {
+        out.push_str(&drawn(finding));
+        out.push_str("\n\n");
+    }
+    out.push_str(summary);
+    out
+}
+
+fn json(checked: &[Checked]) -> String {
+    let count = |level| findings(checked).filter(|finding| finding.level == level).count();
+    let findings: Vec<Value> = findings(checked)
+        .map(|finding| {
+            let lines = finding.at.lines();
+            json!({
+                "level": finding.level,
+                "code": finding.code,
+                "file": finding.at.file,
+                "line": lines.map(|lines| lines.line),
+                "column": lines.map(|lines| lines.column),
+                "end_line": lines.map(|lines| lines.end_line),
+                "end_column": lines.map(|lines| lines.end_column),
+                "path": finding.path,
+                "message": finding.message,
+                "help": finding.help,
+            })
+        })
+        .collect();
+    let failed = checked.iter().filter(|one| one.failed).count();
+    json!({
+        "checked": checked.len(),
+        "failed": failed,
+        "errors": count(Level::Error),
+        "warnings": count(Level::Warning),
+        "hints": count(Level::Hint),
+        "findings": findings,
+    })
+    .to_string()
+}
+
+/// `::error file=…,line=…::…`: a command a line, its values escaped.
+fn github(checked: &[Checked]) -> String {
+    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
+    let mut out = String::new();
+    for finding in findings(checked) {
+        let command = match finding.level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Hint => "notice",
+        };
+        let _ = write!(out, "::{command} file={}", property(&finding.at.file));
+        if let Some(lines) = finding.at.lines() {
+            let _ = write!(out, ",line={},endLine={},col={}", lines.line, lines.end_line, lines.column);
+            if lines.line == lines.end_line {
+                let _ = write!(out, ",endColumn={}", lines.end_column);
+            }
+        }
+        let _ = writeln!(out, ",title={}::{}", property(&finding.code), data(&whole(finding)));
+    }
+    out
+}
+
+/// What is wrong, and what would be right.
+fn whole(finding: &Finding) -> String {
+    match &finding.help {
+        Some(help) => format!("{} ({help})", sentence(finding)),
+        None => sentence(finding),
+    }
+}
+
+fn sarif(checked: &[Checked]) -> String {
+    let mut codes: Vec<&str> = findings(checked).map(|finding| finding.code.as_str()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let results: Vec<Value> = findings(checked)
+        .map(|finding| {
+            let level = match finding.level {
+                Level::Error => "error",
+                Level::Warning => "warning",
+                Level::Hint => "note",
+            };
+            let mut place = json!({ "artifactLocation": { "uri": uri(&finding.at.file) } });
+            if let Some(lines) = finding.at.lines() {
+                place["region"] = json!({
+                    "startLine": lines.line,
+                    "startColumn": lines.column,
+                    "endLine": lines.end_line,
+                    "endColumn": lines.end_column,
+                });
+            }
+            json!({
+                "ruleId": finding.code,
+                "ruleIndex": codes.binary_search(&finding.code.as_str()).ok(),
+                "level": level,
+                "message": { "text": whole(finding) },
+                "locations": [{ "physicalLocation": place }],
+            })
+        })
+        .collect();
+    let rules: Vec<Value> = codes.iter().map(|code| json!({ "id": code })).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "seamgate", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+    .to_string()
+}
+
+/// A path as a URI reference (RFC 3986).
+fn uri(file: &str) -> String {
+    let mut uri = String::new();
+    for byte in file.bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => uri.push('/'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => uri.push(byte.into()),
+            byte => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+fn junit(suite: &str, checked: &[Checked]) -> String {
+    let seconds = |elapsed: Duration| format!("{:.3}", elapsed.as_secs_f64());
+    let failed = checked.iter().filter(|one| one.failed).count();
+    let all: Duration = checked.iter().map(|one| one.elapsed).sum();
+    let counts = format!("tests=\"{}\" failures=\"{failed}\" time=\"{}\"", checked.len(), seconds(all));
+    let suite = escaped(suite);
+    let mut out = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{suite}\" {counts}>\n");
+    let _ = writeln!(out, "  <testsuite name=\"{suite}\" {counts}>");
+    for one in checked {
+        let name = escaped(&one.name);
+        let _ = write!(out, "    <testcase name=\"{name}\" classname=\"{suite}\" time=\"{}\"", seconds(one.elapsed));
+        if one.findings.is_empty() && !one.failed {
+            out.push_str("/>\n");
+            continue;
+        }
+        out.push_str(">\n");
+        let lines: String = one.findings.iter().map(line).collect::<Vec<_>>().join("\n");
+        if one.failed {
+            // The worst is what a table of failures shows.
+            let worst = one.findings.iter().rev().max_by_key(|finding| finding.level);
+            let (message, code) = worst.map_or((String::new(), ""), |worst| (sentence(worst), &worst.code));
+            let (message, code) = (escaped(&message), escaped(code));
+            let _ = writeln!(out, "      <failure message=\"{message}\" type=\"{code}\">{}</failure>", escaped(&lines));
+        } else {
+            let _ = writeln!(out, "      <system-out>{}</system-out>", escaped(&lines));
+        }
+        out.push_str("    </testcase>\n");
+    }
+    out.push_str("  </testsuite>\n</testsuites>");
+    out
+}
+
+/// A finding on one line, as compilers write it.
+fn line(finding: &Finding) -> String {
+    let place = match finding.at.lines() {
+        Some(lines) => format!("{}:{}:{}", finding.at.file, lines.line, lines.column),
+        None => finding.at.file.clone(),
+    };
+    format!("{place}: {}[{}]: {}", finding.level.as_str(), finding.code, whole(finding))
+}
+
+/// A text in XML 1.0, without the characters that it cannot have.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(character),
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            character => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked() -> Vec<Checked> {
+        let text: Rc<str> = "{\n  \"é\": 1, \"extrct\": {}\n}\n".into();
+        let at = At { file: "a b.json".to_owned(), text: Some((text, Span { start: 13, end: 21 })) };
+        let finding = Finding {
+            level: Level::Error,
+            code: "additionalProperties".to_owned(),
+            at,
+            path: "$.extrct".to_owned(),
+            message: "is <not> a member, 100%".to_owned(),
+            help: Some("did you mean \"extract\"?".to_owned()),
+        };
+        let whole =
+            Finding { at: At::file("b"), level: Level::Hint, path: String::new(), help: None, ..finding.clone() };
+        let none = Checked { name: "c".to_owned(), findings: Vec::new(), failed: false, elapsed: Duration::ZERO };
+        vec![
+            Checked {
+                name: "a b.json".to_owned(),
+                findings: vec![finding, whole],
+                failed: true,
+                elapsed: Duration::ZERO,
+            },
+            none,
+        ]
+    }
+
+    #[test]
+    fn a_place_is_told_by_line_and_column_in_characters() {
+        let lines = checked()[0].findings[0].at.lines();
+        assert_eq!(lines, Some(Lines { line: 2, column: 11, end_line: 2, end_column: 19 }));
+        assert_eq!(At::file("b").lines(), None);
+    }
+
+    #[test]
+    fn each_format_has_all_that_was_found_and_escapes_it() {
+        let of = |format| written(format, "seamgate lint", &checked(), "2 files");
+        let text = anstream::adapter::strip_str(&of(Format::Text)).to_string();
+        assert!(text.contains("error[additionalProperties]: $.extrct is <not> a member"), "{text}");
+        assert!(text.contains("--> a b.json:2:11") && text.contains("^^^^^^^^ did you mean"), "{text}");
+        assert!(text.contains("hint[additionalProperties]: b: is") && text.ends_with("2 files"), "{text}");
+        let json: Value = serde_json::from_str(&of(Format::Json)).expect("JSON");
+        assert_eq!((&json["errors"], &json["findings"][0]["column"]), (&json!(1), &json!(11)));
+        assert_eq!(json["findings"][1]["line"], Value::Null);
+        let github = of(Format::Github);
+        assert!(github.starts_with("::error file=a b.json,line=2,endLine=2,col=11,endColumn=19,title="), "{github}");
+        assert!(github.contains("100%25") && github.contains("\n::notice file=b,title="), "{github}");
+        let sarif: Value = serde_json::from_str(&of(Format::Sarif)).expect("JSON");
+        let location = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(location["artifactLocation"]["uri"], "a%20b.json");
+        assert_eq!(location["region"]["startColumn"], 11);
+        let junit = of(Format::Junit);
+        assert!(junit.contains("tests=\"2\" failures=\"1\"") && junit.contains("is &lt;not&gt; a member"), "{junit}");
+        assert!(junit.contains("<testcase name=\"c\" classname=\"seamgate lint\" time=\"0.000\"/>"), "{junit}");
+    }
+}

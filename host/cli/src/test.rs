@@ -1,0 +1,217 @@
+//! `seamgate test`: holds contracts to example outputs with the verdicts that their author expects.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use seamgate::{Gate, Span, read_contract};
+
+use crate::{
+    console::{count, print_all, say},
+    error::FaultError,
+    examples::{self, Example, Expected},
+    format::{At, Checked, Finding, Format, Level, drawn, written},
+    safe::safe,
+    status::Status,
+};
+
+pub(crate) const HELP: &str = "\
+Beside NAME.contract.json stands the folder NAME.examples:
+  CASE.txt            an output
+  CASE.verdict.json   what is expected of its verdict; --bless writes it
+  CASE.request.json   'finish', 'lists' and 'evidence' that come with it, if any
+  request.json        the same for all cases without a request of their own
+
+Exit status: 0 all verdicts are as expected, 1 one is not, 2 usage or contract error";
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Contracts, or folders of them
+    #[arg(default_value = ".", value_name = "CONTRACT")]
+    paths: Vec<PathBuf>,
+    /// Write the verdicts that come out now as those expected. Read them before you commit them
+    #[arg(long)]
+    bless: bool,
+    /// Print the outcomes in this format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// What became of one example.
+struct Outcome {
+    file: PathBuf,
+    output: Rc<str>,
+    /// The word of the verdict that came out.
+    word: String,
+    /// What differs from what is expected; nothing where it passes.
+    differences: Vec<String>,
+    /// The piece of the output that its first violation is about.
+    span: Option<Span>,
+    written: bool,
+    elapsed: Duration,
+}
+
+impl Outcome {
+    fn failed(&self) -> bool {
+        !self.differences.is_empty()
+    }
+
+    fn checked(&self) -> Checked {
+        let finding = |difference: &String| Finding {
+            level: Level::Error,
+            code: "unexpected_verdict".to_owned(),
+            at: At {
+                file: self.file.display().to_string(),
+                text: self.span.map(|span| (Rc::clone(&self.output), span)),
+            },
+            path: String::new(),
+            message: difference.clone(),
+            help: None,
+        };
+        Checked {
+            name: self.file.display().to_string(),
+            findings: self.differences.iter().map(finding).collect(),
+            failed: self.failed(),
+            elapsed: self.elapsed,
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let mut contracts = Vec::new();
+    for path in &arguments.paths {
+        match path.is_dir() {
+            true => contracts.extend(examples::contracts(path)?),
+            false => contracts.push(path.clone()),
+        }
+    }
+    if contracts.is_empty() {
+        bail!("there is no NAME.contract.json; `seamgate init` makes one");
+    }
+    let mut outcomes = Vec::new();
+    // Contracts that cannot be used, and those that nothing is expected of.
+    let mut others = Vec::new();
+    let mut errors = 0;
+    for path in &contracts {
+        let (level, code, message) = match of_contract(path, arguments.bless) {
+            Ok(found) if found.is_empty() => {
+                let folder = examples::folder(path);
+                (Level::Hint, "no_examples", format!("has no examples: put outputs into {}", folder.display()))
+            }
+            Ok(found) => {
+                outcomes.extend(found);
+                continue;
+            }
+            // The others are tested all the same.
+            Err(error) => {
+                errors += 1;
+                let fault = error.downcast_ref::<FaultError>().map(|FaultError(fault)| fault.code());
+                (Level::Error, fault.unwrap_or("unreadable"), format!("{error:#}"))
+            }
+        };
+        let at = At::file(path.display().to_string());
+        let finding = Finding { level, code: code.to_owned(), at, path: String::new(), message, help: None };
+        let failed = level == Level::Error;
+        let name = path.display().to_string();
+        others.push(Checked { name, findings: vec![finding], failed, elapsed: Duration::ZERO });
+    }
+    if outcomes.is_empty() && errors == 0 {
+        bail!("there are no examples; put outputs into {}", examples::folder(&contracts[0]).display());
+    }
+    let failed = outcomes.iter().filter(|outcome| outcome.failed()).count();
+    let sum = sum(&outcomes, failed, errors);
+    let text = match arguments.format {
+        Format::Text => {
+            for other in others.iter().flat_map(|other| &other.findings) {
+                say(&drawn(other));
+            }
+            told(&outcomes) + &sum
+        }
+        format => {
+            others.extend(outcomes.iter().map(Outcome::checked));
+            written(format, "seamgate test", &others, &sum)
+        }
+    };
+    print_all(&text)?;
+    Ok(match (errors, failed) {
+        (0, 0) => Status::Accepted,
+        (0, _) => Status::Rejected,
+        _ => Status::Usage,
+    })
+}
+
+fn of_contract(path: &Path, bless: bool) -> Result<Vec<Outcome>> {
+    let mut gate = Gate::new()?;
+    let agent = gate.register(&read_contract(path)?).map_err(FaultError)?.agent;
+    let examples = examples::of(path)?;
+    examples.iter().map(|example| of_example(&gate, &agent, example, bless)).collect()
+}
+
+fn of_example(gate: &Gate, agent: &str, example: &Example, bless: bool) -> Result<Outcome> {
+    let start = Instant::now();
+    let judged = gate.validate(&example.request(agent));
+    let (is, span) = match &judged {
+        Ok(verdict) => {
+            let first = verdict.report.violations().first();
+            (Expected::of(&verdict.report), first.and_then(|first| first.span))
+        }
+        Err(fault) => (Expected::fault(fault.code()), None),
+    };
+    let mut differences = match &example.expected {
+        Some(expected) => expected.differences(&is),
+        None => vec![format!("nothing is expected yet: --bless writes {}", example.verdict().display())],
+    };
+    let written = bless && !differences.is_empty();
+    if written {
+        let path = example.verdict();
+        fs::write(&path, is.to_json()?).with_context(|| format!("cannot write {}", path.display()))?;
+        differences.clear();
+    }
+    Ok(Outcome {
+        file: example.file.clone(),
+        output: String::from_utf8_lossy(&example.output).into(),
+        word: is.word().to_owned(),
+        differences,
+        span,
+        written,
+        elapsed: start.elapsed(),
+    })
+}
+
+fn shown(path: &Path) -> String {
+    safe(&path.display().to_string())
+}
+
+/// The outcomes for a person, a line each, with what differs.
+fn told(outcomes: &[Outcome]) -> String {
+    let mut text = String::new();
+    for outcome in outcomes {
+        let (style, how) = match (outcome.failed(), outcome.written) {
+            (false, true) => ("\x1b[1;33m", "written"),
+            (false, false) => ("\x1b[1;32m", "passed"),
+            (true, _) => ("\x1b[1;31m", "failed"),
+        };
+        text.push_str(&format!("{style}{how:<7}\x1b[0m {}: {}\n", shown(&outcome.file), safe(&outcome.word)));
+        for difference in &outcome.differences {
+            text.push_str(&format!("        {}\n", safe(difference)));
+        }
+    }
+    text
+}
+
+/// The last line.
+fn sum(outcomes: &[Outcome], failed: usize, errors: usize) -> String {
+    let mut sum = vec![format!("{} passed", outcomes.len() - failed), format!("{failed} failed")];
+    let written = outcomes.iter().filter(|outcome| outcome.written).count();
+    if written > 0 {
+        sum.push(format!("{} written", count(written, "verdict")));
+    }
+    if errors > 0 {
+        sum.push(count(errors, "error"));
+    }
+    format!("{}: {}", count(outcomes.len(), "example"), sum.join(", "))
+}

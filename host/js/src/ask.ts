@@ -1,0 +1,337 @@
+import { asContract, asJson, type Contract, isContract } from "./contract.js";
+import { SeamgateFault } from "./fault.js";
+import { feedback } from "./feedback.js";
+import { Gate, type Seen } from "./gate.js";
+import { type Reply, type Said, said } from "./replies.js";
+import { type Judged, Report, type Usage } from "./report.js";
+import { compiled, contractOf } from "./schemas.js";
+import { inJson, isStandard, read, type StandardSchema } from "./standard.js";
+import type { Violation } from "./types.js";
+
+export type { Reply } from "./replies.js";
+
+/** One message of a conversation, as the clients of models take it. */
+export interface Message {
+  readonly role: "user" | "assistant";
+  readonly content: string;
+}
+
+/** What is asked for: a text; or a conversation, which ends with the user. */
+export type Prompt<M = never> = string | readonly M[];
+
+/**
+ * Why a model is asked no more: `accepted`; `refused`, it declined; `not_retryable`, another attempt cannot help;
+ * `repeated`, the same was wrong twice in a row; `limit`, there were as many attempts as the contract allows, or so long
+ * ones that the next would pass the limit on outputs.
+ */
+export type Stop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
+
+/** What comes with a question. */
+export interface AskOptions {
+  /** For a schema: what the contract says beside it, as `{ retry: { limit: 3 } }`. */
+  readonly contract?: Readonly<Record<string, unknown>>;
+  /** Where agents are registered, and whose limits apply. Default: one that all calls share. */
+  readonly gate?: Gate;
+  /** Lists that the contract's `allow` names. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /** What the model saw, where the contract has `evidence`. */
+  readonly evidence?: readonly Seen[];
+}
+
+/** One answer of the model, and what was made of it. */
+export interface Attempt {
+  /** What `callLlm` returned, with what else its client says: for one, how many tokens were used. */
+  readonly reply: unknown;
+  /** The gate's report on this answer alone. */
+  readonly report: Judged;
+  /** What the schema's own checks found in what the gate accepted. */
+  readonly violations: readonly Violation[];
+  /** What the model was told; empty where it is asked no more. */
+  readonly feedback: string;
+  /** What it took to judge it. */
+  readonly usage: Usage;
+}
+
+interface Result<M> {
+  /** The gate's report on all attempts together. It may accept what the schema's own checks then rejected. */
+  readonly report: Judged;
+  /** What is wrong: as the gate says, or as the schema's own checks do. */
+  readonly violations: readonly Violation[];
+  /** What to tell the model. Empty where it is accepted. */
+  readonly feedback: string;
+  /** Why it was asked no more. */
+  readonly stop: Stop;
+  /** Every attempt, in order. */
+  readonly attempts: readonly Attempt[];
+  /** What it took to judge them, in all. */
+  readonly usage: Usage;
+  /** The conversation, with the last answer, to go on with. */
+  readonly messages: readonly (M | Message)[];
+}
+
+/**
+ * What became of a question; `success` and `disposition` say which of four it is. A partial answer is no success: `data` is
+ * there, and `report` says what is in quarantine and what changed. That the model declined is no failure.
+ */
+export type AskResult<T, M = never> = Result<M> &
+  (
+    | { readonly success: true; readonly disposition: "accepted"; readonly data: T }
+    | { readonly success: false; readonly disposition: "partial"; readonly data: T }
+    | { readonly success: false; readonly disposition: "rejected"; readonly data: null }
+    | {
+        readonly success: false;
+        readonly disposition: "refused";
+        readonly data: null;
+        /** The model's words. */
+        readonly refusal: string;
+      }
+  );
+
+/** Calls a model with a conversation. */
+type CallLlm<M> = (messages: (M | Message)[]) => Reply | Promise<Reply>;
+
+let shared: Promise<Gate> | undefined;
+
+/**
+ * Ask a model until its answer is valid, or there is a reason to stop.
+ *
+ * @param of - What the answer must be: a schema of Zod or another library, whose value `data` then is; or a contract, as an
+ *   object or as JSON text; or the name of an agent whose contract is registered in `options.gate`.
+ * @param callLlm - Calls a model. It gets the conversation, and returns the response of OpenAI, Anthropic or the AI SDK as it
+ *   is; or the text; or `{ text, finish }`, with why the model stopped. Its errors pass through.
+ * @param prompt - What is asked for. What the answer must be is added to it.
+ * @throws {SeamgateFault} There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
+ * @throws {TypeError} `callLlm` returned nothing that can be read; or the schema does not say what it is in JSON.
+ */
+export async function ask<T, M extends object = never>(
+  of: StandardSchema<T>,
+  callLlm: CallLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskOptions,
+): Promise<AskResult<T, M>>;
+export async function ask<T = unknown, M extends object = never>(
+  of: Contract,
+  callLlm: CallLlm<M>,
+  prompt?: Prompt<M>,
+  options?: AskOptions,
+): Promise<AskResult<T, M>>;
+export async function ask<T, M extends object>(
+  of: StandardSchema<T> | Contract,
+  callLlm: CallLlm<M>,
+  prompt: Prompt<M> = "",
+  options: AskOptions = {},
+): Promise<AskResult<T, M>> {
+  shared ??= Gate.load();
+  const question = new Question<T, M>(of, prompt, options, options.gate ?? (await shared));
+  for (;;) {
+    const result = await question.take(await callLlm(question.messages()));
+    if (result !== undefined) {
+      return result;
+    }
+  }
+}
+
+/** A conversation with one model, and the verdict on all its answers together. */
+class Question<T, M extends object> {
+  readonly #schema: StandardSchema<T> | undefined;
+  readonly #gate: Gate;
+  readonly #agent: string;
+  readonly #options: AskOptions;
+  readonly #retries: number;
+  readonly #messages: (M | Message)[];
+  /** Those that the next answer is put together with. */
+  #reports: Judged[] = [];
+  readonly #attempts: Attempt[] = [];
+  #wrong: string | undefined;
+  #length = 0;
+
+  constructor(of: StandardSchema<T> | Contract, prompt: Prompt<M>, options: AskOptions, beside: Gate) {
+    this.#schema = isStandard<T>(of) ? of : undefined;
+    [this.#gate, this.#agent] = judge(of, options, beside);
+    this.#options = options;
+    this.#retries = this.#gate.contract(this.#agent).retry_limit;
+    this.#messages = asking(prompt, this.#gate.describe(this.#agent));
+  }
+
+  /** The conversation so far, to be sent. */
+  messages(): (M | Message)[] {
+    return this.#messages.map((message) => ({ ...message }));
+  }
+
+  /** Judge an answer. Undefined where the model is to be asked again. */
+  async take(reply: unknown): Promise<AskResult<T, M> | undefined> {
+    const { report, usage: judging } = this.#validate(said(reply));
+    this.#reports.push(report);
+    this.#length += report.json.length;
+    const { merged, usage } = this.#merge(judging);
+    let data = merged.output as T;
+    let found: readonly Violation[] = [];
+    let told = merged.feedback;
+    if (this.#schema !== undefined && merged.outputJson !== null) {
+      const checked = await read(this.#schema, merged.output);
+      if (checked.wrong === undefined) {
+        data = checked.value;
+      } else {
+        found = checked.wrong;
+      }
+    }
+    if (found.length > 0) {
+      told = feedback([...found, ...merged.quarantined.flatMap(({ violations }) => violations)]);
+      // Everything is asked for again: what is valid to the gate is not kept.
+      this.#reports = [];
+    } else if (merged.outputJson !== null && report.disposition === "rejected" && told !== report.feedback) {
+      told = useless(report, told);
+    }
+    const stop = this.#stop(merged, report, found);
+    this.#attempts.push({ reply, report, violations: found, feedback: stop === undefined ? told : "", usage });
+    if (report.raw.trim() !== "") {
+      // Some interfaces refuse an empty message.
+      this.#messages.push({ role: "assistant", content: report.raw });
+    }
+    if (stop === undefined) {
+      this.#messages.push({ role: "user", content: told });
+      return undefined;
+    }
+    return this.#result(merged, data, found, told, stop);
+  }
+
+  #validate({ text, finish }: Said): { report: Judged; usage: Usage } {
+    const { lists, evidence } = this.#options;
+    const given = { ...(lists && { lists }), ...(evidence && { evidence }) };
+    try {
+      return this.#gate.validate(this.#agent, text, { ...given, finish });
+    } catch (fault) {
+      const { violations = [] } = fault instanceof SeamgateFault ? fault.detail : {};
+      if (!violations.some(({ pointer }) => pointer === "/finish")) {
+        throw fault;
+      }
+      // Interfaces have new words, now and then.
+      return this.#gate.validate(this.#agent, text, given);
+    }
+  }
+
+  /** The report on all answers together. */
+  #merge(usage: Usage): { merged: Judged; usage: Usage } {
+    const last = this.#reports.at(-1) as Judged;
+    if (this.#reports.slice(0, -1).every(({ outputJson }) => outputJson === null)) {
+      return { merged: last, usage };
+    }
+    const { lists, evidence } = this.#options;
+    const members = JSON.stringify({ op: "merge", agent: this.#agent, lists, evidence }).slice(0, -1);
+    // The reports stand in it as they are: what is written again has other digits.
+    const answer = this.#gate.call(`${members},"reports":[${this.#reports.map(({ json }) => json).join()}]}`);
+    const before = '{"id":null,"report":';
+    if (!answer.json.startsWith(before)) {
+      throw SeamgateFault.of(JSON.parse(answer.json).fault);
+    }
+    const merged = new Report(answer.json.slice(before.length, -1), last.raw) as Judged;
+    return { merged, usage: sum([usage, answer.usage]) };
+  }
+
+  /** Why not to ask again, as the harness step of the library does. Undefined where it is to be asked again. */
+  #stop(merged: Judged, last: Judged, found: readonly Violation[]): Stop | undefined {
+    const wrong = withoutSpans(merged, last, found);
+    const same = wrong === this.#wrong;
+    this.#wrong = wrong;
+    if (found.length === 0) {
+      if (merged.disposition === "accepted" || merged.disposition === "refused") {
+        return merged.disposition;
+      }
+      if (merged.disposition === "partial" && merged.wanted === "nothing") {
+        return "not_retryable";
+      }
+    }
+    if (last.disposition === "refused" || last.error?.retryable === false) {
+      return "not_retryable";
+    }
+    if (same) {
+      return "repeated";
+    }
+    // What is put together of all answers must be within the limit of one.
+    const isLong = this.#length > this.#gate.limits.outputBytes / 2;
+    return isLong || this.#attempts.length >= this.#retries ? "limit" : undefined;
+  }
+
+  #result(merged: Judged, data: T, found: readonly Violation[], told: string, stop: Stop): AskResult<T, M> {
+    const quarantined = merged.quarantined.flatMap(({ violations }) => violations);
+    const rejected = merged.error === null ? quarantined : merged.error.violations;
+    const rest = {
+      report: merged,
+      violations: found.length > 0 ? found : rejected,
+      feedback: told,
+      stop,
+      attempts: this.#attempts,
+      usage: sum(this.#attempts.map(({ usage }) => usage)),
+      messages: this.messages(),
+    };
+    if (found.length > 0 || merged.disposition === "rejected") {
+      return { ...rest, success: false, disposition: "rejected", data: null };
+    }
+    if (merged.disposition === "refused") {
+      const refusal = this.#attempts.at(-1)?.report.raw ?? "";
+      return { ...rest, success: false, disposition: "refused", data: null, refusal };
+    }
+    return merged.disposition === "accepted"
+      ? { ...rest, success: true, disposition: "accepted", data }
+      : { ...rest, success: false, disposition: "partial", data };
+  }
+}
+
+/** Where the contract is registered, under which name. */
+function judge(of: StandardSchema | Contract, { contract: policy }: AskOptions, beside: Gate): [Gate, string] {
+  if (!isStandard(of)) {
+    if (policy !== undefined) {
+      throw new TypeError("`contract` goes with a schema: a contract says everything itself");
+    }
+    return isContract(of) ? registered(asContract(of), beside) : [beside, of as string];
+  }
+  if (policy !== undefined && ("schema" in policy || "jtd" in policy)) {
+    throw new TypeError("`contract` has no schema of its own beside this one");
+  }
+  // What libraries write of themselves may look around in patterns: those have a step limit.
+  const members = asJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
+  const schema = inJson(of);
+  const isNamed = policy !== undefined && "agent" in policy;
+  return registered(isNamed ? `{${members},"schema":${schema}}` : contractOf(schema, `${members},`), beside);
+}
+
+function registered(contract: string, beside: Gate): [Gate, string] {
+  const { gate, info } = compiled(contract, beside);
+  return [gate, info.agent];
+}
+
+/** The conversation, with what the answer must be at its end. */
+function asking<M extends object>(prompt: Prompt<M>, wanted: string): (M | Message)[] {
+  const messages = typeof prompt === "string" ? [{ role: "user", content: prompt } as const] : [...prompt];
+  const last = messages.at(-1) as { role?: unknown; content?: unknown } | undefined;
+  if (last?.role !== "user" || typeof last.content !== "string") {
+    return [...messages, { role: "user", content: wanted }];
+  }
+  const content = last.content === "" ? wanted : `${last.content}\n\n${wanted}`;
+  return [...messages.slice(0, -1), { ...last, role: "user", content }];
+}
+
+/** The feedback, where the last answer added nothing to those before: it also says why. */
+function useless(last: Judged, told: string): string {
+  const first = last.error?.violations[0];
+  return first === undefined
+    ? told
+    : `The last answer could not be used as it was:\n- at ${first.path}: ${first.message}.\n${told}`;
+}
+
+/** What is wrong, as far as it is the same in another text. */
+function withoutSpans(merged: Judged, last: Judged, found: readonly Violation[]): string {
+  const quarantined = merged.quarantined.flatMap(({ violations }) => violations);
+  const all = [last.error?.violations ?? [], merged.error?.violations ?? [], quarantined, found].flat();
+  const wrong = all.map((violation) => ({ ...violation, span: null }));
+  return JSON.stringify([wrong, merged.quarantined.map(({ index, reason }) => [index, reason]), merged.wanted]);
+}
+
+function sum(all: readonly Usage[]): Usage {
+  return {
+    fuel: all.reduce((total, { fuel }) => total + fuel, 0),
+    memory: Math.max(...all.map(({ memory }) => memory)),
+    elapsed: all.reduce((total, { elapsed }) => total + elapsed, 0),
+    component: all[0]?.component ?? "",
+  };
+}

@@ -1,0 +1,118 @@
+//! What a call is given.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use pyo3::{
+    PyErr, PyResult, Python,
+    exceptions::PyTypeError,
+    prelude::*,
+    pybacked::{PyBackedBytes, PyBackedStr},
+    types::{PyBytes, PyString},
+};
+use seamgate::{Finish, Observation, Request, Usage};
+
+use crate::fault::Unfit;
+
+/// What an agent produced: the very bytes that Python has.
+pub(crate) enum Output {
+    Text(PyBackedStr),
+    Bytes(PyBackedBytes),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Output {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(text) = given.cast::<PyString>() {
+            return match PyBackedStr::try_from(text.to_owned()) {
+                Ok(text) => Ok(Output::Text(text)),
+                // Half of a surrogate pair is no text. As bytes, it is told where it stands.
+                Err(_) => {
+                    let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+                    Ok(Output::Bytes(PyBackedBytes::from(bytes.cast_into::<PyBytes>()?)))
+                }
+            };
+        }
+        match given.cast::<PyBytes>() {
+            Ok(bytes) => Ok(Output::Bytes(PyBackedBytes::from(bytes.to_owned()))),
+            Err(_) => {
+                let name = given.get_type().name()?;
+                Err(PyTypeError::new_err(format!("an output must be str or bytes, not {name}")))
+            }
+        }
+    }
+}
+
+impl Output {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Output::Text(text) => text.as_bytes(),
+            Output::Bytes(bytes) => bytes,
+        }
+    }
+
+    fn request<'t>(&'t self, agent: &'t str) -> Request<'t> {
+        match self {
+            Output::Text(text) => Request::new(agent, text),
+            Output::Bytes(bytes) => Request::from_bytes(agent, bytes),
+        }
+    }
+}
+
+/// Lists by their names.
+pub(crate) type Lists = BTreeMap<String, Vec<String>>;
+
+/// What belongs to an output: why its producer stopped, lists, and evidence.
+pub(crate) struct Beside {
+    finish: Finish,
+    lists: Lists,
+    evidence: Option<Vec<Observation>>,
+}
+
+impl Beside {
+    /// `evidence` is the JSON text of a list of observations with all their members.
+    pub(crate) fn read(finish: Option<&str>, lists: Option<Lists>, evidence: Option<&str>) -> PyResult<Self> {
+        let finish = finish.map_or(Ok(Finish::Unknown), str::parse).map_err(|_| Unfit::new_err("finish"))?;
+        let evidence = evidence.map(serde_json::from_str).transpose().map_err(|_| Unfit::new_err("evidence"))?;
+        Ok(Beside { finish, lists: lists.unwrap_or_default(), evidence })
+    }
+
+    pub(crate) fn request<'t>(self, agent: &'t str, output: &'t Output) -> Request<'t> {
+        let mut request = output.request(agent).finish(self.finish);
+        for (name, values) in self.lists {
+            request = request.list(name, values);
+        }
+        match self.evidence {
+            Some(evidence) => request.evidence(evidence),
+            None => request,
+        }
+    }
+
+    /// A request without an output.
+    pub(crate) fn empty(self, agent: &str) -> Request<'_> {
+        let mut request = Request::new(agent, "").finish(self.finish);
+        for (name, values) in self.lists {
+            request = request.list(name, values);
+        }
+        match self.evidence {
+            Some(evidence) => request.evidence(evidence),
+            None => request,
+        }
+    }
+}
+
+/// An answer as JSON text, and what it took: fuel, memory, and seconds.
+pub(crate) type Answer = (String, u64, usize, f64);
+
+pub(crate) fn answer(answer: seamgate::Answer) -> Answer {
+    let Usage { fuel, memory, elapsed, .. } = answer.usage;
+    (answer.json, fuel, memory, elapsed.as_secs_f64())
+}
+
+/// Run something that needs no Python, while other threads of Python go on. A fault is raised.
+pub(crate) fn apart<T: Send>(py: Python, work: impl FnOnce() -> Result<T, seamgate::Fault> + Send) -> PyResult<T> {
+    py.detach(work).map_err(|fault| crate::fault::raised(&fault))
+}
+
+/// Between two looks for Ctrl-C.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);

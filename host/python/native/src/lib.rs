@@ -1,0 +1,78 @@
+//! The native half of seamgate's package for Python: the Rust library and its command line, as the module `seamgate._native`.
+//! It takes and gives texts and bytes. `host/python/src/seamgate` makes of them what Python's users see.
+
+mod call;
+mod fault;
+mod gate;
+mod harness;
+mod journal;
+mod session;
+mod verdict;
+
+#[pyo3::pymodule]
+mod _native {
+    use std::ffi::OsString;
+
+    use pyo3::{exceptions::PyImportError, prelude::*, types::PyBytes};
+    use seamgate::{BakeError, Component};
+
+    #[pymodule_export]
+    use crate::{
+        fault::{Fault, FileFault, JournalFault, LoadFault, Unfit},
+        gate::{Gate, Instance},
+        harness::Attempts,
+        journal::Run,
+        session::Session,
+        verdict::Verdict,
+    };
+    use crate::{
+        fault::{load, raised},
+        gate::limits,
+    };
+
+    /// Refuse a second interpreter in the process: types of this module would be shared with the first.
+    #[pymodule_init]
+    fn init(module: &Bound<PyModule>) -> PyResult<()> {
+        // SAFETY: Python holds `module` for this thread, so there is an interpreter, and both functions only read of it.
+        let interpreter = unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) };
+        if interpreter != 0 {
+            let name = module.name()?;
+            return Err(PyImportError::new_err(format!(
+                "{name} does not support subinterpreters: use the main one, or processes"
+            )));
+        }
+        Ok(())
+    }
+
+    /// A component with compiled contracts and profiles inside: its bytes.
+    #[pyfunction]
+    fn bake<'py>(
+        py: Python<'py>,
+        component: Option<Vec<u8>>,
+        contracts: Vec<String>,
+        profiles: Vec<String>,
+        limits: limits::Given,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let limits = limits::limits(&limits);
+        let baked = py.detach(|| {
+            let component = component.map_or_else(Component::builtin, Component::from_bytes);
+            component.bake_with(&contracts, &profiles, &limits)
+        });
+        match baked {
+            Ok(baked) => Ok(PyBytes::new(py, baked.as_bytes())),
+            Err(BakeError::Contract { fault, .. } | BakeError::Profile { fault, .. }) => Err(raised(&fault)),
+            Err(error) => Err(load(&error)),
+        }
+    }
+
+    /// The command line: its exit status. The first of the arguments is the name that it was started by.
+    #[pyfunction]
+    fn main(py: Python, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| {
+            let status = seamgate_cli::status(arguments);
+            // The standard library does this only where it began the process.
+            let _ = std::io::Write::flush(&mut std::io::stdout());
+            status
+        })
+    }
+}

@@ -1,0 +1,50 @@
+"""What a component answers, as records of ours. A component that is not the built-in one may answer anything."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+from . import _json
+from ._faults import SeamgateFault
+from ._report import record
+
+T = TypeVar("T")
+
+
+def _record(cls: type[T], value: object) -> T:
+    try:
+        return record(cls, value, cls.__name__)
+    except ValueError as error:
+        raise SeamgateFault("trap", f"the component failed: what it answered is no {cls.__name__}: {error}") from error
+
+
+def _read(cls: type[T], text: object) -> T:
+    """A record of ours from the JSON text that a function of the kernel gave."""
+    try:
+        if not isinstance(text, str):
+            raise ValueError("no text")
+        value = _json.parse(text)
+    except ValueError as error:
+        raise SeamgateFault("trap", f"the component failed: invalid answer: {error}") from None
+    keeps_text = any(field.name == "json" for field in dataclasses.fields(cls))  # type: ignore[arg-type]
+    return _record(cls, {**value, "json": text} if keeps_text and isinstance(value, dict) else value)
+
+
+def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
+    """An answer of `wire`: a fault or a result as values, a report as text."""
+    try:
+        if not isinstance(answer, str) or "\n" in answer:
+            raise ValueError("more than a line")
+        if answer.startswith('{"id":null,"report":{') and answer.endswith("}"):
+            return {"report": answer[len('{"id":null,"report":') : -1]}
+        members = {name: (value, source) for name, value, source in _json.members(answer)}
+        ((name, (value, source)),) = ((name, of) for name, of in members.items() if name != "id")
+        if name not in (*kinds, "fault") or "id" not in members:
+            raise ValueError("no such member")
+        if name == "fault":
+            return {"fault": {key: value[key] for key in ("fault", "message", "detail")}}
+        return {name: source if name == "report" else value}
+    except (ValueError, KeyError, TypeError):
+        message = "the component failed: invalid answer: expected one line of JSON"
+        raise SeamgateFault("trap", message) from None

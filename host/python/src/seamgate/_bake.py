@@ -1,0 +1,57 @@
+"""Contracts and profiles compiled into a component."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import _backend
+from ._faults import BackendError
+from ._limits import Limits
+from ._requests import Contract, Profile, _contract_text, _profile_text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def bake(
+    contracts: Iterable[Contract] = (),
+    *,
+    profiles: Iterable[Profile] = (),
+    component: bytes | str | os.PathLike[str] | None = None,
+    limits: Limits | None = None,
+) -> bytes:
+    """Make a component with compiled contracts and profiles inside. Its gates start with them at no cost, and take no
+    others. It takes seconds. Only the native backend bakes, and so does `seamgate bake`.
+
+    Args:
+        contracts: Contracts, as `Gate.register` takes them.
+        profiles: Profiles, as `Gate.register_profile` takes them.
+        component: What they are baked into. Default: the built-in component.
+        limits: They hold for each contract.
+
+    Returns:
+        The component, for `Gate(component=...)`, or for a file that any runtime of components can read.
+
+    Raises:
+        SeamgateFault: `bad_contract` or `bad_profile`: one is invalid, or two are of one agent.
+        LoadError: The component takes none.
+        FileError: A file cannot be read.
+        BackendError: This platform has no native backend.
+    """
+    if _backend.backend != "native":
+        raise BackendError("the backend `wasmtime` does not bake: only the native one does, on Linux with x86-64")
+    from . import _native
+    from ._raising import limits_of, raising
+
+    if isinstance(component, (str, os.PathLike)):
+        component = Path(component).read_bytes()
+    given: tuple[Any, ...] = (
+        component,
+        [_contract_text(contract) for contract in contracts],
+        [_profile_text(profile) for profile in profiles],
+        limits_of(limits or Limits()),
+    )
+    return raising(_native.bake, *given)

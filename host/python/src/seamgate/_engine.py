@@ -1,0 +1,265 @@
+"""What judges behind a gate: what both kinds of it have in common."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import _json
+from ._answers import _answer
+from ._faults import LoadError, SeamgateFault
+from ._limits import Limits, Usage
+from ._report import Report
+from ._requests import (
+    Contract,
+    Evidence,
+    Lists,
+    Output,
+    Request,
+    _contract_text,
+    _evidence,
+    _lists,
+    _output_text,
+    _request,
+    _size,
+)
+from ._types import ContractInfo, Finish, LintWarning
+from ._verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._decisions import ProfileInfo
+
+# Compiling is outside of all limits: nothing larger is compiled.
+_MOST_BYTES = 32 * 1024 * 1024
+
+# What a component begins with, as a module does not.
+_PREAMBLE = b"\0asm\x0d\0\x01\0"
+
+# The longest contract that the component takes, in bytes.
+_MOST_CONTRACT = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A contract that a gate holds."""
+
+    text: str
+    info: ContractInfo
+
+
+@dataclass(frozen=True)
+class RegisteredProfile:
+    """A profile that a gate holds."""
+
+    text: str
+    info: ProfileInfo
+
+
+class Warm(Protocol):
+    """An instance that answers one call after the other; or each in a fresh one, where it is for one call."""
+
+    def validate(
+        self,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str,
+        lists: Lists | None,
+        evidence: Evidence | None,
+    ) -> Verdict:
+        """Judge an output."""
+
+    def answer(
+        self, request: str, size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
+    ) -> tuple[str, Usage]:
+        """Answer a request that is JSON text, with the contracts and the profiles of these agents at hand."""
+
+    def decide(self, name: str, agent: str, texts: list[str | None]) -> str:
+        """Have the kernel make a document."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+
+class Engine:
+    """A component that is loaded, its limits, and what is registered. The same for both kinds."""
+
+    digest: str
+
+    def __init__(self, component: bytes | None, limits: Limits) -> None:
+        if component is not None and not component.startswith(_PREAMBLE):
+            raise LoadError("not a WebAssembly component: it does not begin as one")
+        if component is not None and len(component) > _MOST_BYTES:
+            raise LoadError(f"the component has {len(component)} bytes; the limit is {_MOST_BYTES}")
+        self.limits = limits
+        self.is_builtin = component is None
+        self.contracts: dict[str, Registered] = {}
+        self.profiles: dict[str, RegisteredProfile] = {}
+        self.baked: list[str] = []
+
+    def begin(self) -> None:
+        """Learn what a component has baked in.
+
+        Raises:
+            LoadError: It does not answer.
+        """
+        if not self.is_builtin:
+            try:
+                self.baked = self.result("names")
+            except SeamgateFault as fault:
+                raise LoadError(f"the component does not answer: {fault.message}") from fault
+
+    def names(self) -> list[str]:
+        """The agents that have a contract."""
+        return sorted({*self.contracts, *self.baked})
+
+    def compile(self, contract: str) -> ContractInfo:
+        """Check a contract."""
+        raise NotImplementedError
+
+    def compile_profile(self, profile: str) -> ProfileInfo:
+        """Check a profile."""
+        raise NotImplementedError
+
+    def lint(self, contract: str) -> tuple[LintWarning, ...]:
+        """What is likely a mistake in a contract."""
+        raise NotImplementedError
+
+    def lint_profile(self, profile: str) -> tuple[LintWarning, ...]:
+        """What is likely a mistake in a profile."""
+        raise NotImplementedError
+
+    def describe_profile(self, agent: str) -> str:
+        """What an agent may do, for its prompt."""
+        raise NotImplementedError
+
+    def warm(self) -> Warm:
+        """An instance to use more than once."""
+        raise NotImplementedError
+
+    def once(self) -> Warm:
+        """An instance for one call."""
+        raise NotImplementedError
+
+    def merge(self, reports: list[Report], lists: Lists | None, evidence: Evidence | None) -> Verdict:
+        """Put reports together."""
+        agent = reports[0].agent
+        members = [
+            f'"op":"merge","agent":{_json.text(agent)}',
+            f'"reports":[{",".join(report.json for report in reports)}]',
+        ]
+        if lists:
+            members.append(f'"lists":{_json.text(_lists(lists))}')
+        if evidence is not None:
+            members.append(f'"evidence":{_evidence(evidence)}')
+        request = "{" + ",".join(members) + "}"
+        answer, usage = self.once().answer(request, self.small_enough(_size(request)), [agent])
+        report = self.unless_fault(_answer(answer, "report"))["report"]
+        try:
+            return Verdict(Report.from_json(report), usage)
+        except ValueError as error:
+            raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error
+
+    def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
+        """Judge many outputs, several at once."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        def judge(request: Request) -> Verdict | SeamgateFault:
+            try:
+                finish, lists, evidence = request.finish, request.lists, request.evidence
+                return self.once().validate(request.contract, request.output, finish, lists, evidence)
+            except SeamgateFault as fault:
+                return fault
+
+        pool = ThreadPoolExecutor(threads or os.cpu_count() or 1, thread_name_prefix="seamgate")
+        try:
+            return list(pool.map(judge, requests))
+        finally:
+            # Where it ends early (Ctrl-C), what has not begun is not begun.
+            pool.shutdown(cancel_futures=True)
+
+    def refuse(self, contract: str) -> None:
+        """Have the component say what is wrong with a contract."""
+        raise NotImplementedError
+
+    def result(self, op: str, agent: str | None = None) -> Any:
+        """The answer to a request about the registry."""
+        request = _json.text({"op": op} if agent is None else {"op": op, "agent": agent})
+        answer, _ = self.once().answer(request, 0, [] if agent is None else [agent])
+        return self.unless_fault(_answer(answer, "result"))["result"]
+
+    def unless_fault(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """An answer that is no fault.
+
+        Raises:
+            SeamgateFault: It is one.
+        """
+        fault = answer.get("fault")
+        if fault is None:
+            return answer
+        detail = dict(fault["detail"])
+        if fault["fault"] == "unknown_agent":
+            # An instance knows the contracts it was given; the gate knows them all.
+            detail["agents"] = sorted({*detail.get("agents", []), *self.names()})
+        raise SeamgateFault(fault["fault"], fault["message"], detail)
+
+    def small_enough(self, size: int) -> int:
+        """A size that is within the limit on outputs.
+
+        Raises:
+            SeamgateFault: It is not.
+        """
+        limit = self.limits.output_bytes
+        if size > limit:
+            message = f"the output has {size} bytes; the limit is {limit}"
+            raise SeamgateFault("input_too_large", message, {"bytes": size, "limit": limit})
+        return size
+
+    def by_request(
+        self,
+        warm: Warm,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str,
+        lists: Lists | None,
+        evidence: Evidence | None,
+        *,
+        fresh: bool,
+    ) -> Verdict:
+        """Judge an output by a request that is JSON text. The component reads all of it, and says what is wrong."""
+        # Before anything is made of it: each character has at least a byte.
+        self.small_enough(output.nbytes if isinstance(output, memoryview) else len(output))
+        text, invalid = _output_text(output)
+        seen = None if evidence is None else _evidence(evidence)
+        self.small_enough(_size(text) + (0 if seen is None else _size(seen)))
+        agents: list[str] = []
+        whole = None
+        if isinstance(contract, str) and not contract.lstrip().startswith("{"):
+            registered = self.contracts.get(contract)
+            if fresh and registered is not None:
+                # It is compiled once in either way, and so with one call in place of two.
+                whole = registered.text
+            else:
+                agents = [contract]
+        else:
+            whole = _contract_text(contract)
+            if _size(whole) > _MOST_CONTRACT or not _json.is_json(whole):
+                self.refuse(whole)
+        request = _request(agents, whole, text, finish, lists, seen, invalid)
+        # Output and contract count as they stand in the request, with what must be escaped in JSON.
+        answer, usage = warm.answer(request, _size(request), agents)
+        parsed = _answer(answer, "report")
+        if whole is not None and "fault" in parsed:
+            # It is likely the contract, and the request has a copy of it: asked alone, its places are its own.
+            try:
+                self.refuse(whole)
+            except SeamgateFault as fault:
+                if fault.code == "bad_contract":
+                    raise
+        report = self.unless_fault(parsed)["report"]
+        try:
+            return Verdict(Report.from_json(report, text), usage)
+        except ValueError as error:
+            raise SeamgateFault("trap", f"the component failed: invalid report: {error}") from error

@@ -1,0 +1,203 @@
+"""The native module as the engine of a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from . import _json, _native
+from ._answers import _read, _record
+from ._engine import Engine, Warm
+from ._faults import SeamgateFault
+from ._limits import Limits, Usage
+from ._raising import fault_of, limits_of, raising
+from ._report import Report
+from ._requests import (
+    Contract,
+    Evidence,
+    Lists,
+    Output,
+    Request,
+    _bytes_of,
+    _contract_text,
+    _evidence,
+    _lists,
+)
+from ._types import ContractInfo, Finish, LintWarning
+from ._verdict import Verdict, of_native
+
+if TYPE_CHECKING:
+    from ._decisions import ProfileInfo
+
+
+class NativeEngine(Engine):
+    """A gate of the native module."""
+
+    def __init__(self, component: bytes | None, limits: Limits, cache: bool) -> None:
+        super().__init__(component, limits)
+        self.native = raising(_native.Gate, component, limits_of(limits), cache)
+        self.digest = self.native.digest
+        self._once = _Once(self)
+        self.begin()
+
+    def compile(self, contract: str) -> ContractInfo:
+        return _record(ContractInfo, _json.parse(raising(self.native.register, contract)))
+
+    def compile_profile(self, profile: str) -> ProfileInfo:
+        from ._decisions import ProfileInfo
+
+        return _read(ProfileInfo, raising(self.native.register_profile, profile))
+
+    def lint(self, contract: str) -> tuple[LintWarning, ...]:
+        return _warnings(raising(self.native.lint, contract))
+
+    def lint_profile(self, profile: str) -> tuple[LintWarning, ...]:
+        return _warnings(raising(self.native.lint_profile, profile))
+
+    def describe_profile(self, agent: str) -> str:
+        return raising(self.native.describe_profile, agent)
+
+    def refuse(self, contract: str) -> None:
+        self.lint(contract)
+
+    def once(self) -> Warm:
+        return self._once
+
+    def warm(self) -> Warm:
+        return _Warm(self)
+
+    def judge(
+        self,
+        warm: _Once | _Warm,
+        contract: Contract,
+        output: Output,
+        finish: Finish | str,
+        lists: Lists | None,
+        evidence: Evidence | None,
+        *,
+        fresh: bool,
+    ) -> Verdict:
+        """Judge an output whose parts are as the native module takes them; or by a request, where they are not."""
+        whole = _contract_text(contract) if type(contract) is not str else contract
+        if fresh or not whole.lstrip().startswith("{"):
+            if isinstance(output, (bytearray, memoryview)):
+                # Before it is copied.
+                self.small_enough(output.nbytes if isinstance(output, memoryview) else len(output))
+            output = _bytes_of(output)
+            try:
+                handle = warm.native.validate(
+                    whole,
+                    output,
+                    finish.value if isinstance(finish, Finish) else finish,
+                    None if lists is None else _lists(lists),
+                    None if evidence is None else _evidence(evidence),
+                )
+                return of_native(handle, output)
+            except _native.Fault as error:
+                raise fault_of(error) from None
+            except (_native.Unfit, TypeError, UnicodeEncodeError):
+                # A text that is none, a list that is not of texts, or evidence that lacks a member.
+                pass
+        return self.by_request(warm, whole, output, finish, lists, evidence, fresh=fresh)
+
+    def merge(self, reports: list[Report], lists: Lists | None, evidence: Evidence | None) -> Verdict:
+        given = None if lists is None else _lists(lists)
+        seen = None if evidence is None else _evidence(evidence)
+        try:
+            handle = self.native.merge([report.json for report in reports], given, seen)
+        except _native.Fault as error:
+            raise fault_of(error) from None
+        except (_native.Unfit, TypeError, UnicodeEncodeError):
+            return super().merge(reports, lists, evidence)
+        return of_native(handle, "")
+
+    def validate_all(self, requests: Iterable[Request], threads: int | None) -> list[Verdict | SeamgateFault]:
+        """Judge many outputs by threads of the native module; by those of Python where it does not take one of them."""
+        requests = list(requests)
+        asked, outputs = [], []
+        for request in requests:
+            contract, output = request.contract, _bytes_of(request.output)
+            finish, lists, evidence = request.finish, request.lists, request.evidence
+            outputs.append(output)
+            asked.append(
+                (
+                    contract if type(contract) is str else _contract_text(contract),
+                    output,
+                    finish.value if isinstance(finish, Finish) else finish,
+                    None if lists is None else _lists(lists),
+                    None if evidence is None else _evidence(evidence),
+                )
+            )
+        try:
+            made = raising(self.native.validate_all, asked, threads)
+        except (_native.Unfit, TypeError, UnicodeEncodeError):
+            return super().validate_all(requests, threads)
+        return [
+            fault_of(_native.Fault(answer)) if isinstance(answer, str) else of_native(answer, output)
+            for answer, output in zip(made, outputs, strict=True)
+        ]
+
+
+class _Once:
+    """Each call in a fresh instance."""
+
+    def __init__(self, engine: NativeEngine) -> None:
+        self._engine = engine
+        self.native: Any = engine.native
+
+    def validate(
+        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
+    ) -> Verdict:
+        if finish is Finish.UNKNOWN and lists is None and evidence is None and type(contract) is str:
+            # What most calls are.
+            kind = type(output)
+            if kind is str or kind is bytes:
+                try:
+                    return of_native(self.native.validate(contract, output), output)  # type: ignore[arg-type]
+                except _native.Fault as error:
+                    raise fault_of(error) from None
+                except UnicodeEncodeError:
+                    pass
+        return self._engine.judge(self, contract, output, finish, lists, evidence, fresh=True)
+
+    def answer(
+        self, request: str, size: int, agents: Iterable[str] = (), profiles: Iterable[str] = ()
+    ) -> tuple[str, Usage]:
+        json, fuel, memory, elapsed = raising(self.native.call, request)
+        return json, Usage(fuel, elapsed, self._engine.digest, memory)
+
+    def decide(self, name: str, agent: str, texts: list[str | None]) -> str:
+        first, second, third = [*texts, None, None][:3]
+        return str(raising(self.native.decide, name, agent, (first, second, third)))
+
+    def close(self) -> None:
+        pass
+
+
+class _Warm(_Once):
+    """All calls in one instance."""
+
+    def __init__(self, engine: NativeEngine) -> None:
+        super().__init__(engine)
+        self.native = engine.native.instance()
+
+    def validate(
+        self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
+    ) -> Verdict:
+        if finish is Finish.UNKNOWN and lists is None and evidence is None and type(contract) is str:
+            kind = type(output)
+            if (kind is str or kind is bytes) and not contract.lstrip().startswith("{"):
+                try:
+                    return of_native(self.native.validate(contract, output), output)  # type: ignore[arg-type]
+                except _native.Fault as error:
+                    raise fault_of(error) from None
+                except UnicodeEncodeError:
+                    pass
+        return self._engine.judge(self, contract, output, finish, lists, evidence, fresh=False)
+
+    def close(self) -> None:
+        self.native.close()
+
+
+def _warnings(text: str) -> tuple[LintWarning, ...]:
+    return tuple(_record(LintWarning, warning) for warning in _json.parse(text))

@@ -1,0 +1,69 @@
+"""Calls of the native module, whose errors are raised as users see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from . import _json
+from ._defaults import STACK
+from ._faults import LoadError, SeamgateFault
+from ._limits import Limits
+from ._types import Finish
+
+T = TypeVar("T")
+
+
+def fault_of(error: Exception) -> SeamgateFault:
+    """A fault of the native module as users see it."""
+    fault = _json.parse(error.args[0])
+    return SeamgateFault(fault["fault"], fault["message"], fault["detail"])
+
+
+def limits_of(limits: Limits) -> tuple[int | None, int | None, int, float, int]:
+    """Limits as the native module takes them.
+
+    Raises:
+        LoadError: They have a stack of another size.
+    """
+    if limits.stack != STACK:
+        message = f"the stack of the native backend has {STACK} bytes; leave `Limits.stack` out"
+        raise LoadError(message)
+    return limits.fuel, limits.contract_fuel, limits.memory, limits.timeout, limits.output_bytes
+
+
+def raising(call: Callable[..., T], *arguments: Any) -> T:
+    """Call a function of the native module.
+
+    Raises:
+        SeamgateFault: It ended in a fault.
+        LoadError: A component could not be loaded.
+    """
+    from . import _native
+
+    try:
+        return call(*arguments)
+    except _native.Fault as error:
+        raise fault_of(error) from None
+    except _native.LoadFault as error:
+        raise LoadError(*error.args) from None
+
+
+def unfit_is_a_fault(call: Any, *arguments: Any) -> Any:
+    """Call the native module, which cannot say what is wrong with an argument of the wrong form.
+
+    Raises:
+        SeamgateFault: It ended in a fault, or an argument is none.
+    """
+    from . import _native
+
+    try:
+        return call(*arguments)
+    except _native.Fault as error:
+        raise fault_of(error) from None
+    except _native.Unfit as error:
+        known = {
+            "finish": f"finish: must be one of {', '.join(word.value for word in Finish)}, or an API's word for one",
+            "evidence": "evidence: must be a list of observations with all their members",
+        }
+        raise SeamgateFault("bad_request", known.get(str(error), str(error))) from None

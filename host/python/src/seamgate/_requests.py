@@ -1,0 +1,197 @@
+"""What is asked of a gate, and its JSON text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _json
+from ._contracts import read_contract
+from ._faults import SeamgateFault
+from ._profiles import read_profile
+from ._types import Confidence, FaultCode, Finish
+
+if TYPE_CHECKING:
+    from ._decisions import Observation
+
+Contract = str | Mapping[str, Any] | os.PathLike[str]
+"""A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""
+
+Profile = str | Mapping[str, Any] | os.PathLike[str]
+"""A profile: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.profile.json`."""
+
+Output = str | bytes | bytearray | memoryview
+"""The raw text that an agent produced, prose and fences included; or its bytes, of which nobody knows whether they are
+UTF-8."""
+
+Lists = Mapping[str, Iterable[str]]
+"""The lists that a contract's `allow` names. One that is missing is a fault, unless its rule is optional."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an agent saw of one result, for claims to cite. The defaults allow least.
+
+    Attributes:
+        id: What claims cite it by: 1 to 256 bytes, and no other has it.
+        text: What the agent saw of it, character for character: at most 1 MiB.
+        kinds: The kinds of evidence that it is.
+        labels: What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
+        confidence: The most that its source allows a claim to state.
+        complete: Whether all of the result was seen, so that what is not in it is not there.
+        limitations: Codes of what limits it. Each claim that cites it must repeat them.
+    """
+
+    id: str
+    text: str
+    kinds: Iterable[str] = ()
+    labels: Iterable[str] = ()
+    confidence: Confidence | str = Confidence.LOW
+    complete: bool = False
+    limitations: Iterable[str] = ()
+
+
+Evidence = Iterable[Union[Seen, "Observation", Mapping[str, Any]]]
+"""What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
+all."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One output to judge, for `Gate.validate_all`: what `Gate.validate` takes.
+
+    Attributes:
+        contract: The name of an agent whose contract is registered, or a contract.
+        output: What the agent produced.
+        finish: Why it stopped.
+        lists: Lists that the contract's `allow` names.
+        evidence: What the agent saw, where the contract has `evidence`.
+    """
+
+    contract: Contract
+    output: Output
+    finish: Finish | str = Finish.UNKNOWN
+    lists: Lists | None = None
+    evidence: Evidence | None = None
+
+
+def _request(
+    agents: list[str],
+    contract: str | None,
+    output: str,
+    finish: Finish | str,
+    lists: Lists | None,
+    evidence: str | None,
+    invalid_utf8: int | None,
+) -> str:
+    members = [f'"agent":{_json.text(agent)}' for agent in agents]
+    if contract is not None:
+        members.append(f'"contract":{contract}')
+    members.append(f'"output":{_json.quoted(output)}')
+    if finish != Finish.UNKNOWN:
+        members.append(f'"finish":{_json.text(finish)}')
+    if lists:
+        members.append(f'"lists":{_json.text(_lists(lists))}')
+    if evidence is not None:
+        members.append(f'"evidence":{evidence}')
+    if invalid_utf8 is not None:
+        members.append(f'"invalid_utf8":{invalid_utf8}')
+    return "{" + ",".join(members) + "}"
+
+
+def _values(name: str, values: Iterable[str]) -> list[str]:
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"the list {name!r} must be a list of str, not {type(values).__name__}")
+    return list(values)
+
+
+def _observation(observation: Seen | Observation | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(observation, Mapping):
+        return dict(observation)
+    of_id = f"of the observation {observation.id!r}"
+    return {
+        "id": observation.id,
+        "text": observation.text,
+        "kinds": _values(f"kinds {of_id}", observation.kinds),
+        "labels": _values(f"labels {of_id}", observation.labels),
+        "confidence": observation.confidence,
+        "complete": observation.complete,
+        "limitations": _values(f"limitations {of_id}", observation.limitations),
+    }
+
+
+def _contract_text(contract: Contract) -> str:
+    if isinstance(contract, os.PathLike):
+        return read_contract(contract)
+    if isinstance(contract, Mapping):
+        return _json.text(dict(contract))
+    return _text_given("contract", contract, "bad_contract", ", a dict or a pathlib.Path")
+
+
+def _profile_text(profile: Profile) -> str:
+    if isinstance(profile, os.PathLike):
+        return read_profile(profile)
+    if isinstance(profile, Mapping):
+        return _json.written(dict(profile))
+    return _text_given("profile", profile, "bad_profile", ", a dict or a pathlib.Path")
+
+
+def _text_of(what: str, document: str | Mapping[str, Any]) -> str:
+    """One of the documents that a decision depends on, as JSON text."""
+    if isinstance(document, Mapping):
+        return _json.written(dict(document))
+    return _text_given(what, document, "bad_request", " or a dict")
+
+
+def _text_given(what: str, text: object, code: FaultCode, otherwise: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a {what} must be JSON text{otherwise}, not {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = f"{what}: half a surrogate pair at character {error.start}: it is no text"
+        raise SeamgateFault(code, message) from None
+    return text
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def _bytes_of(output: Output) -> bytes | str:
+    """The output as an object that never changes.
+
+    Raises:
+        TypeError: It is neither text nor bytes.
+    """
+    if isinstance(output, (str, bytes)):
+        return output
+    if isinstance(output, (bytearray, memoryview)):
+        return bytes(output)
+    raise TypeError(f"an output must be str or bytes, not {type(output).__name__}")
+
+
+def _output_text(output: Output) -> tuple[str, int | None]:
+    """The output as text, and where it first is not well-formed."""
+    output = _bytes_of(output)
+    if isinstance(output, str):
+        try:
+            output.encode()
+            return output, None
+        except UnicodeEncodeError:
+            output = output.encode("utf-8", "surrogatepass")
+    try:
+        return output.decode(), None
+    except UnicodeDecodeError as error:
+        return output.decode(errors="replace"), error.start
+
+
+def _lists(lists: Lists) -> dict[str, list[str]]:
+    return {name: _values(name, values) for name, values in lists.items()}
+
+
+def _evidence(evidence: Evidence) -> str:
+    """Evidence as JSON text."""
+    return _json.text([_observation(observation) for observation in evidence])

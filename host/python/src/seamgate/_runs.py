@@ -1,0 +1,134 @@
+"""Runs of the kernel: every event and what it led to is in a journal before the host acts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from . import _json
+from ._faults import JournalError
+from ._raising import fault_of
+from ._requests import _text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ._native_engine import NativeEngine
+
+T = TypeVar("T")
+
+Blob = Literal["artifact", "checkpoint"]
+"""What a journal keeps beside its lines: whole results and prompts, and states to go on from."""
+
+
+class Journal(Protocol):
+    """Where the lines of one run are kept: in a database, for one. A path of a folder is a journal, too."""
+
+    def count(self) -> int:
+        """How many lines it has, as far as its owner knows."""
+
+    def lines(self, start: int) -> Iterable[str]:
+        """The lines from one on; the first has the number 0."""
+
+    def append(self, expected: int, lines: list[str]) -> bool:
+        """Add all these lines where it has as many as expected, and keep them safe from a crash before this returns.
+        False where it has others: then none is added."""
+
+    def put(self, blob: Blob, digest: str, text: str) -> None:
+        """Keep a text under its digest. To keep it again is no error."""
+
+    def get(self, blob: Blob, digest: str) -> str | None:
+        """The text under a digest."""
+
+
+class Run:
+    """The life of one task, step by step: see `Gate.start` and `Gate.open`."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+
+    def send(self, event: str | Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Apply an event. What it led to is in the journal when this returns.
+
+        Args:
+            event: What happened (`schemas/event.schema.json`).
+
+        Returns:
+            The actions that the host must take.
+
+        Raises:
+            SeamgateFault: The kernel takes no such event. The run is as it was.
+            JournalError: The journal cannot be written, or another writer was there. The run is as it was.
+        """
+        return actions(raised(self._native.send, _text_of("event", event)))
+
+    def keep(self, text: str) -> str:
+        """Keep a text that an event names by its digest, which this gives."""
+        return str(raised(self._native.keep, text))
+
+    @property
+    def records(self) -> tuple[dict[str, Any], ...]:
+        """What was decided in the last step."""
+        return tuple(_json.parse(record) for record in self._native.records())
+
+    @property
+    def wake_at(self) -> int | None:
+        """When something lapses, in milliseconds since 1970: send a `tick` then."""
+        at: int | None = self._native.wake_at
+        return at
+
+    @property
+    def state(self) -> str:
+        """The state, as JSON text."""
+        return str(self._native.state)
+
+    @property
+    def step(self) -> int:
+        """How many events the run has had."""
+        return int(self._native.step)
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return str(self._native.id)
+
+    @property
+    def agent(self) -> str:
+        """The agent whose profile applies."""
+        return str(self._native.agent)
+
+
+def start(
+    engine: NativeEngine, journal: Journal | str | os.PathLike[str], agent: str, started: str | Mapping[str, Any]
+) -> tuple[Run, tuple[dict[str, Any], ...]]:
+    """Start a run in a journal without lines."""
+    native, first = raised(engine.native.start, journal, agent, _text_of("event", started))
+    return Run(native), actions(first)
+
+
+def go_on(engine: NativeEngine, journal: Journal | str | os.PathLike[str]) -> Run:
+    """Go on with a run from its journal."""
+    return Run(raised(engine.native.open, journal))
+
+
+def actions(texts: list[str]) -> tuple[dict[str, Any], ...]:
+    """Actions from their JSON texts."""
+    return tuple(_json.parse(text) for text in texts)
+
+
+def raised(call: Callable[..., T], *arguments: Any) -> T:
+    """Call the native module.
+
+    Raises:
+        SeamgateFault: It ended in a fault.
+        JournalError: The journal failed.
+    """
+    from . import _native
+
+    try:
+        return call(*arguments)
+    except _native.Fault as error:
+        raise fault_of(error) from None
+    except _native.JournalFault as error:
+        raise JournalError(*error.args) from None

@@ -1,0 +1,91 @@
+"""An output that is still coming."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _json
+from ._answers import _record
+from ._raising import raising, unfit_is_a_fault
+from ._requests import Evidence, Lists, _evidence, _lists
+from ._types import Finish, Span
+from ._verdict import Verdict, of_native
+
+if TYPE_CHECKING:
+    from ._native_engine import NativeEngine
+
+
+@dataclass(frozen=True)
+class Completed:
+    """An item whose text has come whole. Nothing is judged yet.
+
+    Attributes:
+        candidate: Where the candidate begins that it is in.
+        index: Its place among the items of that candidate, from 0.
+        span: Its text in the output.
+    """
+
+    candidate: int
+    index: int
+    span: Span
+
+
+@dataclass(frozen=True)
+class DeadEnd:
+    """Why an output can no longer become right, whatever comes.
+
+    Attributes:
+        keyword: The check that it fails.
+        message: One sentence for a person.
+        at: Where in the output that came to light.
+    """
+
+    keyword: str
+    message: str
+    at: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What is known of an output that is still coming.
+
+    Attributes:
+        completeness: `soft_complete` where what has come is a whole document, and more may come.
+        items: The items that this chunk completed.
+        dead_end: Why it can no longer become right, where it cannot: stop the producer.
+    """
+
+    completeness: Literal["in_flight", "soft_complete", "hard_complete"]
+    items: tuple[Completed, ...]
+    dead_end: DeadEnd | None = None
+
+
+class Session:
+    """Chunks in, the verdict at the end: see `Gate.session`."""
+
+    def __init__(self, engine: NativeEngine, agent: str, lists: Lists | None, evidence: Evidence | None) -> None:
+        given = None if lists is None else _lists(lists)
+        seen = None if evidence is None else _evidence(evidence)
+        self._native: Any = unfit_is_a_fault(engine.native.session, agent, given, seen)
+        self._chunks: list[bytes] = []
+
+    def push(self, chunk: str | bytes) -> Progress:
+        """Add the next piece, cut anywhere.
+
+        Raises:
+            SeamgateFault: A limit was passed, which ends the session.
+        """
+        if isinstance(chunk, str):
+            chunk = chunk.encode("utf-8", "surrogatepass")
+        progress = _record(Progress, _json.parse(raising(self._native.push, bytes(chunk))))
+        self._chunks.append(bytes(chunk))
+        return progress
+
+    def finish(self, finish: Finish | str = Finish.UNKNOWN) -> Verdict:
+        """The verdict, the same as that of `Gate.validate` on the whole output.
+
+        Args and errors are those of `Gate.validate`.
+        """
+        word = finish.value if isinstance(finish, Finish) else finish
+        return of_native(unfit_is_a_fault(self._native.finish, word), b"".join(self._chunks))

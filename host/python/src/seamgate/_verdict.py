@@ -1,0 +1,65 @@
+"""A verdict, and the answer to a request that is JSON text."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ._limits import Usage
+from ._report import Report, lazy
+
+if TYPE_CHECKING:
+    from . import _native
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a request that is JSON text, and what it took.
+
+    Attributes:
+        json: One line of JSON text: `{"id":…,"report":{…}}`, `{"id":…,"result":…}` or `{"id":…,"fault":{…}}`.
+        usage: What it took.
+    """
+
+    json: str
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on one output, and what it took. It is true where the output is accepted.
+
+    Attributes:
+        report: The verdict.
+        usage: What it took. Beside the report: reports are the same bytes everywhere, times are not.
+    """
+
+    report: Report
+    usage: Usage
+
+    def __bool__(self) -> bool:
+        return self.report.success
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What was used, where a call of the native module took it and nobody asked for it yet."""
+            handle = self.__dict__.get("_handle")
+            if name != "usage" or handle is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            fuel, memory, elapsed, component = handle.usage()
+            usage = self.__dict__["usage"] = Usage(fuel, elapsed, component, memory)
+            return usage
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def of_native(handle: _native.Verdict, output: str | bytes) -> Verdict:
+    """A verdict whose parts are made when somebody asks for them."""
+    verdict = object.__new__(Verdict)
+    members = verdict.__dict__
+    members["report"] = lazy(handle, output)
+    members["_handle"] = handle
+    return verdict

@@ -1,0 +1,382 @@
+"""The retry loop as one call. What is the same in each language is in tests/ask, as data."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
+
+import pytest
+from conftest import EXAMPLES, OUTPUTS, ROOT, fault
+from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
+
+from seamgate import (
+    Accepted,
+    AskResult,
+    Disposition,
+    Finish,
+    Gate,
+    Limits,
+    Messages,
+    Partial,
+    Refused,
+    Rejected,
+    ResultParser,
+    Seen,
+    Violation,
+    ask,
+    ask_async,
+)
+from seamgate._feedback import feedback
+from seamgate._schemas import compiled
+
+CASES = sorted((ROOT / "tests/ask/cases").glob("*.json"))
+FEEDBACK = sorted((ROOT / "tests/ask/feedback").glob("*.json"))
+
+
+class Order(BaseModel):
+    sku: str
+    count: int = Field(ge=1)
+
+    @field_validator("sku")
+    @classmethod
+    def in_stock(cls, value: str) -> str:
+        if value != "A-7":
+            raise ValueError(f"{value} is not in stock")
+        return value
+
+
+class Script:
+    """In the place of a model: what it says, one after the other. It keeps what it was sent."""
+
+    def __init__(self, *replies: object) -> None:
+        self.replies = list(replies)
+        self.sent: list[Messages] = []
+
+    def __call__(self, messages: Messages) -> object:
+        self.sent.append(messages)
+        reply = self.replies[len(self.sent) - 1]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    async def later(self, messages: Messages) -> object:
+        await asyncio.sleep(0)
+        return self(messages)
+
+
+def told(result: AskResult[Any], script: Script) -> dict[str, Any]:
+    """What a case says of a result."""
+    made: dict[str, Any] = {
+        "disposition": result.disposition.value,
+        "success": result.success,
+        "stop": result.stop,
+        "data": result.data,
+        "report": result.report.output_json,
+        "violations": [violation.path for violation in result.violations],
+        "feedback": result.feedback,
+        "attempts": [[attempt.report.disposition.value, attempt.feedback] for attempt in result.attempts],
+        "messages": result.messages,
+    }
+    if isinstance(result, Refused):
+        made["refusal"] = result.refusal
+    # Each time the whole conversation is sent, and none knows what comes after it.
+    for at, sent in enumerate(script.sent):
+        assert sent == result.messages[: len(sent)], at
+    return made
+
+
+def bless(path: Path, case: dict[str, Any]) -> None:
+    path.write_text(json.dumps(case, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_cases(path: Path) -> None:
+    case = json.loads(path.read_text())
+    script, later = Script(*case["replies"]), Script(*case["replies"])
+    result = ask(case["contract"], script, case["prompt"])
+    awaited = asyncio.run(ask_async(case["contract"], later.later, case["prompt"]))
+    made = told(result, script)
+    assert told(awaited, later) == made
+    assert len(script.sent) == len(case["replies"]) == len(result.attempts)
+    assert bool(result) == (result.disposition is Disposition.ACCEPTED)
+    if os.environ.get("BLESS"):
+        bless(path, {**case, "result": made})
+        return
+    assert made == case["result"]
+
+
+@pytest.mark.parametrize("path", FEEDBACK, ids=lambda path: path.stem)
+def test_feedback(path: Path) -> None:
+    case = json.loads(path.read_text())
+    made = feedback(Violation(**each) for each in case["violations"])
+    assert len(made.encode()) <= 2048
+    assert all(line.isprintable() for line in made.split("\n"))
+    if os.environ.get("BLESS"):
+        bless(path, {**case, "feedback": made})
+        return
+    assert made == case["feedback"]
+
+
+def test_a_model_is_instantiated_and_its_own_validators_are_told() -> None:
+    script = Script('{"sku":"A-7","count":0}', '{"sku":"B\\u202e","count":1}', '{"sku":"A-7","count":2}')
+    result = ask(Order, script, "Which order?", contract={"retry": {"limit": 2}})
+    assert isinstance(result, Accepted)
+    assert result.data == Order(sku="A-7", count=2)
+    assert "must be >= 1" in script.sent[1][-1]["content"]
+    said = script.sent[2][-1]["content"].split("\n")
+    assert said == [
+        "The output does not match what was asked for.",
+        '- at $.sku: Value error, B\\u202e is not in stock. Received: "\\"B\\\\u202e\\""',
+        "Send the whole corrected output again.",
+    ]
+    assert result.attempts[1].report.success
+    assert [violation.path for violation in result.attempts[1].violations] == ["$.sku"]
+
+
+def test_a_model_that_rejects_to_the_end_rejects() -> None:
+    result = ask(Order, Script('{"sku":"B","count":1}', '{"sku":"C","count":1}'))
+    assert isinstance(result, Rejected)
+    assert not result
+    assert result.data is None
+    assert result.stop == "limit"
+    assert result.report.success
+    assert result.violations[0].message == "Value error, C is not in stock"
+    assert "C is not in stock" in result.feedback
+    same = ask(Order, Script('{"sku":"B","count":1}', '{"sku":"B","count":1}'), contract={"retry": {"limit": 9}})
+    assert same.stop == "repeated"
+
+
+class Review(BaseModel):
+    findings: list[Annotated[Order, Field()]]
+
+    @model_validator(mode="after")
+    def any(self) -> Review:
+        if len(self.findings) > 2:
+            raise ValueError("at most two")
+        return self
+
+
+def test_partial_results_are_instances_too() -> None:
+    policy = {"items": {"path": "$.findings[*]"}, "retry": {"limit": 1}}
+    good, bad = '{"sku":"A-7","count":2}', '{"sku":"A-7","count":0}'
+    part = ask(Review, Script(*[f'{{"findings":[{good},{bad}]}}'] * 2), contract=policy)
+    assert isinstance(part, Partial)
+    assert part.data.findings == [Order(sku="A-7", count=2)]
+    assert not part
+    assert [violation.path for violation in part.violations] == ["$.findings[1].count"]
+    script = Script(f'{{"findings":[{good},{bad}]}}', f'{{"findings":[{good.replace("2", "3")}]}}')
+    whole = ask(Review, script, contract=policy)
+    assert isinstance(whole, Accepted)
+    assert [order.count for order in whole.data.findings] == [2, 3]
+    # What the model rejects is asked for again as a whole, and what was valid before is not kept.
+    script = Script(f'{{"findings":[{good},{good},{good},{bad}]}}', f'{{"findings":[{good}]}}')
+    again = ask(Review, script, contract=policy)
+    assert isinstance(again, Accepted)
+    assert len(again.data.findings) == 1
+    told = script.sent[1][-1]["content"]
+    assert "at most two" in told
+    assert "$.findings[3].count" in told
+    assert told.endswith("Send the whole corrected output again.")
+
+
+@dataclass
+class Point:
+    x: int
+    y: float
+
+
+def test_any_type_that_pydantic_knows() -> None:
+    assert ask(Point, Script('{"x":1,"y":2}')).data == Point(1, 2.0)
+    assert ask(list[int], Script("[1]")).data == [1]
+    assert ask(Literal["a", "b"], Script('"a"')).data == "a"
+
+
+def test_places_are_those_of_the_document() -> None:
+    class Holder(BaseModel):
+        of: Order | Annotated[str, AfterValidator(lambda text: 1 // 0)] | list[Order]
+        by: dict[int, Order]
+
+    document = '{"of":[{"sku":"B","count":1}],"by":{"3":{"sku":"C\'","count":1}}}'
+    result = ask(Holder, Script(document), contract={"retry": {"limit": 0}})
+    paths = {violation.path: violation.received for violation in result.violations}
+    assert paths["$.of[0].sku"] == '"B"'
+    assert paths["$.by['3'].sku"] == '"C\'"'
+    assert "$.of" in paths
+
+
+def test_contracts_of_files_agents_lists_and_evidence(gate: Gate) -> None:
+    good = (OUTPUTS / "triage.good.txt").read_text()
+    assert ask(EXAMPLES / "triage.contract.json", Script(good)).success
+    assert ask("triage", Script(good), gate=gate).success
+    fault("unknown_agent", lambda: ask("nobody", Script(good)))
+    allowed = {"agent": "a", "schema": True, "allow": [{"path": "$", "list": "names"}]}
+    result = ask(allowed, Script('"joe"', '"ann"'), lists={"names": iter(["ann"])})
+    assert result.data == "ann"
+    claims = {
+        "agent": "c",
+        "schema": {"type": "object"},
+        "items": {"path": "$.claims[*]"},
+        "evidence": {"claims": [{"path": "$.claims[*]", "text": "text", "cites": "cites"}]},
+    }
+    fault("bad_contract", lambda: ask({**claims, "evidence": 1}, Script()))
+
+
+def test_lists_and_evidence_hold_for_what_is_put_together() -> None:
+    contract = {
+        "agent": "a",
+        "schema": {"type": "array", "items": {"type": "object", "required": ["id", "who"]}},
+        "items": {"path": "$[*]", "key": "id"},
+        "allow": [{"path": "$[*].who", "list": "names"}],
+    }
+    script = Script('[{"id":"1","who":"ann"},{"id":"2","who":"joe"}]', '[{"id":"2","who":"bob"}]')
+    seen: list[Seen | dict[str, str]] = [Seen("o1", "text"), {"id": "o2", "text": "more"}]
+    result = ask(contract, script, lists={"names": ["ann", "bob"]}, evidence=iter(seen))
+    assert result.data == [{"id": "1", "who": "ann"}, {"id": "2", "who": "bob"}]
+
+
+def test_errors_of_the_client_pass_through() -> None:
+    error = ConnectionError("no network")
+    for replies in ([error], ["no JSON", error]):
+        with pytest.raises(ConnectionError) as raised:
+            ask(Order, Script(*replies))
+        assert raised.value is error
+        with pytest.raises(ConnectionError):
+            asyncio.run(ask_async(Order, Script(*replies).later))
+
+
+@pytest.mark.parametrize("reply", [None, 1, {}, {"choices": []}, ("a", 1), ("a", "stop", "b"), SimpleNamespace(text=1)])
+def test_what_cannot_be_read_says_what_can(reply: object) -> None:
+    with pytest.raises(TypeError, match=r"^call_llm must return the model's text, .*, not \w+$"):
+        ask(Order, Script(reply))
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_asynchronous_client_needs_ask_async() -> None:
+    with pytest.raises(TypeError, match="await ask_async"):
+        ask(Order, Script('{"sku":"A-7","count":1}').later)
+
+
+def test_texts_bytes_and_finish_reasons() -> None:
+    whole = b'{"sku":"A-7","count":1}'
+    for reply in (whole, bytearray(whole), (whole.decode(), "end_turn"), (whole, None), (whole, Finish.STOP)):
+        assert ask(Order, Script(reply)).success, reply
+    assert ask(Order, Script((whole[:9], "MAX_TOKENS"))).stop == "not_retryable"
+    assert isinstance(ask(Order, Script((None, "refusal"))), Refused)
+    assert ask(Order, Script(b"\xff", whole)).success
+
+
+def test_objects_are_read_as_their_json_is() -> None:
+    def of(value: Any) -> Any:
+        if isinstance(value, dict):
+            return SimpleNamespace(**{name: of(each) for name, each in value.items()})
+        return [of(each) for each in value] if isinstance(value, list) else value
+
+    for path in CASES:
+        case = json.loads(path.read_text())
+        script = Script(*[of(reply) for reply in case["replies"]])
+        assert told(ask(case["contract"], script, case["prompt"]), script) == case["result"]
+
+
+def test_langchain_messages() -> None:
+    def message(content: Any, **more: Any) -> Any:
+        return SimpleNamespace(type="ai", content=content, **{"response_metadata": {}, **more})
+
+    whole = '{"sku":"A-7","count":1}'
+    assert ask(Order, Script(message(whole))).success
+    assert ask(Order, Script(message([{"type": "text", "text": whole}, {"type": "tool_use"}]))).success
+    cut = message(whole[:9], response_metadata={"finish_reason": "length"})
+    assert ask(Order, Script(cut)).stop == "not_retryable"
+    assert isinstance(ask(Order, Script(message("", additional_kwargs={"refusal": "no"}))), Refused)
+
+
+def test_prompts_are_not_changed() -> None:
+    prompt = [{"role": "user", "content": "Which order?"}]
+    script = Script('{"sku":"A-7","count":1}')
+    ask(Order, script, prompt)
+    assert prompt == [{"role": "user", "content": "Which order?"}]
+    assert script.sent[0][0]["content"].startswith("Which order?\n\nAnswer with one JSON document")
+
+
+def test_a_contract_beside_a_contract_is_an_error() -> None:
+    with pytest.raises(TypeError, match="goes with a type"):
+        ask({"agent": "a", "schema": True}, Script(), contract={})
+    with pytest.raises(TypeError, match="has no schema"):
+        ask(Order, Script(), contract={"schema": {}})
+    fault("bad_contract", lambda: ask(Order, Script(), contract={"retries": 3}))
+    assert ask(Order, Script("1", "2"), contract={"agent": "orders"}).report.agent == "orders"
+
+
+def test_what_is_kept_is_bounded() -> None:
+    limits = Limits(output_bytes=4000)
+    result = ask(
+        {"agent": "a", "schema": {"type": "integer"}, "retry": {"limit": 100}},
+        Script(*[f"{'[' * (n % 2)}{'x' * 400}" for n in range(100)]),
+        gate=Gate(limits=limits),
+    )
+    assert result.stop == "limit"
+    assert len(result.attempts) < 5
+    fault("input_too_large", lambda: ask(Order, Script("x" * 4001), gate=Gate(limits=limits)))
+
+
+def test_schemas_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    registered: list[object] = []
+    real = Gate.register
+
+    def register(self: Gate, contract: Any) -> Any:
+        registered.append(contract)
+        return real(self, contract)
+
+    monkeypatch.setattr(Gate, "register", register)
+
+    class Own(BaseModel):
+        a: Literal["test_schemas_are_compiled_once"]
+
+    parser = ResultParser()
+    for _ in range(3):
+        ask(Own, Script("1", "2"))
+        parser.parse_with_schema("1", Own)
+        parser.parse_with_schema("1", {"const": "test_schemas_are_compiled_once"})
+    assert len(registered) == 2
+    assert parser.registry.list() == []
+
+
+def test_contracts_of_one_agent_do_not_meet() -> None:
+    limits = Limits(timeout=4.5)
+    one = compiled('{"agent":"a","schema":true}', limits)
+    other = compiled('{"agent":"a","schema":false}', limits)
+    third = compiled('{"agent":"b","schema":false}', limits)
+    assert one.gate is not other.gate
+    assert third.gate is one.gate
+    assert compiled('{"agent":"a","schema":true}', limits) is one
+    fault("bad_contract", lambda: compiled("{", limits))
+    fault("bad_contract", lambda: compiled("[]", limits))
+
+
+def test_threads_share_what_is_compiled() -> None:
+    results: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(ask(Order, Script('{"sku":"A-7","count":1}')).success))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 8
+
+
+def test_a_report_that_is_not_accepted_is_false() -> None:
+    gate = Gate()
+    contract = {"agent": "a", "schema": {"type": "integer"}}
+    assert gate.validate(contract, "1")
+    assert gate.validate(contract, "1").report
+    assert not gate.validate(contract, "x")
+    assert not gate.validate(contract, "x").report
+    assert ResultParser().parse_with_schema("1", int)
+    assert not ResultParser().parse_with_schema("x", int)
