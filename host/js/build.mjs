@@ -1,4 +1,4 @@
-// Makes the package: `node build.mjs COMPONENT VERSION`, in a copy of this folder, beneath what package-lock.json pins.
+// Makes the package: `node build.mjs COMPONENT VERSION ADDON`, in a copy of this folder, beneath what package-lock.json pins.
 // `cargo xtask js` does that. The package is then the folder `package`.
 
 import { execFileSync } from "node:child_process";
@@ -8,7 +8,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { transpileBytes } from "@bytecodealliance/jco-transpile";
 
-const [component, version] = process.argv.slice(2);
+const [component, version, addon] = process.argv.slice(2);
 const NAME = "validator";
 
 // What jco makes of the component: glue, and its core modules.
@@ -50,12 +50,16 @@ await cp("dist", "package/dist", { recursive: true });
 for (const name of Object.keys(made).filter((name) => name.endsWith(".js") || name.endsWith(".wasm"))) {
   await cp(path.join("src/component", name), path.join("package/dist/component", name));
 }
-for (const name of ["README.md", "LICENSE-APACHE", "LICENSE-MIT"]) {
+await mkdir("package/dist/native");
+// Of this machine alone. Others run on WebAssembly, until their addon is beside it.
+await cp(addon, `package/dist/native/${process.platform}-${process.arch}.node`);
+for (const name of ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"]) {
   await cp(name, path.join("package", name));
 }
 // What is for making it stays here.
 const { private: _, devDependencies: __, name, ...rest } = JSON.parse(await readFile("package.json", "utf8"));
-const manifest = { name, version, ...rest, files: ["dist"] };
+const published = ["dist", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"];
+const manifest = { name, version, ...rest, files: published };
 await writeFile("package/package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
 
 // Each instance would try to make its exports asynchronous, for callers that there are not. Where the engine cannot,

@@ -89,10 +89,17 @@ fn main() -> Result<()> {
     if package.exists() {
         let node = Path::new("node");
         let pin = locked(include_str!("../../host/js/package.json"), "jco-transpile\": \"", "\"")?;
+        let program = Path::new(HERE).join("node.mjs");
+        let answers = |backend| in_process(node, &[&program, &package, Path::new(backend)], &file);
         runtimes.push(Runtime {
-            name: format!("npm package (jco-transpile {pin}), Node {}", version(node)?),
+            name: format!("npm package, native addon, Node {}", version(node)?),
             same_fuel: true,
-            answers: in_process(node, &[&Path::new(HERE).join("node.mjs"), &package], &file)?,
+            answers: answers("native")?,
+        });
+        runtimes.push(Runtime {
+            name: format!("npm package, WebAssembly (jco-transpile {pin}), Node {}", version(node)?),
+            same_fuel: true,
+            answers: answers("webassembly")?,
         });
     } else {
         skipped.push("the npm package in Node");

@@ -9,13 +9,17 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     guest::METERED,
+    inside,
     install::{has_node, packages, remove},
     page,
-    run::{PACKAGES, command, output, root, run, say},
+    run::{PACKAGES, cargo, command, output, root, run, say},
 };
 
 /// The sources of the package, and the files that pin its tools.
 const SOURCES: &str = "host/js";
+
+/// The native addon, of this machine.
+const ADDON: &str = "target/release/libseamgate_node.so";
 
 /// Where tools are installed, and where the package is built.
 const FOLDER: &str = "target/js";
@@ -38,7 +42,14 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
         fs::copy(licence, work.join(licence)).with_context(|| licence.to_owned())?;
     }
     let version = env!("CARGO_PKG_VERSION");
-    run(command("node").arg("build.mjs").arg(root().join(METERED)).arg(version).current_dir(&work))?;
+    addon()?;
+    inside::write(Some("seamgate-node"), &work)?;
+    run(command("node")
+        .arg("build.mjs")
+        .arg(root().join(METERED))
+        .arg(version)
+        .arg(root().join(ADDON))
+        .current_dir(&work))?;
 
     fs::create_dir_all(PACKAGES)?;
     // No script runs: npm packs the files as they are.
@@ -47,6 +58,13 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     let packed = Path::new(PACKAGES).join(format!("seamgate-{version}.tgz"));
     say(&format!("{}: {} bytes", packed.display(), fs::metadata(&packed)?.len()));
     Ok(Some(packed))
+}
+
+/// Build the native addon. With the same packages as ever, so that Wasmtime is not compiled with other features.
+fn addon() -> Result<()> {
+    cargo(["build", "--release", "--locked", "--lib"])?;
+    ensure!(Path::new(ADDON).exists(), "{ADDON} is missing: the addon is built on Linux alone so far");
+    Ok(())
 }
 
 /// Install the packed package into a folder of its own, and run its tests there, in Node, in a browser and in workerd.
@@ -78,7 +96,14 @@ pub(crate) fn test() -> Result<()> {
         }
     }
     names.sort();
-    run(command("node").arg("--test").args(names).current_dir(&tests).env("TMPDIR", unpacked))
+    // The fallback has the same tests.
+    for backend in ["native", "webassembly"] {
+        let test = ["--test", "--test-timeout=120000"];
+        let mut node = command("node");
+        node.args(test).args(&names).current_dir(&tests).env("TMPDIR", &unpacked).env("SEAMGATE_BACKEND", backend);
+        run(&mut node)?;
+    }
+    Ok(())
 }
 
 /// Check format and lints of files in a folder, by the rules of the package.

@@ -26,21 +26,21 @@ const MAX_SKIPPED: usize = 5;
 
 /// What identifies a run. `--resume` continues a run only if all of it is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct About {
-    pub(crate) agent: String,
+pub struct About {
+    pub agent: String,
     /// The contract's digest.
-    pub(crate) contract: String,
+    pub contract: String,
     /// The component's digest: another component may give another verdict.
     #[serde(default)]
-    pub(crate) component: String,
-    pub(crate) command: Vec<String>,
+    pub component: String,
+    pub command: Vec<String>,
     /// The digest of the agent's standard input.
-    pub(crate) prompt: String,
+    pub prompt: String,
     /// The digest of the lists of allowed values.
-    pub(crate) lists: String,
+    pub lists: String,
     /// The digest of the evidence, if there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) evidence: Option<String>,
+    pub evidence: Option<String>,
 }
 
 /// The members that all lines have.
@@ -106,16 +106,16 @@ struct Failed<'a> {
 
 /// The decision after an attempt.
 #[derive(Serialize)]
-pub(crate) struct Decision<'a> {
+pub struct Decision<'a> {
     /// `ask_again`, or why the run stopped.
-    pub(crate) decision: &'a str,
+    pub decision: &'a str,
     /// The exit status, if the run stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) status: Option<u8>,
+    pub status: Option<u8>,
 }
 
 /// An open journal, and its current run.
-pub(crate) struct Journal {
+pub struct Journal {
     file: File,
     path: PathBuf,
     run: u32,
@@ -129,7 +129,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Open a journal for a new run, or, with `resume`, for its last run if there is one. Gives the reports of the attempts
     /// that the journal has of that run.
-    pub(crate) fn open(path: &Path, about: About, resume: bool, keeps_outputs: bool) -> Result<(Self, Vec<Report>)> {
+    pub fn open(path: &Path, about: About, resume: bool, keeps_outputs: bool) -> Result<(Self, Vec<Report>)> {
         let name = || format!("the journal {}", path.display());
         let mut options = File::options();
         options.read(true).append(true).create(true);
@@ -181,20 +181,14 @@ impl Journal {
         }
     }
 
-    pub(crate) fn start(&mut self, attempt: u32) -> Result<()> {
+    pub fn start(&mut self, attempt: u32) -> Result<()> {
         #[derive(Serialize)]
         struct Nothing {}
         self.write("start", Some(attempt), &Nothing {})
     }
 
     /// Note the verdict on an attempt, and keep its output if `--keep-outputs` asks for it.
-    pub(crate) fn judged(
-        &mut self,
-        attempt: u32,
-        produced: &Produced,
-        elapsed_ms: u128,
-        verdict: &Verdict,
-    ) -> Result<()> {
+    pub fn judged(&mut self, attempt: u32, produced: &Produced, elapsed_ms: u128, verdict: &Verdict) -> Result<()> {
         self.keep(attempt, &produced.output)?;
         // The journal has no raw output: that stands beside it, or nowhere.
         let mut report = verdict.report.clone();
@@ -216,7 +210,7 @@ impl Journal {
     }
 
     /// Note an attempt without a verdict, and keep its output in the same way.
-    pub(crate) fn failed(
+    pub fn failed(
         &mut self,
         attempt: u32,
         output: &[u8],
@@ -238,7 +232,7 @@ impl Journal {
     }
 
     /// Note a decision, once.
-    pub(crate) fn decided(&mut self, attempt: u32, decision: &Decision) -> Result<()> {
+    pub fn decided(&mut self, attempt: u32, decision: &Decision) -> Result<()> {
         let this = Some((attempt, decision.decision.to_owned()));
         if self.decided == this {
             return Ok(());

@@ -21,7 +21,8 @@ mod hidden;
 mod init;
 mod input;
 mod inspect;
-mod journal;
+#[doc(hidden)]
+pub mod journal;
 mod lint;
 mod lists;
 mod manual;

@@ -1,9 +1,13 @@
 import { files } from "./component/files.js";
 import type { Component } from "./component.js";
+import type { Backend } from "./engine.js";
 import { LoadError } from "./fault.js";
 import { use } from "./platform.js";
 
 export * from "./index.js";
+
+/** What runs the sandbox of gates. */
+export const backend: Backend = "webassembly";
 
 let compiled: Promise<Component> | undefined;
 
@@ -12,6 +16,7 @@ use({
     compiled ??= compile();
     return compiled;
   },
+  addon: () => new LoadError("there is none outside of Node"),
   worker(start) {
     // Written so that bundlers see that this is a file, too.
     const worker = new Worker(new URL("./worker-browser.js", import.meta.url), { type: "module" });

@@ -44,3 +44,13 @@ export class SeamgateFault extends Error {
 export class LoadError extends Error {
   override readonly name = "LoadError";
 }
+
+/** A file or folder cannot be read, or is not what it should be. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+}
+
+/** A journal cannot be read or written, or is of something else. Nothing that it had is lost. */
+export class JournalError extends Error {
+  override readonly name = "JournalError";
+}

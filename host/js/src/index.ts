@@ -29,20 +29,28 @@ export type {
   ToolResult,
   Used,
 } from "./decision.js";
-export { type FaultDetail, LoadError, SeamgateFault } from "./fault.js";
+export type { Backend } from "./engine.js";
+export { type FaultDetail, FileError, JournalError, LoadError, SeamgateFault } from "./fault.js";
+export { type BakeOptions, bake, readContracts, readProfiles } from "./files.js";
 export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } from "./gate.js";
+export type { Outcome, Produced, RunJournal, RunOptions, RunStop } from "./harness.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
 export { type JsonSchema, type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
+export { type Action, Run } from "./run.js";
+export { Session } from "./session.js";
 export type { StandardSchema } from "./standard.js";
 export type {
   Candidate,
   Change,
   ChangeKind,
+  Completed,
+  Completeness,
   Confidence,
   ContractInfo,
+  DeadEnd,
   Disposition,
   ErrorKind,
   FaultCode,
@@ -51,6 +59,7 @@ export type {
   MergeOutcome,
   MergeStep,
   OutputError,
+  Progress,
   Quarantined,
   QuarantineReason,
   ReportDocument,

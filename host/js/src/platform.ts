@@ -1,4 +1,9 @@
 import type { Component } from "./component.js";
+import type { Engine } from "./engine.js";
+import { LoadError } from "./fault.js";
+import type { Limits } from "./limits.js";
+import { type Addon, BUILT_IN, isNative, NativeEngine, ofComponentBytes } from "./native.js";
+import { WebAssemblyEngine } from "./webassembly.js";
 
 /** A worker of this platform, as far as it is used here. */
 export interface Port {
@@ -14,6 +19,8 @@ export interface Port {
 export interface Platform {
   /** The component of this package, compiled. */
   component(): Promise<Component>;
+  /** The native addon, where there is one for this machine; or why there is none. */
+  addon(): Addon | LoadError;
   /** Start a worker that is given this first. */
   worker(start: unknown): Port;
   /** How many workers run at the same time. */
@@ -32,4 +39,48 @@ export function platform(): Platform {
     throw new Error("import 'seamgate', not one of its files: that says which platform this is");
   }
   return current;
+}
+
+/** The native addon. @throws {LoadError} There is none here. */
+export function addon(what: string): Addon {
+  const addon = platform().addon();
+  if (addon instanceof LoadError) {
+    throw new LoadError(`${what} needs the native addon of seamgate: ${addon.message}`, { cause: addon });
+  }
+  return addon;
+}
+
+/** What a gate has below it. */
+export async function engine(
+  options: { readonly component?: Component | Uint8Array; readonly deadline?: number },
+  limits: Required<Limits>,
+): Promise<Engine> {
+  const { component, deadline } = options;
+  checkDeadline(deadline);
+  if (component instanceof Uint8Array) {
+    if (component.length === 0) {
+      throw new LoadError("not a WebAssembly component: it has no bytes");
+    }
+    return new NativeEngine(addon("a baked component"), ofComponentBytes(component), limits, deadline);
+  }
+  if (component !== undefined && isNative(component)) {
+    return new NativeEngine(addon("a baked component"), component, limits, deadline);
+  }
+  if (component === undefined) {
+    const found = platform().addon();
+    if (!(found instanceof LoadError)) {
+      return new NativeEngine(found, BUILT_IN, limits, deadline);
+    }
+  }
+  if (deadline !== undefined) {
+    addon("`deadline`, which without it only a WorkerGate has,");
+  }
+  return new WebAssemblyEngine(component ?? (await platform().component()), limits);
+}
+
+/** @throws {TypeError} It is no time that a timer holds. */
+export function checkDeadline(deadline: number | undefined): void {
+  if (deadline !== undefined && !(deadline > 0 && deadline < 2 ** 31)) {
+    throw new TypeError(`deadline must be milliseconds, more than 0 and less than 2^31, not ${String(deadline)}`);
+  }
 }

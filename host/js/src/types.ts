@@ -252,6 +252,46 @@ export interface Warning {
   readonly span: Span | null;
 }
 
+/** How far a document has come. */
+export type Completeness = "in_flight" | "soft_complete" | "hard_complete";
+
+/** An item that is complete, as the text stands. It is not judged: that is for `finish`. */
+export interface Completed {
+  /** Where the candidate begins that it is in. An output may hold several; the contract chooses at the end. */
+  readonly candidate: number;
+  /** Its place among the items of that candidate, from 0. */
+  readonly index: number;
+  /** Its text in the output. */
+  readonly span: Span;
+}
+
+/**
+ * Why the candidate that is being read can no longer become right, whatever comes. It is told only where nothing can be
+ * taken instead but what is still to come (a later block, where the contract takes the last), as far as the text up to
+ * here tells where candidates are: the verdict is `finish`'s.
+ */
+export interface DeadEnd {
+  /**
+   * The check that it fails: `json`, `extract`, `caps.bytes`, `caps.depth`, `caps.string_bytes`, `caps.array_items` or
+   * `caps.object_members`.
+   */
+  readonly keyword: string;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** Where in the output that came to light. */
+  readonly at: number;
+}
+
+/** What is known after a chunk. */
+export interface Progress {
+  /** How far the document has come. */
+  readonly completeness: Completeness;
+  /** Those that were completed by this chunk, in order. */
+  readonly items: readonly Completed[];
+  /** Why it can no longer become right, where it cannot. */
+  readonly dead_end: DeadEnd | null;
+}
+
 /** The word for a fault, the same in every language. */
 export type FaultCode =
   | "bad_request"

@@ -1,9 +1,12 @@
 import type { Component } from "./component.js";
 import { asContract, type Contract, isContract } from "./contract.js";
+import type { Backend, Engine } from "./engine.js";
 import { LoadError, SeamgateFault } from "./fault.js";
-import type { GateOptions, OutputOptions } from "./gate.js";
+import type { GateOptions } from "./gate.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
-import { type Port, platform } from "./platform.js";
+import { isNative, NativeEngine } from "./native.js";
+import type { OutputOptions } from "./options.js";
+import { checkDeadline, engine, type Port, platform } from "./platform.js";
 import { Contracts } from "./registered.js";
 import { type Answer, type Judged, Report, type Usage, type Verdict } from "./report.js";
 import { measure } from "./text.js";
@@ -13,7 +16,10 @@ import type { ContractInfo, Warning } from "./types.js";
 export interface WorkerOptions extends GateOptions {
   /** Wall clock for each call, in milliseconds, from when a worker has it. Default: 5,000. */
   readonly deadline?: number;
-  /** How many workers there can be; each is started when it is needed. Default: as many as there are processors. */
+  /**
+   * How many workers there can be; each is started when it is needed. With the native addon they are threads of libuv, of which there
+   * are four unless `UV_THREADPOOL_SIZE` says otherwise. Default: as many as there are processors.
+   */
   readonly workers?: number;
 }
 
@@ -27,7 +33,7 @@ export interface WorkerRequest extends OutputOptions {
 /** What became of one output of a batch. */
 export type WorkerAnswer<T = unknown> = Verdict<T> | SeamgateFault;
 
-/** What a worker is started with. */
+/** What a worker of JavaScript is started with. */
 export interface Start {
   readonly component: Component;
   readonly limits: Limits;
@@ -75,20 +81,27 @@ interface Running {
  * A {@link Gate} in workers: nothing blocks, and each call has a deadline by the clock. Past it the worker is ended,
  * the call rejects with the fault `timeout`, and the next one gets another worker. It is the net under the fuel.
  *
- * A program in Node can end while workers wait for work.
+ * A program in Node can end while workers wait for work. With the native addon there are threads in place of workers, and the clock is in
+ * the sandbox: the call itself ends.
  */
 export class WorkerGate {
-  readonly #start: Start;
+  readonly #start: Start | undefined;
+  /** Answers in place of workers. */
+  readonly #native: NativeEngine | undefined;
   readonly #limits: Required<Limits>;
   readonly #deadline: number;
   readonly #most: number;
-  readonly #contracts = new Contracts();
+  readonly #contracts: Contracts;
   readonly #running = new Set<Running>();
   readonly #queue: Waiting[] = [];
+  /** What the addon has under way. */
+  readonly #under = new Set<Waiting>();
   #closed = false;
 
-  private constructor(start: Start, limits: Required<Limits>, deadline: number, most: number) {
-    this.#start = start;
+  private constructor(below: Engine | Start, limits: Required<Limits>, deadline: number, most: number) {
+    this.#native = below instanceof NativeEngine ? below : undefined;
+    this.#start = this.#native === undefined ? { component: below.component, limits } : undefined;
+    this.#contracts = this.#native?.contracts ?? new Contracts();
     this.#limits = limits;
     this.#deadline = deadline;
     this.#most = most;
@@ -103,26 +116,38 @@ export class WorkerGate {
   static async load(options: WorkerOptions = {}): Promise<WorkerGate> {
     const limits = complete(options.limits);
     const deadline = options.deadline ?? 5000;
-    // Timers hold no longer times.
-    if (!(deadline > 0 && deadline < 2 ** 31)) {
-      throw new TypeError(`deadline must be milliseconds, more than 0 and less than 2^31, not ${String(deadline)}`);
-    }
+    checkDeadline(deadline);
     const most = options.workers ?? platform().processors();
     if (!(Number.isSafeInteger(most) && most > 0)) {
       throw new TypeError(`workers must be an integer from 1, not ${String(most)}`);
     }
-    const component = options.component ?? (await platform().component());
+    if (mayBeNative(options.component)) {
+      const { component } = options;
+      return new WorkerGate(
+        await engine({ ...(component && { component }), deadline }, limits),
+        limits,
+        deadline,
+        most,
+      );
+    }
+    const component = (options.component as Component | undefined) ?? (await platform().component());
     const gate = new WorkerGate({ component, limits }, limits, deadline, most);
     // The first worker tells whether the component can be run.
     await new Promise<void>((resolve, reject) => gate.#begin({ resolve, reject }));
     return gate;
   }
 
+  /** What runs the sandbox. */
+  get backend(): Backend {
+    return this.#native?.backend ?? "webassembly";
+  }
+
   /** Check a contract and keep it: see {@link Gate.register}. */
   async register(contract: Contract): Promise<ContractInfo> {
     const text = asContract(contract);
     const info = valueIn<ContractInfo>(await this.#ask([], ["register", text]));
-    this.#contracts.keep(text, info);
+    // The addon has kept it.
+    if (this.#native === undefined) this.#contracts.keep(text, info);
     return info;
   }
 
@@ -198,7 +223,11 @@ export class WorkerGate {
 
   /** Answer one request that is JSON text: see {@link Gate.call}. */
   async call(request: string): Promise<Answer> {
-    smallEnough(this.#limits, measure(request).bytes);
+    const { bytes, lone } = measure(request);
+    smallEnough(this.#limits, bytes);
+    if (lone !== undefined) {
+      throw new SeamgateFault("bad_request", `request: half a surrogate pair at byte ${lone}; it must be Unicode text`);
+    }
     return valueIn<Answer>(await this.#ask(this.names(), ["call", request]));
   }
 
@@ -209,7 +238,7 @@ export class WorkerGate {
     for (const running of [...this.#running]) {
       this.#end(running)?.reject(closed);
     }
-    for (const waiting of this.#queue.splice(0)) {
+    for (const waiting of [...this.#queue.splice(0), ...this.#under]) {
       waiting.reject(closed);
     }
   }
@@ -231,6 +260,12 @@ export class WorkerGate {
 
   /** Hand out what waits, and start a worker where none is free. */
   #go(): void {
+    if (this.#native !== undefined) {
+      while (this.#under.size < this.#most && this.#queue.length > 0) {
+        this.#have(this.#native, this.#queue.shift() as Waiting);
+      }
+      return;
+    }
     for (const running of this.#running) {
       if (running.isReady && running.job === undefined) {
         this.#hand(running);
@@ -241,6 +276,16 @@ export class WorkerGate {
     for (let more = 0; more < lacking; more++) {
       this.#begin();
     }
+  }
+
+  /** Have the addon do what waits. */
+  #have(native: NativeEngine, waiting: Waiting): void {
+    this.#under.add(waiting);
+    const done = () => {
+      this.#under.delete(waiting);
+      this.#go();
+    };
+    asked(native, waiting.call).then(waiting.resolve, waiting.reject).finally(done);
   }
 
   #begin(first?: Running["first"]): void {
@@ -336,6 +381,30 @@ export class WorkerGate {
     this.#running.delete(running);
     running.port.end();
     return job;
+  }
+}
+
+/** Whether the addon is what runs a component. */
+function mayBeNative(component: Component | Uint8Array | undefined): boolean {
+  if (component === undefined) {
+    return !(platform().addon() instanceof LoadError);
+  }
+  return component instanceof Uint8Array || isNative(component);
+}
+
+/** What the addon answers, off this thread. */
+async function asked(native: NativeEngine, call: Job["call"]): Promise<Answered> {
+  switch (call[0]) {
+    case "validate":
+      return { verdict: await native.validateLater(call[1], call[2], call[3]) };
+    case "register":
+      return { value: await native.registerLater(call[1]) };
+    case "lint":
+      return { value: await native.lintLater(call[1]) };
+    case "describe":
+      return { value: await native.describeLater(call[1]) };
+    case "call":
+      return { value: await native.callLater(call[1]) };
   }
 }
 

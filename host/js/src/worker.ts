@@ -21,7 +21,7 @@ function answer(gate: Gate, { contracts, call }: Job): Done {
       }
       case "register":
         // Whether it is kept is for the gate that asks: other workers may have another one of its agent.
-        return { value: gate.instance().register(call[1]) };
+        return { value: gate.compiled(call[1]) };
       case "lint":
         return { value: gate.lint(call[1]) };
       case "describe":

@@ -10,7 +10,7 @@ use super::{
 };
 
 /// What the package has types for.
-const TYPES: [&str; 5] = ["report", "contract-info", "warning", "finish", "confidence"];
+const TYPES: [&str; 6] = ["report", "contract-info", "warning", "finish", "confidence", "progress"];
 
 pub(super) fn types(model: &Model) -> Result<String> {
     let mut out = format!("// {}\n", super::HEAD);

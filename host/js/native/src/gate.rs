@@ -1,0 +1,348 @@
+//! The gate: contracts and outputs in, verdicts out, each from a fresh instance.
+
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    rc::Rc,
+    sync::{Arc, RwLock},
+};
+
+use napi::bindgen_prelude::{AsyncTask, Uint8Array};
+use napi_derive::napi;
+use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Report, Request, Usage, Verdict, Warning};
+use serde::Serialize;
+
+use crate::{
+    error::{Result, fault, load, usage},
+    harness::{NativeAttempts, NativeJournal},
+    instance::NativeInstance,
+    later::Later,
+    options::{self, NativeLimits},
+    run::NativeRun,
+    session::NativeSession,
+};
+
+/// How many instances can run at once. Each reserves addresses. JavaScript runs one at a time, and promises as many as there are threads
+/// for them: the others are warm ones, and sessions.
+const SLOTS: u32 = 64;
+
+/// For so many different limits a thread keeps an empty gate.
+const BASES: usize = 4;
+
+thread_local! {
+    /// Gates with nothing registered. Those of the same limits share one's engine, its code and its slots: JavaScript does not know what a
+    /// gate reserves, and collects it late.
+    static EMPTY: RefCell<VecDeque<(Limits, Gate)>> = const { RefCell::new(VecDeque::new()) };
+}
+
+/// An empty gate with the built-in component.
+fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
+    EMPTY.with_borrow_mut(|empty| {
+        if let Some((_, gate)) = empty.iter().find(|(of, _)| *of == limits) {
+            return Ok(gate.clone());
+        }
+        let gate = Gate::with(Options::default().limits(limits.clone()).slots(SLOTS))?;
+        if empty.len() >= BASES {
+            empty.pop_front();
+        }
+        empty.push_back((limits, gate.clone()));
+        Ok(gate)
+    })
+}
+
+/// A gate as it is now. To register something puts another one in its place: those that an instance, a session or a run was begun with
+/// stay as they were.
+#[derive(Clone)]
+pub(crate) struct Current(Arc<RwLock<Arc<Gate>>>);
+
+impl Current {
+    pub(crate) fn gate(&self) -> Arc<Gate> {
+        // No one panics while it is locked.
+        Arc::clone(&self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    fn register<T>(&self, register: impl FnOnce(&mut Gate) -> std::result::Result<T, Fault>) -> Result<T> {
+        let mut current = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut gate = Gate::clone(&current);
+        let info = register(&mut gate).map_err(fault)?;
+        *current = Arc::new(gate);
+        Ok(info)
+    }
+}
+
+/// A report or an answer as JSON text, and what it took.
+#[napi(object)]
+pub struct Judged {
+    pub json: String,
+    pub fuel: f64,
+    pub memory: f64,
+    /// In milliseconds.
+    pub elapsed: f64,
+}
+
+impl Judged {
+    pub(crate) fn of(verdict: Verdict) -> Self {
+        Judged::new(verdict.report.to_json(), &verdict.usage)
+    }
+
+    pub(crate) fn answer(answer: Answer) -> Self {
+        Judged::new(answer.json, &answer.usage)
+    }
+
+    fn new(json: String, usage: &Usage) -> Self {
+        let elapsed = usage.elapsed.as_secs_f64() * 1000.0;
+        // JavaScript's numbers hold them up to 2^53.
+        Judged { json, fuel: usage.fuel as f64, memory: usage.memory as f64, elapsed }
+    }
+}
+
+/// See `Gate` of `host/js/src/gate.ts`.
+#[napi]
+pub struct NativeGate(Rc<Current>);
+
+/// A run that has started, and what to do first, each as JSON text.
+#[napi]
+pub struct NativeBegun {
+    run: Option<NativeRun>,
+    actions: Vec<String>,
+}
+
+#[napi]
+impl NativeBegun {
+    #[napi(getter)]
+    pub fn actions(&self) -> Vec<String> {
+        self.actions.clone()
+    }
+
+    /// The run, once.
+    #[napi]
+    pub fn run(&mut self) -> Option<NativeRun> {
+        self.run.take()
+    }
+}
+
+#[napi]
+impl NativeGate {
+    /// A gate with the built-in component, or with another one.
+    #[napi(constructor)]
+    pub fn new(limits: NativeLimits, component: Option<Uint8Array>) -> Result<Self> {
+        let limits = limits.limits();
+        let gate = match component {
+            None => empty(limits),
+            Some(bytes) => {
+                let component = Component::from_bytes(bytes.to_vec());
+                Gate::with(Options::default().limits(limits).slots(SLOTS).component(component))
+            }
+        };
+        Ok(NativeGate(Rc::new(Current(Arc::new(RwLock::new(Arc::new(gate.map_err(load)?)))))))
+    }
+
+    fn gate(&self) -> Arc<Gate> {
+        self.0.gate()
+    }
+
+    /// The digest of the component.
+    #[napi(getter)]
+    pub fn digest(&self) -> String {
+        self.gate().component().digest().to_owned()
+    }
+
+    /// What the component holds, as JSON text.
+    #[napi]
+    pub fn inspect(&self) -> Result<String> {
+        json(&self.gate().inspect().map_err(fault)?)
+    }
+
+    #[napi]
+    pub fn register(&self, contract: String) -> Result<String> {
+        json(&self.0.register(|gate| gate.register(&contract))?)
+    }
+
+    #[napi]
+    pub fn register_profile(&self, profile: String) -> Result<String> {
+        json(&self.0.register(|gate| gate.register_profile(&profile))?)
+    }
+
+    #[napi]
+    pub fn contract(&self, agent: String) -> Result<String> {
+        json(&self.gate().contract(&agent).map_err(fault)?)
+    }
+
+    #[napi]
+    pub fn describe(&self, agent: String) -> Result<String> {
+        self.gate().describe(&agent).map_err(fault)
+    }
+
+    #[napi]
+    pub fn lint(&self, contract: String) -> Result<String> {
+        warnings(self.gate().lint(&contract))
+    }
+
+    #[napi]
+    pub fn describe_profile(&self, agent: String) -> Result<String> {
+        self.gate().describe_profile(&agent).map_err(fault)
+    }
+
+    #[napi]
+    pub fn lint_profile(&self, profile: String) -> Result<String> {
+        warnings(self.gate().lint_profile(&profile))
+    }
+
+    #[napi]
+    pub fn validate(&self, agent: String, output: String, extras: Option<String>) -> Result<Judged> {
+        self.judge(&options::request(&agent, output.as_bytes(), extras.as_deref())?)
+    }
+
+    #[napi]
+    pub fn validate_bytes(&self, agent: String, output: Uint8Array, extras: Option<String>) -> Result<Judged> {
+        self.judge(&options::request(&agent, &output, extras.as_deref())?)
+    }
+
+    fn judge(&self, request: &Request) -> Result<Judged> {
+        self.gate().validate(request).map(Judged::of).map_err(fault)
+    }
+
+    /// Judge by a contract that need not be registered.
+    #[napi]
+    pub fn validate_with(&self, contract: String, output: Uint8Array, extras: Option<String>) -> Result<Judged> {
+        let request = options::request("", &output, extras.as_deref())?;
+        self.gate().validate_with(&contract, &request).map(Judged::of).map_err(fault)
+    }
+
+    #[napi]
+    pub fn call(&self, request: String) -> Result<Judged> {
+        self.gate().call(&request).map(Judged::answer).map_err(fault)
+    }
+
+    /// Put reports together, each given as JSON text.
+    #[napi]
+    pub fn merge(&self, reports: Vec<String>, extras: Option<String>) -> Result<Judged> {
+        let report = |text: &String| Report::from_json(text).map_err(|error| usage(format!("not a report: {error}")));
+        let reports = reports.iter().map(report).collect::<Result<Vec<_>>>()?;
+        let agent = reports.first().map_or("", |report| report.agent.as_str());
+        let request = options::request(agent, b"", extras.as_deref())?;
+        self.gate().merge(&reports, &request).map(Judged::of).map_err(fault)
+    }
+
+    #[napi]
+    pub fn surface(&self, agent: String, facts: String, listed: Option<String>) -> Result<Judged> {
+        decided(self.gate().surface(&agent, &facts, listed.as_deref()))
+    }
+
+    #[napi]
+    pub fn permit(&self, agent: String, facts: String, call: String) -> Result<Judged> {
+        decided(self.gate().permit(&agent, &facts, &call))
+    }
+
+    #[napi]
+    pub fn observe(&self, agent: String, facts: String, call: String, result: String) -> Result<Judged> {
+        decided(self.gate().observe(&agent, &facts, &call, &result))
+    }
+
+    #[napi]
+    pub fn advance(&self, agent: String, state: Option<String>, event: String) -> Result<Judged> {
+        decided(self.gate().advance(&agent, state.as_deref(), &event))
+    }
+
+    #[napi]
+    pub fn project(&self, agent: String, line: String, audience: String) -> Result<Judged> {
+        decided(self.gate().project(&agent, &line, &audience))
+    }
+
+    /// An instance for more than one call.
+    #[napi]
+    pub fn instance(&self) -> NativeInstance {
+        NativeInstance::new(Rc::clone(&self.0))
+    }
+
+    /// Begin an output that is still coming; none where too many are open.
+    #[napi]
+    pub fn session(&self, agent: String, extras: Option<String>) -> Result<Option<NativeSession>> {
+        NativeSession::open(self.gate(), &agent, extras.as_deref())
+    }
+
+    /// Begin a harness step.
+    #[napi]
+    pub fn attempts(
+        &self,
+        agent: String,
+        extras: Option<String>,
+        allow_partial: bool,
+        journal: Option<NativeJournal>,
+    ) -> Result<NativeAttempts> {
+        NativeAttempts::begin(self.gate(), &agent, extras.as_deref(), allow_partial, journal)
+    }
+
+    /// Start a run of the kernel, whose journal is a folder.
+    #[napi]
+    pub fn start_run(&self, folder: String, agent: String, started: String) -> Result<NativeBegun> {
+        let begun = NativeRun::start(self.gate(), &folder, &agent, &started)?;
+        Ok(NativeBegun { run: Some(begun.run), actions: begun.actions })
+    }
+
+    /// Go on with a run whose journal is a folder.
+    #[napi]
+    pub fn open_run(&self, folder: String) -> Result<NativeRun> {
+        NativeRun::open(self.gate(), &folder)
+    }
+
+    // The same off the thread of JavaScript.
+
+    #[napi]
+    pub fn register_later(&self, contract: String) -> AsyncTask<Later<String>> {
+        let current = Current::clone(&self.0);
+        Later::new(move || json(&current.register(|gate| gate.register(&contract))?))
+    }
+
+    #[napi]
+    pub fn describe_later(&self, agent: String) -> AsyncTask<Later<String>> {
+        let gate = self.gate();
+        Later::new(move || gate.describe(&agent).map_err(fault))
+    }
+
+    #[napi]
+    pub fn lint_later(&self, contract: String) -> AsyncTask<Later<String>> {
+        let gate = self.gate();
+        Later::new(move || warnings(gate.lint(&contract)))
+    }
+
+    #[napi]
+    pub fn call_later(&self, request: String) -> AsyncTask<Later<Judged>> {
+        let gate = self.gate();
+        Later::new(move || gate.call(&request).map(Judged::answer).map_err(fault))
+    }
+
+    /// Judge by the contract of an agent, or by one that is given.
+    #[napi]
+    pub fn validate_later(
+        &self,
+        agent: String,
+        contract: Option<String>,
+        output: Uint8Array,
+        extras: Option<String>,
+    ) -> AsyncTask<Later<Judged>> {
+        let gate = self.gate();
+        // JavaScript may change it meanwhile.
+        let output = output.to_vec();
+        Later::new(move || {
+            let request = options::request(&agent, &output, extras.as_deref())?;
+            let judged = match &contract {
+                Some(contract) => gate.validate_with(contract, &request),
+                None => gate.validate(&request),
+            };
+            judged.map(Judged::of).map_err(fault)
+        })
+    }
+}
+
+fn decided(answer: std::result::Result<Answer, Fault>) -> Result<Judged> {
+    answer.map(Judged::answer).map_err(fault)
+}
+
+fn warnings(found: std::result::Result<Vec<Warning>, Fault>) -> Result<String> {
+    json(&found.map_err(fault)?)
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| usage(error.to_string()))
+}

@@ -1,0 +1,105 @@
+//! Outputs that are still coming.
+
+use std::{cell::Cell, sync::Arc};
+
+use napi::bindgen_prelude::Uint8Array;
+use napi_derive::napi;
+use seamgate::{Gate, Session};
+use self_cell::self_cell;
+
+use crate::{
+    error::{Result, fault, usage},
+    gate::Judged,
+    options,
+};
+
+type Open<'g> = Option<Session<'g>>;
+
+self_cell!(
+    struct Kept {
+        owner: Arc<Gate>,
+        #[not_covariant]
+        dependent: Open,
+    }
+);
+
+thread_local! {
+    /// How many sessions of this thread are open. Each holds a slot, and who waits for a slot on this thread waits for ever.
+    static OPEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// So many can be open.
+const MOST: u32 = 32;
+
+/// See `Session` of `host/js/src/session.ts`.
+#[napi]
+pub struct NativeSession {
+    kept: Option<Kept>,
+}
+
+impl NativeSession {
+    /// None where too many are open.
+    pub(crate) fn open(gate: Arc<Gate>, agent: &str, extras: Option<&str>) -> Result<Option<Self>> {
+        if OPEN.get() >= MOST {
+            return Ok(None);
+        }
+        let request = options::request(agent, b"", extras)?;
+        let kept = Kept::try_new(gate, |gate| gate.session(&request).map(Some)).map_err(fault)?;
+        OPEN.set(OPEN.get() + 1);
+        Ok(Some(NativeSession { kept: Some(kept) }))
+    }
+
+    fn end(&mut self) {
+        if self.kept.take().is_some() {
+            // A thread that ends has none that counts any more.
+            let _ = OPEN.try_with(|open| open.set(open.get().saturating_sub(1)));
+        }
+    }
+}
+
+impl Drop for NativeSession {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+#[napi]
+impl NativeSession {
+    /// What is known after a further piece, as JSON text.
+    #[napi]
+    pub fn push(&mut self, chunk: Uint8Array) -> Result<String> {
+        let Some(kept) = &mut self.kept else {
+            return Err(over());
+        };
+        let pushed = kept.with_dependent_mut(|_, session| session.as_mut().map(|session| session.push(&chunk)));
+        match pushed {
+            Some(Ok(progress)) => Ok(progress.to_json()),
+            Some(Err(error)) => {
+                self.end();
+                Err(fault(error))
+            }
+            None => Err(over()),
+        }
+    }
+
+    /// The verdict.
+    #[napi]
+    pub fn finish(&mut self, word: Option<String>) -> Result<Judged> {
+        let finish = options::finish(word.as_deref())?;
+        let session = self.kept.as_mut().and_then(|kept| {
+            kept.with_dependent_mut(|_, session| session.take().map(|session| session.finish(finish)))
+        });
+        self.end();
+        session.ok_or_else(over)?.map(Judged::of).map_err(fault)
+    }
+
+    /// End it without a verdict.
+    #[napi]
+    pub fn close(&mut self) {
+        self.end();
+    }
+}
+
+fn over() -> napi::Error<&'static str> {
+    usage("the session is over: it was finished, closed, or ended by a fault")
+}

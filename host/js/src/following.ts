@@ -1,0 +1,54 @@
+import type { Coming, Engine, Judge, Judged } from "./engine.js";
+import { type Limits, smallEnough } from "./limits.js";
+import type { OutputOptions } from "./options.js";
+import type { Progress } from "./types.js";
+import { answered } from "./wire.js";
+
+/** An output that is still coming: what is known of it, in an instance; the verdict is asked for on the whole text. */
+export class Following implements Coming {
+  readonly #engine: Engine;
+  readonly #agent: string;
+  readonly #options: OutputOptions;
+  readonly #limits: Required<Limits>;
+  readonly #instance: Judge;
+  /** Pieces may end within a character. */
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #state: string | undefined;
+
+  constructor(engine: Engine, limits: Required<Limits>, agent: string, options: OutputOptions) {
+    this.#engine = engine;
+    this.#agent = agent;
+    this.#options = options;
+    this.#limits = limits;
+    this.#instance = engine.instance();
+    engine.contracts.of(agent);
+    // Says now, and not at the end, where a list or the evidence is missing.
+    engine.validate(agent, "", options);
+  }
+
+  push(chunk: Uint8Array): Progress {
+    this.#bytes += chunk.length;
+    smallEnough(this.#limits, this.#bytes);
+    this.#chunks.push(chunk.slice());
+    const text = this.#decoder.decode(chunk, { stream: true });
+    const request = JSON.stringify({ op: "push", agent: this.#agent, chunk: text, state: this.#state });
+    const { state, progress } = JSON.parse(answered(this.#instance.call(request).json, "result"));
+    this.#state = state;
+    return progress;
+  }
+
+  finish(finish: string | undefined): Omit<Judged, "raw"> {
+    const whole = new Uint8Array(this.#bytes);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      whole.set(chunk, at);
+      at += chunk.length;
+    }
+    const options = finish === undefined ? this.#options : { ...this.#options, finish };
+    return this.#engine.validate(this.#agent, whole, options);
+  }
+
+  close(): void {}
+}

@@ -1,0 +1,89 @@
+import type { Engine } from "./engine.js";
+import { LoadError } from "./fault.js";
+import { NativeEngine } from "./native.js";
+import type { OutputOptions } from "./options.js";
+import { type Judged, Report } from "./report.js";
+
+/** What a producer gave: its output, or that with why it stopped. */
+export type Produced =
+  | string
+  | Uint8Array
+  | { readonly output: string | Uint8Array; readonly finish?: OutputOptions["finish"] };
+
+/** Why a run is over. */
+export type RunStop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
+
+/** Where the attempts of a run are written down, as `seamgate run --journal` does it (`schemas/journal.schema.json`). */
+export interface RunJournal {
+  /** The file. A line is appended and synced for each attempt and each decision. */
+  readonly path: string;
+  /** Go on with the last run of the file, if it has one, without repeating its attempts. Default: false. */
+  readonly resume?: boolean;
+  /** Keep each output in a file beside the journal. Default: false. */
+  readonly keepOutputs?: boolean;
+  /** What the producer is, say the name of the model: a run is resumed with the same alone. Default: empty. */
+  readonly producer?: string;
+  /** What the producer is asked: only its digest is kept, and a run is resumed with the same alone. Default: empty. */
+  readonly prompt?: string;
+}
+
+/** How a harness step is taken. */
+export interface RunOptions extends Omit<OutputOptions, "finish"> {
+  /** Give a partial document at the end. Default: false. */
+  readonly allowPartial?: boolean;
+  /** Where the attempts are written down: a file, or that with how. Default: nowhere. */
+  readonly journal?: string | RunJournal;
+}
+
+/** How a harness step ended. */
+export interface Outcome<T = unknown> {
+  /** The report on all attempts together. */
+  readonly report: Judged<T>;
+  /** The document, where the run ended with one that may be used: `accepted`, or `partial` where that is allowed. */
+  readonly data: T | null;
+  /** How often the producer was asked. */
+  readonly attempts: number;
+  readonly stop: RunStop;
+}
+
+/** @internal The harness step: see `Gate.run`. */
+export async function run<T>(
+  engine: Engine,
+  agent: string,
+  produce: (feedback: string | null, attempt: number) => Produced | PromiseLike<Produced>,
+  options: RunOptions,
+): Promise<Outcome<T>> {
+  const attempts = native(engine, "gate.run").attempts(agent, options);
+  let raw = "";
+  for (;;) {
+    const { stop, feedback, attempt } = attempts.next();
+    if (stop !== undefined) {
+      const report = new Report<T>(attempts.report(), raw) as Judged<T>;
+      const data = stop === "accepted" || stop === "partial" ? report.data : null;
+      return { report, data, attempts: attempts.count(), stop: stop as RunStop };
+    }
+    let produced: Produced;
+    try {
+      produced = await produce(feedback ?? null, attempt);
+    } catch (error) {
+      attempts.failed(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+    const { output, finish } =
+      typeof produced === "string" || produced instanceof Uint8Array
+        ? { output: produced, finish: undefined }
+        : produced;
+    raw = attempts.judge(output, finish).raw;
+  }
+}
+
+/** @internal What only the native addon has. */
+export function native(engine: Engine, what: string): NativeEngine {
+  if (engine instanceof NativeEngine) {
+    return engine;
+  }
+  throw new LoadError(
+    `${what} needs the native addon of seamgate, and this gate runs on WebAssembly: run it in Node on a platform that has ` +
+      "the addon, without SEAMGATE_BACKEND=webassembly, or call the command line, which has the same",
+  );
+}

@@ -1,0 +1,504 @@
+import type { Component } from "./component.js";
+import { asContract, type Contract, isContract } from "./contract.js";
+import type { ProfileInfo } from "./decision.js";
+import type { Coming, Engine, Judge, Judged, Operation } from "./engine.js";
+import { FileError, JournalError, LoadError, SeamgateFault } from "./fault.js";
+import { Following } from "./following.js";
+import type { RunJournal, RunOptions } from "./harness.js";
+import type { Limits } from "./limits.js";
+import type { OutputOptions } from "./options.js";
+import { Contracts, Profiles } from "./registered.js";
+import type { Answer, Usage } from "./report.js";
+import { ofBytes, ofString } from "./text.js";
+import type { ContractInfo, Progress, Warning } from "./types.js";
+import { answered, extras } from "./wire.js";
+
+/** What the addon gives for a call. */
+interface Given {
+  readonly json: string;
+  readonly fuel: number;
+  readonly memory: number;
+  readonly elapsed: number;
+}
+
+interface AddonJudge {
+  validate(agent: string, output: string, extras?: string): Given;
+  validateBytes(agent: string, output: Uint8Array, extras?: string): Given;
+  call(request: string): Given;
+  surface(agent: string, facts: string, listed?: string): Given;
+  permit(agent: string, facts: string, call: string): Given;
+  observe(agent: string, facts: string, call: string, result: string): Given;
+  advance(agent: string, state: string | undefined, event: string): Given;
+  project(agent: string, line: string, audience: string): Given;
+}
+
+interface AddonSession {
+  push(chunk: Uint8Array): string;
+  finish(finish?: string): Given;
+  close(): void;
+}
+
+interface AddonAttempts {
+  next(): { stop?: string; feedback?: string; attempt: number };
+  judge(output: Uint8Array, finish?: string): Given;
+  failed(message: string): void;
+  report(): string | null;
+  readonly count: number;
+}
+
+interface AddonRun {
+  send(event: string): string[];
+  keep(text: string): string;
+  readonly id: string;
+  readonly agent: string;
+  readonly step: number;
+  readonly state: string;
+  readonly records: string[];
+  readonly wakeAt: number | null;
+}
+
+interface AddonGate extends AddonJudge {
+  readonly digest: string;
+  inspect(): string;
+  register(contract: string): string;
+  registerProfile(profile: string): string;
+  describe(agent: string): string;
+  describeProfile(agent: string): string;
+  lint(contract: string): string;
+  lintProfile(profile: string): string;
+  validateWith(contract: string, output: Uint8Array, extras?: string): Given;
+  merge(reports: readonly string[], extras?: string): Given;
+  instance(): AddonJudge;
+  /** Null where too many are open. */
+  session(agent: string, extras?: string): AddonSession | null;
+  attempts(
+    agent: string,
+    extras: string | undefined,
+    allowPartial: boolean,
+    journal?: Required<RunJournal>,
+  ): AddonAttempts;
+  startRun(folder: string, agent: string, started: string): { readonly actions: string[]; run(): AddonRun };
+  openRun(folder: string): AddonRun;
+  registerLater(contract: string): Promise<string>;
+  describeLater(agent: string): Promise<string>;
+  lintLater(contract: string): Promise<string>;
+  callLater(request: string): Promise<Given>;
+  validateLater(agent: string, contract: string | undefined, output: Uint8Array, extras?: string): Promise<Given>;
+}
+
+interface AddonLimits {
+  readonly fuel?: number;
+  readonly deadline?: number | undefined;
+}
+
+/** The addon: `host/js/native/src`. */
+export interface Addon {
+  readonly NativeGate: new (limits: AddonLimits, component?: Uint8Array) => AddonGate;
+  bake(contracts: readonly string[], profiles: readonly string[], limits: AddonLimits): Promise<Uint8Array>;
+  contracts(path: string): string[];
+  profiles(path: string): string[];
+  main(args: readonly string[]): number;
+  version(): string;
+}
+
+/** Under this name a {@link Component} of the addon has what was baked. */
+const BAKED = "component.wasm";
+
+/** Whether a component is for the addon, not for the engine of JavaScript. */
+export function isNative(component: Component): boolean {
+  return BAKED in component;
+}
+
+/** The built-in component, for the addon. */
+export const BUILT_IN: Component = { [BAKED]: new Uint8Array(0) };
+
+/** The component that bytes are, for the addon. */
+export function ofComponentBytes(bytes: Uint8Array): Component {
+  return { [BAKED]: bytes };
+}
+
+/** The Rust library. */
+export class NativeEngine implements Engine {
+  readonly backend = "native";
+  readonly component: Component;
+  readonly contracts = new Contracts();
+  readonly profiles = new Profiles();
+  /** @internal */
+  readonly gate: AddonGate;
+  readonly #judge: NativeJudge;
+  readonly #digest: string;
+  readonly #limits: Required<Limits>;
+  readonly #addon: Addon;
+  readonly #deadline: number | undefined;
+
+  constructor(addon: Addon, component: Component, limits: Required<Limits>, deadline: number | undefined) {
+    this.component = component;
+    this.#limits = limits;
+    this.#addon = addon;
+    this.#deadline = deadline;
+    // No bytes are the built-in one.
+    const bytes = component[BAKED] as Uint8Array | undefined;
+    const baked = bytes?.length ? bytes : undefined;
+    this.gate = told(() => new addon.NativeGate({ ...limits, deadline }, baked));
+    this.#digest = this.gate.digest;
+    this.#judge = new NativeJudge(this.gate, this.#digest);
+    if (baked !== undefined) {
+      const { agents, profiles } = JSON.parse(told(() => this.gate.inspect()));
+      for (const info of agents) this.contracts.keep("", info);
+      for (const info of profiles) this.profiles.keep("", info);
+    }
+  }
+
+  register(contract: string): ContractInfo {
+    const info: ContractInfo = JSON.parse(told(() => this.gate.register(contract)));
+    this.contracts.keep("", info);
+    return info;
+  }
+
+  compiled(contract: string): ContractInfo {
+    return this.register(contract);
+  }
+
+  registerProfile(profile: string): ProfileInfo {
+    const info: ProfileInfo = JSON.parse(told(() => this.gate.registerProfile(profile)));
+    this.profiles.keep("", info);
+    return info;
+  }
+
+  describe(agent: string): string {
+    return told(() => this.gate.describe(agent));
+  }
+
+  describeProfile(agent: string): string {
+    return told(() => this.gate.describeProfile(agent));
+  }
+
+  lint(contract: string): Warning[] {
+    return JSON.parse(told(() => this.gate.lint(contract)));
+  }
+
+  lintProfile(profile: string): Warning[] {
+    return JSON.parse(told(() => this.gate.lintProfile(profile)));
+  }
+
+  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
+    return this.#judge.validate(agentOrContract, output, options, this.gate);
+  }
+
+  call(request: string): Answer {
+    return this.#judge.call(request);
+  }
+
+  decide(operation: Operation, agent: string, documents: Readonly<Record<string, string>>): string {
+    return this.#judge.decide(operation, agent, documents);
+  }
+
+  merge(reports: readonly string[], options: OutputOptions): Omit<Judged, "raw"> {
+    const given = told(() => this.gate.merge(reports, textOf(options)));
+    return { json: given.json, usage: used(given, this.#digest) };
+  }
+
+  session(agent: string, options: OutputOptions): Coming {
+    this.contracts.of(agent);
+    const session = told(() => this.gate.session(agent, textOf(options)));
+    if (session === null) {
+      return new Following(this, this.#limits, agent, options);
+    }
+    return {
+      push: (chunk): Progress => JSON.parse(told(() => session.push(chunk))),
+      finish: (finish) => {
+        const given = told(() => session.finish(finish ?? options.finish));
+        return { json: given.json, usage: used(given, this.#digest) };
+      },
+      close: () => session.close(),
+    };
+  }
+
+  instance(): Judge {
+    return new NativeJudge(this.gate.instance(), this.#digest, this.gate);
+  }
+
+  sibling(): Engine {
+    // What was baked is sealed: it takes no other contract.
+    return new NativeEngine(this.#addon, BUILT_IN, this.#limits, this.#deadline);
+  }
+
+  /** @internal */
+  attempts(agent: string, options: RunOptions): NativeAttempts {
+    const { journal, allowPartial } = options;
+    const given = typeof journal === "string" ? { path: journal } : journal;
+    const file = given && { resume: false, keepOutputs: false, producer: "", prompt: "", ...given };
+    return new NativeAttempts(told(() => this.gate.attempts(agent, textOf(options), allowPartial ?? false, file)));
+  }
+
+  /** @internal */
+  startRun(folder: string, agent: string, started: string): { run: NativeRun; actions: string[] } {
+    const begun = told(() => this.gate.startRun(folder, agent, started));
+    return { run: new NativeRun(begun.run()), actions: begun.actions };
+  }
+
+  /** @internal */
+  openRun(folder: string): NativeRun {
+    return new NativeRun(told(() => this.gate.openRun(folder)));
+  }
+
+  /** @internal Off this thread: what a `WorkerGate` asks. */
+  async registerLater(contract: string): Promise<ContractInfo> {
+    const info: ContractInfo = JSON.parse(await later(this.gate.registerLater(contract)));
+    this.contracts.keep("", info);
+    return info;
+  }
+
+  /** @internal */
+  describeLater(agent: string): Promise<string> {
+    return later(this.gate.describeLater(agent));
+  }
+
+  /** @internal */
+  async lintLater(contract: string): Promise<Warning[]> {
+    return JSON.parse(await later(this.gate.lintLater(contract)));
+  }
+
+  /** @internal */
+  async callLater(request: string): Promise<Answer> {
+    const given = await later(this.gate.callLater(request));
+    return { json: given.json, usage: used(given, this.#digest) };
+  }
+
+  /** @internal */
+  async validateLater(
+    subject: string | Contract,
+    output: string | Uint8Array,
+    options: OutputOptions,
+  ): Promise<Judged> {
+    const given = typeof output === "string" ? ofString(output) : ofBytes(output);
+    const contract = isContract(subject) ? asContract(subject) : undefined;
+    const text = textOf(options);
+    if (typeof output === "string" && given.invalid !== undefined) {
+      const answer = await this.callLater(wireRequest(subject as string, contract, given, options));
+      return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
+    }
+    const bytes = typeof output === "string" ? new TextEncoder().encode(output) : output;
+    const agent = contract === undefined ? (subject as string) : "";
+    try {
+      const done = await later(this.gate.validateLater(agent, contract, bytes, text));
+      return { json: done.json, raw: given.text, usage: used(done, this.#digest) };
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // Something in the options is wrong: the component says what.
+      const answer = await this.callLater(wireRequest(subject as string, contract, given, options));
+      return { json: answered(answer.json, "report"), raw: given.text, usage: answer.usage };
+    }
+  }
+}
+
+class NativeJudge implements Judge {
+  readonly #judge: AddonJudge;
+  readonly #digest: string;
+  /** Judges by contracts that are not registered. */
+  readonly #gate: AddonGate | undefined;
+
+  constructor(judge: AddonJudge, digest: string, gate?: AddonGate) {
+    this.#judge = judge;
+    this.#digest = digest;
+    this.#gate = gate;
+  }
+
+  validate(
+    subject: string | Contract,
+    output: string | Uint8Array,
+    options: OutputOptions,
+    gate: AddonGate | undefined = this.#gate,
+  ): Judged {
+    const contract = isContract(subject) ? asContract(subject) : undefined;
+    const isText = typeof output === "string";
+    const raw = isText ? output : ofBytes(output).text;
+    try {
+      // What is no Unicode in a text has a place that bytes do not have.
+      if (!isText || isWellFormed(output)) {
+        const text = textOf(options);
+        let given: Given;
+        if (contract !== undefined && gate !== undefined) {
+          given = gate.validateWith(contract, isText ? new TextEncoder().encode(output) : output, text);
+        } else if (isText) {
+          given = this.#judge.validate(subject as string, output, text);
+        } else {
+          given = this.#judge.validateBytes(subject as string, output, text);
+        }
+        return { json: given.json, raw, usage: used(given, this.#digest) };
+      }
+    } catch (error) {
+      const known = asOurs(error);
+      // Something in the options is wrong: the component says what.
+      if (!(known instanceof TypeError)) throw known;
+    }
+    const given = isText ? ofString(output) : ofBytes(output);
+    const { json, usage } = this.call(wireRequest(subject as string, contract, given, options));
+    return { json: answered(json, "report"), raw: given.text, usage };
+  }
+
+  call(request: string): Answer {
+    const given = told(() => this.#judge.call(request));
+    return { json: given.json, usage: used(given, this.#digest) };
+  }
+
+  decide(operation: Operation, agent: string, documents: Readonly<Record<string, string>>): string {
+    const { facts = "", call = "", result = "", listed, state, event = "", line = "", audience = '""' } = documents;
+    const judge = this.#judge;
+    const given = told(() => {
+      switch (operation) {
+        case "surface":
+          return judge.surface(agent, facts, listed);
+        case "permit":
+          return judge.permit(agent, facts, call);
+        case "observe":
+          return judge.observe(agent, facts, call, result);
+        case "advance":
+          return judge.advance(agent, state, event);
+        case "project":
+          return judge.project(agent, line, JSON.parse(audience));
+      }
+    });
+    return given.json;
+  }
+}
+
+/** @internal The attempts of a harness step. */
+export class NativeAttempts {
+  readonly #attempts: AddonAttempts;
+
+  constructor(attempts: AddonAttempts) {
+    this.#attempts = attempts;
+  }
+
+  next(): { stop?: string; feedback?: string; attempt: number } {
+    return told(() => this.#attempts.next());
+  }
+
+  judge(output: string | Uint8Array, finish: string | undefined): { raw: string } {
+    const { text } = typeof output === "string" ? ofString(output) : ofBytes(output);
+    told(() => this.#attempts.judge(typeof output === "string" ? new TextEncoder().encode(output) : output, finish));
+    return { raw: text };
+  }
+
+  failed(message: string): void {
+    told(() => this.#attempts.failed(message));
+  }
+
+  report(): string {
+    return this.#attempts.report() ?? "null";
+  }
+
+  count(): number {
+    return this.#attempts.count;
+  }
+}
+
+/** @internal A run of the kernel. */
+export class NativeRun {
+  readonly #run: AddonRun;
+
+  constructor(run: AddonRun) {
+    this.#run = run;
+  }
+
+  send(event: string): string[] {
+    return told(() => this.#run.send(event));
+  }
+
+  keep(text: string): string {
+    return told(() => this.#run.keep(text));
+  }
+
+  id(): string {
+    return this.#run.id;
+  }
+
+  agent(): string {
+    return this.#run.agent;
+  }
+
+  step(): number {
+    return this.#run.step;
+  }
+
+  state(): string {
+    return this.#run.state;
+  }
+
+  records(): string[] {
+    return this.#run.records;
+  }
+
+  wakeAt(): number | null {
+    return this.#run.wakeAt;
+  }
+}
+
+/** Call the addon. What it throws is thrown as an error of ours. */
+export function told<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw asOurs(error);
+  }
+}
+
+/** The same for a promise: there, the kind of the error stands on the first line. */
+export async function later<T>(promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } catch (error) {
+    const [code = "", ...rest] = (error as Error).message.split("\n");
+    throw ours(code, rest.join("\n"), error);
+  }
+}
+
+function asOurs(error: unknown): unknown {
+  const { code, message } = error as { code?: string; message: string };
+  return ours(code ?? "", message, error);
+}
+
+function ours(code: string, message: string, cause: unknown): unknown {
+  switch (code) {
+    case "SeamgateFault":
+      return SeamgateFault.of(JSON.parse(message));
+    case "LoadError":
+      return new LoadError(message);
+    case "FileError":
+      return new FileError(message);
+    case "JournalError":
+      return new JournalError(message);
+    case "TypeError":
+      return new TypeError(message);
+    default:
+      return cause;
+  }
+}
+
+function used({ fuel, memory, elapsed }: Given, component: string): Usage {
+  return { fuel, memory, elapsed, component };
+}
+
+/** What comes with an output as JSON text; undefined where nothing does. */
+function textOf(options: OutputOptions): string | undefined {
+  if (options.finish === undefined && options.lists === undefined && options.evidence === undefined) {
+    return undefined;
+  }
+  return JSON.stringify(extras(options));
+}
+
+function wireRequest(
+  subject: string,
+  contract: string | undefined,
+  given: { readonly text: string; readonly invalid?: number },
+  options: OutputOptions,
+): string {
+  const agent = contract === undefined ? { agent: subject } : {};
+  const rest = JSON.stringify({ ...agent, output: given.text, invalid_utf8: given.invalid, ...extras(options) });
+  return contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
+}
+
+function isWellFormed(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed();
+}

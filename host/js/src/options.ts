@@ -1,0 +1,35 @@
+import type { Confidence, Finish } from "./types.js";
+
+/** What an agent saw of one result, for claims to cite; an `Observation` is one. What is left out allows least. */
+export interface Seen {
+  /** What claims cite it by: 1 to 256 bytes, and no other has it. */
+  readonly id: string;
+  /** What the agent saw of it, character for character: at most 1 MiB. */
+  readonly text: string;
+  /** The kinds of evidence that it is. */
+  readonly kinds?: readonly string[];
+  /** What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning. */
+  readonly labels?: readonly string[];
+  /** The most that its source allows a claim to state. Default: `low`. */
+  readonly confidence?: Confidence;
+  /** Whether all of the result was seen, so that what is not in it is not there. Default: false. */
+  readonly complete?: boolean;
+  /** Codes of what limits it. Each claim that cites it must repeat them. */
+  readonly limitations?: readonly string[];
+}
+
+/** What comes with an output. */
+export interface OutputOptions {
+  /**
+   * Why the producer stopped, in our words or as its API said (`end_turn`, `MAX_TOKENS`, `tool-calls` …;
+   * `schemas/request.schema.json` has them all). Any other word is the fault `bad_request`. Default: `unknown`.
+   */
+  readonly finish?: Finish | (string & Record<never, never>);
+  /** The lists that the contract's `allow` names: all but those of optional rules. Default: none. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * What the agent saw: at most 1,000 observations of 4 MiB in all. Where the contract has `evidence`, none is the fault
+   * `bad_request`, and an empty list is not. Default: none.
+   */
+  readonly evidence?: readonly Seen[];
+}

@@ -1,0 +1,89 @@
+import type { Coming } from "./engine.js";
+import type { OutputOptions } from "./options.js";
+import { type Judged, Report, type Verdict } from "./report.js";
+import type { Progress } from "./types.js";
+
+/**
+ * An output that is still coming, in pieces of any size. Nothing is judged before the end but what can no longer become right. See
+ * `Gate.session`.
+ */
+export class Session<T = unknown> {
+  readonly #coming: Coming;
+  /** Judges the whole text. */
+  readonly #whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>;
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #raw = "";
+  /** A piece may end between the halves of a surrogate pair: the first half. */
+  #half = "";
+  /** Whether a half has no other half. Only the whole text then has the right places. */
+  #lone = false;
+  #over = false;
+
+  /** @internal Use `Gate.session`. */
+  constructor(coming: Coming, whole: (output: string, finish: OutputOptions["finish"]) => Verdict<T>) {
+    this.#coming = coming;
+    this.#whole = whole;
+  }
+
+  /**
+   * Take what came next. Gives what is known now.
+   *
+   * @throws {SeamgateFault} A limit was passed. The session is over then.
+   */
+  push(chunk: string | Uint8Array): Progress {
+    this.#goesOn();
+    if (typeof chunk !== "string") {
+      this.#raw += this.#decoder.decode(chunk, { stream: true });
+      return this.#coming.push(chunk);
+    }
+    let text = this.#half + chunk;
+    this.#half = "";
+    if (/[\ud800-\udbff]$/.test(text)) {
+      this.#half = text.slice(-1);
+      text = text.slice(0, -1);
+    }
+    return this.#pass(text);
+  }
+
+  /**
+   * The verdict on all that came, byte for byte as `Gate.validate` gives it for the whole text. The session is over then.
+   *
+   * @param finish - Why the producer stopped, as in {@link OutputOptions.finish}.
+   * @throws {SeamgateFault} There is no verdict.
+   */
+  finish(finish?: OutputOptions["finish"]): Verdict<T> {
+    this.#goesOn();
+    if (this.#half !== "") {
+      this.#pass(this.#half);
+      this.#half = "";
+    }
+    this.#over = true;
+    const raw = this.#raw + this.#decoder.decode();
+    if (this.#lone) {
+      this.#coming.close();
+      return this.#whole(raw, finish);
+    }
+    const { json, usage } = this.#coming.finish(finish);
+    return { report: new Report<T>(json, raw) as Judged<T>, usage };
+  }
+
+  /** End it without a verdict. A session that is neither finished nor closed holds an instance until it is collected. */
+  close(): void {
+    this.#over = true;
+    this.#coming.close();
+  }
+
+  #goesOn(): void {
+    if (this.#over) {
+      throw new TypeError("the session is over: it was finished or closed");
+    }
+  }
+
+  #pass(text: string): Progress {
+    const bytes = this.#encoder.encode(text);
+    this.#lone ||= /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text);
+    this.#raw += text;
+    return this.#coming.push(bytes);
+  }
+}

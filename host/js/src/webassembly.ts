@@ -1,0 +1,277 @@
+import { digest } from "./component/files.js";
+import { type Component, Live } from "./component.js";
+import { asContract, type Contract, isContract } from "./contract.js";
+import type { ProfileInfo } from "./decision.js";
+import type { Coming, Engine, Judge, Judged, Operation } from "./engine.js";
+import { SeamgateFault } from "./fault.js";
+import { Following } from "./following.js";
+import { fuelFor, fuelForContract, type Limits, smallEnough } from "./limits.js";
+import type { OutputOptions } from "./options.js";
+import { Contracts, Profiles, type Registered } from "./registered.js";
+import type { Answer, Usage } from "./report.js";
+import { type Given, measure, ofBytes, ofString } from "./text.js";
+import type { ContractInfo, Warning } from "./types.js";
+import { answered, extras } from "./wire.js";
+
+/** The operations for which an instance needs a profile, and nothing else. */
+const DECISIONS: readonly unknown[] = ["surface", "permit", "observe", "advance", "project"];
+
+/** So many instances an engine keeps for the next outputs; each takes two times its memory, some 6 MB. */
+const RENEWED = 8;
+
+/** The component in the engine of JavaScript. */
+export class WebAssemblyEngine implements Engine {
+  readonly backend = "webassembly";
+  readonly component: Component;
+  readonly limits: Required<Limits>;
+  readonly contracts = new Contracts();
+  readonly profiles = new Profiles();
+  /** Instances with nothing in them but these contracts and profiles, by their keys. */
+  readonly #renewed = new Map<string, Live>();
+
+  constructor(component: Component, limits: Required<Limits>) {
+    // That it is a validator, and counts, is seen in an instance.
+    new Live(component);
+    this.component = component;
+    this.limits = limits;
+  }
+
+  register(contract: string): ContractInfo {
+    const info = this.compiled(contract);
+    this.contracts.keep(contract, info);
+    return info;
+  }
+
+  compiled(contract: string): ContractInfo {
+    return JSON.parse(new Instance(this).about("register", "contract", contract));
+  }
+
+  registerProfile(profile: string): ProfileInfo {
+    const info: ProfileInfo = JSON.parse(new Instance(this).about("register_profile", "profile", profile));
+    this.profiles.keep(profile, info);
+    return info;
+  }
+
+  describe(agent: string): string {
+    return this.#describe("describe", agent, this.contracts.of(agent));
+  }
+
+  describeProfile(agent: string): string {
+    return this.#describe("describe_profile", agent, this.profiles.of(agent));
+  }
+
+  #describe(op: string, agent: string, needed: Registered): string {
+    return JSON.parse(new Instance(this).ask([needed], 0, JSON.stringify({ op, agent }), "result").json);
+  }
+
+  lint(contract: string): Warning[] {
+    return JSON.parse(new Instance(this).about("lint", "contract", contract));
+  }
+
+  lintProfile(profile: string): Warning[] {
+    return JSON.parse(new Instance(this).about("lint_profile", "profile", profile));
+  }
+
+  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
+    return new Instance(this, true).validate(agentOrContract, output, options);
+  }
+
+  call(request: string): Answer {
+    return new Instance(this, true).call(request);
+  }
+
+  decide(operation: Operation, agent: string, documents: Readonly<Record<string, string>>, bytes: number): string {
+    return new Instance(this, true).decide(operation, agent, documents, bytes);
+  }
+
+  merge(reports: readonly string[], options: OutputOptions): Omit<Judged, "raw"> {
+    const agents = reports.map((report) => JSON.parse(report).agent);
+    const agent = String(agents[0] ?? "");
+    const needed = this.contracts.has(agent) ? [this.contracts.of(agent)] : [];
+    const { lists, evidence } = extras(options);
+    const rest = JSON.stringify({ op: "merge", agent, lists, evidence }).slice(0, -1);
+    const request = `${rest},"reports":[${reports.join(",")}]}`;
+    return new Instance(this, true).ask(needed, measure(request).bytes, request, "report");
+  }
+
+  session(agent: string, options: OutputOptions): Coming {
+    return new Following(this, this.limits, agent, options);
+  }
+
+  instance(): Judge {
+    return new Instance(this);
+  }
+
+  sibling(): Engine {
+    return new WebAssemblyEngine(this.component, this.limits);
+  }
+
+  /** A fresh instance, which may have these contracts and profiles already. */
+  fresh(keys: string): Live {
+    const renewed = this.#renewed.get(keys);
+    // One call has it at a time.
+    this.#renewed.delete(keys);
+    return renewed ?? new Live(this.component);
+  }
+
+  /** Keep an instance for the next output, if nothing of the one before is left in it. */
+  renew(keys: string, live: Live): void {
+    if (live.renew()) {
+      this.#renewed.set(keys, live);
+      const [oldest] = this.#renewed.keys();
+      if (this.#renewed.size > RENEWED && oldest !== undefined) {
+        this.#renewed.delete(oldest);
+      }
+    }
+  }
+
+  /**
+   * What an instance needs to answer a request. A verdict needs the contract of the agent that it names, and a decision the
+   * profile; anything else may need all.
+   */
+  neededFor(op: unknown, agent: string): readonly Registered[] {
+    if (op === undefined) {
+      return this.contracts.has(agent) ? [this.contracts.of(agent)] : [];
+    }
+    if (DECISIONS.includes(op)) {
+      return this.profiles.has(agent) ? [this.profiles.of(agent)] : [];
+    }
+    return String(op).includes("profile") ? this.profiles.all() : this.contracts.all();
+  }
+}
+
+/** An instance. After a fault that stopped it, the next call begins with a fresh one. */
+class Instance implements Judge {
+  readonly #engine: WebAssemblyEngine;
+  /** Whether it is for one call only. */
+  readonly #once: boolean;
+  #live: Live | undefined;
+
+  constructor(engine: WebAssemblyEngine, once = false) {
+    this.#engine = engine;
+    this.#once = once;
+  }
+
+  validate(agentOrContract: string | Contract, output: string | Uint8Array, options: OutputOptions): Judged {
+    const given = this.#given(output);
+    const contract = isContract(agentOrContract) ? asContract(agentOrContract) : undefined;
+    const subject = contract === undefined ? { agent: agentOrContract } : {};
+    const { finish, lists, evidence } = extras(options);
+    const further = evidence === undefined ? 0 : measure(JSON.stringify(evidence)).bytes;
+    smallEnough(this.#engine.limits, given.bytes + further);
+    const rest = JSON.stringify({
+      ...subject,
+      output: given.text,
+      finish,
+      lists,
+      evidence,
+      invalid_utf8: given.invalid,
+    });
+    const request = contract === undefined ? rest : `{"contract":${contract},${rest.slice(1)}`;
+    const needed = contract === undefined ? [this.#engine.contracts.of(agentOrContract as string)] : [];
+    const bytes = given.bytes + further + (contract === undefined ? 0 : measure(contract).bytes);
+    const { json, usage } = this.ask(needed, bytes, request, "report");
+    return { json, raw: given.text, usage };
+  }
+
+  call(request: string): Answer {
+    const { bytes } = measure(request);
+    const { value, usage } = this.#within(this.#neededFor(request), bytes, (live) => live.call(request));
+    return { json: value, usage };
+  }
+
+  decide(op: Operation, agent: string, documents: Readonly<Record<string, string>>, bytes: number): string {
+    const members = Object.entries(documents).map(([what, text]) => `,"${what}":${text}`);
+    const request = `{"op":"${op}","agent":${JSON.stringify(agent)}${members.join("")}}`;
+    return this.ask([this.#engine.profiles.of(agent)], bytes, request, "result").json;
+  }
+
+  about(op: string, what: "contract" | "profile", document: string): string {
+    const request = `{"op":"${op}","${what}":${document}}`;
+    const { bytes } = measure(document);
+    const { value } = this.#within(
+      [],
+      bytes,
+      (live) => live.call(request),
+      fuelForContract(this.#engine.limits, bytes),
+    );
+    return answered(value, "result");
+  }
+
+  #given(output: string | Uint8Array): Given {
+    const given = typeof output === "string" ? ofString(output) : ofBytes(output);
+    smallEnough(this.#engine.limits, given.bytes);
+    return given;
+  }
+
+  /** The contracts and profiles that a request may ask for. */
+  #neededFor(request: string): readonly Registered[] {
+    try {
+      const { op, agent } = JSON.parse(request);
+      return this.#engine.neededFor(op, agent);
+    } catch {
+      // It says itself what is wrong with it.
+      return [];
+    }
+  }
+
+  ask(
+    needed: readonly Registered[],
+    bytes: number,
+    request: string,
+    member: "report" | "result",
+  ): { json: string; usage: Usage } {
+    const { value, usage } = this.#within(needed, bytes, (live) => live.call(request));
+    return { json: answered(value, member), usage };
+  }
+
+  /**
+   * Call an instance that has these contracts and profiles. Each is compiled within a budget of its own: what is left of that
+   * is not the call's.
+   */
+  #within<T>(
+    needed: readonly Registered[],
+    bytes: number,
+    work: (live: Live) => T,
+    budget?: bigint,
+  ): { value: T; usage: Usage } {
+    const engine = this.#engine;
+    const keys = needed.map(({ key }) => key).join();
+    const live = this.#live ?? (this.#once ? engine.fresh(keys) : new Live(engine.component));
+    this.#live = undefined;
+    const lacking = needed.filter(({ key }) => !live.given.has(key));
+    // A fresh instance may have what it needs already. It takes as much as if it had not: the same each time.
+    const all = (this.#once ? needed : lacking).reduce((sum, registered) => sum + registered.bytes, bytes);
+    const limit = budget ?? fuelFor(engine.limits, all);
+    let compiled = live.spent;
+    let within = limit;
+    const start = performance.now();
+    let value: T;
+    try {
+      for (const { key, bytes, request } of lacking) {
+        within = fuelForContract(engine.limits, bytes);
+        live.fuel = within;
+        answered(live.call(request), "result");
+        compiled += within - live.fuel;
+        live.given.add(key);
+      }
+      if (this.#once) {
+        live.keep(compiled);
+      }
+      within = limit;
+      live.fuel = within;
+      value = work(live);
+    } catch (error) {
+      // Where it was stopped, its memory is in no state to go on with: it is dropped.
+      throw error instanceof SeamgateFault ? error : live.fault(error, within);
+    }
+    const elapsed = performance.now() - start;
+    const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsed, component: digest };
+    if (this.#once) {
+      engine.renew(keys, live);
+    } else {
+      this.#live = live;
+    }
+    return { value, usage };
+  }
+}
