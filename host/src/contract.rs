@@ -107,6 +107,9 @@ struct Piece {
     from: usize,
 }
 
+/// Why a schema is not read, and the file, its text and the piece of it that is wrong.
+type Unread = (ErrorKind, Option<(PathBuf, String, Span)>);
+
 impl ContractSource {
     /// Read one contract, as [`read_contract`] does.
     ///
@@ -191,7 +194,7 @@ impl ContractSource {
     }
 
     /// Append the JSON of a file.
-    fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), (ErrorKind, Option<(PathBuf, String, Span)>)> {
+    fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), Unread> {
         let mark = text.len() - disk::without_mark(&text).len();
         match serde_json::from_str::<&RawValue>(&text[mark..]) {
             Ok(json) => {
