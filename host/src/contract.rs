@@ -51,14 +51,8 @@ pub fn read_contract(path: &Path) -> Result<String, FileError> {
 ///
 /// The errors of [`read_contract`]; or the folder has no such file.
 pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError> {
-    contract_files(folder)?
-        .into_iter()
-        .map(|path| {
-            let source =
-                ContractSource::of(&path, text(read_regular(&path)).map_err(|kind| FileError::new(&path, kind))?)?;
-            Ok((path, source.text))
-        })
-        .collect()
+    let read = |path: PathBuf| ContractSource::read_regular(&path).map(|source| (path, source.text));
+    contract_files(folder)?.into_iter().map(read).collect()
 }
 
 /// Every `NAME.contract.json` in a folder, in the order of their names. They are not read.
@@ -113,6 +107,9 @@ struct Piece {
     from: usize,
 }
 
+/// Why a schema is not read, and the file, its text and the piece of it that is wrong.
+type Unread = (ErrorKind, Option<(PathBuf, String, Span)>);
+
 impl ContractSource {
     /// Read one contract, as [`read_contract`] does.
     ///
@@ -121,6 +118,16 @@ impl ContractSource {
     /// A file cannot be read, is too large or is not UTF-8, or a path names no regular file in the folder.
     pub fn read(path: &Path) -> Result<Self, FileError> {
         let text = text(read_named(path, MAX_FILE)).map_err(|kind| FileError::new(path, kind))?;
+        Self::of(path, text)
+    }
+
+    /// Read one contract of a folder, which must be a regular file or a link to one, as [`read_contracts`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ContractSource::read`]; or the file is not a regular one.
+    pub fn read_regular(path: &Path) -> Result<Self, FileError> {
+        let text = text(read_regular(path)).map_err(|kind| FileError::new(path, kind))?;
         Self::of(path, text)
     }
 
@@ -187,7 +194,7 @@ impl ContractSource {
     }
 
     /// Append the JSON of a file.
-    fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), (ErrorKind, Option<(PathBuf, String, Span)>)> {
+    fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), Unread> {
         let mark = text.len() - disk::without_mark(&text).len();
         match serde_json::from_str::<&RawValue>(&text[mark..]) {
             Ok(json) => {

@@ -147,7 +147,7 @@ fn whole(folder: &Path, profile: &str, lock: &Lock) -> Result<String, ErrorKind>
             })
         }),
         "final" => each_member(value, |name, value| match name {
-            "contract" => put_in(folder, "final.contract", value, |path, contract| whole_contract(path, contract)),
+            "contract" => put_in(folder, "final.contract", value, whole_contract),
             _ => Ok(value.to_owned()),
         }),
         "tools" => each_item(value, |index, tool| whole_tool(folder, index, tool, lock)),

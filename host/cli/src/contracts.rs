@@ -23,7 +23,7 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
     if metadata.is_dir() {
         let mut gate = Gate::new()?;
         for path in contract_files(contracts)? {
-            register(&mut gate, &path)?;
+            register(&mut gate, &path, ContractSource::read_regular)?;
         }
         return Ok(gate);
     }
@@ -39,7 +39,7 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
         return component(contracts);
     }
     let mut gate = Gate::new()?;
-    register(&mut gate, contracts)?;
+    register(&mut gate, contracts, ContractSource::read)?;
     Ok(gate)
 }
 
@@ -75,8 +75,8 @@ fn cannot_load(path: &Path) -> String {
     format!("cannot load {}", path.display())
 }
 
-fn register(gate: &mut Gate, path: &Path) -> Result<()> {
-    let source = ContractSource::read(path).map_err(|error| unreadable(error, path))?;
+fn register(gate: &mut Gate, path: &Path, read: impl FnOnce(&Path) -> Result<ContractSource, FileError>) -> Result<()> {
+    let source = read(path).map_err(|error| unreadable(error, path))?;
     gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
     Ok(())
 }

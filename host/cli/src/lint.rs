@@ -1,18 +1,19 @@
 //! `seamgate lint`: finds mistakes in contracts and profiles.
 
 use std::{
+    fs::OpenOptions,
     path::{Path, PathBuf},
     time::Instant,
 };
 
 use anyhow::{Result, bail};
-use seamgate::{ContractSource, FileError, Gate, contract_files, profile_files, read_profile};
+use seamgate::{ContractSource, FileError, Gate, contract_files, open_regular, profile_files, read_profile};
 
 use crate::{
     codes,
     console::{count, held, print},
     contracts::is_profile,
-    format::{Checked, Finding, Format, Level, written},
+    format::{At, Checked, Finding, Format, Level, written},
     mistakes::{Places, of_fault, of_file_error, of_warning},
     status::Status,
 };
@@ -45,13 +46,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     for path in arguments.paths.iter().flat_map(|path| files(path)) {
         let start = Instant::now();
         let (name, mut findings) = match path {
-            Ok(path) if is_profile(&path) => {
+            Ok((path, of_folder)) if is_profile(&path) => {
                 profiles += 1;
-                (path.display().to_string(), of_profile(&gate, &path))
+                (path.display().to_string(), of_profile(&gate, &path, of_folder))
             }
-            Ok(path) => {
+            Ok((path, of_folder)) => {
                 contracts += 1;
-                (path.display().to_string(), of_contract(&gate, &path))
+                (path.display().to_string(), of_contract(&gate, &path, of_folder))
             }
             Err((path, error)) => (path.display().to_string(), vec![of_file_error(&error, &path)]),
         };
@@ -83,10 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     Ok(if checked.iter().any(|one| one.failed) { Status::Usage } else { Status::Accepted })
 }
 
-/// The files of a path, or the folder that cannot be read.
-fn files(path: &Path) -> Vec<Result<PathBuf, (PathBuf, FileError)>> {
+/// The files of a path, each with whether a folder has it; or the folder that cannot be read.
+fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
     if !path.is_dir() {
-        return vec![Ok(path.to_owned())];
+        return vec![Ok((path.to_owned(), false))];
     }
     let profiles = profile_files(path).unwrap_or_default();
     let contracts = match contract_files(path) {
@@ -94,11 +95,12 @@ fn files(path: &Path) -> Vec<Result<PathBuf, (PathBuf, FileError)>> {
         Err(error) if !profiles.is_empty() && error.is_empty_folder() => Vec::new(),
         Err(error) => return vec![Err((path.to_owned(), error))],
     };
-    contracts.into_iter().chain(profiles).map(Ok).collect()
+    contracts.into_iter().chain(profiles).map(|path| Ok((path, true))).collect()
 }
 
-fn of_contract(gate: &Gate, path: &Path) -> Vec<Finding> {
-    let source = match ContractSource::read(path) {
+fn of_contract(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
+    let read = if of_folder { ContractSource::read_regular(path) } else { ContractSource::read(path) };
+    let source = match read {
         Ok(source) => source,
         Err(error) => return vec![of_file_error(&error, path)],
     };
@@ -109,7 +111,13 @@ fn of_contract(gate: &Gate, path: &Path) -> Vec<Finding> {
     }
 }
 
-fn of_profile(gate: &Gate, path: &Path) -> Vec<Finding> {
+fn of_profile(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
+    // What the user names may be a pipe.
+    if of_folder && let Err(error) = open_regular(OpenOptions::new().read(true), path) {
+        let (code, at) = ("unreadable".to_owned(), At::file(path.display().to_string()));
+        let message = error.to_string();
+        return vec![Finding { level: Level::Error, code, at, path: String::new(), message, help: None }];
+    }
     let text = match read_profile(path) {
         Ok(text) => text,
         Err(error) => return vec![of_file_error(&error, path)],
