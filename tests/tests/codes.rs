@@ -109,6 +109,16 @@ fn every_code_of_lint_is_explained() {
 }
 
 #[test]
+fn every_code_of_test_is_explained() {
+    let source = read("host/cli/src/test.rs");
+    let known = explained(&["test"]);
+    assert_eq!(known.len(), 2);
+    for code in &known {
+        assert!(source.contains(&format!("\"{code}\"")), "`seamgate test` never says {code}");
+    }
+}
+
+#[test]
 fn every_fault_of_the_host_is_explained() {
     let known = explained(&["fault", "fault of the host"]);
     let emitted = literals(&read("host/src/fault.rs"), "{ .. } => ");

@@ -18,7 +18,6 @@ const others = {
 if (backend === "webassembly") {
   Object.assign(others, {
     // The output stands in a request, and is read once more.
-    "contracts/allow-values-flood.json": "out_of_fuel",
     "text/backslash-storm.json": "out_of_fuel",
     "size/output-over-its-cap.json": "out_of_memory",
     // Node's stack is larger than 512 KiB.

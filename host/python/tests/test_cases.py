@@ -89,7 +89,6 @@ SHORT_OF = (
     {}
     if seamgate.backend == "native"
     else {
-        "contracts/allow-values-flood": "out_of_fuel",
         "size/output-over-its-cap": "out_of_memory",
     }
 )

@@ -25,7 +25,7 @@ fuzz_target!(|text: &str| {
             return;
         }
     };
-    contract.lint();
+    contract.lint(text);
     contract.describe();
     // The lists that it may ask for: a request that lacks one is a fault.
     let list = |name: String| NamedList { name, values: vec!["a".to_owned()] };

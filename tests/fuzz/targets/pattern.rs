@@ -13,9 +13,10 @@ fuzz_target!(|input: &str| {
     // None where it is not taken, or not decided.
     let matches = |pattern: &str, engine: &str| {
         let extract = json!({"markers": [], "ignore": []});
-        let contract = json!({"agent": "a", "patterns": engine, "schema": {"pattern": pattern}, "extract": extract});
-        let contract = Contract::compile(&contract.to_string()).ok()?;
-        contract.lint();
+        let text =
+            json!({"agent": "a", "patterns": engine, "schema": {"pattern": pattern}, "extract": extract}).to_string();
+        let contract = Contract::compile(&text).ok()?;
+        contract.lint(&text);
         let report = validate(&contract, &Request { output: &output, ..Request::default() }).ok()?;
         let why = report.error.as_ref().and_then(|error| error.violations.first());
         match (report.disposition, why) {

@@ -16,7 +16,7 @@ fuzz_target!(|text: &str| {
             return;
         }
     };
-    profile.lint();
+    profile.lint(text);
     profile.describe();
     let source: Value = serde_json::from_str(text).unwrap_or_default();
     let lists: serde_json::Map<String, Value> = profile.lists().into_iter().map(|list| (list, json!(["a"]))).collect();

@@ -36,7 +36,7 @@ struct Code {
 fn all(model: &Model) -> Result<Vec<(String, Vec<Code>)>> {
     let table: BTreeMap<String, BTreeMap<String, Vec<String>>> = serde_json::from_str(TABLE)?;
     let mut all = Vec::new();
-    for of in ["violation", "keyword", "lint", "lint of profiles", "fault of the host"] {
+    for of in ["violation", "keyword", "lint", "lint of profiles", "test", "fault of the host"] {
         let codes = table.get(of).with_context(|| format!("codes.json: {of}"))?.iter().map(|(code, texts)| {
             let mut texts = texts.iter().cloned();
             let level = if of.starts_with("lint") { texts.next() } else { None };

@@ -186,7 +186,7 @@ impl Profile {
         lists
     }
 
-    /// What is likely a mistake in this profile.
+    /// What is likely a mistake in this profile, and where in its text, which it was made of.
     pub fn lint(&self, text: &str) -> Vec<Warning> {
         lint::lint(self, text)
     }

@@ -1,6 +1,8 @@
 //! The native addon of the npm package: the gate of the Rust library, with its sandbox, and the command line. `host/js/src/native.ts`
 //! calls it, and nothing else does.
 
+#![cfg_attr(test, allow(dead_code, reason = "what Node calls is registered in no build for tests"))]
+
 mod component;
 mod error;
 mod gate;
