@@ -106,6 +106,16 @@ pub(crate) fn test() -> Result<()> {
     Ok(())
 }
 
+/// Build the page that judges outputs in a browser, and serve it.
+pub(crate) fn page() -> Result<()> {
+    let Some(packed) = package()? else {
+        bail!("the page needs node with npm: install them");
+    };
+    let installed = Path::new(FOLDER).join("page");
+    install(&packed, &installed)?;
+    page::serve(&installed)
+}
+
 /// Check format and lints of files in a folder, by the rules of the package.
 pub(crate) fn check(folder: &Path, files: &[&str]) -> Result<()> {
     let biome = root().join(FOLDER).join("node_modules/.bin/biome");

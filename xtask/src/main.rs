@@ -179,7 +179,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Conformance => conformance::conformance()?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
-        Command::Page => page::page()?,
+        Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),
         Command::Ci { parts, list: false } => ci::ci(&parts)?,

@@ -5,12 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use crate::{
     install::remove,
-    js,
     run::{command, run, say},
 };
 
@@ -55,13 +54,8 @@ impl Example {
     }
 }
 
-/// Build the page, and serve it on this machine until it is interrupted.
-pub(crate) fn page() -> Result<()> {
-    let Some(packed) = js::package()? else {
-        bail!("the page needs node with npm: install them");
-    };
-    let installed = Path::new("target/js/page");
-    js::install(&packed, installed)?;
+/// Write the page, with the package that is installed in a folder, and serve it on this machine until it is interrupted.
+pub(crate) fn serve(installed: &Path) -> Result<()> {
     write(installed, Path::new(PAGE))?;
     say(&format!("{PAGE} can be copied to any server of files"));
     run(command("node").arg(Path::new(SOURCES).join("serve.mjs")).arg(PAGE))

@@ -479,7 +479,9 @@ impl Reader<'_, '_> {
         match Contract::compile(text) {
             Ok(contract) => Some(contract),
             Err(fault) => {
-                self.wrong.extend(fault.violations.into_iter().map(|wrong| wrong.under(place)));
+                // Its spans are of the contract's own text, which may stand in no document.
+                let told = |wrong: Violation| Violation { span: None, ..wrong.under(place) };
+                self.wrong.extend(fault.violations.into_iter().map(told));
                 None
             }
         }
