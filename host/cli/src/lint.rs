@@ -13,6 +13,7 @@ use crate::{
     codes,
     console::{count, held, print},
     contracts::is_profile,
+    examples::plain,
     format::{At, Checked, Finding, Format, Level, written},
     mistakes::{Places, of_fault, of_file_error, of_warning},
     status::Status,
@@ -95,7 +96,7 @@ fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
         Err(error) if !profiles.is_empty() && error.is_empty_folder() => Vec::new(),
         Err(error) => return vec![Err((path.to_owned(), error))],
     };
-    contracts.into_iter().chain(profiles).map(|path| Ok((path, true))).collect()
+    contracts.into_iter().chain(profiles).map(|path| Ok((plain(&path).to_owned(), true))).collect()
 }
 
 fn of_contract(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
