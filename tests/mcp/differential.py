@@ -1,0 +1,298 @@
+"""Real clients against real servers, with and without the gate: every message is compared.
+
+In a run through the gate, one recorder stands before it and one behind it, so each message is compared with itself. Beside that, what
+the client says of each answer is compared with a run without the gate. `cargo xtask mcp differential` installs all of them.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CLIENTS = ["sdk.py", "fast.py", "sdk.mjs", "inspector"]
+SERVERS = ["everything", "filesystem", "memory", "git", "time", "sqlite"]
+
+# What CI compares: a client in each language, the server with every part of the protocol, and one in each language.
+SMALL = [("sdk.py", "everything"), ("sdk.mjs", "everything"), ("sdk.py", "filesystem"), ("sdk.mjs", "git")]
+
+Message = dict[str, object]
+
+
+@dataclass
+class Paths:
+    """Where everything is."""
+
+    seamgate: Path
+    node: Path
+    modules: Path
+    clients: Path
+    servers: Path
+
+
+@dataclass
+class Outcome:
+    """What came of the messages of one client and one server."""
+
+    counts: Counter = field(default_factory=Counter)
+    different: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    """Compare, and print a table. Gives 1 where something differs."""
+    parser = argparse.ArgumentParser()
+    for name in ("seamgate", "node", "modules", "clients", "servers"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--small", action="store_true", help="only what CI compares")
+    parser.add_argument("--only", help="CLIENT/SERVER")
+    parser.add_argument("--keep", type=Path, help="where the recordings stay")
+    given = parser.parse_args()
+    paths = Paths(given.seamgate, given.node, given.modules, given.clients, given.servers)
+    pairs = SMALL if given.small else [(client, server) for client in CLIENTS for server in SERVERS]
+    if given.only:
+        client, server = given.only.split("/")
+        pairs = [(client, server)]
+    with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(2) as pool:
+        kept = given.keep or Path(made)
+        outcomes = list(pool.map(lambda pair: compare(paths, *pair, kept / "-".join(pair)), pairs))
+    print(table(pairs, outcomes))
+    for pair, outcome in zip(pairs, outcomes, strict=True):
+        for difference in outcome.different:
+            print(f"{'/'.join(pair)}: {difference}", file=sys.stderr)
+    return 1 if any(outcome.different for outcome in outcomes) else 0
+
+
+def compare(paths: Paths, client: str, server: str, folder: Path) -> Outcome:
+    """Run one client against one server, without the gate and through it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    scenario = json.loads((HERE / "servers" / f"{server}.json").read_text())
+    outcome = Outcome()
+    plain, plain_said = run(paths, client, scenario, folder / "plain", None)
+    profile = write_profile(server, plain, folder)
+    gated, gated_said = run(paths, client, scenario, folder / "gated", profile)
+    for number, (before, behind) in enumerate(gated):
+        through(before, behind, outcome, f"run {number}")
+    said(scenario["steps"], plain_said, gated_said, outcome)
+    return outcome
+
+
+def run(
+    paths: Paths, client: str, scenario: dict, folder: Path, profile: Path | None
+) -> tuple[list[tuple[Path, Path]], list[str]]:
+    """Let a client take all steps. Gives the recordings of each connection, before and behind the gate, and what it printed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    # The same path in both runs, for servers say it.
+    work = folder.parent / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    make_work(work, scenario)
+    folder.mkdir()
+    values = {
+        "{node}": str(paths.node),
+        "{modules}": str(paths.modules),
+        "{python}": str(paths.servers),
+        "{work}": str(work),
+    }
+    filled = folder / "scenario.json"
+    text = json.dumps(scenario, ensure_ascii=False)
+    for name, value in values.items():
+        text = text.replace(name, value)
+    filled.write_text(text)
+    scenario = json.loads(text)
+    recordings: list[tuple[Path, Path]] = []
+
+    def server() -> list[str]:
+        number = len(recordings)
+        before, behind = folder / f"{number}-before", folder / f"{number}-behind"
+        recordings.append((before, behind))
+        recorder = [sys.executable, "-S", "-E", str(HERE / "record.py")]
+        if profile is None:
+            return [*recorder, str(before), *scenario["command"]]
+        journal = folder / f"{number}-journal"
+        gate = [str(paths.seamgate), "mcp", "-p", str(profile), "--journal", str(journal), "--"]
+        return [*recorder, str(before), *gate, *recorder, str(behind), *scenario["command"]]
+
+    printed = []
+    for step, command in commands(paths, client, scenario["steps"], filled, server):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)
+        (folder / "stderr").open("a").write(done.stderr)
+        printed += done.stdout.splitlines() if step is None else [f"{step} {done.stdout}"]
+    return recordings, printed
+
+
+def make_work(work: Path, scenario: dict) -> None:
+    """What the servers work on."""
+    work.mkdir()
+    for name, text in scenario.get("files", {}).items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text)
+    if scenario.get("repository"):
+        date = "2026-01-01T12:00:00Z"
+        by = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in
+              (("NAME", "Anna"), ("EMAIL", "anna@example.com"), ("DATE", date))}
+        environment = {**os.environ, **by, "GIT_CONFIG_GLOBAL": os.devnull}
+        for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "first"]):
+            subprocess.run(["git", *words], cwd=work, env=environment, check=True)
+
+
+def commands(
+    paths: Paths, client: str, steps: list[dict], scenario: Path, server: Callable[[], list[str]]
+) -> Iterator[tuple[int | None, list[str]]]:
+    """The commands of a client. The inspector takes one step each time: its number comes first."""
+    if client.endswith(".py"):
+        yield None, [str(paths.clients / "python"), str(HERE / "clients" / client), "legacy", str(scenario), *server()]
+    elif client.endswith(".mjs"):
+        yield None, [str(paths.node), str(paths.modules.parent / client), "legacy", str(scenario), *server()]
+    else:
+        inspector = paths.modules / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+        for number, step in enumerate(steps, 1):
+            if words := inspected(step):
+                command, *arguments = server()
+                config = scenario.with_name("inspector.json")
+                config.write_text(json.dumps({"mcpServers": {"it": {"command": command, "args": arguments}}}))
+                start = [str(paths.node), str(inspector), "--cli", "--config", str(config), "--server", "it"]
+                yield number, [*start, *words]
+
+
+def inspected(step: dict) -> list[str] | None:
+    """A step as arguments of the inspector; none where it has no such step, or takes no such arguments."""
+    given = step.get("arguments", {})
+    if step["do"] == "call" and all(isinstance(value, str) for value in given.values()):
+        pairs = [word for name, value in given.items() for word in ("--tool-arg", f"{name}={value}")]
+        return ["--method", "tools/call", "--tool-name", step["name"], *pairs]
+    lists = {"tools": "tools", "resources": "resources", "templates": "resources/templates", "prompts": "prompts"}
+    if listed := lists.get(step["do"]):
+        return ["--method", f"{listed}/list"]
+    if step["do"] == "read":
+        return ["--method", "resources/read", "--uri", step["uri"]]
+    return None
+
+
+def write_profile(server: str, plain: list[tuple[Path, Path]], folder: Path) -> Path:
+    """A profile that allows all that the server listed without the gate."""
+    tools = {}
+    for before, _ in plain:
+        for message in lines(before.with_suffix(".out")):
+            for tool in (json.loads(message).get("result") or {}).get("tools", []):
+                tools[tool["name"]] = tool
+    profile = {
+        "agent": server,
+        "tools": [{"name": name, "effect": "read", "permit": "allow"} for name in tools],
+        "servers": {"": {"methods": ["*"], "environment": ["PATH"]}},
+    }
+    lock = {"servers": {"": {"tools": list(tools.values())}}}
+    path = folder / f"{server}.profile.json"
+    path.write_text(json.dumps(profile))
+    (folder / f"{server}.lock.json").write_text(json.dumps(lock))
+    return path
+
+
+def lines(path: Path) -> list[bytes]:
+    """The messages of a recording."""
+    return [line for line in path.read_bytes().split(b"\n") if line.strip()]
+
+
+def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
+    """Compare what went into the gate with what came out of it, in both directions."""
+    asked, sent = lines(before.with_suffix(".in")), lines(behind.with_suffix(".in"))
+    answered, shown = lines(behind.with_suffix(".out")), lines(before.with_suffix(".out"))
+    methods = {name(message): json.loads(message).get("method") for message in asked + sent}
+    unsent, own = match(asked, sent, outcome, methods, f"{where}: to the server")
+    unseen, made = match(answered, shown, outcome, methods, f"{where}: to the client")
+    own_names = {name(message) for message in own if b'"method"' in message}
+    for message in unsent:
+        # What the gate did not send, it answered itself.
+        if name(message) in {name(other) for other in made}:
+            outcome.counts["answered by the gate"] += 1
+        else:
+            outcome.different.append(f"{where}: lost on the way to the server: {short(message)}")
+    for message in own:
+        outcome.counts["sent by the gate itself"] += 1
+    for message in unseen:
+        if name(message).removeprefix("answer ") not in {text.removeprefix("request ") for text in own_names}:
+            outcome.different.append(f"{where}: lost on the way to the client: {short(message)}")
+    answers = {name(message).replace("request", "answer", 1) for message in unsent}
+    for message in made:
+        if name(message) not in answers:
+            outcome.different.append(f"{where}: made by the gate: {short(message)}")
+
+
+def name(message: bytes) -> str:
+    """What a message is known by: its kind, and its id or its method."""
+    parsed = json.loads(message)
+    if "id" not in parsed:
+        return f"notification {parsed.get('method')}"
+    kind = "request" if "method" in parsed else "answer"
+    return f"{kind} {json.dumps(parsed['id'])}"
+
+
+def match(there: list[bytes], here: list[bytes], outcome: Outcome, methods: dict, where: str) -> tuple[list, list]:
+    """Compare each message with the one of its name. Gives those that are missing on either side."""
+    left = list(here)
+    missing = []
+    for message in there:
+        known = name(message)
+        found = next((other for other in left if other == message), None)
+        found = found or next((other for other in left if name(other) == known), None)
+        if found is None:
+            missing.append(message)
+            continue
+        left.remove(found)
+        if found == message:
+            outcome.counts["the same bytes"] += 1
+            continue
+        method = methods.get(known.replace("answer", "request", 1))
+        reasons = explain(method, json.loads(message), json.loads(found))
+        if reasons is None:
+            outcome.different.append(f"{where}: {method}: {short(message)} became {short(found)}")
+        for reason in reasons or []:
+            outcome.counts[reason] += 1
+    return missing, left
+
+
+def explain(method: str | None, message: Message, found: Message) -> list[str] | None:
+    """Why the gate changed a message; none where there is no reason."""
+    return None
+
+
+def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome) -> None:
+    """Compare what the client made of each answer."""
+    if len(plain) != len(gated):
+        outcome.different.append(f"the client printed {len(plain)} lines without the gate, {len(gated)} through it")
+        return
+    for line, other in zip(plain, gated, strict=True):
+        step = line.split(" ", 1)[0]
+        known = steps[int(step) - 1] if step.isdigit() and int(step) else {}
+        if known.get("varies") or known.get("denied"):
+            continue
+        outcome.counts["steps that the client saw alike"] += line == other
+        if line != other:
+            outcome.different.append(f"the client read {line[:300]} without the gate, {other[:300]} through it")
+
+
+def short(message: bytes) -> str:
+    """A message for a person."""
+    text = message.decode(errors="replace")
+    return text if len(text) < 600 else f"{text[:600]}… ({len(text)} characters)"
+
+
+def table(pairs: list[tuple[str, str]], outcomes: list[Outcome]) -> str:
+    """What came of all messages, in Markdown."""
+    columns = sorted({name for outcome in outcomes for name in outcome.counts})
+    rows = [["client", "server", *columns, "different"]]
+    rows.append(["---"] * len(rows[0]))
+    for (client, server), outcome in zip(pairs, outcomes, strict=True):
+        counts = [str(outcome.counts[column]) for column in columns]
+        rows.append([client, server, *counts, str(len(outcome.different))])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
