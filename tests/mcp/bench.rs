@@ -40,11 +40,8 @@ pub(crate) fn bench() -> Result<String> {
         let mut times = [const { Vec::new() }; 3];
         // The first tenth warms up. One of each in turn, so that all have the same neighbours.
         for number in 0..calls + calls / 10 {
-            let took = [
-                ask(&mut bare, number, bytes)?,
-                ask(&mut gated, number, bytes)?,
-                sync(&mut disk, line.as_bytes())?,
-            ];
+            let took =
+                [ask(&mut bare, number, bytes)?, ask(&mut gated, number, bytes)?, sync(&mut disk, line.as_bytes())?];
             if number >= calls / 10 {
                 times.iter_mut().zip(took).for_each(|(times, took)| times.push(took));
             }

@@ -36,6 +36,7 @@ class Paths:
     modules: Path
     clients: Path
     servers: Path
+    inspector: Path | None
 
 
 @dataclass
@@ -51,12 +52,15 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     for name in ("seamgate", "node", "modules", "clients", "servers"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--inspector", type=Path, help="where it is installed; without it, it is left out")
+    parser.add_argument("--write", type=Path, help="the page that gets the table")
     parser.add_argument("--small", action="store_true", help="only what CI compares")
     parser.add_argument("--only", help="CLIENT/SERVER")
     parser.add_argument("--keep", type=Path, help="where the recordings stay")
     given = parser.parse_args()
-    paths = Paths(given.seamgate, given.node, given.modules, given.clients, given.servers)
-    pairs = SMALL if given.small else [(client, server) for client in CLIENTS for server in SERVERS]
+    paths = Paths(given.seamgate, given.node, given.modules, given.clients, given.servers, given.inspector)
+    clients = CLIENTS if given.inspector else CLIENTS[:-1]
+    pairs = SMALL if given.small else [(client, server) for client in clients for server in SERVERS]
     if given.only:
         client, server = given.only.split("/")
         pairs = [(client, server)]
@@ -64,6 +68,8 @@ def main() -> int:
         kept = given.keep or Path(made)
         outcomes = list(pool.map(lambda pair: compare(paths, *pair, kept / "-".join(pair)), pairs))
     print(table(pairs, outcomes))
+    if given.write:
+        write(given.write, table(pairs, outcomes))
     for pair, outcome in zip(pairs, outcomes, strict=True):
         for difference in outcome.different:
             print(f"{'/'.join(pair)}: {difference}", file=sys.stderr)
@@ -151,7 +157,7 @@ def commands(
     elif client.endswith(".mjs"):
         yield None, [str(paths.node), str(paths.modules.parent / client), "legacy", str(scenario), *server()]
     else:
-        inspector = paths.modules / "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+        inspector = paths.inspector / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
         for number, step in enumerate(steps, 1):
             if words := inspected(step):
                 command, *arguments = server()
@@ -292,6 +298,14 @@ def table(pairs: list[tuple[str, str]], outcomes: list[Outcome]) -> str:
         counts = [str(outcome.counts[column]) for column in columns]
         rows.append([client, server, *counts, str(len(outcome.different))])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def write(page: Path, text: str) -> None:
+    """Put the table between its marks."""
+    begin, end = "<!-- differential -->", "<!-- /differential -->"
+    before, rest = page.read_text().split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
 if __name__ == "__main__":

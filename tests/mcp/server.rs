@@ -31,7 +31,8 @@ pub(crate) fn serve() -> Result<()> {
         match message.get("method").and_then(Value::as_str) {
             Some("initialize") => {
                 let info = json!({ "name": "load", "version": "1.0.0" });
-                let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} }, "serverInfo": info });
+                let hello =
+                    json!({ "protocolVersion": "2025-06-18", "capabilities": { "tools": {} }, "serverInfo": info });
                 say(&json!({ "jsonrpc": "2.0", "id": id, "result": hello }))?;
             }
             Some("tools/list") => say(&json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": tools } }))?,
