@@ -36,6 +36,7 @@ class Paths:
     modules: Path
     clients: Path
     servers: Path
+    sqlite: Path
     inspector: Path | None
 
 
@@ -50,7 +51,7 @@ class Outcome:
 def main() -> int:
     """Compare, and print a table. Gives 1 where something differs."""
     parser = argparse.ArgumentParser()
-    for name in ("seamgate", "node", "modules", "clients", "servers"):
+    for name in ("seamgate", "node", "modules", "clients", "servers", "sqlite"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--inspector", type=Path, help="where it is installed; without it, it is left out")
     parser.add_argument("--write", type=Path, help="the page that gets the table")
@@ -58,7 +59,7 @@ def main() -> int:
     parser.add_argument("--only", help="CLIENT/SERVER")
     parser.add_argument("--keep", type=Path, help="where the recordings stay")
     given = parser.parse_args()
-    paths = Paths(given.seamgate, given.node, given.modules, given.clients, given.servers, given.inspector)
+    paths = Paths(given.seamgate, given.node, given.modules, given.clients, given.servers, given.sqlite, given.inspector)
     clients = CLIENTS if given.inspector else CLIENTS[:-1]
     pairs = SMALL if given.small else [(client, server) for client in clients for server in SERVERS]
     if given.only:
@@ -104,6 +105,7 @@ def run(
         "{node}": str(paths.node),
         "{modules}": str(paths.modules),
         "{python}": str(paths.servers),
+        "{sqlite}": str(paths.sqlite),
         "{work}": str(work),
     }
     filled = folder / "scenario.json"
@@ -270,6 +272,8 @@ def explain(method: str | None, message: Message, found: Message) -> list[str] |
 
 def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome) -> None:
     """Compare what the client made of each answer."""
+    if len(plain) < len(steps) // 4 + 1:
+        outcome.different.append(f"without the gate, the client printed {len(plain)} lines only")
     if len(plain) != len(gated):
         outcome.different.append(f"the client printed {len(plain)} lines without the gate, {len(gated)} through it")
         return

@@ -66,7 +66,7 @@ fn differential() -> Result<()> {
 
 /// The comparison, with what it needs installed.
 fn compare() -> Result<Command> {
-    let [clients, servers] = ["clients", "servers"].map(python);
+    let [clients, servers, sqlite] = ["clients", "servers", "sqlite"].map(python);
     let node = Path::new(FOLDER).join("node");
     packages(&node, &Path::new(SOURCES).join("node"), "installing the SDK and servers for Node")?;
     // Beside the packages, where Node finds them.
@@ -74,12 +74,13 @@ fn compare() -> Result<Command> {
     let path = output(command("node").args(["-p", "process.execPath"])).context("node does not run")?;
     let mut compare = command("python3");
     compare.arg(Path::new(SOURCES).join("differential.py"));
-    let places: [(&str, PathBuf); 5] = [
+    let places: [(&str, PathBuf); 6] = [
         ("seamgate", root().join(SEAMGATE)),
         ("node", path.into()),
         ("modules", root().join(node).join("node_modules")),
         ("clients", clients?),
         ("servers", servers?),
+        ("sqlite", sqlite?),
     ];
     compare.args(places.into_iter().flat_map(|(name, path)| [OsString::from(format!("--{name}")), path.into()]));
     Ok(compare)
@@ -105,7 +106,7 @@ fn conformance() -> Result<()> {
 fn python(name: &str) -> Result<PathBuf> {
     let folder = Path::new(FOLDER).join(name);
     let requirements = Path::new(SOURCES).join(name).join("requirements.txt");
-    let what = format!("installing Python's {name}");
+    let what = format!("installing {SOURCES}/{name}");
     environment("python3", &folder, &requirements, &["--only-binary", ":all:"], &what)?;
     Ok(root().join(folder).join("bin"))
 }
