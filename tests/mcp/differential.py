@@ -26,6 +26,17 @@ SMALL = [("sdk.py", "everything"), ("sdk.mjs", "everything"), ("sdk.py", "filesy
 
 Message = dict[str, object]
 
+# What can come of a message.
+SAME = "same bytes"
+ORDER = "same values, another order"
+ALIKE = "answers that the client read alike"
+LISTED = "tools listed by the gate"
+UNSTRUCTURED = "`outputSchema` left out"
+TASKS = "`tasks` not offered"
+DENIED = "denied"
+OWN = "asked by the gate itself"
+COLUMNS = [SAME, ORDER, LISTED, UNSTRUCTURED, TASKS, DENIED, OWN, ALIKE]
+
 
 @dataclass
 class Paths:
@@ -214,22 +225,38 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
     methods = {name(message): json.loads(message).get("method") for message in asked + sent}
     unsent, own = match(asked, sent, outcome, methods, f"{where}: to the server")
     unseen, made = match(answered, shown, outcome, methods, f"{where}: to the client")
-    own_names = {name(message) for message in own if b'"method"' in message}
+    answers = {name(message): json.loads(message) for message in made}
     for message in unsent:
         # What the gate did not send, it answered itself.
-        if name(message) in {name(other) for other in made}:
-            outcome.counts["answered by the gate"] += 1
-        else:
+        answer = answers.pop(name(message).replace("request", "answer", 1), None)
+        if answer is None:
             outcome.different.append(f"{where}: lost on the way to the server: {short(message)}")
-    for message in own:
-        outcome.counts["sent by the gate itself"] += 1
+        elif methods[name(message)] == "tools/list":
+            is_known = any(same_tools(json.loads(other), answer, outcome) for other in unseen)
+            outcome.counts[LISTED] += is_known
+            if not is_known:
+                outcome.different.append(f"{where}: tools that the server did not list: {answer}")
+        else:
+            outcome.counts[DENIED] += 1
+    known = {name(message).replace("request", "answer", 1) for message in own if b'"method"' in message}
+    outcome.counts[OWN] += len(own)
     for message in unseen:
-        if name(message).removeprefix("answer ") not in {text.removeprefix("request ") for text in own_names}:
+        if name(message) not in known:
             outcome.different.append(f"{where}: lost on the way to the client: {short(message)}")
-    answers = {name(message).replace("request", "answer", 1) for message in unsent}
-    for message in made:
-        if name(message) not in answers:
-            outcome.different.append(f"{where}: made by the gate: {short(message)}")
+    outcome.different += [f"{where}: made by the gate: {answer}" for answer in answers.values()]
+
+
+def same_tools(listed: Message, shown: Message, outcome: Outcome) -> bool:
+    """Whether the client is shown what the server listed, but for schemas of results that a cut would break."""
+    tools, left = ((message.get("result") or {}).get("tools") for message in (listed, shown))
+    if tools is None or left is None or len(tools) != len(left):
+        return False
+    found = {tool["name"]: tool for tool in left}
+    without = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
+    is_same = all(found.get(tool["name"]) in (tool, bare) for tool, bare in zip(tools, without, strict=True))
+    if is_same:
+        outcome.counts[UNSTRUCTURED] += sum(found[tool["name"]] != tool for tool in tools)
+    return is_same
 
 
 def name(message: bytes) -> str:
@@ -254,10 +281,10 @@ def match(there: list[bytes], here: list[bytes], outcome: Outcome, methods: dict
             continue
         left.remove(found)
         if found == message:
-            outcome.counts["the same bytes"] += 1
+            outcome.counts[SAME] += 1
             continue
         method = methods.get(known.replace("answer", "request", 1))
-        reasons = explain(method, json.loads(message), json.loads(found))
+        reasons = explain(method, message, found)
         if reasons is None:
             outcome.different.append(f"{where}: {method}: {short(message)} became {short(found)}")
         for reason in reasons or []:
@@ -265,8 +292,14 @@ def match(there: list[bytes], here: list[bytes], outcome: Outcome, methods: dict
     return missing, left
 
 
-def explain(method: str | None, message: Message, found: Message) -> list[str] | None:
+def explain(method: str | None, message: bytes, found: bytes) -> list[str] | None:
     """Why the gate changed a message; none where there is no reason."""
+    # Numbers as they are written.
+    was, became = (json.loads(text, parse_float=str, parse_int=str) for text in (message, found))
+    if was == became:
+        return [ORDER]
+    if method == "initialize" and was["result"]["capabilities"].pop("tasks", None) is not None and was == became:
+        return [TASKS]
     return None
 
 
@@ -277,14 +310,40 @@ def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome
     if len(plain) != len(gated):
         outcome.different.append(f"the client printed {len(plain)} lines without the gate, {len(gated)} through it")
         return
+    denied = 0
     for line, other in zip(plain, gated, strict=True):
-        step = line.split(" ", 1)[0]
-        known = steps[int(step) - 1] if step.isdigit() and int(step) else {}
-        if known.get("varies") or known.get("denied"):
+        number = int(line.split(" ", 1)[0])
+        step = steps[number - 1] if number else {"do": "hello"}
+        if step.get("denied"):
+            denied += 1
+        if step.get("denied") or step.get("varies"):
             continue
-        outcome.counts["steps that the client saw alike"] += line == other
-        if line != other:
+        if stripped(step, line) == stripped(step, other):
+            outcome.counts[ALIKE] += 1
+        else:
             outcome.different.append(f"the client read {line[:300]} without the gate, {other[:300]} through it")
+    if denied != outcome.counts[DENIED]:
+        outcome.different.append(f"{outcome.counts[DENIED]} calls were denied, {denied} should be")
+
+
+def stripped(step: dict, line: str) -> object:
+    """What a client printed, without what the gate leaves out."""
+    left_out = {"hello": {"tasks"}, "tools": {"outputSchema", "output_schema"}}.get(step["do"], set())
+    text = line[line.index(" ") :]
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+
+    def strip(value: object) -> object:
+        match value:
+            case dict():
+                return {name: strip(member) for name, member in value.items() if name not in left_out and member is not None}
+            case list():
+                return [strip(item) for item in value]
+        return value
+
+    return strip(value)
 
 
 def short(message: bytes) -> str:
@@ -295,11 +354,10 @@ def short(message: bytes) -> str:
 
 def table(pairs: list[tuple[str, str]], outcomes: list[Outcome]) -> str:
     """What came of all messages, in Markdown."""
-    columns = sorted({name for outcome in outcomes for name in outcome.counts})
-    rows = [["client", "server", *columns, "different"]]
-    rows.append(["---"] * len(rows[0]))
+    rows = [["client", "server", *COLUMNS, "**different**"]]
+    rows.append(["---", "---", *["---:"] * (len(COLUMNS) + 1)])
     for (client, server), outcome in zip(pairs, outcomes, strict=True):
-        counts = [str(outcome.counts[column]) for column in columns]
+        counts = [str(outcome.counts[column]) for column in COLUMNS]
         rows.append([client, server, *counts, str(len(outcome.different))])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 

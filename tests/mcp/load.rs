@@ -172,7 +172,7 @@ impl Shared {
                 thread::sleep(Duration::from_millis(2));
                 let params = json!({ "requestId": id, "reason": "load" });
                 let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-                say(&mut *lock(&self.stdin), &cancel)?;
+                say(&mut lock(&self.stdin), &cancel)?;
                 lock(&self.cancelled).push(id);
                 // An answer may come or not: it is counted.
                 let _ = answers.recv_timeout(Duration::from_millis(5));
@@ -208,7 +208,7 @@ impl Shared {
         let (sender, receiver) = mpsc::channel();
         lock(&self.waiting).insert(id, sender);
         lock(&self.answered).insert(id, 0);
-        say(&mut *lock(&self.stdin), &request)?;
+        say(&mut lock(&self.stdin), &request)?;
         Ok((id, receiver))
     }
 
