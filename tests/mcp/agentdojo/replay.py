@@ -236,7 +236,7 @@ class Client:
         for line in self._process.stderr:
             if found := re.search(r"seamgate approve (\S+) (\S+)", line):
                 self.asked.add(self._current)
-                reject = [str(self._seamgate), "approve", *found.groups(), "--reject", "--as", "owner"]
+                reject = [str(self._seamgate), "approve", *found.groups(), "--reject", "--yes", "--as", "owner"]
                 subprocess.run(reject, check=True, capture_output=True)
 
 
