@@ -6,6 +6,8 @@ use seamgate_core::{
     validate,
 };
 
+use serde_json::value::RawValue;
+
 use crate::{
     call::Call,
     clean::{clean, inspect},
@@ -18,6 +20,7 @@ use crate::{
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, ToolResult},
+    returned::{Main, Returned, Shown, refused},
     surface, time,
     tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
 };
@@ -27,6 +30,9 @@ const MAX_PROVENANCE: usize = 256;
 
 /// So many violations of a result are listed, and told to the model.
 const MAX_VIOLATIONS: usize = 10;
+
+/// What is said of a result that says the same itself.
+const SAYS_FAILED: &str = "The tool says that it failed.";
 
 /// Make an observation of what a call returned.
 ///
@@ -64,12 +70,13 @@ pub(crate) fn observe_as(
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
         Body::Text(text) if rule.contract.is_some() && !result.is_error => Some(text),
-        Body::Text(_) | Body::Told(_) | Body::Pieces { .. } => None,
+        Body::Text(_) | Body::Returned(_) | Body::Told(_) | Body::Pieces { .. } => None,
     };
     match (whole, &result.body) {
         (Some(text), _) => read.json(rule, text, &mark),
         (None, Body::Text(text) | Body::Told(text)) => read.text(rule, text, &mark),
         (None, Body::Pieces { head, tail, length, .. }) => read.pieces(rule, head, tail, *length, &mark),
+        (None, Body::Returned(text)) => read.returned(rule, text, &mark),
         (None, Body::Json(_)) => {}
     }
     let mut observation = read.observation(tool, call, facts);
@@ -79,6 +86,9 @@ pub(crate) fn observe_as(
     adjust(&mut observation);
     let remarks = read.remarks(&observation);
     observation.about = observation.about(&remarks);
+    if let Body::Returned(text) = &result.body {
+        observation.returned = read.handed_on(rule, text, &observation.about, &remarks);
+    }
     observation.message = match observation.status {
         INVALID => observation.about.clone(),
         _ => marked(&observation.about, &mark, &observation.text),
@@ -101,6 +111,8 @@ struct Read {
     kinds: Vec<String>,
     sampled: bool,
     partial: bool,
+    /// Its texts and what is structured differ.
+    is_contradictory: bool,
     /// There is nothing in it: claims of absence can cite it.
     is_empty: bool,
     own_confidence: Option<Confidence>,
@@ -183,6 +195,55 @@ impl Read {
         (self.text, self.shown) = json_shown(rule, document, mark);
     }
 
+    /// A result of the Model Context Protocol. Its main part is looked at like any result; all of it is looked through.
+    fn returned(&mut self, rule: &ResultRule, text: &str, mark: &str) {
+        let document = match Json::read(text, &CAPS) {
+            Ok(document) => document,
+            Err(violations) => return self.invalid(violations),
+        };
+        let returned = Returned::new(&document);
+        let is_json = rule.contract.is_some() && !self.is_error;
+        match returned.main(is_json) {
+            Main::Json(main) => self.json(rule, &main, mark),
+            Main::Text(main) => self.text(rule, &main, mark),
+        }
+        self.findings = Findings::default();
+        self.findings.look_at_all_but(&document, &returned.binary);
+        self.is_contradictory = returned.is_contradictory();
+        let large = returned.large(rule.max_bytes);
+        if self.shown.is_none() && large > 0 {
+            let of = document.member(Document::ROOT, "content").map_or(0, |at| document.count(at));
+            self.shown = Some(Part { unit: "parts", head: (of - large) as u64, tail: 0, of: of as u64 });
+        }
+    }
+
+    /// What is handed on in place of a result of the Model Context Protocol, where that is not the result as it is.
+    fn handed_on(&self, rule: &ResultRule, text: &str, about: &str, remarks: &[String]) -> Option<Box<RawValue>> {
+        if self.is_invalid {
+            return Some(refused(about));
+        }
+        let document = Json::read(text, &CAPS).ok()?;
+        let returned = Returned::new(&document);
+        let is_cut = self.shown.is_some_and(|part| part.unit != "parts") || self.invalid_items > 0;
+        let is_long = returned.text_bytes() > rule.max_bytes;
+        // A failure says so itself, and what is not changed needs no remark.
+        let remarks: Vec<String> =
+            remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| clean(remark).text).collect();
+        if !is_cut && !is_long && self.shown.is_none() && remarks.is_empty() {
+            return None;
+        }
+        let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
+        let shown = match is_cut || is_long {
+            true => Shown {
+                text: Some(&self.text),
+                structured: main.is_some().then_some(&self.text),
+                is_structured_gone: main.is_none(),
+            },
+            false => Shown::default(),
+        };
+        Some(returned.handed_on(shown, &remarks, rule.max_bytes))
+    }
+
     fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
         let inspected = inspect(text);
         self.is_empty = text.is_empty() && !self.is_error;
@@ -224,6 +285,7 @@ impl Read {
         let is_truncated = self.shown.is_some();
         let partial = self.partial || self.invalid_items > 0 || self.is_unchecked;
         let computed = [
+            ("contradictory", self.is_contradictory),
             ("error", self.is_error),
             ("invalid", self.is_invalid),
             ("invalid_items", self.invalid_items > 0),
@@ -244,7 +306,7 @@ impl Read {
         labels.dedup();
         let confidence = match () {
             () if self.is_invalid || self.is_error || is_stale => Confidence::Low,
-            () if partial || self.sampled || is_truncated || is_undated => Confidence::Medium,
+            () if partial || self.is_contradictory || self.sampled || is_truncated || is_undated => Confidence::Medium,
             () => Confidence::High,
         };
         let (arguments, rule) = (call.document().ok(), &tool.result);
@@ -271,6 +333,7 @@ impl Read {
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
             complete: limitations.iter().all(|code| *code == "stale"),
             limitations,
+            returned: None,
             artifact: String::new(),
             bytes: 0,
             shown: self.shown,
@@ -297,7 +360,10 @@ impl Read {
             remarks.push(format!("Showing {shown} of {of} {unit}; whole result: artifact {artifact}"));
         }
         if self.is_error {
-            remarks.push("The tool says that it failed.".to_owned());
+            remarks.push(SAYS_FAILED.to_owned());
+        }
+        if self.is_contradictory {
+            remarks.push("The text of the result and its structured content contradict each other.".to_owned());
         }
         if let Some(first) = self.violations.first() {
             // What is no JSON is told without a piece of it.

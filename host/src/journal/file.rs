@@ -52,6 +52,7 @@ pub struct FileJournal {
     torn: Option<Torn>,
     /// Folders in which names may be lost in a crash.
     unsynced: Vec<PathBuf>,
+    is_synced: bool,
 }
 
 impl FileJournal {
@@ -94,12 +95,36 @@ impl FileJournal {
                 lines.end - 1
             );
         }
-        Ok(FileJournal { folder: folder.to_owned(), whole, torn, unsynced: Vec::new() })
+        Ok(FileJournal { whole, torn, ..FileJournal::at(folder) })
+    }
+
+    /// A journal that need not outlast a crash of the machine, such as one in a temporary folder: the system writes it when it
+    /// likes.
+    #[must_use]
+    pub fn without_sync(mut self) -> Self {
+        self.is_synced = false;
+        self
+    }
+
+    /// Whether the file has grown, or is another one: another writer was there.
+    pub fn is_behind(&self) -> bool {
+        fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
+    }
+
+    /// The same journal as it is now.
+    pub(crate) fn again(&self) -> Result<Self, JournalError> {
+        Ok(FileJournal { is_synced: self.is_synced, ..FileJournal::open(&self.folder)? })
     }
 
     /// In a folder, before any line is read.
     pub(super) fn at(folder: &Path) -> Self {
-        FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() }
+        FileJournal {
+            folder: folder.to_owned(),
+            whole: Whole::default(),
+            torn: None,
+            unsynced: Vec::new(),
+            is_synced: true,
+        }
     }
 
     /// The folder.
@@ -170,7 +195,7 @@ impl Journal for FileJournal {
         };
         let bytes = bytes(&name, expected, lines)?;
         // What the lines name is safe before them.
-        for folder in &self.unsynced {
+        for folder in self.unsynced.iter().filter(|_| self.is_synced) {
             sync_folder(folder)?;
         }
         self.unsynced.clear();
@@ -189,7 +214,7 @@ impl Journal for FileJournal {
             file.set_len(self.whole.bytes).map_err(failed("append to", &path))?;
             self.torn = None;
         }
-        let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+        let written = file.write_all(&bytes).and_then(|()| if self.is_synced { file.sync_data() } else { Ok(()) });
         if let Err(error) = written {
             // What is left of the step is torn, and goes. If it cannot go, the next step meets it.
             let _ = file.set_len(self.whole.bytes);
@@ -219,7 +244,7 @@ impl Journal for FileJournal {
         match read_regular_to(&path, MAX_BLOB) {
             Ok(bytes) if bytes == text.as_bytes() => Ok(()),
             // A file that is damaged is replaced: its name says what it must hold.
-            _ => write_whole(&path, text.as_bytes()).map_err(failed("write", &path)),
+            _ => write_whole(&path, text.as_bytes(), self.is_synced).map_err(failed("write", &path)),
         }?;
         if let Blob::Checkpoint = blob {
             keep_newest(&folder, &path);

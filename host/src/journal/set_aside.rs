@@ -13,7 +13,7 @@ use crate::{
 const MAX_INLINE: usize = 1024;
 
 /// The members of an event that may be large.
-const LARGE: [&str; 3] = ["result", "text", "document"];
+const LARGE: [&str; 4] = ["result", "returned", "text", "document"];
 
 /// A text that is kept beside the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -54,6 +54,8 @@ pub(crate) enum ModelPlan {
         /// The environment variable that has its key.
         key_env: String,
     },
+    /// The client of `seamgate mcp`: the run has no loop, and ends with that process.
+    Client,
 }
 
 impl Plan {
