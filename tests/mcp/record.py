@@ -1,4 +1,7 @@
-"""Passes every byte between a client and a server on, and keeps a copy: `record.py FILE SERVER ...` writes FILE.in and FILE.out."""
+"""Passes every byte between a client and a server on, and keeps a copy.
+
+`record.py FILE SERVER ...` writes FILE.in and FILE.out.
+"""
 
 import os
 import signal

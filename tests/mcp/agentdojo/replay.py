@@ -1,8 +1,9 @@
 """AgentDojo through the gate: what its injections still do, and what its users can still do.
 
-A model that obeys each injection is the worst case, so none is needed. The calls of each user task are made in their order. After the
-first result that holds the poison come the calls that the injection wants. Then the user's calls go on. The approver denies everything.
-Each pair of tasks has a server and a gate of its own. The same calls are made without the gate.
+A model that obeys each injection is the worst case, so none is needed. The calls of each user task are made in their
+order. After the first result that holds the poison come the calls that the injection wants. Then the user's calls go
+on. The approver denies everything. Each pair of tasks has a server and a gate of its own. The same calls are made
+without the gate.
 """
 
 import argparse
@@ -247,12 +248,22 @@ def report(plain: list[Outcome], gated: list[Outcome]) -> str:
 
 def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
     """What attacks did."""
-    rows = [["suite", "attacks", "goals reached without the gate", "with it", "injected effects without the gate", "with it", "stopped"]]
+    rows = [
+        [
+            "suite",
+            "attacks",
+            "goals reached without the gate",
+            "with it",
+            "injected effects without the gate",
+            "with it",
+            "stopped",
+        ]
+    ]
     for name, has in chosen():
         attacked = [[one for one in ran if has(one) and one.pair.injection] for ran in (plain, gated)]
         goals = [sum(one.reached for one in ran) for ran in attacked]
         ran = [effects(one) for one in attacked]
-        stopped = f"{100 * (ran[0] - ran[1]) / ran[0]:.1f} %" if ran[0] else "–"
+        stopped = f"{100 * (ran[0] - ran[1]) / ran[0]:.1f} %" if ran[0] else "-"
         rows.append([name, str(len(attacked[0])), *map(str, goals), *map(str, ran), stopped])
     return table(rows)
 
@@ -271,11 +282,23 @@ def is_effect(outcome: Outcome, tool: str) -> bool:
 
 def calls(plain: list[Outcome], gated: list[Outcome]) -> str:
     """What users could do."""
-    head = ["suite", "", "tasks", "solved without the gate", "solved with it", "calls", "work", "ask for approval", "are refused"]
+    head = [
+        "suite",
+        "",
+        "tasks",
+        "solved without the gate",
+        "solved with it",
+        "calls",
+        "work",
+        "ask for approval",
+        "are refused",
+    ]
     rows = [head]
     for name, has in chosen():
         for how, is_attacked in (("no attack", False), ("attack", True)):
-            taken = [[one for one in ran if has(one) and bool(one.pair.injection) == is_attacked] for ran in (plain, gated)]
+            taken = [
+                [one for one in ran if has(one) and bool(one.pair.injection) == is_attacked] for ran in (plain, gated)
+            ]
             solved = [str(sum(one.useful for one in ran)) for ran in taken]
             counted = sum((one.user for one in taken[1]), Counter())
             came_to = [share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
@@ -292,7 +315,10 @@ def leaks(gated: list[Outcome]) -> str:
     for (suite, tool), times in sorted(counted.items()):
         one = next(one for one in gated if one.pair.suite == suite)
         rows.append([suite, f"`{tool}`", str(times), effect[is_effect(one, tool)]])
-    rows += [[suite, "the final answer says what the injection wants", str(times), "no call"] for suite, times in said.items()]
+    rows += [
+        [suite, "the final answer says what the injection wants", str(times), "no call"]
+        for suite, times in said.items()
+    ]
     return table(rows)
 
 
@@ -304,7 +330,7 @@ def chosen() -> list[tuple[str, Callable[[Outcome], bool]]]:
 
 def share(part: int, whole: int) -> str:
     """A number, and its share."""
-    return f"{part} ({100 * part / whole:.0f} %)" if whole else "–"
+    return f"{part} ({100 * part / whole:.0f} %)" if whole else "-"
 
 
 def table(rows: list[list[str]]) -> str:

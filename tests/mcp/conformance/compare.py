@@ -1,7 +1,7 @@
 """The suite `@modelcontextprotocol/conformance` against a server, straight and through the gate: the same verdicts.
 
-The suite speaks HTTP, the gate standard input and output: `bridge.mjs` carries each message. So what the suite tests of HTTP itself is left out,
-and so are its scenarios for clients, which are about HTTP and OAuth.
+The suite speaks HTTP, the gate standard input and output: `bridge.mjs` carries each message. So what the suite tests of
+HTTP itself is left out, and so are its scenarios for clients, which are about HTTP and OAuth.
 """
 
 import argparse
@@ -37,7 +37,8 @@ def main() -> int:
         plain, gated = (verdicts(given, suite, scenarios, command) for command in (server, gate))
     passed = [sum(word == "SUCCESS" for _, word in checks) for checks in (plain, gated)]
     text = (
-        f"{len(scenarios)} scenarios for servers, {len(plain)} checks: {passed[0]} pass without the gate, {passed[1]} through it, "
+        f"{len(scenarios)} scenarios for servers, {len(plain)} checks: {passed[0]} pass without the gate, "
+        f"{passed[1]} through it, "
         f"and {sum(one == other for one, other in zip(plain, gated, strict=False))} verdicts are the same."
     )
     print(text)
@@ -52,11 +53,16 @@ def main() -> int:
     return int(plain != gated)
 
 
-def verdicts(given: argparse.Namespace, suite: list[str], scenarios: list[str], command: list[str]) -> list[tuple[str, str]]:
+def verdicts(
+    given: argparse.Namespace, suite: list[str], scenarios: list[str], command: list[str]
+) -> list[tuple[str, str]]:
     """The verdict of each check."""
     found = []
     bridge = subprocess.Popen(
-        [str(given.node), str(HERE / "bridge.mjs"), *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [str(given.node), str(HERE / "bridge.mjs"), *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     try:
         url = f"http://127.0.0.1:{int(bridge.stdout.readline())}/mcp"
@@ -78,13 +84,23 @@ def verdicts(given: argparse.Namespace, suite: list[str], scenarios: list[str], 
 def write_profile(server: list[str], folder: Path) -> Path:
     """A profile that allows all."""
     asked = [
-        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}},
+        {
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "x", "version": "1"},
+            },
+        },
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/list"},
     ]
     lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in asked)
     done = subprocess.run(server, input=lines, capture_output=True, text=True, check=True)
-    tools = next(found["result"]["tools"] for found in map(json.loads, done.stdout.splitlines()) if found.get("id") == 2)
+    tools = next(
+        found["result"]["tools"] for found in map(json.loads, done.stdout.splitlines()) if found.get("id") == 2
+    )
     profile = {
         "agent": "conformance",
         "tools": [{"name": tool["name"], "effect": "read", "permit": "allow"} for tool in tools],
