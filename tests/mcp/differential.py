@@ -39,10 +39,10 @@ ORDER = "same values, another order"
 ALIKE = "answers that the client read alike"
 LISTED = "tools listed by the gate"
 BROKEN = "links broken, and told"
-TASKS = "`tasks` not offered"
+ABSENT = "not offered"
 DENIED = "denied"
 OWN = "asked by the gate itself"
-COLUMNS = [SAME, ORDER, LISTED, BROKEN, TASKS, DENIED, OWN, ALIKE]
+COLUMNS = [SAME, ORDER, LISTED, BROKEN, ABSENT, DENIED, OWN, ALIKE]
 
 
 @dataclass
@@ -151,7 +151,7 @@ def run(
         return [*recorder, str(before), *gate, *recorder, str(behind), *scenario["command"]]
 
     printed = []
-    for step, command in commands(paths, client, scenario["steps"], filled, server):
+    for step, command in commands(paths, client, scenario, filled, server):
         done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)
         (folder / "stderr").open("a").write(done.stderr)
         printed += done.stdout.splitlines() if step is None else [f"{step} {done.stdout}"]
@@ -177,19 +177,28 @@ def make_work(work: Path, scenario: dict) -> None:
 
 
 def commands(
-    paths: Paths, client: str, steps: list[dict], scenario: Path, server: Callable[[], list[str]]
+    paths: Paths, client: str, scenario: dict, filled: Path, server: Callable[[], list[str]]
 ) -> Iterator[tuple[int | None, list[str]]]:
     """The commands of a client. The inspector takes one step each time: its number comes first."""
     if client.endswith(".py"):
-        yield None, [str(paths.clients / "python"), str(HERE / "clients" / client), "legacy", str(scenario), *server()]
+        yield (
+            None,
+            [
+                str(paths.clients / "python"),
+                str(HERE / "clients" / client),
+                scenario.get("mode", "legacy"),
+                str(filled),
+                *server(),
+            ],
+        )
     elif client.endswith(".mjs"):
-        yield None, [str(paths.node), str(paths.modules.parent / client), "legacy", str(scenario), *server()]
+        yield None, [str(paths.node), str(paths.modules.parent / client), "legacy", str(filled), *server()]
     else:
         inspector = paths.inspector / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-        for number, step in enumerate(steps, 1):
+        for number, step in enumerate(scenario["steps"], 1):
             if words := inspected(step):
                 command, *arguments = server()
-                config = scenario.with_name("inspector.json")
+                config = filled.with_name("inspector.json")
                 config.write_text(json.dumps({"mcpServers": {"it": {"command": command, "args": arguments}}}))
                 start = [str(paths.node), str(inspector), "--cli", "--config", str(config), "--server", "it"]
                 yield number, [*start, *words]
@@ -246,6 +255,8 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
         answer = answers.pop(name(message).replace("request", "answer", 1), None)
         if answer is None:
             outcome.different.append(f"{where}: lost on the way to the server: {short(message)}")
+        elif methods[name(message)] == "server/discover":
+            outcome.counts[ABSENT] += 1
         elif methods[name(message)] == "tools/list":
             is_known = any(json.loads(other).get("result") == answer.get("result") for other in unseen)
             outcome.counts[LISTED] += is_known
@@ -301,7 +312,7 @@ def explain(method: str | None, message: bytes, found: bytes) -> list[str] | Non
     if was == became:
         return [ORDER]
     if method == "initialize" and was["result"]["capabilities"].pop("tasks", None) is not None and was == became:
-        return [TASKS]
+        return [ABSENT]
     content = became.get("result", {}).get("content", []) if method == "tools/call" else []
     if content and content[0].get("text", "").startswith(TOLD) and "links" in content.pop(0)["text"]:
         became = json.loads(json.dumps(became).replace("[:]", ":"))
