@@ -61,12 +61,14 @@ fn differential() -> Result<()> {
     let inspector = Path::new(FOLDER).join("inspector");
     packages(&inspector, &Path::new(SOURCES).join("inspector"), "installing the inspector")?;
     let page = Path::new(SOURCES).join("README.md");
-    run(compare()?.arg("--inspector").arg(root().join(inspector)).arg("--write").arg(page))
+    let mut compare = compare()?;
+    compare.arg("--sqlite").arg(python("sqlite")?).arg("--inspector").arg(root().join(inspector));
+    run(compare.arg("--write").arg(page))
 }
 
 /// The comparison, with what it needs installed.
 fn compare() -> Result<Command> {
-    let [clients, servers, sqlite] = ["clients", "servers", "sqlite"].map(python);
+    let [clients, servers] = ["clients", "servers"].map(python);
     let node = Path::new(FOLDER).join("node");
     packages(&node, &Path::new(SOURCES).join("node"), "installing the SDK and servers for Node")?;
     // Beside the packages, where Node finds them.
@@ -74,13 +76,12 @@ fn compare() -> Result<Command> {
     let path = output(command("node").args(["-p", "process.execPath"])).context("node does not run")?;
     let mut compare = command("python3");
     compare.arg(Path::new(SOURCES).join("differential.py"));
-    let places: [(&str, PathBuf); 6] = [
+    let places: [(&str, PathBuf); 5] = [
         ("seamgate", root().join(SEAMGATE)),
         ("node", path.into()),
         ("modules", root().join(node).join("node_modules")),
         ("clients", clients?),
         ("servers", servers?),
-        ("sqlite", sqlite?),
     ];
     compare.args(places.into_iter().flat_map(|(name, path)| [OsString::from(format!("--{name}")), path.into()]));
     Ok(compare)

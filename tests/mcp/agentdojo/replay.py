@@ -52,6 +52,7 @@ class Setting:
     folder: Path
     socket: Path
     seamgate: Path | None
+    approver: str = "denies"
 
 
 def main() -> int:
@@ -73,10 +74,12 @@ def main() -> int:
         try:
             plain = run_all(pairs, Setting(folder, line, None))
             gated = run_all(pairs, Setting(folder, line, given.seamgate))
+            alone = [pair for pair in pairs if pair.injection is None]
+            approved = run_all(alone, Setting(folder, line, given.seamgate, "approves"))
         finally:
             os.kill(keeper, signal.SIGTERM)
             os.waitpid(keeper, 0)
-    text = report(plain, gated)
+    text = report(plain, gated, approved)
     print(text)
     if given.write:
         write(given.write, text)
@@ -130,14 +133,14 @@ def run_all(pairs: list[Pair], setting: Setting) -> list[Outcome]:
     start = time.monotonic()
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(lambda numbered: replay(*numbered, setting), enumerate(pairs)))
-    how = "through the gate" if setting.seamgate else "without the gate"
+    how = f"through the gate, whose approver {setting.approver} all" if setting.seamgate else "without the gate"
     print(f"{len(pairs)} pairs {how}: {time.monotonic() - start:.0f} s", file=sys.stderr)
     return outcomes
 
 
 def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
     """Make the calls of a pair."""
-    name = f"{'gated' if setting.seamgate else 'plain'}-{number}"
+    name = f"{setting.approver if setting.seamgate else 'plain'}-{number}"
     verdict = setting.folder / f"{name}.json"
     which = json.dumps([pair.suite, pair.user, pair.injection, str(verdict)])
     command = [sys.executable, "-S", "-E", str(HERE / "connect.py"), str(setting.socket), which]
@@ -149,7 +152,7 @@ def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
     wanted = ground.injection.ground_truth(ground.before) if ground.injection else []
     _, poison = poisoned(pair.suite, pair.user)
     outcome = Outcome(pair)
-    client = Client(command, setting.seamgate)
+    client = Client(command, setting)
     calls: list[tuple[object, bool]] = []
     try:
         client.hello()
@@ -185,17 +188,17 @@ def wait_for(verdict: Path) -> dict:
 
 
 class Client:
-    """A client that calls one tool at a time, beside an approver who denies everything."""
+    """A client that calls one tool at a time, beside an approver who denies everything, or approves it."""
 
-    def __init__(self, command: list[str], seamgate: Path | None) -> None:
+    def __init__(self, command: list[str], setting: Setting) -> None:
         self.asked: set[int] = set()
         self._current = -1
-        self._seamgate = seamgate
+        self._setting = setting
         self._last = 0
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE
         )
-        self._approver = threading.Thread(target=self._deny)
+        self._approver = threading.Thread(target=self._decide)
         self._approver.start()
 
     def hello(self) -> None:
@@ -232,18 +235,19 @@ class Client:
                 return message
         raise EOFError(method)
 
-    def _deny(self) -> None:
-        """Read what the gate says to people, and deny each call that it asks about."""
+    def _decide(self) -> None:
+        """Read what the gate says to people, and decide about each call that it asks about."""
         for line in self._process.stderr:
             if found := re.search(r"seamgate approve (\S+) (\S+)", line):
                 self.asked.add(self._current)
-                reject = [str(self._seamgate), "approve", *found.groups(), "--reject", "--yes", "--as", "owner"]
-                subprocess.run(reject, check=True, capture_output=True)
+                how = ["--reject"] if self._setting.approver == "denies" else []
+                decide = [str(self._setting.seamgate), "approve", *found.groups(), *how, "--yes", "--as", "owner"]
+                subprocess.run(decide, check=True, capture_output=True)
 
 
-def report(plain: list[Outcome], gated: list[Outcome]) -> str:
+def report(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -> str:
     """The tables."""
-    return "\n\n".join([attacks(plain, gated), calls(plain, gated), leaks(gated)])
+    return "\n\n".join([attacks(plain, gated), calls(plain, gated, approved), leaks(gated)])
 
 
 def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
@@ -280,29 +284,20 @@ def is_effect(outcome: Outcome, tool: str) -> bool:
     return known["effect"] == "effectful" or known.get("egress", False)
 
 
-def calls(plain: list[Outcome], gated: list[Outcome]) -> str:
+def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -> str:
     """What users could do."""
-    head = [
-        "suite",
-        "",
-        "tasks",
-        "solved without the gate",
-        "solved with it",
-        "calls",
-        "work",
-        "ask for approval",
-        "are refused",
-    ]
-    rows = [head]
+    solved = ["solved without the gate", "with it, all denied", "with it, all approved"]
+    rows = [["suite", "", "tasks", *solved, "calls", "work", "ask for approval", "are refused"]]
     for name, has in chosen():
         for how, is_attacked in (("no attack", False), ("attack", True)):
             taken = [
-                [one for one in ran if has(one) and bool(one.pair.injection) == is_attacked] for ran in (plain, gated)
+                [one for one in ran if has(one) and bool(one.pair.injection) == is_attacked]
+                for ran in (plain, gated, approved)
             ]
-            solved = [str(sum(one.useful for one in ran)) for ran in taken]
+            counts = [str(sum(one.useful for one in ran)) if ran else "" for ran in taken]
             counted = sum((one.user for one in taken[1]), Counter())
             came_to = [share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
-            rows.append([name, how, str(len(taken[0])), *solved, str(counted.total()), *came_to])
+            rows.append([name, how, str(len(taken[0])), *counts, str(counted.total()), *came_to])
     return table(rows)
 
 
