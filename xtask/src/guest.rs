@@ -1,13 +1,11 @@
 //! Builds the component, and everything for the host that embeds it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 
 use crate::{
+    paths,
     run::{cargo, command, finish, output, run, say, start},
     toolchain::{TARGET, Toolchain},
 };
@@ -95,13 +93,7 @@ pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
 
 /// Keeps the paths of this machine out of the component: every clone builds the same bytes.
 fn without_paths() -> Result<[String; 2]> {
-    let here = std::env::current_dir()?;
-    let cargo = match std::env::var_os("CARGO_HOME") {
-        Some(cargo) => PathBuf::from(cargo),
-        None => std::env::home_dir().context("the user has no home folder")?.join(".cargo"),
-    };
-    let map = |folder: &Path, name: &str| format!("--remap-path-prefix={}={name}", folder.display());
-    let flags = [map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
+    let flags = paths::folders()?.map(|(folder, word)| format!("--remap-path-prefix={}={word}", folder.display()));
     Ok(["--config".to_owned(), format!("target.{TARGET}.rustflags={flags:?}")])
 }
 

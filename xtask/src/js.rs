@@ -11,15 +11,15 @@ use crate::{
     guest::METERED,
     inside,
     install::{has_node, packages, remove},
-    page,
+    page, paths,
     run::{PACKAGES, cargo, command, output, root, run, say},
 };
 
 /// The sources of the package, and the files that pin its tools.
 const SOURCES: &str = "host/js";
 
-/// The native addon, of this machine.
-const ADDON: &str = "target/release/libseamgate_node.so";
+/// The native addon as Cargo makes it, and as it is published.
+const ADDON: [&str; 2] = ["target/release/libseamgate_node.so", "target/js/seamgate.node"];
 
 /// Tests of the package elsewhere than in the Node that runs them: they are the same with each backend.
 const APART: [&str; 4] = ["browser.test.mjs", "bundlers.test.mjs", "package.test.mjs", "workerd.test.mjs"];
@@ -51,7 +51,7 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
         .arg("build.mjs")
         .arg(root().join(METERED))
         .arg(version)
-        .arg(root().join(ADDON))
+        .arg(root().join(ADDON[1]))
         .current_dir(&work))?;
 
     fs::create_dir_all(PACKAGES)?;
@@ -66,8 +66,9 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
 /// Build the native addon. With the same packages as ever, so that Wasmtime is not compiled with other features.
 fn addon() -> Result<()> {
     cargo(["build", "--release", "--locked", "--lib"])?;
-    ensure!(Path::new(ADDON).exists(), "{ADDON} is missing: the addon is built on Linux alone so far");
-    Ok(())
+    let [made, published] = ADDON.map(Path::new);
+    ensure!(made.exists(), "{} is missing: the addon is built on Linux alone so far", made.display());
+    paths::write_without(made, published)
 }
 
 /// Install the packed package into a folder of its own, and run its tests there, in Node, in a browser and in workerd.

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
     from ._bake import bake
     from ._contracts import read_contract
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
         SurfaceTool,
         ToolResult,
     )
+    from ._fault_code import FaultCode
     from ._faults import BackendError, FileError, JournalError, LoadError, SeamgateError, SeamgateFault
-    from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
+    from ._gate import Answer, Gate, Instance, Request, Seen, Verdict
     from ._harness import Outcome, Produced
     from ._limits import Limits, Usage
     from ._loop import Loop
@@ -55,7 +57,6 @@ if TYPE_CHECKING:
         ContractInfo,
         Disposition,
         ErrorKind,
-        FaultCode,
         Finish,
         Item,
         LintWarning,
@@ -169,6 +170,7 @@ __all__ = [
 _MODULES = {
     name: module
     for module, names in {
+        "_aliases": ["Contract", "Evidence", "Lists", "Output", "Profile"],
         "_ask": [
             "Accepted",
             "AskResult",
@@ -205,19 +207,8 @@ _MODULES = {
             "ToolResult",
         ],
         "_faults": ["BackendError", "FileError", "JournalError", "LoadError", "SeamgateError", "SeamgateFault"],
-        "_gate": [
-            "Answer",
-            "Contract",
-            "Evidence",
-            "Gate",
-            "Instance",
-            "Lists",
-            "Output",
-            "Profile",
-            "Request",
-            "Seen",
-            "Verdict",
-        ],
+        "_fault_code": ["FaultCode"],
+        "_gate": ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"],
         "_harness": ["Outcome", "Produced"],
         "_limits": ["Limits", "Usage"],
         "_loop": ["Loop"],
@@ -234,7 +225,6 @@ _MODULES = {
             "ContractInfo",
             "Disposition",
             "ErrorKind",
-            "FaultCode",
             "Finish",
             "Item",
             "LintWarning",

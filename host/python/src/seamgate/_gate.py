@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import _backend, _json
 from ._answers import _answer, _read, _record
 from ._engine import Registered, RegisteredProfile, Warm
 from ._faults import BackendError, LoadError, SeamgateFault
 from ._limits import Limits
-from ._requests import (
-    Contract,
-    Evidence,
-    Lists,
-    Output,
-    Profile,
-    Request,
-    Seen,
-    _contract_text,
-    _profile_text,
-    _size,
-    _text_of,
-)
-from ._types import ContractInfo, Finish, LintWarning
+from ._requests import Request, Seen, _contract_text, _profile_text, _size, _text_of
+from ._types import ContractInfo, Finish
 from ._verdict import Answer, Verdict
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, TypeVar
+
     from typing_extensions import Unpack
 
+    from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
     from ._harness import Outcome, Produce, ProduceLater
     from ._loop import Loop
@@ -38,22 +30,11 @@ if TYPE_CHECKING:
     from ._report import Report
     from ._runs import Journal, Run
     from ._session import Session
+    from ._types import LintWarning
 
     Made = TypeVar("Made", Decision, Observation, Surface)
 
-__all__ = [
-    "Answer",
-    "Contract",
-    "Evidence",
-    "Gate",
-    "Instance",
-    "Lists",
-    "Output",
-    "Profile",
-    "Request",
-    "Seen",
-    "Verdict",
-]
+__all__ = ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"]
 
 
 class Gate:
@@ -322,7 +303,8 @@ class Gate:
     def _native(self, what: str) -> NativeEngine:
         if _backend.backend != "native":
             raise BackendError(f"the backend `wasmtime` has not {what}: only the native one does, on Linux with x86-64")
-        return cast("NativeEngine", self._engine)
+        engine: NativeEngine = self._engine  # type: ignore[assignment]
+        return engine
 
     def call(self, request_json: str) -> Answer:
         """Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
@@ -509,6 +491,7 @@ class Instance:
     def __init__(self, gate: Gate, warm: Warm) -> None:
         self._gate = gate
         self._warm = warm
+        self._judge = warm.validate
 
     def __enter__(self) -> Instance:
         return self
@@ -529,7 +512,7 @@ class Instance:
 
         Args and errors are those of `Gate.validate`.
         """
-        return self._warm.validate(contract, output, finish, lists, evidence)
+        return self._judge(contract, output, finish, lists, evidence)
 
     def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
         """Say which tools the model may see. A registered profile is compiled once.

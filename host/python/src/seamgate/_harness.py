@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _json
+from ._aliases import Evidence, Lists, Output
 from ._raising import unfit_is_a_fault
 from ._report import Report
-from ._requests import Evidence, Lists, Output, _bytes_of, _evidence, _lists
+from ._requests import _bytes_of, _evidence, _lists
 from ._types import Disposition, Finish
 from ._verdict import Verdict, of_native
 

@@ -17,9 +17,9 @@ from wasmtime import Config, Engine, Store, WasmtimeError
 from wasmtime.component import Component, ExportIndex, Instance, Linker
 
 from . import _cache
+from ._fault_code import FaultCode
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
-from ._types import FaultCode
 
 T = TypeVar("T")
 
