@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ._fault_code import FaultCode
     from ._faults import BackendError, FileError, JournalError, LoadError, SeamgateError, SeamgateFault
     from ._gate import Answer, Gate, Instance, Request, Seen, Verdict
-    from ._harness import Outcome, Produced
+    from ._harness import Outcome, Produced, RunJournal
     from ._limits import Limits, Usage
     from ._loop import Loop
     from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
@@ -139,6 +139,7 @@ __all__ = [
     "Request",
     "ResultParser",
     "Run",
+    "RunJournal",
     "SeamgateError",
     "SeamgateFault",
     "Seen",
@@ -209,7 +210,7 @@ _MODULES = {
         "_faults": ["BackendError", "FileError", "JournalError", "LoadError", "SeamgateError", "SeamgateFault"],
         "_fault_code": ["FaultCode"],
         "_gate": ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"],
-        "_harness": ["Outcome", "Produced"],
+        "_harness": ["Outcome", "Produced", "RunJournal"],
         "_limits": ["Limits", "Usage"],
         "_loop": ["Loop"],
         "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],

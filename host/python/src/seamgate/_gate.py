@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
-    from ._harness import Outcome, Produce, ProduceLater
+    from ._harness import Outcome, Produce, ProduceLater, RunJournal
     from ._loop import Loop
     from ._native_engine import NativeEngine
     from ._report import Report
@@ -219,7 +219,7 @@ class Gate:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
         allow_partial: bool = False,
-        journal: str | os.PathLike[str] | None = None,
+        journal: RunJournal | str | os.PathLike[str] | None = None,
     ) -> Outcome:
         """Ask a producer until its output is accepted, or there is a reason to stop. Only the native backend does that.
 
@@ -230,10 +230,12 @@ class Gate:
             lists: As for `validate`.
             evidence: As for `validate`.
             allow_partial: Whether the run may end with a partial verdict.
-            journal: A file that gets a line for each attempt and each decision (`schemas/journal.schema.json`).
+            journal: A file that gets a line for each attempt and each decision (`schemas/journal.schema.json`); or a
+                `RunJournal`, which can go on with the last run of its file.
 
         Raises:
             SeamgateFault: There is no verdict. Where a list is missing or the agent is unknown, before the first call.
+            JournalError: The journal cannot be read or written, or its last run is not this one.
             BackendError: This platform has no native backend.
         """
         engine = self._native("the harness step")
@@ -249,7 +251,7 @@ class Gate:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
         allow_partial: bool = False,
-        journal: str | os.PathLike[str] | None = None,
+        journal: RunJournal | str | os.PathLike[str] | None = None,
     ) -> Outcome:
         """The same as `run` for a producer that is awaited. Other tasks go on while an output is judged.
 
