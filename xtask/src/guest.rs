@@ -45,7 +45,9 @@ pub(crate) fn build() -> Result<()> {
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
     let once = ["seamgate", "seamgate-cli"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
     let library = start(command("cargo").args(library).args(once).env("SEAMGATE_EMBED", "nothing"))?;
-    let module = module("seamgate-guest");
+    // The library takes longer: half of the processors are enough for the guest.
+    let half = std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2)).to_string();
+    let module = module("seamgate-guest", &["--jobs", &half]);
     finish(library)?;
     run(command(COMPONENT).args(["encode", &module?, BUILT]))?;
     run(command(COMPONENT).args(["embed", BUILT]))?;
@@ -75,14 +77,19 @@ fn cases(component: &Path) -> Result<()> {
 
 /// Build a package of this workspace for WebAssembly, and make it a component.
 pub(crate) fn component(package: &str, to: &str) -> Result<()> {
-    run(command(COMPONENT).args(["encode", &module(package)?, to]))
+    run(command(COMPONENT).args(["encode", &module(package, &[])?, to]))
 }
 
 /// Build a package of this workspace for WebAssembly: the path of the core module.
-fn module(package: &str) -> Result<String> {
+fn module(package: &str, options: &[&str]) -> Result<String> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", package, "--profile", "guest", "--locked"];
-    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(without_paths()?))?;
+    run(toolchain
+        .cargo()
+        .args(build)
+        .args(options)
+        .args(["--target", TARGET, "--target-dir", TARGET_DIR])
+        .args(without_paths()?))?;
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
