@@ -46,9 +46,13 @@ pub(crate) fn package() -> Result<()> {
         made.push(to);
     }
     made.extend(crates(folder, version)?);
-    made.extend(program(folder, version)?);
+    let program = program(folder, version)?;
     let inside = folder.join("inside");
     inside::write(Some("seamgate-cli"), &inside)?;
+    if let Some(program) = program {
+        c_library(&program, &inside.join(inside::NOTICES))?;
+        made.push(program);
+    }
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?);
     match has_python() {
@@ -101,6 +105,20 @@ fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
     say(&format!("{}: {} bytes", to.display(), fs::metadata(&to)?.len()));
     try_out(&to)?;
     Ok(Some(to))
+}
+
+/// Say in the notices that the file has the C library inside, too.
+fn c_library(program: &Path, notices: &Path) -> Result<()> {
+    let version = output(command("getconf").arg("GNU_LIBC_VERSION")).context("which C library this is")?;
+    let name = program.file_name().context("a file")?.display();
+    let mut text = fs::read_to_string(notices)?;
+    text.push_str(&format!(
+        "\n\n{}\n{name} alone\n\nIt has {version}, the GNU C Library, inside, under LGPL-2.1-or-later \
+         (https://www.gnu.org/licenses/old-licenses/lgpl-2.1.html).\nThe source of seamgate links it with another one: \
+         `cargo xtask package`.\n",
+        "-".repeat(80)
+    ));
+    fs::write(notices, text).with_context(|| notices.display().to_string())
 }
 
 /// Judge an output by the command line in a folder that is all there is: no library, no device, no `/proc`.

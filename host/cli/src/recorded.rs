@@ -77,7 +77,7 @@ impl<'g> Recorded<'g> {
     }
 
     /// What to do next. Writes the decision down, and that the attempt starts.
-    pub fn next(&mut self) -> Result<Step, Error> {
+    pub fn step(&mut self) -> Result<Step, Error> {
         let (count, disposition) = (self.count(), self.report().map(|report| report.disposition));
         let (stop, feedback) = match self.attempts.next() {
             Next::Ask(feedback) => (None, feedback),

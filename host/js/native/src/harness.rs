@@ -74,7 +74,7 @@ impl NativeAttempts {
     /// What to do next. Writes the decision down, and that the attempt starts.
     #[napi]
     pub fn next(&mut self) -> Result<NativeNext> {
-        let (step, count) = self.0.with_dependent_mut(|_, attempts| (attempts.next(), attempts.count()));
+        let (step, count) = self.0.with_dependent_mut(|_, attempts| (attempts.step(), attempts.count()));
         let (stop, feedback) = match step.map_err(error)? {
             Step::Ask(feedback) => (None, feedback),
             Step::Stop(stop) => (Some(stop.as_str().to_owned()), None),

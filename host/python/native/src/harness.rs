@@ -76,7 +76,7 @@ impl Attempts {
     /// Why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written down.
     fn next(&self, py: Python) -> PyResult<(Option<&'static str>, Option<String>)> {
         self.apart(py, |attempts| {
-            Ok(match attempts.next()? {
+            Ok(match attempts.step()? {
                 Step::Stop(stop) => (Some(stop.as_str()), None),
                 Step::Ask(feedback) => (None, feedback),
             })
