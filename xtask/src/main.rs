@@ -17,6 +17,7 @@ mod js;
 mod mcp;
 mod package;
 mod page;
+mod paths;
 mod peers;
 mod python;
 mod recipes;

@@ -113,6 +113,8 @@ struct Read {
     partial: bool,
     /// Its texts and what is structured differ.
     is_contradictory: bool,
+    /// It has more text than the model reads.
+    is_long: bool,
     /// There is nothing in it: claims of absence can cite it.
     is_empty: bool,
     own_confidence: Option<Confidence>,
@@ -131,14 +133,36 @@ impl Read {
             Err(violations) => return self.invalid(violations),
         };
         self.findings.look_at_all(&document);
-        let report = rule.contract.as_ref().filter(|_| !self.is_error).map(|contract| {
-            let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
-            validate(contract, &request)
-        });
-        match report {
+        match self.report(rule, text) {
             Some(Ok(report)) => self.judged(rule, report, &document, mark),
             Some(Err(fault)) => self.invalid(fault.violations),
             None => self.valid(rule, &document, mark),
+        }
+    }
+
+    /// What the schema says of it, where it is held to one.
+    fn report(&self, rule: &ResultRule, text: &str) -> Option<Result<Report, Fault>> {
+        rule.contract.as_ref().filter(|_| !self.is_error).map(|contract| {
+            let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
+            validate(contract, &request)
+        })
+    }
+
+    /// A document in which nothing is to be changed. One that does not fit its schema is looked at like any other.
+    fn json_as_it_is(&mut self, rule: &ResultRule, text: String) {
+        let document = match Json::read(&text, &CAPS) {
+            Ok(document) => document,
+            Err(violations) => return self.invalid(violations),
+        };
+        match self.report(rule, &text) {
+            Some(Ok(report)) if report.disposition != Disposition::Accepted => {
+                self.judged(rule, report, &document, "\0")
+            }
+            Some(Err(fault)) => self.invalid(fault.violations),
+            _ => {
+                self.facts_of(rule, &document);
+                self.text = text;
+            }
         }
     }
 
@@ -166,6 +190,12 @@ impl Read {
 
     /// What a valid document says of itself, and what is shown of it.
     fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
+        self.facts_of(rule, document);
+        (self.text, self.shown) = json_shown(rule, document, mark);
+    }
+
+    /// What a valid document says of itself.
+    fn facts_of(&mut self, rule: &ResultRule, document: &Json) {
         let first = |path: &Option<Path>| {
             let path = path.as_ref()?;
             Path::select(&path.selectors, document, Document::ROOT).first().copied()
@@ -192,7 +222,6 @@ impl Read {
         });
         self.query = rule.query.as_ref().and_then(|template| in_document(template, document));
         self.time_range = rule.time_range.as_ref().and_then(|template| in_document(template, document));
-        (self.text, self.shown) = json_shown(rule, document, mark);
     }
 
     /// A result of the Model Context Protocol. Its main part is looked at like any result; all of it is looked through.
@@ -203,12 +232,25 @@ impl Read {
         };
         let returned = Returned::new(&document);
         let is_json = rule.contract.is_some() && !self.is_error;
+        let mut findings = Findings::default();
+        findings.look_at_all_but(&document, &returned.binary);
+        self.is_long = returned.text_bytes() > rule.max_bytes;
+        // What needs no change is not written again: most results are such, and some are large.
+        let is_as_it_is = findings.is_nothing() && !self.is_long && !text.contains(mark);
         match returned.main(is_json) {
-            Main::Json(main) => self.json(rule, &main, mark),
+            Main::Json(main) => {
+                match is_as_it_is && main.len() <= rule.max_bytes && inspect(&main).found.is_nothing() {
+                    true => self.json_as_it_is(rule, main),
+                    false => self.json(rule, &main, mark),
+                }
+            }
+            Main::Text(main) if is_as_it_is => {
+                self.text_facts(rule, &main);
+                self.text = main;
+            }
             Main::Text(main) => self.text(rule, &main, mark),
         }
-        self.findings = Findings::default();
-        self.findings.look_at_all_but(&document, &returned.binary);
+        self.findings = findings;
         self.is_contradictory = returned.is_contradictory();
         let large = returned.large(rule.max_bytes);
         if self.shown.is_none() && large > 0 {
@@ -222,18 +264,17 @@ impl Read {
         if self.is_invalid {
             return Some(refused(about));
         }
-        let document = Json::read(text, &CAPS).ok()?;
-        let returned = Returned::new(&document);
-        let is_cut = self.shown.is_some_and(|part| part.unit != "parts") || self.invalid_items > 0;
-        let is_long = returned.text_bytes() > rule.max_bytes;
+        let is_cut = self.shown.is_some_and(|part| part.unit != "parts") || self.invalid_items > 0 || self.is_long;
         // A failure says so itself, and what is not changed needs no remark.
         let remarks: Vec<String> =
             remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| clean(remark).text).collect();
-        if !is_cut && !is_long && self.shown.is_none() && remarks.is_empty() {
+        if !is_cut && self.shown.is_none() && remarks.is_empty() {
             return None;
         }
+        let document = Json::read(text, &CAPS).ok()?;
+        let returned = Returned::new(&document);
         let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
-        let shown = match is_cut || is_long {
+        let shown = match is_cut {
             true => Shown {
                 text: Some(&self.text),
                 structured: main.is_some().then_some(&self.text),
@@ -244,14 +285,18 @@ impl Read {
         Some(returned.handed_on(shown, &remarks, rule.max_bytes))
     }
 
-    fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
-        let inspected = inspect(text);
+    fn text_facts(&mut self, rule: &ResultRule, text: &str) {
         self.is_empty = text.is_empty() && !self.is_error;
         if !self.is_error {
             // Without a schema, any text is valid. What asks for more asks for JSON.
             let supports = rule.supports.iter().filter(|support| support.when.is_none());
             self.kinds = supports.map(|support| support.kind.clone()).collect();
         }
+    }
+
+    fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
+        let inspected = inspect(text);
+        self.text_facts(rule, text);
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
         (self.text, self.shown) = text_shown(&inspected, room, mark);
         self.findings.add(inspected.found, Place::root);

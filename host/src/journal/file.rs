@@ -106,6 +106,24 @@ impl FileJournal {
         self
     }
 
+    /// Whether what is appended is synced. Gives whether it was until now.
+    pub(crate) fn set_synced(&mut self, is_synced: bool) -> bool {
+        std::mem::replace(&mut self.is_synced, is_synced)
+    }
+
+    /// Make all that was appended safe from a crash.
+    pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
+        if self.is_synced {
+            let path = self.path();
+            File::open(&path).and_then(|file| file.sync_data()).map_err(failed("write", &path))?;
+            for folder in &self.unsynced {
+                sync_folder(folder)?;
+            }
+            self.unsynced.clear();
+        }
+        Ok(())
+    }
+
     /// Whether the file has grown, or is another one: another writer was there.
     pub fn is_behind(&self) -> bool {
         fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
@@ -195,10 +213,12 @@ impl Journal for FileJournal {
         };
         let bytes = bytes(&name, expected, lines)?;
         // What the lines name is safe before them.
-        for folder in self.unsynced.iter().filter(|_| self.is_synced) {
-            sync_folder(folder)?;
+        if self.is_synced {
+            for folder in &self.unsynced {
+                sync_folder(folder)?;
+            }
+            self.unsynced.clear();
         }
-        self.unsynced.clear();
         let is_new = self.length() == 0;
         let mut options = File::options();
         private(options.read(true).append(true).create(is_new));

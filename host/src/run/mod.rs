@@ -391,8 +391,12 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(step)
     }
 
-    /// A text that lines name, or that a line has.
-    fn artifact(&self, expected: &str) -> Result<String, JournalError> {
+    /// A whole result, or another text that lines name or have, by its digest.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Artifact`] if it is missing or changed.
+    pub fn artifact(&self, expected: &str) -> Result<String, JournalError> {
         let wrong = |message: &str| JournalError::Artifact {
             journal: self.journal.name(),
             digest: json(&expected.chars().take(80).collect::<String>()),
@@ -422,6 +426,28 @@ impl<'g, J: Journal> Run<'g, J> {
 }
 
 impl Run<'_, FileJournal> {
+    /// Take an event of which the caller does nothing before it has sent another, or has called [`sync`](Run::sync): the step is safe from a
+    /// crash only then. Two steps that follow each other at once are synced together so.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Run::send).
+    pub fn send_unsynced(&mut self, event: &str) -> Result<Vec<Action>, StepError> {
+        let was = self.journal.set_synced(false);
+        let sent = self.send(event);
+        self.journal.set_synced(was);
+        sent
+    }
+
+    /// Make the steps safe that were sent unsynced.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.journal.sync()
+    }
+
     /// Take the steps that other writers appended, for a process that goes on with the run while they do so. Gives the actions
     /// that they led to, which nobody has done; [`records`](Run::records) gives their records. Where there are none, nothing
     /// changes.

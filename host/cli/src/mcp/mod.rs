@@ -2,12 +2,18 @@
 //!
 //! The kernel decides, and this does what it says. One process is one run.
 
+mod artifacts;
 mod asks;
+mod calls;
+mod client;
 mod gate;
 mod init;
+mod judged;
 mod listing;
 mod message;
 mod peer;
+mod servers;
+mod tools;
 
 use std::{
     collections::BTreeMap,
