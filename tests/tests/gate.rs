@@ -7,7 +7,6 @@
 //! - `journal.txt`: what the journal has then, a word or two for each record, and the exit status. `errors.txt`: what a person is told.
 //!
 //! `BLESS=1` writes all but the client's lines again.
-#![cfg(unix)]
 
 use std::{
     env, fs,

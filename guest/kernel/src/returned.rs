@@ -59,19 +59,27 @@ impl<'d, 't> Returned<'d, 't> {
         self.texts.iter().map(|&at| self.document.string(at).len()).sum()
     }
 
-    /// Whether a text says something else than what is structured: both are JSON, and differ.
+    /// Whether a text says something else than what is structured: it is JSON, and neither that nor a part of it. Servers wrap lists
+    /// and texts, for what is structured has to be an object.
     pub(crate) fn is_contradictory(&self) -> bool {
         let Some(structured) = self.structured else { return false };
-        let mut structured_canonical = None;
         self.texts.iter().any(|&at| {
             let text = self.document.string(at);
             if !text.trim_start().starts_with(['{', '[']) || text == self.document.source(structured) {
                 return false;
             }
-            Json::read(text, &CAPS).is_ok_and(|other| {
-                let own = structured_canonical.get_or_insert_with(|| canonical(self.document, structured));
-                canonical(&other, Document::ROOT) != *own
-            })
+            let Ok(said) = Json::read(text, &CAPS) else { return false };
+            let (kind, count) = (said.kind(Document::ROOT), said.count(Document::ROOT));
+            let mut own = None;
+            let mut is_said = |part: NodeId| match self.document.kind(part) {
+                Kind::String => self.document.string(part) == text,
+                other if other == kind && self.document.count(part) == count => {
+                    let own = own.get_or_insert_with(|| canonical(&said, Document::ROOT));
+                    canonical(self.document, part) == *own
+                }
+                _ => false,
+            };
+            !(structured..self.document.next(structured)).any(&mut is_said)
         })
     }
 

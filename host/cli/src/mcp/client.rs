@@ -157,8 +157,8 @@ impl Gate<'_> {
 
     pub(super) fn initialize(&mut self, id: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
         let capabilities = params.and_then(|params| Members::of(params.get())?.get("capabilities"));
-        let has = |kind: &str| capabilities.and_then(|all| Members::of(all.get())?.get(kind)).is_some();
-        self.has_elicitation = has("elicitation");
+        let elicitation = capabilities.and_then(|all| Members::of(all.get())?.get("elicitation"));
+        self.has_elicitation = elicitation.is_some();
         if self.initializing > 0 {
             self.to_client(message::error(id, INVALID_REQUEST, "the session is being initialized"));
             return Ok(());
@@ -197,12 +197,7 @@ impl Gate<'_> {
 
     /// Capabilities without those that the profile does not name. None: all are named. `kind` gives the kind of methods that a
     /// capability is about.
-    pub(super) fn cut<'n>(
-        &self,
-        server: &str,
-        capabilities: &'n RawValue,
-        kind: impl Fn(&str) -> &str,
-    ) -> Option<String> {
+    pub(super) fn cut(&self, server: &str, capabilities: &RawValue, kind: impl Fn(&str) -> &str) -> Option<String> {
         let members = Members::of(capabilities.get())?;
         let is_kept = |name: &str| match kind(name) {
             "tools" => true,

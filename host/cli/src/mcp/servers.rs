@@ -192,8 +192,8 @@ impl Gate<'_> {
         let Some(result) = Members::of(line).and_then(|members| members.get("result")) else { return line.to_owned() };
         let capabilities = Members::of(result.get()).and_then(|members| members.get("capabilities"));
         let Some(capabilities) = capabilities else { return line.to_owned() };
-        let has = |kind: &str| Members::of(capabilities.get()).is_some_and(|members| members.get(kind).is_some());
-        self.peers[number].has_tools = has("tools");
+        let tools = Members::of(capabilities.get()).and_then(|members| members.get("tools"));
+        self.peers[number].has_tools = tools.is_some();
         match self.cut(&self.peers[number].name, capabilities, kind_of) {
             Some(cut) => with_member(line, "result", &with_member(result.get(), "capabilities", &cut)),
             None => line.to_owned(),
