@@ -65,6 +65,11 @@ impl Session {
         }
     }
 
+    /// The processor time that the process which we started has taken, in seconds: the gate's, where there is one.
+    pub(crate) fn processor(&self) -> Result<f64> {
+        self.process.processor()
+    }
+
     /// Its parts, for who reads and writes at the same time.
     pub(crate) fn split(self) -> (Process, ChildStdin, BufReader<ChildStdout>) {
         (self.process, self.stdin, self.stdout)
@@ -72,6 +77,15 @@ impl Session {
 }
 
 impl Process {
+    /// The processor time that it has taken, in seconds. Linux counts in hundredths.
+    pub(crate) fn processor(&self) -> Result<f64> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id()))?;
+        // The name of the program stands in parentheses, and may have any character.
+        let (_, rest) = stat.rsplit_once(") ").context("no name")?;
+        let ticks: Vec<u64> = rest.split(' ').skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
+        Ok(ticks.iter().sum::<u64>() as f64 / 100.0)
+    }
+
     /// End it.
     pub(crate) fn end(&mut self) {
         // It may have ended by itself.
