@@ -273,11 +273,13 @@ impl Read {
         }
         let document = Json::read(text, &CAPS).ok()?;
         let returned = Returned::new(&document);
+        // A message of the protocol is one line.
         let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
+        let main = main.map(|main| main.minified());
         let shown = match is_cut {
             true => Shown {
                 text: Some(&self.text),
-                structured: main.is_some().then_some(&self.text),
+                structured: main.as_deref(),
                 is_structured_gone: main.is_none(),
             },
             false => Shown::default(),
