@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from agentdojo.task_suite.load_suites import get_suite
@@ -146,8 +147,8 @@ def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
     command = [sys.executable, "-S", "-E", str(HERE / "connect.py"), str(setting.socket), which]
     if setting.seamgate:
         journal = setting.folder / f"{name}.journal"
-        profile = HERE / f"{pair.suite}.profile.json"
-        command = [str(setting.seamgate), "mcp", "-p", str(profile), "--journal", str(journal), "--", *command]
+        path = HERE / f"{pair.suite}.profile.json"
+        command = [str(setting.seamgate), "mcp", "-p", str(path), "--journal", str(journal), "--", *command]
     ground = Playground(pair)
     wanted = ground.injection.ground_truth(ground.before) if ground.injection else []
     _, poison = poisoned(pair.suite, pair.user)
@@ -279,9 +280,14 @@ def effects(outcomes: list[Outcome]) -> int:
 
 def is_effect(outcome: Outcome, tool: str) -> bool:
     """Whether a tool does more than read at home."""
-    profile = json.loads((HERE / f"{outcome.pair.suite}.profile.json").read_text())
-    known = next(entry for entry in profile["tools"] if entry["name"] == tool)
+    known = next(entry for entry in profile(outcome.pair.suite)["tools"] if entry["name"] == tool)
     return known["effect"] == "effectful" or known.get("egress", False)
+
+
+@cache
+def profile(suite: str) -> dict:
+    """What a suite's profile says."""
+    return json.loads((HERE / f"{suite}.profile.json").read_text())
 
 
 def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -> str:
