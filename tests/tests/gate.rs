@@ -130,6 +130,14 @@ fn stable(text: &str) -> String {
         }
     }
     let text = out + rest;
+    // The folder of the session.
+    let text = match text.find("run/20") {
+        Some(at) if text.len() >= at + 29 && text[at + 4 + 20..].starts_with('-') => {
+            let rest = stable(&text[at + 29..]);
+            format!("{}run/SESSION{rest}", &text[..at])
+        }
+        _ => text,
+    };
     // The run's id.
     match text.find("run: run-").map(|at| at + "run: run-".len()) {
         Some(at) if text[at..].bytes().take_while(u8::is_ascii_hexdigit).count() == 16 => {
@@ -180,7 +188,12 @@ fn check(folder: &Path) -> Result<()> {
                 ensure!(output.status.success(), wrong(format!("not decided: {said}")));
             }
             ("shell", command) => {
-                let status = Command::new("sh").current_dir(&session.place).args(["-c", command]).status()?;
+                let status = Command::new("sh")
+                    .current_dir(&session.place)
+                    .env("SEAMGATE", seamgate()?)
+                    .env("USER", "anna")
+                    .args(["-c", command])
+                    .status()?;
                 ensure!(status.success(), wrong(format!("{status}")));
             }
             ("end", _) => drop(session.input.take()),
@@ -190,7 +203,7 @@ fn check(folder: &Path) -> Result<()> {
         let is_next_quiet = steps.get(number + 1).is_none_or(|next| !next.starts_with("> "));
         if is_blessed && is_next_quiet && !step.starts_with('#') {
             // What the next step needs has come when nothing comes any more.
-            let mut patience = Duration::from_secs(2);
+            let mut patience = Duration::from_secs(5);
             while let Some(line) = session.next(patience)? {
                 written.push_str(&format!("< {line}\n"));
                 patience = QUIET * 3;
@@ -206,13 +219,20 @@ fn check(folder: &Path) -> Result<()> {
     if is_blessed {
         fs::write(folder.join("session.txt"), written)?;
     }
-    let mut journal = journal(&place.join("run"))?;
+    let mut journal = journal(&only(&place.join("run"))?)?;
     journal.push_str(&format!("exit {}\n", status.code().map_or("by a signal".to_owned(), |code| code.to_string())));
     expect(folder, "journal.txt", "", &journal)?;
     if !errors.is_empty() || folder.join("errors.txt").exists() {
         expect(folder, "errors.txt", "", &stable(&errors))?;
     }
     Ok(())
+}
+
+/// The only folder in a folder.
+fn only(folder: &Path) -> Result<PathBuf> {
+    let all = folders(folder)?;
+    ensure!(all.len() == 1, "{} has {} sessions", folder.display(), all.len());
+    all.into_iter().next().context("a session")
 }
 
 /// What a journal has, a line for each record.

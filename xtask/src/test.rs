@@ -69,7 +69,16 @@ fn cases() -> Result<[(String, usize); 8]> {
     let commands = ("cli_cases".to_owned(), entries("tests/cli")?.len());
     // Beside their server.
     let sessions = ("gate".to_owned(), entries("tests/gate")?.len() - 1);
-    Ok([commands, sessions, in_groups("agreement")?, in_groups("calls")?, cases, components, in_groups("hostile")?, module])
+    Ok([
+        commands,
+        sessions,
+        in_groups("agreement")?,
+        in_groups("calls")?,
+        cases,
+        components,
+        in_groups("hostile")?,
+        module,
+    ])
 }
 
 fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {

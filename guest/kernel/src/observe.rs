@@ -277,11 +277,7 @@ impl Read {
         let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
         let main = main.map(|main| main.minified());
         let shown = match is_cut {
-            true => Shown {
-                text: Some(&self.text),
-                structured: main.as_deref(),
-                is_structured_gone: main.is_none(),
-            },
+            true => Shown { text: Some(&self.text), structured: main.as_deref(), is_structured_gone: main.is_none() },
             false => Shown::default(),
         };
         Some(returned.handed_on(shown, &remarks, rule.max_bytes))

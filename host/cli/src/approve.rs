@@ -27,7 +27,7 @@ const MAX_ATTEMPTS: usize = 100;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of the run
+    /// The folder of the run, or the folder of 'seamgate mcp --journal'
     #[arg(value_name = "DIR")]
     run: PathBuf,
     /// The call to decide about. Default: the only one that waits
@@ -68,7 +68,11 @@ struct Decision {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let mut waiting = Vec::new();
-    find(&arguments.run, &mut waiting)?;
+    let sessions = sessions(&arguments.run);
+    match sessions.is_empty() {
+        true => find(&arguments.run, &mut waiting)?,
+        false => sessions.iter().try_for_each(|session| find(session, &mut waiting))?,
+    }
     let now = now();
     let is_meant = |key: &str| arguments.key.as_deref().is_none_or(|named| named == key);
     waiting.retain(|one| one.ask.expires > now && is_meant(&one.ask.key));
@@ -149,6 +153,18 @@ fn is_confirmed(question: &str) -> Result<bool> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).context("cannot read the terminal")?;
     Ok(matches!(line.trim(), "y" | "yes"))
+}
+
+/// The runs in a folder that is no run itself: sessions of a gate that go on, in the order in which they began.
+fn sessions(folder: &Path) -> Vec<PathBuf> {
+    if Plan::is_in(folder) {
+        return Vec::new();
+    }
+    let Ok(inside) = fs::read_dir(folder) else { return Vec::new() };
+    let mut sessions: Vec<PathBuf> = inside.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    sessions.retain(|session| Plan::is_in(session));
+    sessions.sort();
+    sessions
 }
 
 /// What a run and its children ask.

@@ -88,6 +88,17 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Remove the plan of a run that nobody goes on with.
+    pub(crate) fn remove(run: &Path) {
+        // Without it, a run that has ended is looked at once more, and nothing is asked there.
+        let _ = fs::remove_file(run.join(NAME));
+    }
+
+    /// Whether the folder of a run has a plan.
+    pub(crate) fn is_in(run: &Path) -> bool {
+        run.join(NAME).is_file()
+    }
+
     /// Keep the plan in the folder of a run.
     pub(crate) fn write(&self, run: &Path) -> Result<()> {
         let path = run.join(NAME);

@@ -24,6 +24,8 @@ use crate::{
 
 /// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole.
 const MAX_INLINE: usize = 1024 * 1024 + 64 * 1024;
+/// A denial names so many tools.
+const MAX_NAMED: usize = 20;
 /// How much of each end.
 const MAX_END: usize = 64 * 1024;
 
@@ -117,7 +119,7 @@ impl Gate<'_> {
     pub(super) fn denied_call(&mut self, record: &Record) {
         let Some(call) = self.calls.get(&record.call) else { return };
         match call.is_visible {
-            true => self.answer_call(&record.call, &message::failed(&record.message)),
+            true => self.answer_call(&record.call, &message::failed(&self.in_names_of_client(&record.message))),
             false => {
                 let wrong = format!("Unknown tool: {}", cut_to(&call.name, 128));
                 let waiters = call.waiters.clone();
@@ -127,6 +129,20 @@ impl Gate<'_> {
                 }
             }
         }
+    }
+
+    /// A denial with the names that the client sees: the kernel has those of servers.
+    fn in_names_of_client(&self, message: &str) -> String {
+        let Some((reason, _)) = message.rsplit_once(" Allowed tools: ") else { return message.to_owned() };
+        let names: Vec<&str> = self.surface.names().collect();
+        let more = match names.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!(
+            "{reason} Allowed tools: {}{more}.",
+            names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ")
+        )
     }
 
     /// Send a call to its server. The journal has it before.

@@ -294,7 +294,12 @@ fn ordered(document: &Value) -> String {
                 if small && !members.iter().any(|(name, _)| *name == "$comment") {
                     out.push_str("{ ");
                     for (index, (name, value)) in members.iter().enumerate() {
-                        out.push_str(&format!("{}{}: {}", if index > 0 { ", " } else { "" }, json!(name), value));
+                        out.push_str(&format!(
+                            "{}{}: {}",
+                            if index > 0 { ", " } else { "" },
+                            json!(name),
+                            spaced(value)
+                        ));
                     }
                     out.push_str(" }");
                     return;
@@ -316,12 +321,30 @@ fn ordered(document: &Value) -> String {
                 }
                 out.push_str(&format!("{}]", "  ".repeat(indent)));
             }
+            Value::Array(items) => {
+                let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                out.push_str(&format!("[{}]", items.join(", ")));
+            }
             other => out.push_str(&other.to_string()),
         }
     }
     let mut out = String::new();
     write(document, 0, &mut out);
     out
+}
+
+/// A small value in one line, as people write it.
+fn spaced(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            // 'by' before 'ttl_s', as the alphabet has it.
+            let members: Vec<String> =
+                members.iter().map(|(name, value)| format!("{}: {}", json!(name), spaced(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
 }
 
 /// The files of a profile.

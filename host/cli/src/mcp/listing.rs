@@ -106,6 +106,8 @@ pub(super) struct Visible {
     /// None: the gate's own.
     pub(super) peer: Option<usize>,
     pub(super) tool: String,
+    /// As the client calls it.
+    name: String,
     /// Its definition, as the client gets it.
     definition: String,
 }
@@ -173,9 +175,14 @@ impl Surface {
                     of(other.peer)
                 ));
             }
-            surface.tools.push(Visible { peer, tool, definition: text });
+            surface.tools.push(Visible { peer, tool, name, definition: text });
         }
         Ok(surface)
+    }
+
+    /// The names that the client sees.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.name.as_str())
     }
 
     /// The tool that the client calls by a name.

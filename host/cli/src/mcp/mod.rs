@@ -18,6 +18,7 @@ mod tools;
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use anyhow::{Context, Result, bail};
@@ -44,7 +45,7 @@ Put this line into the configuration of a client in place of the server's own. M
   seamgate mcp init -o files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
   seamgate mcp -p files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
 
-Calls that need approval wait for 'seamgate approve DIR' with the folder of --journal.
+Calls that need approval wait for 'seamgate approve DIR' with the folder of --journal. Each session has a folder of its own in it.
 
 Exit status: 0 the client ended the session, 1 'check' found a difference, 2 usage or profile error, 5 the server ended or broke the
 protocol";
@@ -57,7 +58,7 @@ pub(crate) struct Arguments {
     /// The profile: which tools and methods exist, and who approves calls
     #[arg(short, long, value_name = "PROFILE", required = true)]
     profile: Option<PathBuf>,
-    /// The folder of this run, which must be new. Default: a temporary one, which is removed at the end
+    /// A folder for journals: each session gets a folder of its own in it. Default: a temporary one, which is removed at the end
     #[arg(long, value_name = "DIR")]
     journal: Option<PathBuf>,
     /// Several servers, from a servers file. Their tools are listed as SERVER__TOOL
@@ -115,7 +116,11 @@ fn serve(arguments: &Arguments) -> Result<Status> {
     };
     // What is removed at the end need not outlast a crash.
     let (folder, journal) = match (&arguments.journal, &temporary) {
-        (Some(folder), _) => (folder.clone(), FileJournal::create(folder)?),
+        (Some(folder), _) => {
+            let folder = folder.join(session()?);
+            let journal = FileJournal::create(&folder)?;
+            (folder, journal)
+        }
         (None, Some(temporary)) => {
             let folder = temporary.path().join("run");
             let journal = FileJournal::create(&folder)?.without_sync();
@@ -135,9 +140,11 @@ fn serve(arguments: &Arguments) -> Result<Status> {
         lists,
     };
     let mut gate = Gate::start(&profiles, &document, journal, &folder, started)?;
-    let end = gate.serve(launches, &signals)?;
+    let end = gate.serve(launches, &signals);
     drop(gate);
-    match end {
+    // The run has ended: nobody approves anything here any more.
+    Plan::remove(&folder);
+    match end? {
         End::Client => Ok(Status::Accepted),
         End::Server(message) => {
             if arguments.journal.is_some() {
@@ -147,6 +154,12 @@ fn serve(arguments: &Arguments) -> Result<Status> {
         }
         End::Signal(signal) => Ok(Status::Signal(u8::try_from(signal).unwrap_or(127))),
     }
+}
+
+/// The name of a session's folder: when it began, and a random number, for two may begin at once.
+fn session() -> Result<String> {
+    let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    Ok(format!("{}-{}", time.replace(':', "-"), random(2)?))
 }
 
 /// A profile, as far as the gate reads it itself.
