@@ -45,7 +45,7 @@ pub(crate) fn load() -> Result<String> {
     }
     fs::create_dir_all(folder)?;
     let mut rows = vec![
-        "| | calls | a second, each quarter | equal calls that joined | cancelled in time | memory, at the start and after each quarter |".to_owned(),
+        "| | calls | a second, each quarter | equal calls that joined | cancelled | memory, at the start and after each quarter |".to_owned(),
         "| --- | ---: | --- | ---: | ---: | --- |".to_owned(),
     ];
     for (how, journal) in [("without the gate", None), ("through the gate", Some(folder.join("journal")))] {
