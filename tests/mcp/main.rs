@@ -19,11 +19,16 @@ fn main() -> Result<()> {
         return server::serve();
     }
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
+    let load = fs::read_to_string("/proc/loadavg").context("/proc/loadavg")?;
+    let cores = std::thread::available_parallelism()?;
     let table = match part.as_str() {
         "bench" => bench::bench()?,
         "load" => load::load()?,
         other => bail!("there is no part {other:?}; there are bench, load and server"),
     };
+    // What else ran beside it, for who reads the figures.
+    let load = load.split(' ').next().unwrap_or_default();
+    let table = format!("{table}\n\n{cores} cores; the load before it was {load}.");
     println!("{table}");
     write(&part, &table)
 }
