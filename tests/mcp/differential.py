@@ -108,7 +108,10 @@ def compare(paths: Paths, client: str, server: str, folder: Path) -> Outcome:
     gated, gated_said = run(paths, client, scenario, folder / "gated", profile)
     for number, (before, behind) in enumerate(gated):
         through(before, behind, outcome, f"run {number}")
-    said(scenario["steps"], plain_said, gated_said, outcome)
+    denied = said(scenario["steps"], plain_said, gated_said, outcome)
+    # The inspector does not call a tool that is not listed.
+    if outcome.counts[DENIED] != denied and (client != "inspector" or outcome.counts[DENIED] > denied):
+        outcome.different.append(f"{outcome.counts[DENIED]} calls were denied, {denied} should be")
     return outcome
 
 
@@ -321,13 +324,13 @@ def explain(method: str | None, message: bytes, found: bytes) -> list[str] | Non
     return None
 
 
-def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome) -> None:
-    """Compare what the client made of each answer."""
+def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome) -> int:
+    """Compare what the client made of each answer. Gives how many calls the gate should have denied."""
     if len(plain) < len(steps) // 4 + 1:
         outcome.different.append(f"without the gate, the client printed {len(plain)} lines only")
     if len(plain) != len(gated):
         outcome.different.append(f"the client printed {len(plain)} lines without the gate, {len(gated)} through it")
-        return
+        return 0
     denied = 0
     for line, other in zip(plain, gated, strict=True):
         number = int(line.split(" ", 1)[0])
@@ -340,8 +343,7 @@ def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome
             outcome.counts[ALIKE] += 1
         else:
             outcome.different.append(f"the client read {line[:300]} without the gate, {other[:300]} through it")
-    if denied != outcome.counts[DENIED]:
-        outcome.different.append(f"{outcome.counts[DENIED]} calls were denied, {denied} should be")
+    return denied
 
 
 def stripped(step: dict, line: str) -> object:
