@@ -84,7 +84,8 @@ pub(crate) fn component(package: &str, to: &str) -> Result<()> {
 fn module(package: &str) -> Result<String> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", package, "--profile", "guest", "--locked"];
-    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(without_paths()?))?;
+    let flags = flags(toolchain.flags())?;
+    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(flags))?;
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
@@ -93,15 +94,16 @@ pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
     run(command(COMPONENT).args(["wit", version]).arg(to))
 }
 
-/// Keeps the paths of this machine out of the component: every clone builds the same bytes.
-fn without_paths() -> Result<[String; 2]> {
+/// Flags for the compiler, with those that keep the paths of this machine out of the component: every clone builds the same bytes.
+fn flags(more: &[&str]) -> Result<[String; 2]> {
     let here = std::env::current_dir()?;
     let cargo = match std::env::var_os("CARGO_HOME") {
         Some(cargo) => PathBuf::from(cargo),
         None => std::env::home_dir().context("the user has no home folder")?.join(".cargo"),
     };
     let map = |folder: &Path, name: &str| format!("--remap-path-prefix={}={name}", folder.display());
-    let flags = [map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
+    let mut flags = vec![map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
+    flags.extend(more.iter().map(|flag| (*flag).to_owned()));
     Ok(["--config".to_owned(), format!("target.{TARGET}.rustflags={flags:?}")])
 }
 
