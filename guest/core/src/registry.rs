@@ -129,7 +129,7 @@ impl Registry {
     }
 
     /// The same by the contract of an agent whom the request need not name, where a report is not made that says little.
-    pub fn verdict(&self, agent: &str, request: &Request) -> Result<Verdict<'_>, Fault> {
+    pub fn verdict<'v>(&'v self, agent: &str, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
         verdict(self.find(agent)?, request)
     }
 
