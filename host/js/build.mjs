@@ -25,8 +25,11 @@ const made = {
   instantiateCore: (module: WebAssembly.Module, imports?: WebAssembly.Imports) => WebAssembly.Instance,
 ): { wire: { call(request: string): string } };
 `,
-  "files.js": `export const files = ${JSON.stringify(modules)};\nexport const digest = "${digest}";\n`,
-  "files.d.ts": "export const files: readonly string[];\nexport const digest: string;\n",
+  "about.js": `export const version = "${version}";\nexport const digest = "${digest}";\n`,
+  "about.d.ts": "export const version: string;\nexport const digest: string;\n",
+  // Written out, so that bundlers see that these are files. No place is asked for at once: in CommonJS there is no `import.meta`.
+  "files.js": `export const files = {\n${modules.map((name) => file(name)).join("")}};\n`,
+  "files.d.ts": "export const files: Readonly<Record<string, () => URL>>;\n",
   "modules.js": [
     ...modules.map((name, at) => `import module${at} from "./${name}";\n`),
     "\nexport default {\n",
@@ -36,23 +39,31 @@ const made = {
   "modules.d.ts": "declare const modules: Readonly<Record<string, WebAssembly.Module>>;\nexport default modules;\n",
   ...Object.fromEntries(modules.map((name) => [name, files[name]])),
 };
-await mkdir("src/component", { recursive: true });
-for (const [name, content] of Object.entries(made)) {
-  await writeFile(path.join("src/component", name), content);
+// Of this machine alone. Others run on WebAssembly, until their addon is beside it.
+const machine = `${process.platform}-${process.arch}`;
+const native = {
+  "addons.js": `export const addons = {\n${file(`${machine}.node`, machine)}};\n`,
+  "addons.d.ts": "export const addons: Readonly<Record<string, (() => URL) | undefined>>;\n",
+  [`${machine}.node`]: await readFile(addon),
+};
+const folders = { component: made, native };
+for (const [folder, contents] of Object.entries(folders)) {
+  await mkdir(path.join("src", folder), { recursive: true });
+  for (const [name, content] of Object.entries(contents)) {
+    await writeFile(path.join("src", folder, name), content);
+  }
 }
 
 const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
 execFileSync(process.execPath, [tsc], { stdio: "inherit" });
 
 await rm("package", { recursive: true, force: true });
-await mkdir("package/dist/component", { recursive: true });
 await cp("dist", "package/dist", { recursive: true });
-for (const name of Object.keys(made).filter((name) => name.endsWith(".js") || name.endsWith(".wasm"))) {
-  await cp(path.join("src/component", name), path.join("package/dist/component", name));
+for (const [folder, contents] of Object.entries(folders)) {
+  for (const name of Object.keys(contents).filter((name) => !name.endsWith(".d.ts"))) {
+    await cp(path.join("src", folder, name), path.join("package/dist", folder, name));
+  }
 }
-await mkdir("package/dist/native");
-// Of this machine alone. Others run on WebAssembly, until their addon is beside it.
-await cp(addon, `package/dist/native/${process.platform}-${process.arch}.node`);
 for (const name of ["README.md", "LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"]) {
   await cp(name, path.join("package", name));
 }
@@ -61,6 +72,11 @@ const { private: _, devDependencies: __, name, ...rest } = JSON.parse(await read
 const published = ["dist", "THIRD-PARTY-NOTICES.txt", "seamgate.cdx.json"];
 const manifest = { name, version, ...rest, files: published };
 await writeFile("package/package.json", `${JSON.stringify(manifest, undefined, 2)}\n`);
+
+// A member that says where a file is that lies beside the module.
+function file(name, key = name) {
+  return `  ${JSON.stringify(key)}: () => new URL("./${name}", import.meta.url),\n`;
+}
 
 // Each instance would try to make its exports asynchronous, for callers that there are not. Where the engine cannot,
 // that throws; to say what threw, V8 reads the function again, which is most of this file: 3 ms each, ten times.

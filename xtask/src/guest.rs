@@ -1,13 +1,11 @@
 //! Builds the component, and everything for the host that embeds it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 
 use crate::{
+    paths,
     run::{cargo, command, finish, output, run, say, start},
     toolchain::{TARGET, Toolchain},
 };
@@ -47,7 +45,9 @@ pub(crate) fn build() -> Result<()> {
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
     let once = ["seamgate", "seamgate-cli"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
     let library = start(command("cargo").args(library).args(once).env("SEAMGATE_EMBED", "nothing"))?;
-    let module = module("seamgate-guest");
+    // The library takes longer: half of the processors are enough for the guest.
+    let half = std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2)).to_string();
+    let module = module("seamgate-guest", &["--jobs", &half]);
     finish(library)?;
     run(command(COMPONENT).args(["encode", &module?, BUILT]))?;
     run(command(COMPONENT).args(["embed", BUILT]))?;
@@ -77,15 +77,19 @@ fn cases(component: &Path) -> Result<()> {
 
 /// Build a package of this workspace for WebAssembly, and make it a component.
 pub(crate) fn component(package: &str, to: &str) -> Result<()> {
-    run(command(COMPONENT).args(["encode", &module(package)?, to]))
+    run(command(COMPONENT).args(["encode", &module(package, &[])?, to]))
 }
 
 /// Build a package of this workspace for WebAssembly: the path of the core module.
-fn module(package: &str) -> Result<String> {
+fn module(package: &str, options: &[&str]) -> Result<String> {
     let toolchain = Toolchain::find()?;
     let build = ["build", "--package", package, "--profile", "guest", "--locked"];
-    let flags = flags(toolchain.flags())?;
-    run(toolchain.cargo().args(build).args(["--target", TARGET, "--target-dir", TARGET_DIR]).args(flags))?;
+    run(toolchain
+        .cargo()
+        .args(build)
+        .args(options)
+        .args(["--target", TARGET, "--target-dir", TARGET_DIR])
+        .args(flags(toolchain.flags())?))?;
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
@@ -96,14 +100,9 @@ pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
 
 /// Flags for the compiler, with those that keep the paths of this machine out of the component: every clone builds the same bytes.
 fn flags(more: &[&str]) -> Result<[String; 2]> {
-    let here = std::env::current_dir()?;
-    let cargo = match std::env::var_os("CARGO_HOME") {
-        Some(cargo) => PathBuf::from(cargo),
-        None => std::env::home_dir().context("the user has no home folder")?.join(".cargo"),
-    };
-    let map = |folder: &Path, name: &str| format!("--remap-path-prefix={}={name}", folder.display());
-    let mut flags = vec![map(&cargo.join("registry/src"), "registry"), map(&here, "seamgate")];
-    flags.extend(more.iter().map(|flag| (*flag).to_owned()));
+    let paths = paths::folders()?.map(|(folder, word)| format!("--remap-path-prefix={}={word}", folder.display()));
+    let more = more.iter().map(|flag| (*flag).to_owned());
+    let flags: Vec<String> = paths.into_iter().chain(more).collect();
     Ok(["--config".to_owned(), format!("target.{TARGET}.rustflags={flags:?}")])
 }
 

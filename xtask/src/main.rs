@@ -16,6 +16,7 @@ mod install;
 mod js;
 mod package;
 mod page;
+mod paths;
 mod peers;
 mod python;
 mod recipes;

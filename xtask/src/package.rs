@@ -13,9 +13,9 @@ use crate::{
     edge,
     guest::{self, EMBEDDED, METERED, MODULE},
     inside,
-    install::has_python,
-    js, python,
-    run::{PACKAGES, cargo, say},
+    install::{has_python, remove},
+    js, paths, python,
+    run::{PACKAGES, cargo, command, output, run, say},
 };
 
 /// The digests, as `sha256sum --check` reads them.
@@ -46,8 +46,13 @@ pub(crate) fn package() -> Result<()> {
         made.push(to);
     }
     made.extend(crates(folder, version)?);
+    let program = program(folder, version)?;
     let inside = folder.join("inside");
     inside::write(Some("seamgate-cli"), &inside)?;
+    if let Some(program) = program {
+        c_library(&program, &inside.join(inside::NOTICES))?;
+        made.push(program);
+    }
     made.extend([inside.join(inside::NOTICES), inside.join(inside::MATERIALS)]);
     made.extend(js::package()?);
     match has_python() {
@@ -77,6 +82,68 @@ fn crates(folder: &Path, version: &str) -> Result<Vec<PathBuf>> {
     cargo(arguments)?;
     let path = |name| folder.join(format!("{name}-{version}.crate"));
     Ok(CRATES.map(path).to_vec())
+}
+
+/// The command line as one file that needs nothing else, not even a C library. None but on Linux with x86-64.
+fn program(folder: &Path, version: &str) -> Result<Option<PathBuf>> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        say("skipping the command line as one file: it is for Linux on x86-64");
+        return Ok(None);
+    }
+    cargo(["build", "--release", "--locked"])?;
+    // Linked once more, from what was just built. By `cargo rustc` it would be built with other features of Wasmtime, which takes minutes.
+    let linked = folder.join("tmp-program");
+    run(command("rustc")
+        .args(["host/cli/src/main.rs", "--crate-name", "seamgate", "--edition", "2024"])
+        .args(["--extern", "seamgate_cli=target/release/libseamgate_cli.rlib", "-Ldependency=target/release/deps"])
+        .args(["-Copt-level=3", "-Ctarget-feature=+crt-static", "-Cstrip=symbols", "-o"])
+        .arg(&linked))?;
+    let to = folder.join(format!("seamgate-{version}-x86_64-linux"));
+    paths::write_without(&linked, &to)?;
+    fs::set_permissions(&to, fs::metadata(&linked)?.permissions())?;
+    fs::remove_file(&linked)?;
+    say(&format!("{}: {} bytes", to.display(), fs::metadata(&to)?.len()));
+    try_out(&to)?;
+    Ok(Some(to))
+}
+
+/// Say in the notices that the file has the C library inside, too.
+fn c_library(program: &Path, notices: &Path) -> Result<()> {
+    let version = output(command("getconf").arg("GNU_LIBC_VERSION")).context("which C library this is")?;
+    let name = program.file_name().context("a file")?.display();
+    let mut text = fs::read_to_string(notices)?;
+    text.push_str(&format!(
+        "\n\n{}\n{name} alone\n\nIt has {version}, the GNU C Library, inside, under LGPL-2.1-or-later \
+         (https://www.gnu.org/licenses/old-licenses/lgpl-2.1.html).\nThe source of seamgate links it with another one: \
+         `cargo xtask package`.\n",
+        "-".repeat(80)
+    ));
+    fs::write(notices, text).with_context(|| notices.display().to_string())
+}
+
+/// Judge an output by the command line in a folder that is all there is: no library, no device, no `/proc`.
+fn try_out(program: &Path) -> Result<()> {
+    let empty = Path::new(PACKAGES).join("tmp-root");
+    remove(&empty)?;
+    fs::create_dir_all(&empty)?;
+    let examples = Path::new("schemas/examples");
+    let files = [
+        (program.to_owned(), "seamgate"),
+        (examples.join("triage.contract.json"), "triage.contract.json"),
+        (examples.join("triage.schema.json"), "triage.schema.json"),
+        (examples.join("outputs/triage.good.txt"), "output.txt"),
+    ];
+    for (from, name) in files {
+        fs::copy(&from, empty.join(name)).with_context(|| from.display().to_string())?;
+    }
+    let apart = ["--map-root-user", "chroot"];
+    if output(command("unshare").args(apart).args(["/", "/bin/true"])).is_none() {
+        say("the command line as one file is not tried in an empty root: this system allows no user namespaces");
+        return remove(&empty);
+    }
+    let check = ["/seamgate", "check", "-c", "triage.contract.json", "output.txt"];
+    run(command("unshare").args(apart).arg(&empty).args(check).stdout(std::process::Stdio::null()))?;
+    remove(&empty)
 }
 
 fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {

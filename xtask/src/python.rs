@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{
     inside,
     install::{environment, has_python, pip, remove},
+    paths,
     run::{PACKAGES, cargo, command, run, say},
 };
 
@@ -23,8 +24,8 @@ const FOLDER: &str = "target/python";
 /// The time of all files in the wheel: the earliest that its format has. So the same files give the same bytes.
 const EPOCH: &str = "315532800";
 
-/// The native half as Cargo makes it.
-const NATIVE: &str = "target/release/libseamgate_python.so";
+/// The native half as Cargo makes it, and as it is published.
+const NATIVE: [&str; 2] = ["target/release/libseamgate_python.so", "target/native/seamgate_python.so"];
 
 /// The package of the workspace that it is.
 const NATIVE_PACKAGE: &str = "seamgate-python";
@@ -44,7 +45,8 @@ fn native() -> Result<Option<PathBuf>> {
     }
     // All that runs on the host: this package alone would want other features of Wasmtime, and build it again.
     cargo(["build", "--release", "--locked"])?;
-    let library = std::path::absolute(NATIVE)?;
+    paths::write_without(Path::new(NATIVE[0]), Path::new(NATIVE[1]))?;
+    let library = std::path::absolute(NATIVE[1])?;
     let tag = format!("cp310-abi3-{}", platform(&fs::read(&library)?)?);
     wheel(Some(NATIVE_PACKAGE), |build| {
         build.env("SEAMGATE_NATIVE", &library).env("SEAMGATE_TAG", &tag);

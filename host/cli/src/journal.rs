@@ -26,21 +26,21 @@ const MAX_SKIPPED: usize = 5;
 
 /// What identifies a run. `--resume` continues a run only if all of it is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
-    pub agent: String,
+pub(crate) struct About {
+    pub(crate) agent: String,
     /// The contract's digest.
-    pub contract: String,
+    pub(crate) contract: String,
     /// The component's digest: another component may give another verdict.
     #[serde(default)]
-    pub component: String,
-    pub command: Vec<String>,
+    pub(crate) component: String,
+    pub(crate) command: Vec<String>,
     /// The digest of the agent's standard input.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// The digest of the lists of allowed values.
-    pub lists: String,
+    pub(crate) lists: String,
     /// The digest of the evidence, if there is any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<String>,
+    pub(crate) evidence: Option<String>,
 }
 
 /// The members that all lines have.
@@ -106,16 +106,16 @@ struct Failed<'a> {
 
 /// The decision after an attempt.
 #[derive(Serialize)]
-pub struct Decision<'a> {
+pub(crate) struct Decision<'a> {
     /// `ask_again`, or why the run stopped.
-    pub decision: &'a str,
+    pub(crate) decision: &'a str,
     /// The exit status, if the run stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<u8>,
+    pub(crate) status: Option<u8>,
 }
 
 /// An open journal, and its current run.
-pub struct Journal {
+pub(crate) struct Journal {
     file: File,
     path: PathBuf,
     run: u32,
@@ -129,7 +129,7 @@ pub struct Journal {
 impl Journal {
     /// Open a journal for a new run, or, with `resume`, for its last run if there is one. Gives the reports of the attempts
     /// that the journal has of that run.
-    pub fn open(path: &Path, about: About, resume: bool, keeps_outputs: bool) -> Result<(Self, Vec<Report>)> {
+    pub(crate) fn open(path: &Path, about: About, resume: bool, keeps_outputs: bool) -> Result<(Self, Vec<Report>)> {
         let name = || format!("the journal {}", path.display());
         let mut options = File::options();
         options.read(true).append(true).create(true);
@@ -181,14 +181,20 @@ impl Journal {
         }
     }
 
-    pub fn start(&mut self, attempt: u32) -> Result<()> {
+    pub(crate) fn start(&mut self, attempt: u32) -> Result<()> {
         #[derive(Serialize)]
         struct Nothing {}
         self.write("start", Some(attempt), &Nothing {})
     }
 
     /// Note the verdict on an attempt, and keep its output if `--keep-outputs` asks for it.
-    pub fn judged(&mut self, attempt: u32, produced: &Produced, elapsed_ms: u128, verdict: &Verdict) -> Result<()> {
+    pub(crate) fn judged(
+        &mut self,
+        attempt: u32,
+        produced: &Produced,
+        elapsed_ms: u128,
+        verdict: &Verdict,
+    ) -> Result<()> {
         self.keep(attempt, &produced.output)?;
         // The journal has no raw output: that stands beside it, or nowhere.
         let mut report = verdict.report.clone();
@@ -210,7 +216,7 @@ impl Journal {
     }
 
     /// Note an attempt without a verdict, and keep its output in the same way.
-    pub fn failed(
+    pub(crate) fn failed(
         &mut self,
         attempt: u32,
         output: &[u8],
@@ -232,7 +238,7 @@ impl Journal {
     }
 
     /// Note a decision, once.
-    pub fn decided(&mut self, attempt: u32, decision: &Decision) -> Result<()> {
+    pub(crate) fn decided(&mut self, attempt: u32, decision: &Decision) -> Result<()> {
         let this = Some((attempt, decision.decision.to_owned()));
         if self.decided == this {
             return Ok(());

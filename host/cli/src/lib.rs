@@ -21,8 +21,7 @@ mod hidden;
 mod init;
 mod input;
 mod inspect;
-#[doc(hidden)]
-pub mod journal;
+mod journal;
 mod lint;
 mod lists;
 mod manual;
@@ -32,6 +31,8 @@ mod ndjson;
 mod picture;
 mod private;
 mod process;
+#[doc(hidden)]
+pub mod recorded;
 mod run;
 mod safe;
 mod schema;

@@ -7,14 +7,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
-use seamgate::{Gate, Span, read_contract};
+use anyhow::{Context, Error, Result, bail};
+use seamgate::{ContractSource, Gate, Span};
 
 use crate::{
     console::{count, print_all, say},
-    error::FaultError,
     examples::{self, Example, Expected},
     format::{At, Checked, Finding, Format, Level, drawn, written},
+    mistakes::{Places, of_fault, of_file_error},
     safe::safe,
     status::Status,
 };
@@ -97,27 +97,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let mut others = Vec::new();
     let mut errors = 0;
     for path in &contracts {
-        let (level, code, message) = match of_contract(path, arguments.bless) {
-            Ok(found) if found.is_empty() => {
-                let folder = examples::folder(path);
-                (Level::Hint, "no_examples", format!("has no examples: put outputs into {}", folder.display()))
-            }
-            Ok(found) => {
+        let findings = match of_contract(path, arguments.bless) {
+            Ok(found) if !found.is_empty() => {
                 outcomes.extend(found);
                 continue;
             }
+            Ok(_) => {
+                let message = format!("has no examples: put outputs into {}", examples::folder(path).display());
+                vec![of_file(path, Level::Hint, "no_examples", message)]
+            }
             // The others are tested all the same.
-            Err(error) => {
-                errors += 1;
-                let fault = error.downcast_ref::<FaultError>().map(|FaultError(fault)| fault.code());
-                (Level::Error, fault.unwrap_or("unreadable"), format!("{error:#}"))
+            Err(findings) => {
+                errors += findings.len();
+                findings
             }
         };
-        let at = At::file(path.display().to_string());
-        let finding = Finding { level, code: code.to_owned(), at, path: String::new(), message, help: None };
-        let failed = level == Level::Error;
-        let name = path.display().to_string();
-        others.push(Checked { name, findings: vec![finding], failed, elapsed: Duration::ZERO });
+        let failed = findings.iter().any(|finding| finding.level == Level::Error);
+        others.push(Checked { name: path.display().to_string(), findings, failed, elapsed: Duration::ZERO });
     }
     if outcomes.is_empty() && errors == 0 {
         bail!("there are no examples; put outputs into {}", examples::folder(&contracts[0]).display());
@@ -144,11 +140,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     })
 }
 
-fn of_contract(path: &Path, bless: bool) -> Result<Vec<Outcome>> {
-    let mut gate = Gate::new()?;
-    let agent = gate.register(&read_contract(path)?).map_err(FaultError)?.agent;
-    let examples = examples::of(path)?;
-    examples.iter().map(|example| of_example(&gate, &agent, example, bless)).collect()
+/// What became of a contract's examples, or the mistakes for which it cannot be used.
+fn of_contract(path: &Path, bless: bool) -> Result<Vec<Outcome>, Vec<Finding>> {
+    let unreadable = |error: Error| vec![of_file(path, Level::Error, "unreadable", format!("{error:#}"))];
+    let source = ContractSource::read(path).map_err(|error| vec![of_file_error(&error, path)])?;
+    let mut gate = Gate::new().map_err(|error| unreadable(error.into()))?;
+    let registered = gate.register(source.text());
+    let agent = registered.map_err(|fault| of_fault(&fault, &mut Places::new(&source, path)))?.agent;
+    let examples = examples::of(path).map_err(unreadable)?;
+    let outcomes: Result<_> = examples.iter().map(|example| of_example(&gate, &agent, example, bless)).collect();
+    outcomes.map_err(unreadable)
+}
+
+fn of_file(path: &Path, level: Level, code: &str, message: String) -> Finding {
+    let at = At::file(path.display().to_string());
+    Finding { level, code: code.to_owned(), at, path: String::new(), message, help: None }
 }
 
 fn of_example(gate: &Gate, agent: &str, example: &Example, bless: bool) -> Result<Outcome> {

@@ -67,15 +67,14 @@ for (const bytes of [500, 5000, 500_000]) {
   const calls = {
     [`${backend}, fresh`]: () => gate.validate("open", text),
     [`${backend}, warm`]: () => warm.validate("open", text),
+    [`${backend}, warm, with its document read`]: () => warm.validate("open", text).report.data,
     ...(baked && { "native, baked, fresh": () => baked.validate("open", text) }),
     ...(baked && { "native, baked, warm": () => bakedWarm.validate("open", text) }),
     ...(baked && { "`JSON.parse`": () => JSON.parse(text) }),
     ...(baked && { "Ajv, compiled, after `JSON.parse`": () => validator(JSON.parse(text)) }),
     ...(baked && { "Zod, after `JSON.parse`": () => schema.parse(JSON.parse(text)) }),
   };
-  for (const call of Object.values(calls).slice(0, 2)) {
-    if (call().report?.success !== true) throw new Error("the document is not accepted");
-  }
+  if (!warm.validate("open", text).report.success) throw new Error("the document is not accepted");
   measured(Object.values(calls)).forEach((times, at) => {
     add(Object.keys(calls)[at], times);
   });

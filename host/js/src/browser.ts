@@ -36,8 +36,8 @@ use({
 });
 
 async function compile(): Promise<Component> {
-  const modules = files.map(async (name) => {
-    const url = new URL(`./component/${name}`, import.meta.url);
+  const modules = Object.entries(files).map(async ([name, place]) => {
+    const url = place();
     try {
       const response = await fetch(url);
       if (!response.ok) {

@@ -15,6 +15,8 @@ export type Backend = "native" | "webassembly";
 /** A report as JSON text, with the output that was judged. */
 export interface Judged {
   readonly json: string;
+  /** How long the document is in it, where there is one and that is known. */
+  readonly outputLength?: number | undefined;
   readonly raw: string;
   readonly usage: Usage;
 }

@@ -409,8 +409,8 @@ function judge<T>(
   }
   // Bounded before it is looked at: no text is shorter in UTF-8 than in UTF-16's units.
   smallEnough(limits, output.length);
-  const { json, raw, usage } = judge.validate(agentOrContract, output, options);
-  return { report: new Report<T>(json, raw) as Judged<T>, usage };
+  const { json, outputLength, raw, usage } = judge.validate(agentOrContract, output, options);
+  return { report: new Report<T>(json, raw, outputLength) as Judged<T>, usage };
 }
 
 function asked(judge: Judge, limits: Required<Limits>, request: string): Answer {

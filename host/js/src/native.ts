@@ -21,9 +21,19 @@ interface Given {
   readonly elapsed: number;
 }
 
+/** What the addon gives for an output, by places: to name them would take a fifth of a small call. */
+type Reported = readonly [
+  json: string,
+  fuel: number,
+  memory: number,
+  elapsed: number,
+  /** Less than 0 where the report has no document. */
+  outputLength: number,
+];
+
 interface AddonJudge {
-  validate(agent: string, output: string, extras?: string): Given;
-  validateBytes(agent: string, output: Uint8Array, extras?: string): Given;
+  validate(agent: string, output: string, extras?: string): Reported;
+  validateBytes(agent: string, output: Uint8Array, extras?: string): Reported;
   call(request: string): Given;
   surface(agent: string, facts: string, listed?: string): Given;
   permit(agent: string, facts: string, call: string): Given;
@@ -317,15 +327,16 @@ class NativeJudge implements Judge {
       // What is no Unicode in a text has a place that bytes do not have.
       if (!isText || isWellFormed(output)) {
         const text = textOf(options);
-        let given: Given;
         if (contract !== undefined && gate !== undefined) {
-          given = gate.validateWith(contract, isText ? new TextEncoder().encode(output) : output, text);
-        } else if (isText) {
-          given = this.#judge.validate(subject as string, output, text);
-        } else {
-          given = this.#judge.validateBytes(subject as string, output, text);
+          const bytes = isText ? new TextEncoder().encode(output) : output;
+          const given = gate.validateWith(contract, bytes, text);
+          return { json: given.json, raw, usage: used(given, this.#digest) };
         }
-        return { json: given.json, raw, usage: used(given, this.#digest) };
+        const [json, fuel, memory, elapsed, outputLength] = isText
+          ? this.#judge.validate(subject as string, output, text)
+          : this.#judge.validateBytes(subject as string, output, text);
+        const usage = { fuel, memory, elapsed, component: this.#digest };
+        return { json, outputLength: outputLength < 0 ? undefined : outputLength, raw, usage };
       }
     } catch (error) {
       const known = asOurs(error);

@@ -1,41 +1,106 @@
 import { valueEnd } from "./text.js";
 import type { ReportDocument, Violation } from "./types.js";
 
+/** The members of a report, each of which is read when somebody asks for it. */
+const MEMBERS: Readonly<Record<keyof ReportDocument, true>> = {
+  disposition: true,
+  agent: true,
+  schema_id: true,
+  contract: true,
+  output: true,
+  error: true,
+  items: true,
+  quarantined: true,
+  changes: true,
+  candidates: true,
+  notes: true,
+  review_required: true,
+  feedback: true,
+  wanted: true,
+  merged: true,
+};
+
+/** What every report begins with. */
+const HEAD = '{"disposition":"';
+const ACCEPTED = `${HEAD}accepted"`;
+const OUTPUT = '"output":';
+
 /** The members of a report. */
 export interface Report<T = unknown> extends ReportDocument<T> {}
 
 /**
  * The verdict on one output. Data, never an exception.
  *
- * Members in `snake_case` are the report as every host gives it; those in `camelCase` read it. JavaScript's numbers do
- * not hold all digits that JSON's have: where integers over 2⁵³ or exact decimals matter, take {@link
+ * Members in `snake_case` are the report as every host gives it; those in `camelCase` read it. They are read from {@link Report.json}
+ * when somebody asks for them: two reports are equal where their texts are. `JSON.stringify` gives the report; what is to be spread or
+ * cloned is `report.toJSON()`.
+ *
+ * JavaScript's numbers do not hold all digits that JSON's have: where integers over 2⁵³ or exact decimals matter, take {@link
  * Report.outputJson}.
  */
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor assigns the members of the interface.
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the class has a property for each member of the interface.
 export class Report<T = unknown> {
-  readonly #json: string;
-  readonly #raw: string;
+  /** The report as JSON text: the same bytes in every runtime. */
+  readonly json: string;
+  /** The output that was judged. What was not Unicode in it is U+FFFD here. */
+  readonly raw: string;
+  readonly #outputLength: number | undefined;
+  #document: ReportDocument<T> | undefined;
+  #output: { readonly value: T | null } | undefined;
 
-  /** @internal */
-  constructor(json: string, raw: string) {
-    Object.assign(this, JSON.parse(json));
-    this.#json = json;
-    this.#raw = raw;
+  /**
+   * @internal
+   * @param outputLength - How long the document is in the text, where there is one and that is known.
+   */
+  constructor(json: string, raw: string, outputLength?: number) {
+    this.json = json;
+    this.raw = raw;
+    this.#outputLength = outputLength;
+  }
+
+  static {
+    const members = Object.keys(MEMBERS) as (keyof ReportDocument)[];
+    const property = <V>(get: (report: Report) => V) => ({
+      enumerable: true,
+      configurable: true,
+      get(this: Report): V {
+        return get(this);
+      },
+    });
+    for (const name of members) {
+      Object.defineProperty(
+        Report.prototype,
+        name,
+        property((report) => report.#read()[name]),
+      );
+    }
+    // The two that everyone asks for, without the others.
+    const disposition = (report: Report) => report.json.slice(HEAD.length, report.json.indexOf('"', HEAD.length));
+    Object.defineProperty(Report.prototype, "disposition", property(disposition));
+    Object.defineProperty(
+      Report.prototype,
+      "output",
+      property((report) => report.data),
+    );
+  }
+
+  #read(): ReportDocument<T> {
+    this.#document ??= JSON.parse(this.json) as ReportDocument<T>;
+    return this.#document;
   }
 
   /** Whether the output was accepted. A partial one was not: look at `quarantined` and `changes` before you use it. */
   get success(): boolean {
-    return this.disposition === "accepted";
+    return this.json.startsWith(ACCEPTED);
   }
 
   /** The validated document, as `output`: also of a partial verdict, and null where there is none. */
   get data(): T | null {
-    return this.output;
-  }
-
-  /** The output that was judged. What was not Unicode in it is U+FFFD here. */
-  get raw(): string {
-    return this.#raw;
+    if (this.#output === undefined) {
+      const alone = this.#document === undefined && this.#outputLength !== undefined ? this.outputJson : null;
+      this.#output = { value: alone === null ? this.#read().output : JSON.parse(alone) };
+    }
+    return this.#output.value;
   }
 
   /** What is wrong with the document. Empty where none was found or read: then see {@link Report.extractionError}. */
@@ -52,11 +117,6 @@ export class Report<T = unknown> {
     return first === undefined ? this.error.error : `${first.path} ${first.message}`;
   }
 
-  /** The report as JSON text: the same bytes in every runtime. */
-  get json(): string {
-    return this.#json;
-  }
-
   /** The validated document as JSON text, numbers with the digits they were written with; null where there is none. */
   get outputJson(): string | null {
     // A document may be `null` itself.
@@ -64,9 +124,19 @@ export class Report<T = unknown> {
       return null;
     }
     // Members have one order, and texts before this one are escaped: its first place is its place.
-    const name = '"output":';
-    const start = this.#json.indexOf(name) + name.length;
-    return this.#json.slice(start, valueEnd(this.#json, start));
+    const start = this.json.indexOf(OUTPUT) + OUTPUT.length;
+    const end = this.#outputLength === undefined ? valueEnd(this.json, start) : start + this.#outputLength;
+    return this.json.slice(start, end);
+  }
+
+  /** The report as `JSON.stringify` writes it: an object of its own, with the members that every host gives. */
+  toJSON(): ReportDocument<T> {
+    return JSON.parse(this.json);
+  }
+
+  /** @internal What `console.log` shows in Node. */
+  [Symbol.for("nodejs.util.inspect.custom")](): ReportDocument<T> {
+    return this.toJSON();
   }
 }
 

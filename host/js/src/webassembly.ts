@@ -1,4 +1,4 @@
-import { digest } from "./component/files.js";
+import { digest } from "./component/about.js";
 import { type Component, Live } from "./component.js";
 import { asContract, type Contract, isContract } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";

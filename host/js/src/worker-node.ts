@@ -5,4 +5,5 @@ const port = parentPort;
 if (port === null) {
   throw new Error("this is what a WorkerGate starts, not a module to import");
 }
-port.on("message", await serve(workerData, (done) => port.postMessage(done)));
+// Without `await` here: bundlers make CommonJS of it, too.
+serve(workerData, (done) => port.postMessage(done)).then((work) => port.on("message", work));

@@ -1,4 +1,4 @@
-// The package in a browser: headless, of this machine or from the packages that are pinned.
+// The package in a browser.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,6 +11,7 @@ import { Gate } from "seamgate";
 import { placeOf } from "../browser/place.js";
 import { files } from "../browser/serve.mjs";
 import { locate } from "../browser/text.js";
+import { launch } from "./chromium.mjs";
 import { doubling, requests } from "./shared.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
@@ -34,7 +35,7 @@ before(async () => {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${server.address().port}`;
   try {
-    browser = await launch();
+    browser = await launch(profile);
   } catch (error) {
     skip = `no browser runs here: ${error.message.split("\n")[0]}`;
   }
@@ -45,26 +46,6 @@ after(async () => {
   server.close();
   rmSync(profile, { recursive: true, force: true });
 });
-
-async function launch() {
-  const { default: chromium } = await import("@sparticuz/chromium");
-  const { launch } = await import("puppeteer-core");
-  return launch({
-    executablePath: await chromium.executablePath(),
-    headless: "shell",
-    userDataDir: profile,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--font-render-hinting=none",
-    ],
-  });
-}
 
 /** The page, once it has shown its first verdict. What goes wrong in the page goes wrong here. */
 async function open({ width = 1280, fragment = "", isDark = false } = {}) {
@@ -79,7 +60,12 @@ async function open({ width = 1280, fragment = "", isDark = false } = {}) {
   page.on("requestfailed", (request) => errors.push(new Error(`${request.url()} failed`)));
   page.on("console", (message) => message.type() === "error" && errors.push(new Error(message.text())));
   const isPhone = width < 500;
-  await page.setViewport({ width, height: isPhone ? 844 : 1000, isMobile: isPhone, hasTouch: isPhone });
+  await page.setViewport({
+    width,
+    height: isPhone ? 844 : 1000,
+    isMobile: isPhone,
+    hasTouch: isPhone,
+  });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: isDark ? "dark" : "light" }]);
   await page.goto(`${origin}/${fragment}`);
   await page.waitForSelector("body[data-ready]", { timeout: 20_000 }).catch((error) => errors.push(error));
@@ -122,7 +108,11 @@ function marked(page, editor) {
     const found = [];
     for (const node of sheet.childNodes) {
       if (node.nodeName === "MARK") {
-        found.push({ at, text: node.textContent, levels: node.className.split(" ") });
+        found.push({
+          at,
+          text: node.textContent,
+          levels: node.className.split(" "),
+        });
       }
       at += node.textContent.length;
     }
@@ -140,7 +130,13 @@ function chosen(page, selector) {
 
 const counts = JSON.stringify({
   agent: "counts",
-  schema: { type: "object", properties: { count: { type: "integer", minimum: 1 }, name: { type: "string" } } },
+  schema: {
+    type: "object",
+    properties: {
+      count: { type: "integer", minimum: 1 },
+      name: { type: "string" },
+    },
+  },
 });
 
 test("places in a contract, by pointer", () => {
@@ -228,7 +224,11 @@ test("faults in a page, and its deadline", async (context) => {
     await code(() => gate.validate(deep, `${"[".repeat(128)}1${"]".repeat(128)}`));
     await code(() => gate.validate(any, '"\ud800"'));
     await code(() => gate.validate(any, "1"));
-    const workers = await WorkerGate.load({ limits: { fuel: Number.MAX_SAFE_INTEGER }, deadline: 300, workers: 1 });
+    const workers = await WorkerGate.load({
+      limits: { fuel: Number.MAX_SAFE_INTEGER },
+      deadline: 300,
+      workers: 1,
+    });
     const late = code(() => workers.validate(doubling, "{}"));
     await Promise.all([late, code(() => workers.validate(any, "1"))]);
     await workers.close();

@@ -18,6 +18,8 @@ OUTPUTS = EXAMPLES / "outputs"
 # What only one backend has. Components made of text have just what the one for `wasmtime` calls; the library in Rust is
 # held to hostile components by tests of its own.
 wasmtime_only = pytest.mark.skipif(backend != "wasmtime", reason="this is about the backend `wasmtime`")
+# What `cargo xtask runtimes` asks the fallback, too, step by step. Each of its instances compiles its profile.
+asked_elsewhere = pytest.mark.skipif(backend != "native", reason="`cargo xtask runtimes` asks this backend all of it")
 native_only = pytest.mark.skipif(backend != "native", reason="this is about the native backend")
 
 # A contract by which no output is ever judged to the end: it takes 2^40 steps.

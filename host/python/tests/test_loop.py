@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, fault
+from conftest import ROOT, asked_elsewhere, fault
 from test_cases import _compact
 
 import seamgate
@@ -51,6 +51,7 @@ def _made(gate: Gate, case: Path, profile: str) -> Decision | Observation | Surf
     return gate.observe(agent, facts, call, result.read_text()) if result.exists() else gate.permit(agent, facts, call)
 
 
+@asked_elsewhere
 def test_all_cases_of_calls_have_the_same_bytes() -> None:
     compared = 0
     for case in CALLS:

@@ -76,6 +76,22 @@ def test_other_threads_go_on_while_a_call_lasts() -> None:
         assert all(isinstance(call.exception(), SeamgateFault) for call in calls)
 
 
+def test_what_is_left_at_the_end_is_freed_in_silence() -> None:
+    script = """
+import seamgate
+contract = {"agent": "a", "schema": True}
+assert seamgate.validate(contract, "1").success
+gate = seamgate.Gate()
+gate.register(contract)
+warm = gate.instance()
+assert warm.validate("a", "1").report.success
+held = [gate, warm, seamgate]
+held.append(held)
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stderr == ""
+
+
 @wasmtime_only
 def test_the_clock_runs_only_while_it_is_needed(gate: Gate) -> None:
     gate.validate(ANY, "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from conftest import EXAMPLES, OUTPUTS, ROOT, fault, native_only, wasmtime_only
 from jsonschema.validators import validator_for  # type: ignore[import-untyped]
 
 import seamgate
-from seamgate import BackendError, Gate, JournalError, Produced, bake
+from seamgate import BackendError, Gate, JournalError, Produced, RunJournal, bake
 
 GREETER = {"agent": "greeter", "schema": {"required": ["greeting"]}, "retry": {"limit": 2}}
 READER = {"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}
@@ -112,6 +113,44 @@ class TestHarnessStep:
         ]  # fmt: skip
         assert {line["run"] for line in lines} == {1, 2}
         assert lines[-1]["decision"] == "repeated"
+
+    def test_a_run_goes_on_where_it_was_stopped(self, greeter: Gate, tmp_path: Path) -> None:
+        path = tmp_path / "journal.ndjson"
+        outputs: list[str | Exception] = [BAD, RuntimeError("the model is away"), GOOD]
+
+        def produce(feedback: str | None) -> str:
+            given.append(feedback)
+            output = outputs.pop(0)
+            if isinstance(output, Exception):
+                raise output
+            return output
+
+        given: list[str | None] = []
+        journal = RunJournal(path, resume=True, keep_outputs=True, producer="a-model", prompt="Greet.")
+        with pytest.raises(RuntimeError, match="the model is away"):
+            greeter.run("greeter", produce, journal=journal)
+        told = given[-1]
+        assert told is not None
+        outcome = greeter.run("greeter", produce, journal=journal)
+        # Its first attempt is not made again.
+        assert (outcome.stop, outcome.attempts, outcome.data) == ("accepted", 2, {"greeting": "hi"})
+        assert given == [None, told, told]
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [line["message"] for line in lines if line["event"] == "failure"] == ["RuntimeError: the model is away"]
+        assert {line["run"] for line in lines} == {1}
+        assert len(list(tmp_path.iterdir())) > 2
+
+        def asked_again(_: str | None) -> str:
+            raise AssertionError
+
+        # It is over: nobody is asked again.
+        assert greeter.run("greeter", asked_again, journal=journal).report == outcome.report
+        other = dataclasses.replace(journal, prompt="Say hello.")
+        with pytest.raises(JournalError, match="its last run had another standard input"):
+            greeter.run("greeter", asked_again, journal=other)
+        path.write_text("no journal\n")
+        with pytest.raises(JournalError, match="line 1 is not a line of a journal"):
+            greeter.run("greeter", asked_again, journal=path)
 
     def test_a_run_that_fails_has_no_document(self, greeter: Gate) -> None:
         outcome = greeter.run("greeter", lambda _: BAD)

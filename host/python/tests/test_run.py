@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, asked_elsewhere
 
 from seamgate import Gate, SeamgateFault
 
@@ -52,6 +52,7 @@ def _without_prompt(action: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in action.items() if name != "prompt"}
 
 
+@asked_elsewhere
 def test_every_run_leads_to_the_same_states() -> None:
     steps = 0
     for case in RUNS:

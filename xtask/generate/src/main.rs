@@ -46,6 +46,7 @@ fn main() -> Result<()> {
         ("host/cli/src/codes.json", codes::table(&model)?),
         ("host/js/src/types.ts", typescript::types(&model)?),
         ("host/python/src/seamgate/_types.py", python::types(&model)?),
+        ("host/python/src/seamgate/_fault_code.py", python::fault_code(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),
     ];
     let mut stale = Vec::new();

@@ -13,11 +13,10 @@ use super::{
 const TYPES: [&str; 5] = ["report", "contract-info", "warning", "finish", "confidence"];
 
 pub(super) fn types(model: &Model) -> Result<String> {
-    let mut out = String::from("\"\"\"The types of `wit/` as Python has them.\n\n");
-    wrap(super::HEAD, WIDTH).iter().for_each(|line| out.push_str(&format!("{line}\n")));
+    let mut out = head("The types of `wit/` as Python has them.");
     out.push_str(
-        "\"\"\"\n\nfrom __future__ import annotations\n\nimport enum\nfrom dataclasses import dataclass\n\
-         from typing import Any, Literal\n",
+        "import enum\n\nfrom ._records import dataclass\n\n# As in the package's `__init__`.\n\
+         TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from typing import Any\n",
     );
     for definition in model.reachable(&TYPES)? {
         let name = name(&definition.name);
@@ -51,14 +50,27 @@ pub(super) fn types(model: &Model) -> Result<String> {
             }
         }
     }
+    Ok(out)
+}
+
+/// The words for faults: a module of its own, since `typing` takes long to import.
+pub(super) fn fault_code(model: &Model) -> Result<String> {
+    let mut out = head("The words for faults.");
+    out.push_str("from typing import Literal\n");
     if let Kind::Enum(cases) = &model.get("fault-code")?.kind {
-        out.push_str("\n\nFaultCode = Literal[\n");
+        out.push_str("\nFaultCode = Literal[\n");
         for word in cases.iter().map(|case| snake(&case.name)).chain(HOST_FAULTS.map(str::to_owned)) {
             out.push_str(&format!("    \"{word}\",\n"));
         }
         out.push_str("]\n\"\"\"The word for a fault, the same in every language.\"\"\"\n");
     }
     Ok(out)
+}
+
+/// What a generated module begins with.
+fn head(about: &str) -> String {
+    let lines = wrap(super::HEAD, WIDTH).join("\n");
+    format!("\"\"\"{about}\n\n{lines}\n\"\"\"\n\nfrom __future__ import annotations\n\n")
 }
 
 fn member_type(definition: &Definition, member: &str, of: &Type) -> String {

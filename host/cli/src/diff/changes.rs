@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::{Facts, Node, Prover};
+use crate::schema::{ANNOTATIONS, Facts, Node, Prover};
 
 /// Which way a change goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,20 +55,6 @@ const MAX_DEPTH: usize = 64;
 const SCHEMAS: [&str; 5] =
     ["items", "additionalProperties", "additionalItems", "propertyNames", "unevaluatedProperties"];
 
-/// Keywords that say nothing of a value.
-const SILENT: [&str; 10] = [
-    "$schema",
-    "$id",
-    "$comment",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-];
-
 /// Keywords that are read together.
 const GROUPS: [&[&str]; 2] = [&["contains", "minContains", "maxContains"], &["if", "then", "else"]];
 
@@ -94,7 +80,7 @@ pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Ve
     for keyword in keywords {
         let place = format!("{pointer}/{}", escaped(keyword));
         let (was, is) = (before.get(keyword), after.get(keyword));
-        if was == is || SILENT.contains(&keyword.as_str()) {
+        if was == is || ANNOTATIONS.contains(&keyword.as_str()) {
             continue;
         }
         match (keyword.as_str(), was, is) {

@@ -13,6 +13,20 @@ pub(crate) use subset::Prover;
 
 use serde_json::{Map, Value};
 
+/// Keywords that say nothing of a value.
+pub(crate) const ANNOTATIONS: [&str; 10] = [
+    "$schema",
+    "$id",
+    "$comment",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+];
+
 /// The dialects of JSON Schema, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Draft {

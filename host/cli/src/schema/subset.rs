@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Node,
+    ANNOTATIONS, Node,
     decimal::Decimal,
     facts::{Bound, Facts, Types, additional, equal},
 };
@@ -17,21 +17,10 @@ const MAX_DEPTH: usize = 48;
 /// How many alternatives may be taken apart, one in the other.
 const MAX_SPLITS: usize = 3;
 
-/// Keywords that only explain.
-const ANNOTATIONS: [&str; 12] = [
-    "$schema",
-    "$id",
-    "$comment",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-];
+/// Whether a keyword leaves every value as it is: it explains, or holds schemas for references.
+fn is_silent(keyword: &str) -> bool {
+    ANNOTATIONS.contains(&keyword) || matches!(keyword, "$defs" | "definitions")
+}
 
 /// A question that is being answered: it may be met again, deeper in the value.
 struct Open {
@@ -162,7 +151,7 @@ impl Prover {
         let Some(value) = other.get(keyword) else {
             return true;
         };
-        if ANNOTATIONS.contains(&keyword) || keyword.starts_with("x-") {
+        if is_silent(keyword) || keyword.starts_with("x-") {
             return true;
         }
         let no = |types: Types| !facts.types.has(types);
@@ -427,7 +416,7 @@ impl Prover {
     }
 
     fn is_same_keyword(&mut self, one: Node<'_>, other: Node<'_>, keyword: &str) -> bool {
-        if ANNOTATIONS.contains(&keyword) {
+        if is_silent(keyword) {
             return true;
         }
         if one.root.draft != other.root.draft {

@@ -7,7 +7,10 @@ use std::{
     sync::{Arc, RwLock},
 };
 
-use napi::bindgen_prelude::{AsyncTask, Uint8Array};
+use napi::{
+    Env, JsString,
+    bindgen_prelude::{AsyncTask, Uint8Array},
+};
 use napi_derive::napi;
 use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Report, Request, Usage, Verdict, Warning};
 use serde::Serialize;
@@ -95,6 +98,34 @@ impl Judged {
         Judged { json, fuel: usage.fuel as f64, memory: usage.memory as f64, elapsed }
     }
 }
+
+/// A report as JSON text, with fuel, memory, milliseconds, and the length of the document in the text, less than 0 where there is none. By
+/// their places: to name them would take longer.
+pub(crate) type Reported<'env> = (JsString<'env>, f64, f64, f64, f64);
+
+/// A verdict as JavaScript reads it.
+pub(crate) fn report<'env>(env: &'env Env, verdict: Verdict) -> Result<Reported<'env>> {
+    let Verdict { mut report, usage, .. } = verdict;
+    // The document is JSON text already. It is put into its place, and not read again.
+    let document = report.output.take();
+    let mut json = report.to_json();
+    let mut length = -1.0;
+    if let (Some(document), Some(at)) = (document, json.find(NO_OUTPUT)) {
+        let null = at + NO_OUTPUT.len() - "null".len();
+        json.replace_range(null..null + "null".len(), &document);
+        length = document.encode_utf16().count() as f64;
+    }
+    let elapsed = usage.elapsed.as_secs_f64() * 1000.0;
+    let made = match json.is_ascii() {
+        true => env.create_string_latin1(json.as_bytes()),
+        false => env.create_string(&json),
+    };
+    let text = made.map_err(|error| crate::error::usage(error.reason.to_string()))?;
+    Ok((text, usage.fuel as f64, usage.memory as f64, elapsed, length))
+}
+
+/// The place of a document in a report. The texts before it are escaped: its first place is its place.
+const NO_OUTPUT: &str = "\"output\":null";
 
 /// See `Gate` of `host/js/src/gate.ts`.
 #[napi]
@@ -189,17 +220,29 @@ impl NativeGate {
     }
 
     #[napi]
-    pub fn validate(&self, agent: String, output: String, extras: Option<String>) -> Result<Judged> {
-        self.judge(&options::request(&agent, output.as_bytes(), extras.as_deref())?)
+    pub fn validate<'env>(
+        &self,
+        env: &'env Env,
+        agent: String,
+        output: String,
+        extras: Option<String>,
+    ) -> Result<Reported<'env>> {
+        self.judge(env, &options::request(&agent, output.as_bytes(), extras.as_deref())?)
     }
 
     #[napi]
-    pub fn validate_bytes(&self, agent: String, output: Uint8Array, extras: Option<String>) -> Result<Judged> {
-        self.judge(&options::request(&agent, &output, extras.as_deref())?)
+    pub fn validate_bytes<'env>(
+        &self,
+        env: &'env Env,
+        agent: String,
+        output: Uint8Array,
+        extras: Option<String>,
+    ) -> Result<Reported<'env>> {
+        self.judge(env, &options::request(&agent, &output, extras.as_deref())?)
     }
 
-    fn judge(&self, request: &Request) -> Result<Judged> {
-        self.gate().validate(request).map(Judged::of).map_err(fault)
+    fn judge<'env>(&self, env: &'env Env, request: &Request) -> Result<Reported<'env>> {
+        report(env, self.gate().validate(request).map_err(fault)?)
     }
 
     /// Judge by a contract that need not be registered.

@@ -7,14 +7,14 @@ use std::{
     sync::Arc,
 };
 
-use napi::bindgen_prelude::Uint8Array;
+use napi::{Env, bindgen_prelude::Uint8Array};
 use napi_derive::napi;
-use seamgate::{Answer, Fault, Gate, Instance};
+use seamgate::{Answer, Fault, Gate, Instance, Request};
 use self_cell::self_cell;
 
 use crate::{
     error::{Result, fault, usage},
-    gate::{Current, Judged},
+    gate::{Current, Judged, Reported, report},
     options,
 };
 
@@ -83,18 +83,29 @@ impl NativeInstance {
 #[napi]
 impl NativeInstance {
     #[napi]
-    pub fn validate(&self, agent: String, output: String, extras: Option<String>) -> Result<Judged> {
-        self.judge(&agent, output.as_bytes(), extras.as_deref())
+    pub fn validate<'env>(
+        &self,
+        env: &'env Env,
+        agent: String,
+        output: String,
+        extras: Option<String>,
+    ) -> Result<Reported<'env>> {
+        self.judge(env, &options::request(&agent, output.as_bytes(), extras.as_deref())?)
     }
 
     #[napi]
-    pub fn validate_bytes(&self, agent: String, output: Uint8Array, extras: Option<String>) -> Result<Judged> {
-        self.judge(&agent, &output, extras.as_deref())
+    pub fn validate_bytes<'env>(
+        &self,
+        env: &'env Env,
+        agent: String,
+        output: Uint8Array,
+        extras: Option<String>,
+    ) -> Result<Reported<'env>> {
+        self.judge(env, &options::request(&agent, &output, extras.as_deref())?)
     }
 
-    fn judge(&self, agent: &str, output: &[u8], extras: Option<&str>) -> Result<Judged> {
-        let request = options::request(agent, output, extras)?;
-        self.with(|instance| instance.validate(&request)).map(Judged::of)
+    fn judge<'env>(&self, env: &'env Env, request: &Request) -> Result<Reported<'env>> {
+        report(env, self.with(|instance| instance.validate(request))?)
     }
 
     #[napi]

@@ -17,7 +17,7 @@ use self_cell::self_cell;
 use crate::{
     call::{Answer, Beside, LOOK, Lists, Output, answer, apart},
     fault::load,
-    harness::Attempts,
+    harness::{Attempts, Given, failed},
     journal::Run,
     session::Session,
     verdict::Verdict,
@@ -258,10 +258,11 @@ impl Gate {
         lists: Option<Lists>,
         evidence: Option<&str>,
         allow_partial: bool,
+        journal: Option<Given>,
     ) -> PyResult<Attempts> {
         let request = Beside::read(None, lists, evidence)?.empty(agent);
         let gate = self.now();
-        apart(py, || Attempts::begin(gate, &request, allow_partial))
+        py.detach(|| Attempts::begin(gate, &request, allow_partial, journal)).map_err(failed)
     }
 
     /// Start a run in a folder, or in an object that is a journal.

@@ -1,24 +1,26 @@
-//! The harness step: the attempts of one producer, and the verdict on all of them together.
+//! The harness step: the attempts of one producer, their journal, and the verdict on all of them together.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use pyo3::prelude::*;
-use seamgate::{Fault, Finish, Gate, Next, Produced, Request};
+use seamgate::{Finish, Gate, Produced, Report, Request};
+use seamgate_cli::recorded::{Error, Kept, Recorded, Step};
 use self_cell::self_cell;
 
 use crate::{
-    call::{Output, apart},
-    fault::Unfit,
+    call::Output,
+    fault::{JournalFault, Unfit, raised},
     verdict::Verdict,
 };
-
-type Made<'g> = seamgate::Attempts<'g>;
 
 self_cell!(
     struct Begun {
         owner: Arc<Gate>,
         #[not_covariant]
-        dependent: Made,
+        dependent: Recorded,
     }
 );
 
@@ -26,58 +28,80 @@ self_cell!(
 #[pyclass(frozen, module = "seamgate._native")]
 pub(crate) struct Attempts(Mutex<Begun>);
 
+/// Where attempts are written down: a path, whether to resume, whether to keep outputs, the producer, the prompt.
+pub(crate) type Given = (PathBuf, bool, bool, String, String);
+
 impl Attempts {
-    pub(crate) fn begin(gate: Arc<Gate>, request: &Request, allow_partial: bool) -> Result<Self, Fault> {
-        let attempts =
-            Begun::try_new(gate, |gate| gate.attempts(request).map(|attempts| attempts.allow_partial(allow_partial)))?;
-        Ok(Attempts(Mutex::new(attempts)))
+    pub(crate) fn begin(
+        gate: Arc<Gate>,
+        request: &Request,
+        allow_partial: bool,
+        journal: Option<Given>,
+    ) -> Result<Self, Error> {
+        let kept = journal.map(|(path, resume, keep_outputs, producer, prompt)| Kept {
+            path,
+            resume,
+            keep_outputs,
+            producer,
+            prompt,
+        });
+        let begun = Begun::try_new(gate, |gate| Recorded::begin(gate, request, allow_partial, kept.as_ref()))?;
+        Ok(Attempts(Mutex::new(begun)))
     }
 
-    fn with<T>(&self, work: impl for<'g> FnOnce(&mut seamgate::Attempts<'g>) -> T) -> T {
+    /// Work without Python: other threads of it go on.
+    fn apart<T: Send>(
+        &self,
+        py: Python,
+        work: impl for<'g> FnOnce(&mut Recorded<'g>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| self.with(work)).map_err(failed)
+    }
+
+    fn with<T>(&self, work: impl for<'g> FnOnce(&mut Recorded<'g>) -> T) -> T {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).with_dependent_mut(|_, attempts| work(attempts))
+    }
+}
+
+/// Why a run cannot go on, as an exception.
+pub(crate) fn failed(error: Error) -> PyErr {
+    match error {
+        Error::Fault(fault) => raised(&fault),
+        Error::Journal(error) => JournalFault::new_err(("failed", format!("{error:#}"))),
     }
 }
 
 #[pymethods]
 impl Attempts {
-    /// Why to stop, or nothing; and then the feedback on the last output, if there was one.
-    fn next(&self) -> (Option<&'static str>, Option<String>) {
-        match self.with(|attempts| attempts.next()) {
-            Next::Stop(stop) => (Some(stop.as_str()), None),
-            Next::Ask(feedback) => (None, feedback),
-            _ => (None, None),
-        }
+    /// Why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written down.
+    fn next(&self, py: Python) -> PyResult<(Option<&'static str>, Option<String>)> {
+        self.apart(py, |attempts| {
+            Ok(match attempts.step()? {
+                Step::Stop(stop) => (Some(stop.as_str()), None),
+                Step::Ask(feedback) => (None, feedback),
+            })
+        })
     }
 
     /// Judge the next output: the verdict on it alone.
     fn judge(&self, py: Python, output: Output, finish: &str) -> PyResult<Verdict> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
-        apart(py, || {
-            let produced = Produced::from(output.bytes()).finish(finish);
-            self.with(|attempts| attempts.judge(&produced))
-        })
-        .map(Verdict::from)
+        let produced = Produced::from(output.bytes()).finish(finish);
+        self.apart(py, |attempts| attempts.judge(&produced)).map(Verdict::from)
     }
 
-    /// Add the report of an attempt from a record of it.
-    fn replay(&self, py: Python, report: &str) -> PyResult<()> {
-        let report = seamgate::Report::from_json(report);
-        let report = report.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
-        apart(py, || self.with(|attempts| attempts.replay(report)))
+    /// Write down that the producer failed.
+    fn failed(&self, py: Python, message: &str) -> PyResult<()> {
+        self.apart(py, |attempts| attempts.failed(message))
     }
 
     /// The verdict on all attempts together, as JSON text.
     fn report(&self) -> Option<String> {
-        self.with(|attempts| attempts.report().map(seamgate::Report::to_json))
+        self.with(|attempts| attempts.report().map(Report::to_json))
     }
 
     #[getter]
     fn count(&self) -> u32 {
         self.with(|attempts| attempts.count())
-    }
-
-    #[getter]
-    fn contract(&self) -> String {
-        self.with(|attempts| attempts.contract().contract.clone())
     }
 }

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._ask import Accepted, AskResult, Attempt, Messages, Partial, Prompt, Refused, Rejected, Stop, ask, ask_async
     from ._bake import bake
     from ._contracts import read_contract
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
         SurfaceTool,
         ToolResult,
     )
+    from ._fault_code import FaultCode
     from ._faults import BackendError, FileError, JournalError, LoadError, SeamgateError, SeamgateFault
-    from ._gate import Answer, Contract, Evidence, Gate, Instance, Lists, Output, Profile, Request, Seen, Verdict
-    from ._harness import Outcome, Produced
+    from ._gate import Answer, Gate, Instance, Request, Seen, Verdict
+    from ._harness import Outcome, Produced, RunJournal
     from ._limits import Limits, Usage
     from ._loop import Loop
     from ._parser import ContractRegistry, NotParsed, Parsed, ParseResult, ResultParser
@@ -55,7 +57,6 @@ if TYPE_CHECKING:
         ContractInfo,
         Disposition,
         ErrorKind,
-        FaultCode,
         Finish,
         Item,
         LintWarning,
@@ -138,6 +139,7 @@ __all__ = [
     "Request",
     "ResultParser",
     "Run",
+    "RunJournal",
     "SeamgateError",
     "SeamgateFault",
     "Seen",
@@ -169,6 +171,7 @@ __all__ = [
 _MODULES = {
     name: module
     for module, names in {
+        "_aliases": ["Contract", "Evidence", "Lists", "Output", "Profile"],
         "_ask": [
             "Accepted",
             "AskResult",
@@ -205,20 +208,9 @@ _MODULES = {
             "ToolResult",
         ],
         "_faults": ["BackendError", "FileError", "JournalError", "LoadError", "SeamgateError", "SeamgateFault"],
-        "_gate": [
-            "Answer",
-            "Contract",
-            "Evidence",
-            "Gate",
-            "Instance",
-            "Lists",
-            "Output",
-            "Profile",
-            "Request",
-            "Seen",
-            "Verdict",
-        ],
-        "_harness": ["Outcome", "Produced"],
+        "_fault_code": ["FaultCode"],
+        "_gate": ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"],
+        "_harness": ["Outcome", "Produced", "RunJournal"],
         "_limits": ["Limits", "Usage"],
         "_loop": ["Loop"],
         "_parser": ["ContractRegistry", "NotParsed", "ParseResult", "Parsed", "ResultParser"],
@@ -234,7 +226,6 @@ _MODULES = {
             "ContractInfo",
             "Disposition",
             "ErrorKind",
-            "FaultCode",
             "Finish",
             "Item",
             "LintWarning",

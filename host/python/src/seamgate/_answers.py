@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, TypeVar
-
 from . import _json
 from ._faults import SeamgateFault
+from ._records import members
 from ._report import record
 
-T = TypeVar("T")
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 
 def _record(cls: type[T], value: object) -> T:
@@ -27,8 +30,7 @@ def _read(cls: type[T], text: object) -> T:
         value = _json.parse(text)
     except ValueError as error:
         raise SeamgateFault("trap", f"the component failed: invalid answer: {error}") from None
-    keeps_text = any(field.name == "json" for field in dataclasses.fields(cls))  # type: ignore[arg-type]
-    return _record(cls, {**value, "json": text} if keeps_text and isinstance(value, dict) else value)
+    return _record(cls, {**value, "json": text} if "json" in members(cls) and isinstance(value, dict) else value)
 
 
 def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
@@ -38,9 +40,9 @@ def _answer(answer: Any, *kinds: str) -> dict[str, Any]:
             raise ValueError("more than a line")
         if answer.startswith('{"id":null,"report":{') and answer.endswith("}"):
             return {"report": answer[len('{"id":null,"report":') : -1]}
-        members = {name: (value, source) for name, value, source in _json.members(answer)}
-        ((name, (value, source)),) = ((name, of) for name, of in members.items() if name != "id")
-        if name not in (*kinds, "fault") or "id" not in members:
+        given = {name: (value, source) for name, value, source in _json.members(answer)}
+        ((name, (value, source)),) = ((name, of) for name, of in given.items() if name != "id")
+        if name not in (*kinds, "fault") or "id" not in given:
             raise ValueError("no such member")
         if name == "fault":
             return {"fault": {key: value[key] for key in ("fault", "message", "detail")}}

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, Union, overload
 
 from . import _json
+from ._aliases import Contract, Evidence, Lists
 from ._contracts import read_contract
 from ._faults import SeamgateFault
 from ._feedback import feedback
-from ._gate import Contract, Evidence, Gate, Lists
+from ._gate import Gate
 from ._limits import Limits, Usage
 from ._models import Model
 from ._replies import Said, said

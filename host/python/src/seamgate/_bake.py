@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import _backend
+from ._aliases import Contract, Profile
 from ._faults import BackendError
 from ._limits import Limits
-from ._requests import Contract, Profile, _contract_text, _profile_text
+from ._requests import _contract_text, _profile_text
 
 if TYPE_CHECKING:
     from typing import Any

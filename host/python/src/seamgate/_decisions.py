@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
+from ._records import dataclass, field
 from ._types import Span, Violation
 
 

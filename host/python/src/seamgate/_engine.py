@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
 
 from . import _json
 from ._answers import _answer
 from ._faults import LoadError, SeamgateFault
-from ._limits import Limits, Usage
+from ._records import dataclass
 from ._report import Report
-from ._requests import (
-    Contract,
-    Evidence,
-    Lists,
-    Output,
-    Request,
-    _contract_text,
-    _evidence,
-    _lists,
-    _output_text,
-    _request,
-    _size,
-)
-from ._types import ContractInfo, Finish, LintWarning
+from ._requests import _contract_text, _evidence, _lists, _output_text, _request, _size
 from ._verdict import Verdict
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, Protocol
 
+    from ._aliases import Contract, Evidence, Lists, Output
     from ._decisions import ProfileInfo
+    from ._limits import Limits, Usage
+    from ._requests import Request
+    from ._types import ContractInfo, Finish, LintWarning
+else:
+    Protocol = object
 
 # Compiling is outside of all limits: nothing larger is compiled.
 _MOST_BYTES = 32 * 1024 * 1024

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
-from ._report import record
-from ._types import FaultCode, Violation
+    from ._fault_code import FaultCode
+    from ._types import Violation
 
 
 class SeamgateError(Exception):
@@ -34,6 +37,9 @@ class SeamgateFault(SeamgateError):
     @property
     def violations(self) -> tuple[Violation, ...]:
         """What is wrong and where, for faults that concern a document of the caller's."""
+        from ._report import record
+        from ._types import Violation
+
         return tuple(record(Violation, each, "violations") for each in self.detail.get("violations", []))
 
     def __str__(self) -> str:

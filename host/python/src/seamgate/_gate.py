@@ -4,56 +4,37 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import _backend, _json
 from ._answers import _answer, _read, _record
 from ._engine import Registered, RegisteredProfile, Warm
 from ._faults import BackendError, LoadError, SeamgateFault
 from ._limits import Limits
-from ._requests import (
-    Contract,
-    Evidence,
-    Lists,
-    Output,
-    Profile,
-    Request,
-    Seen,
-    _contract_text,
-    _profile_text,
-    _size,
-    _text_of,
-)
-from ._types import ContractInfo, Finish, LintWarning
+from ._requests import Request, Seen, _contract_text, _profile_text, _size, _text_of
+from ._types import ContractInfo, Finish
 from ._verdict import Answer, Verdict
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, TypeVar
+
     from typing_extensions import Unpack
 
+    from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
-    from ._harness import Outcome, Produce, ProduceLater
+    from ._harness import Outcome, Produce, ProduceLater, RunJournal
     from ._loop import Loop
     from ._native_engine import NativeEngine
     from ._report import Report
     from ._runs import Journal, Run
     from ._session import Session
+    from ._types import LintWarning
 
     Made = TypeVar("Made", Decision, Observation, Surface)
 
-__all__ = [
-    "Answer",
-    "Contract",
-    "Evidence",
-    "Gate",
-    "Instance",
-    "Lists",
-    "Output",
-    "Profile",
-    "Request",
-    "Seen",
-    "Verdict",
-]
+__all__ = ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"]
 
 
 class Gate:
@@ -238,7 +219,7 @@ class Gate:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
         allow_partial: bool = False,
-        journal: str | os.PathLike[str] | None = None,
+        journal: RunJournal | str | os.PathLike[str] | None = None,
     ) -> Outcome:
         """Ask a producer until its output is accepted, or there is a reason to stop. Only the native backend does that.
 
@@ -249,10 +230,12 @@ class Gate:
             lists: As for `validate`.
             evidence: As for `validate`.
             allow_partial: Whether the run may end with a partial verdict.
-            journal: A file that gets a line for each attempt and each decision (`schemas/journal.schema.json`).
+            journal: A file that gets a line for each attempt and each decision (`schemas/journal.schema.json`); or a
+                `RunJournal`, which can go on with the last run of its file.
 
         Raises:
             SeamgateFault: There is no verdict. Where a list is missing or the agent is unknown, before the first call.
+            JournalError: The journal cannot be read or written, or its last run is not this one.
             BackendError: This platform has no native backend.
         """
         engine = self._native("the harness step")
@@ -268,7 +251,7 @@ class Gate:
         lists: Lists | None = None,
         evidence: Evidence | None = None,
         allow_partial: bool = False,
-        journal: str | os.PathLike[str] | None = None,
+        journal: RunJournal | str | os.PathLike[str] | None = None,
     ) -> Outcome:
         """The same as `run` for a producer that is awaited. Other tasks go on while an output is judged.
 
@@ -322,7 +305,8 @@ class Gate:
     def _native(self, what: str) -> NativeEngine:
         if _backend.backend != "native":
             raise BackendError(f"the backend `wasmtime` has not {what}: only the native one does, on Linux with x86-64")
-        return cast("NativeEngine", self._engine)
+        engine: NativeEngine = self._engine  # type: ignore[assignment]
+        return engine
 
     def call(self, request_json: str) -> Answer:
         """Answer one request that is JSON text (`schemas/request.schema.json`) in a fresh instance.
@@ -509,6 +493,7 @@ class Instance:
     def __init__(self, gate: Gate, warm: Warm) -> None:
         self._gate = gate
         self._warm = warm
+        self._judge = warm.validate
 
     def __enter__(self) -> Instance:
         return self
@@ -529,7 +514,7 @@ class Instance:
 
         Args and errors are those of `Gate.validate`.
         """
-        return self._warm.validate(contract, output, finish, lists, evidence)
+        return self._judge(contract, output, finish, lists, evidence)
 
     def surface(self, agent: str, facts: str | Facts, listed: str | Mapping[str, Any] | None = None) -> Surface:
         """Say which tools the model may see. A registered profile is compiled once.

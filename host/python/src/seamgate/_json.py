@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, NoReturn
+
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, NoReturn
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -16,6 +20,8 @@ def _refuse(word: str) -> NoReturn:
 
 # `NaN` and `Infinity` are Python's, not JSON's.
 _VALUES = json.JSONDecoder(parse_constant=_refuse)
+# Written in C, and what `decode` calls. Types do not have it.
+_scan: Any = _VALUES.scan_once  # type: ignore[attr-defined]
 # Where only the text is wanted, numbers are not made: Python refuses those of more than 4,300 digits.
 _TEXTS = json.JSONDecoder(parse_constant=_refuse, parse_int=str, parse_float=str)
 
@@ -64,9 +70,15 @@ def parse(source: str) -> Any:
         ValueError: It is none.
     """
     try:
-        return _VALUES.decode(source)
+        # What the component writes has no white space around it.
+        value, end = _scan(source, 0)
+        if end == len(source):
+            return value
+    except StopIteration:
+        pass
     except RecursionError:
         raise ValueError("nests too deep") from None
+    return _VALUES.decode(source)
 
 
 def members(source: str, *, values: bool = True) -> Iterator[tuple[str, Any, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ._defaults import (
     CONTRACT_FUEL,
@@ -15,6 +14,7 @@ from ._defaults import (
     STACK,
     TIMEOUT,
 )
+from ._records import dataclass
 
 
 @dataclass(frozen=True)

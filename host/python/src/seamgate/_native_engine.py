@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-
 from . import _json, _native
 from ._answers import _read, _record
 from ._engine import Engine, Warm
 from ._faults import SeamgateFault
 from ._limits import Limits, Usage
 from ._raising import fault_of, limits_of, raising
-from ._report import Report
-from ._requests import (
-    Contract,
-    Evidence,
-    Lists,
-    Output,
-    Request,
-    _bytes_of,
-    _contract_text,
-    _evidence,
-    _lists,
-)
+from ._requests import _bytes_of, _contract_text, _evidence, _lists
 from ._types import ContractInfo, Finish, LintWarning
 from ._verdict import Verdict, of_native
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ._aliases import Contract, Evidence, Lists, Output
     from ._decisions import ProfileInfo
+    from ._report import Report
+    from ._requests import Request
 
 
 class NativeEngine(Engine):
@@ -138,22 +132,26 @@ class NativeEngine(Engine):
         ]
 
 
+_UNKNOWN = Finish.UNKNOWN
+
+
 class _Once:
     """Each call in a fresh instance."""
 
     def __init__(self, engine: NativeEngine) -> None:
         self._engine = engine
         self.native: Any = engine.native
+        self._validate: Any = self.native.validate
 
     def validate(
         self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
     ) -> Verdict:
-        if finish is Finish.UNKNOWN and lists is None and evidence is None and type(contract) is str:
+        if finish is _UNKNOWN and lists is None and evidence is None and type(contract) is str:
             # What most calls are.
             kind = type(output)
             if kind is str or kind is bytes:
                 try:
-                    return of_native(self.native.validate(contract, output), output)  # type: ignore[arg-type]
+                    return of_native(self._validate(contract, output), output)  # type: ignore[arg-type]
                 except _native.Fault as error:
                     raise fault_of(error) from None
                 except UnicodeEncodeError:
@@ -180,15 +178,16 @@ class _Warm(_Once):
     def __init__(self, engine: NativeEngine) -> None:
         super().__init__(engine)
         self.native = engine.native.instance()
+        self._validate = self.native.validate
 
     def validate(
         self, contract: Contract, output: Output, finish: Finish | str, lists: Lists | None, evidence: Evidence | None
     ) -> Verdict:
-        if finish is Finish.UNKNOWN and lists is None and evidence is None and type(contract) is str:
+        if finish is _UNKNOWN and lists is None and evidence is None and type(contract) is str:
             kind = type(output)
-            if (kind is str or kind is bytes) and not contract.lstrip().startswith("{"):
+            if (kind is str or kind is bytes) and "{" not in contract:
                 try:
-                    return of_native(self.native.validate(contract, output), output)  # type: ignore[arg-type]
+                    return of_native(self._validate(contract, output), output)  # type: ignore[arg-type]
                 except _native.Fault as error:
                     raise fault_of(error) from None
                 except UnicodeEncodeError:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, Union, overload
 
 from . import _json
+from ._aliases import Contract, Evidence, Lists, Output
 from ._feedback import feedback
-from ._gate import Contract, Evidence, Gate, Lists, Output
+from ._gate import Gate
 from ._models import Model
 from ._report import Report
 from ._schemas import Compiled, compiled, contract_of

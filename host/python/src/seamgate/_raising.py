@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 from . import _json
 from ._defaults import STACK
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits
 from ._types import Finish
 
-T = TypeVar("T")
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 
 def fault_of(error: Exception) -> SeamgateFault:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ._gate import Output
+from ._aliases import Output
 from ._types import Finish
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import functools
+import sys
 import types
-import typing
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _json
-from ._types import Disposition, ErrorKind, ReportDocument, Span, Violation
+from ._records import dataclass, field, hints, members
+from ._types import Disposition, ErrorKind, ReportDocument, Span
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import _native
+    from collections.abc import Callable
+    from typing import Any, TypeVar
 
-T = TypeVar("T")
+    from . import _native
+    from ._types import Violation
+
+    T = TypeVar("T")
+    Converter = Callable[[Any, str], Any]
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,11 @@ class Report(ReportDocument):
 
         def __getattr__(self, name: str) -> Any:
             """A member of a report that the native module holds, made when somebody asks for it."""
-            members = self.__dict__
-            handle = members.get("_handle")
+            held = self.__dict__
+            handle = held.get("_handle")
             if handle is None or name not in _LAZY:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            if name == "disposition":
-                value = _DISPOSITIONS[handle.disposition]
-            elif name == "output":
+            if name == "output":
                 text = handle.output
                 value = None if text is None else _json.parse(text)
             elif name == "output_json":
@@ -54,14 +56,14 @@ class Report(ReportDocument):
             elif name == "feedback":
                 value = handle.feedback
             elif name == "raw":
-                value = _raw(members["_output"])
+                value = _raw(held["_output"])
             elif name == "json":
                 value = handle.json()
             else:
                 whole = Report.from_json(self.json).__dict__
-                members.update({member: whole[member] for member in whole if member not in members and member != "raw"})
-                return members[name]
-            members[name] = value
+                held.update({member: whole[member] for member in whole if member not in held and member != "raw"})
+                return held[name]
+            held[name] = value
             return value
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,7 +97,7 @@ class Report(ReportDocument):
     @property
     def success(self) -> bool:
         """Whether the output is accepted as it stands. A partial one is not: somebody should look before its use."""
-        return self.disposition is Disposition.ACCEPTED
+        return self.disposition is _ACCEPTED
 
     def __bool__(self) -> bool:
         return self.success
@@ -130,9 +132,6 @@ def record(cls: type[T], value: object, where: str) -> T:
     return converted
 
 
-Converter = Callable[[Any, str], Any]
-
-
 def _converter(hint: Any) -> Converter:
     """What makes a value of this type from the one that it is in JSON, or raises ValueError."""
     known = _CONVERTERS.get(hint)
@@ -141,17 +140,21 @@ def _converter(hint: Any) -> Converter:
     return known
 
 
-_CONVERTERS: dict[Any, Converter] = {Any: lambda value, where: value}
+# No type is any.
+_CONVERTERS: dict[Any, Converter] = {None: lambda value, where: value}
 
 
 def _make(hint: Any) -> Converter:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin is typing.Literal:
+    origin: Any = getattr(hint, "__origin__", None)
+    arguments: tuple[Any, ...] = getattr(hint, "__args__", ())
+    # A module that has one has imported it.
+    typing = sys.modules.get("typing")
+    if typing is not None and origin is typing.Literal:
         return lambda value, where: _one_of(arguments, value, where)
     if origin is dict:
         inner = _converter(arguments[1])
         return lambda value, where: {name: inner(of, name) for name, of in _of(dict, value, where).items()}
-    if origin in (typing.Union, types.UnionType):
+    if isinstance(hint, types.UnionType) or (typing is not None and origin is typing.Union):
         inner = _converter(arguments[0])
         return lambda value, where: None if value is None else inner(value, where)
     if hint == Span:
@@ -159,10 +162,10 @@ def _make(hint: Any) -> Converter:
     if origin is tuple:
         each = _converter(arguments[0])
         return lambda value, where: tuple(each(item, where) for item in _of(list, value, where))
-    if dataclasses.is_dataclass(hint):
-        hints = typing.get_type_hints(hint)
-        fields = {name: _converter(of) for name, of in hints.items()}
-        required = {of.name for of in dataclasses.fields(hint) if of.default is dataclasses.MISSING}
+    known = members(hint)
+    if known:
+        fields = {name: _converter(of) for name, of in hints(hint).items()}
+        required = {name for name, member in known.items() if member.is_required}
         return lambda value, where: _object(hint, fields, required, value, where)
     if issubclass(hint, enum.Enum):
         return lambda value, where: hint(value)
@@ -196,20 +199,23 @@ def _object(cls: Any, fields: dict[str, Converter], required: set[str], value: A
 @functools.cache
 def _from() -> dict[str, Converter]:
     """What makes each member of a report. Not at import: it takes milliseconds."""
-    return {name: _converter(hint) for name, hint in typing.get_type_hints(ReportDocument).items()}
+    return {name: _converter(hint) for name, hint in hints(ReportDocument).items()}
 
 
-_MEMBERS = [field.name for field in dataclasses.fields(ReportDocument)]
+_MEMBERS = list(members(ReportDocument))
 _LAZY = frozenset([*_MEMBERS, "json", "output_json", "raw"])
+_ACCEPTED = Disposition.ACCEPTED
 _DISPOSITIONS = {word.value: word for word in Disposition}
 
 
 def lazy(handle: _native.Verdict, output: str | bytes) -> Report:
     """A report that the native module holds. Its members are made when somebody asks for them."""
     report = object.__new__(Report)
-    members = report.__dict__
-    members["_handle"] = handle
-    members["_output"] = output
+    held = report.__dict__
+    held["_handle"] = handle
+    held["_output"] = output
+    # Everyone asks for this one.
+    held["disposition"] = _DISPOSITIONS[handle.disposition]
     return report
 
 

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Union
+from collections.abc import Mapping
 
 from . import _json
-from ._contracts import read_contract
 from ._faults import SeamgateFault
-from ._profiles import read_profile
-from ._types import Confidence, FaultCode, Finish
+from ._records import dataclass
+from ._types import Confidence, Finish
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._decisions import Observation
-
-Contract = str | Mapping[str, Any] | os.PathLike[str]
-"""A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""
-
-Profile = str | Mapping[str, Any] | os.PathLike[str]
-"""A profile: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.profile.json`."""
-
-Output = str | bytes | bytearray | memoryview
-"""The raw text that an agent produced, prose and fences included; or its bytes, of which nobody knows whether they are
-UTF-8."""
-
-Lists = Mapping[str, Iterable[str]]
-"""The lists that a contract's `allow` names. One that is missing is a fault, unless its rule is optional."""
+    from ._fault_code import FaultCode
 
 
 @dataclass(frozen=True)
@@ -51,11 +42,6 @@ class Seen:
     confidence: Confidence | str = Confidence.LOW
     complete: bool = False
     limitations: Iterable[str] = ()
-
-
-Evidence = Iterable[Union[Seen, "Observation", Mapping[str, Any]]]
-"""What an agent saw, for claims to cite: as `observe` made it, as `Seen`, or as dicts; at most 1,000 of 4 MiB in
-all."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +110,8 @@ def _observation(observation: Seen | Observation | Mapping[str, Any]) -> dict[st
 
 def _contract_text(contract: Contract) -> str:
     if isinstance(contract, os.PathLike):
+        from ._contracts import read_contract
+
         return read_contract(contract)
     if isinstance(contract, Mapping):
         return _json.text(dict(contract))
@@ -132,6 +120,8 @@ def _contract_text(contract: Contract) -> str:
 
 def _profile_text(profile: Profile) -> str:
     if isinstance(profile, os.PathLike):
+        from ._profiles import read_profile
+
         return read_profile(profile)
     if isinstance(profile, Mapping):
         return _json.written(dict(profile))

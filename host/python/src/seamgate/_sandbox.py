@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import math
 import os
@@ -17,9 +18,9 @@ from wasmtime import Config, Engine, Store, WasmtimeError
 from wasmtime.component import Component, ExportIndex, Instance, Linker
 
 from . import _cache
+from ._fault_code import FaultCode
 from ._faults import LoadError, SeamgateFault
 from ._limits import Limits, Usage
-from ._types import FaultCode
 
 T = TypeVar("T")
 
@@ -61,6 +62,12 @@ class Ticker:
         self._lock = threading.Lock()
         self._calls = 0
         self._thread: threading.Thread | None = None
+        self._ended = False
+
+    def end(self) -> None:
+        """Never count again: the engine is about to be gone."""
+        with self._lock:
+            self._ended = True
 
     def __enter__(self) -> None:
         with self._lock:
@@ -77,7 +84,10 @@ class Ticker:
         idle = 0
         while True:
             time.sleep(_TICK)
-            self._engine.increment_epoch()
+            with self._lock:
+                if self._ended:
+                    return
+                self._engine.increment_epoch()
             idle = 0 if self._calls else idle + 1
             if idle >= _IDLE_TICKS:
                 with self._lock:
@@ -96,6 +106,23 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+# What the runtime holds for this module.
+_HELD: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _held(managed: T) -> T:
+    _HELD.add(managed)
+    return managed
+
+
+@atexit.register
+def _let_go() -> None:
+    """Free what is left while Python is whole. Later, each would print that the function which frees it is gone."""
+    for ticker in list(_TICKERS):
+        ticker.end()
+    for managed in list(_HELD):
+        managed.close()
 
 
 class Stopped(Exception):
@@ -120,11 +147,11 @@ class Sandbox:
         wasm = _builtin() if component is None else component
         digest = hashlib.sha256(wasm).hexdigest()
         self.digest = f"sha256:{digest}"
-        self._engine = Engine(_config(limits))
-        self._component = _compiled(self._engine, wasm, digest, cache)
+        self._engine = _held(Engine(_config(limits)))
+        self._component = _held(_compiled(self._engine, wasm, digest, cache))
         for name in self._component.type.imports(self._engine):
             raise LoadError(f'the component imports "{name}"; a validator imports nothing')
-        self._linker = Linker(self._engine)
+        self._linker = _held(Linker(self._engine))
         self.ticker = Ticker(self._engine)
         self.call = self._export(WIRE, "call")
         self.register = self._export(REGISTRY, "register")
@@ -150,7 +177,10 @@ class Sandbox:
 
     def _find(self, interface: str, function: str) -> ExportIndex | None:
         instance = self._component.get_export_index(interface)
-        return instance and self._component.get_export_index(function, instance)
+        if instance is None:
+            return None
+        found = self._component.get_export_index(function, _held(instance))
+        return None if found is None else _held(found)
 
     def enter(self, memory: int) -> Live:
         """A fresh instance.
@@ -158,7 +188,7 @@ class Sandbox:
         Raises:
             Stopped: It does not start.
         """
-        store = Store(self._engine)
+        store = _held(Store(self._engine))
         # One memory, and what else the built-in component needs.
         store.set_limits(memory_size=memory, table_elements=20_000, instances=8, tables=8, memories=1)
         # Instantiating runs what a component starts with: the built-in one nothing, another whatever it likes.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _json
+from ._aliases import Evidence, Lists
 from ._answers import _record
 from ._raising import raising, unfit_is_a_fault
-from ._requests import Evidence, Lists, _evidence, _lists
+from ._records import dataclass
+from ._requests import _evidence, _lists
 from ._types import Finish, Span
 from ._verdict import Verdict, of_native
 

@@ -6,8 +6,13 @@ Made by `cargo xtask generate` from `wit/` and `xtask/generate/`. Do not edit: r
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
-from typing import Any, Literal
+
+from ._records import dataclass
+
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Span = tuple[int, int]
 """A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`."""
@@ -419,19 +424,3 @@ class LintWarning:
     pointer: str
     level: Level
     span: Span | None
-
-
-FaultCode = Literal[
-    "bad_request",
-    "bad_contract",
-    "bad_profile",
-    "unknown_agent",
-    "sealed",
-    "out_of_fuel",
-    "out_of_memory",
-    "stack_overflow",
-    "timeout",
-    "input_too_large",
-    "trap",
-]
-"""The word for a fault, the same in every language."""

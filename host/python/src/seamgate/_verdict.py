@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
 from ._limits import Usage
+from ._records import dataclass, members
 from ._report import Report, lazy
 
+# As in the package's `__init__`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import _native
 
 
@@ -53,13 +54,16 @@ class Verdict:
             return usage
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: getattr(self, name) for name in members(Verdict)}
+
+
+_new = object.__new__
 
 
 def of_native(handle: _native.Verdict, output: str | bytes) -> Verdict:
     """A verdict whose parts are made when somebody asks for them."""
-    verdict = object.__new__(Verdict)
-    members = verdict.__dict__
-    members["report"] = lazy(handle, output)
-    members["_handle"] = handle
+    verdict = _new(Verdict)
+    held = verdict.__dict__
+    held["report"] = lazy(handle, output)
+    held["_handle"] = handle
     return verdict

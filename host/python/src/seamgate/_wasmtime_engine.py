@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 
 from wasmtime.component import ExportIndex
 
+from ._aliases import Contract, Evidence, Lists, Output
 from ._answers import _read, _record
 from ._decisions import ProfileInfo
 from ._engine import Engine, Warm
 from ._faults import SeamgateFault
 from ._limits import Limits, Usage
-from ._requests import Contract, Evidence, Lists, Output, _bytes_of, _size
+from ._requests import _bytes_of, _size
 from ._sandbox import KERNEL, PROFILES, Live, Sandbox, Stopped
 from ._types import ContractInfo, Finish, LintWarning
 from ._verdict import Verdict

@@ -1,0 +1,70 @@
+//! Keeps the folders of this machine out of what is published.
+
+use std::{
+    fs,
+    io::BufRead,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use crate::run::root;
+
+/// The folders whose names compilers write into what they make, each with a word for it: the sources of packages, and this
+/// repository.
+pub(crate) fn folders() -> Result<[(PathBuf, &'static str); 2]> {
+    let cargo = match std::env::var_os("CARGO_HOME") {
+        Some(cargo) => PathBuf::from(cargo),
+        None => std::env::home_dir().context("the user has no home folder")?.join(".cargo"),
+    };
+    Ok([(cargo.join("registry/src"), "registry"), (root(), "seamgate")])
+}
+
+/// Write machine code of the host without the names of these folders: messages of panics have them.
+///
+/// The compiler would leave them out by a flag, which is one of each crate: Wasmtime would be compiled twice, for those who develop and for
+/// those who publish. So something else of the same length stands in their place: a message knows how long its text is.
+pub(crate) fn write_without(from: &Path, to: &Path) -> Result<()> {
+    let mut code = fs::read(from).with_context(|| from.display().to_string())?;
+    for (folder, word) in folders()? {
+        replace(&mut code, folder.as_os_str().as_encoded_bytes(), word)?;
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(to, code).with_context(|| to.display().to_string())
+}
+
+/// Put a word in the place of a path, wherever it stands.
+fn replace(code: &mut [u8], path: &[u8], word: &str) -> Result<()> {
+    let Some(first) = path.first() else { return Ok(()) };
+    let mut at = 0;
+    // The standard library looks for the byte: this code is not optimised.
+    loop {
+        let skipped = code.get(at..).unwrap_or_default().skip_until(*first)?;
+        if skipped == 0 {
+            return Ok(());
+        }
+        let start = at + skipped - 1;
+        at += skipped;
+        if let Some(found) = code.get_mut(start..start + path.len()).filter(|found| found == &path) {
+            let padded = word.bytes().chain(std::iter::repeat(b'_'));
+            found.iter_mut().zip(padded).for_each(|(byte, by)| *byte = by);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace;
+
+    #[test]
+    fn a_path_is_replaced_wherever_it_stands() {
+        let mut code = b"/a/b/c/x.rs\0/a/b/c//a/b/d /a/b/".to_vec();
+        replace(&mut code, b"/a/b/c", "here").expect("no error");
+        assert_eq!(code, b"here__/x.rs\0here__//a/b/d /a/b/");
+        // A word that is longer is cut.
+        replace(&mut code, b"/a/b", "elsewhere").expect("no error");
+        assert_eq!(code, b"here__/x.rs\0here__/else/d else/");
+    }
+}
