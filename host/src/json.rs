@@ -9,8 +9,6 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use crate::document::Document;
-
 /// A value of ours as JSON. Strings, numbers, lists and records: nothing in them can fail to be written.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
@@ -166,9 +164,9 @@ impl Members {
         &mut self,
         name: &'static str,
         is_there: bool,
-    ) -> Result<Option<Document>, E> {
+    ) -> Result<Option<String>, E> {
         let member = self.0.remove(name).ok_or_else(|| E::missing_field(name))?;
-        Ok(is_there.then(|| member.get().to_owned().into()))
+        Ok(is_there.then(|| member.get().to_owned()))
     }
 }
 

@@ -1120,7 +1120,7 @@ impl<'de> Deserialize<'de> for Report {
             agent: members.take("agent")?,
             schema_id: members.take("schema_id")?,
             contract: members.take("contract")?,
-            output: members.document("output", disposition.emits())?,
+            output: members.document("output", disposition.emits())?.map(Into::into),
             error: members.take("error")?,
             items: members.take("items")?,
             quarantined: members.take("quarantined")?,

@@ -199,7 +199,7 @@ fn host_record(model: &Model, definition: &Definition, name: &str) -> String {
         let take = |member: &super::model::Member<Type>| {
             let field = snake(&member.name);
             match is_document(definition, &member.name) {
-                true => format!("{field}: members.document(\"{field}\", disposition.emits())?,\n"),
+                true => format!("{field}: members.document(\"{field}\", disposition.emits())?.map(Into::into),\n"),
                 false if field == "disposition" => format!("{field},\n"),
                 false => format!("{field}: members.take(\"{field}\")?,\n"),
             }
