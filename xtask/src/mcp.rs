@@ -117,7 +117,8 @@ fn agentdojo() -> Result<()> {
     let programs = python("agentdojo")?;
     let script = Path::new(SOURCES).join("agentdojo/replay.py");
     let mut replay = command(programs.join("python"));
-    replay.arg(script).arg("--seamgate").arg(root().join(SEAMGATE));
+    // It imports its neighbour, and would leave a folder there.
+    replay.arg("-B").arg(script).arg("--seamgate").arg(root().join(SEAMGATE));
     run(replay.args(["--write", PAGE]))
 }
 
