@@ -4,25 +4,41 @@
 //! paid for. Which kind an allocation is need not be known exactly: what outlasts a call in the arena costs room there until
 //! it is given back and nothing else, and where there is no room the heap is taken.
 //!
+//! Of what outlasts a call, a verdict reads little: that is copied to pages of its own (`pages.rs`). A fresh instance then reads
+//! few pages, and an image of its memory is small.
+//!
 //! The arena is what the linker leaves between the data and the end of the memory that an instance begins with
 //! (`.cargo/config.toml`). The system's allocator takes only pages that it adds after that.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
+    arch::wasm32,
     cell::Cell,
     ops::Range,
     ptr,
 };
 
-use super::arena::Arena;
+use super::{arena::Arena, pages::Pages};
 
 #[global_allocator]
-static ALLOCATOR: Allocator = Allocator { arena: Arena::new(), lasting: Cell::new(false) };
+static ALLOCATOR: Allocator = Allocator { arena: Arena::new(), pages: Pages::new(), kind: Cell::new(Kind::Call) };
 
 struct Allocator {
     arena: Arena,
-    /// Whether what is allocated now outlasts the call.
-    lasting: Cell<bool>,
+    pages: Pages,
+    /// What is allocated now.
+    kind: Cell<Kind>,
+}
+
+/// What an allocation is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// For the call.
+    Call,
+    /// It outlasts the call.
+    Lasting,
+    /// The same, and it lies with others that are read with it.
+    Together,
 }
 
 // SAFETY: a module without shared memory has one thread.
@@ -31,9 +47,18 @@ unsafe impl Sync for Allocator {}
 /// Run something whose allocations outlast the call. What it frees is overwritten with zeros: an instance may become a
 /// component, which should not hold what nobody uses.
 pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
-    let before = ALLOCATOR.lasting.replace(true);
+    allocating(Kind::Lasting, run)
+}
+
+/// Run something whose allocations outlast the call, and are read together. What it frees is as with [`lasting`].
+pub(crate) fn together<T>(run: impl FnOnce() -> T) -> T {
+    allocating(Kind::Together, run)
+}
+
+fn allocating<T>(kind: Kind, run: impl FnOnce() -> T) -> T {
+    let before = ALLOCATOR.kind.replace(kind);
     let result = run();
-    ALLOCATOR.lasting.set(before);
+    ALLOCATOR.kind.set(before);
     result
 }
 
@@ -74,6 +99,13 @@ unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: us
 }
 
 impl Allocator {
+    /// Room on a page, if there is enough.
+    fn take_page(&self, layout: Layout) -> Option<*mut u8> {
+        // Where there is no memory, this gives a number that no page has.
+        let at = self.pages.take(layout, || wasm32::memory_grow::<0>(1))?;
+        Some(ptr::with_exposed_provenance_mut(at))
+    }
+
     /// Room in the arena, if there is enough.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         let at = self.arena.take(room(), layout)?;
@@ -82,13 +114,15 @@ impl Allocator {
 }
 
 // SAFETY: memory in the arena is given out by `Arena::take` alone, which gives no byte that is in use, inside `room`. There
-// nothing else is: the linker puts the stack and the data before it, and the system's allocator adds pages after it.
-// Everything outside of it is the system allocator's, which is asked by the same layout each time.
+// nothing else is: the linker puts the stack and the data before it, and the system's allocator adds pages after it. A page of
+// `pages` was added to the memory for it alone, and `Pages::take` gives out each of its bytes once. Everything outside of both is the
+// system allocator's, which is asked by the same layout each time; it looks at no page that it has not added itself.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        match self.lasting.get() {
-            false => self.take(layout),
-            true => None,
+        match self.kind.get() {
+            Kind::Call => self.take(layout),
+            Kind::Lasting => None,
+            Kind::Together => self.take_page(layout),
         }
         // SAFETY: the caller's promise about `layout`.
         .unwrap_or_else(|| unsafe { System.alloc(layout) })
@@ -99,11 +133,14 @@ unsafe impl GlobalAlloc for Allocator {
             self.arena.give_back(pointer.addr(), layout.size());
             return;
         }
-        if self.lasting.get() {
+        if self.kind.get() != Kind::Call {
             // SAFETY: the caller gives back all of it.
             unsafe { ptr::write_bytes(pointer, 0, layout.size()) };
         }
-        // SAFETY: what is not in the arena came from there, by the same layout.
+        if self.pages.holds(pointer.addr()) {
+            return;
+        }
+        // SAFETY: what is neither in the arena nor in a page came from there, by the same layout.
         unsafe { System.dealloc(pointer, layout) };
     }
 
@@ -112,7 +149,7 @@ unsafe impl GlobalAlloc for Allocator {
         if in_arena && self.arena.resize(room(), pointer.addr(), layout.size(), size) {
             return pointer;
         }
-        if !in_arena && !self.lasting.get() {
+        if !in_arena && self.kind.get() == Kind::Call && !self.pages.holds(pointer.addr()) {
             // SAFETY: as for `dealloc`; `size` is the caller's promise.
             return unsafe { System.realloc(pointer, layout, size) };
         }

@@ -17,6 +17,8 @@ mod bindings;
 mod convert;
 mod kernel;
 #[cfg(target_arch = "wasm32")]
+mod pages;
+#[cfg(target_arch = "wasm32")]
 mod random;
 #[cfg(target_arch = "wasm32")]
 mod straight;

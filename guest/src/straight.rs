@@ -1,7 +1,8 @@
 //! The shortest way to a verdict, for a host that calls the core module itself (`host/src/exports/module.rs`).
 //!
 //! What most requests are is an agent and an output, and what most come to is that the output is one valid document. For those,
-//! one text comes in and a few words go out. All other answers are those of the interface, as the canonical ABI gives them.
+//! one text comes in and a few words go out: the host has the document. All other answers are those of the interface, as the
+//! canonical ABI gives them.
 
 use std::{
     alloc::{Layout, alloc},
@@ -18,14 +19,12 @@ use super::{
 };
 
 /// What [`straight_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
-/// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), a `span`, and a document (`string`).
-/// In place of it the number is the address of what the interface's `validate` gives.
-type Answer = [usize; 12];
+/// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), and the `span` of the document. In
+/// place of it the number is the address of what the interface's `validate` gives.
+type Answer = [usize; 10];
 
 thread_local! {
-    static ANSWER: Cell<Answer> = const { Cell::new([0; 12]) };
-    /// The document that it names, until the next call.
-    static DOCUMENT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static ANSWER: Cell<Answer> = const { Cell::new([0; 10]) };
     /// A verdict that is to be given as the interface gives it.
     static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
 }
@@ -33,7 +32,6 @@ thread_local! {
 /// Room for a request of so many bytes, for the next [`straight_validate`]; 0 where there is none.
 #[unsafe(no_mangle)]
 extern "C" fn straight_allocate(length: usize) -> *mut u8 {
-    DOCUMENT.take();
     begin_call();
     match Layout::array::<u8>(length.max(1)) {
         // SAFETY: its size is not zero.
@@ -64,7 +62,7 @@ unsafe extern "C" fn straight_validate(request: *mut u8, agent: usize, length: u
         let request = core::Request { output, finish, ..core::Request::default() };
         let other = REGISTRY.with_borrow(|registry| match registry.verdict(agent, &request) {
             Ok(core::Verdict::Accepted(accepted)) => {
-                accept(accepted);
+                accept(&accepted);
                 None
             }
             Ok(core::Verdict::Report(report)) => Some(Ok(*report)),
@@ -77,22 +75,19 @@ unsafe extern "C" fn straight_validate(request: *mut u8, agent: usize, length: u
                 let (text, list) = (std::ptr::dangling_mut::<u8>(), std::ptr::dangling_mut::<usize>().cast());
                 validate::_export_validate_cabi::<Made>(text, 0, text, 0, 0, list, 0, 0, list, 0, 0, 0)
             };
-            ANSWER.set([1, made.addr(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+            ANSWER.set([1, made.addr(), 0, 0, 0, 0, 0, 0, 0, 0]);
         }
     });
     ANSWER.with(Cell::as_ptr)
 }
 
-fn accept(accepted: core::Accepted) {
-    let core::Accepted { contract, span, output } = accepted;
-    let text = |text: &[u8]| (text.as_ptr().addr(), text.len());
-    let (agent, digest) = (text(contract.agent().as_bytes()), text(contract.digest().as_bytes()));
-    let document = text(&output);
+fn accept(core::Accepted { contract, span, .. }: &core::Accepted) {
+    let text = |text: &str| (text.as_ptr().addr(), text.len());
+    let (agent, digest) = (text(contract.agent()), text(contract.digest()));
     let id = contract.schema_id();
-    let (is_some, id) = (usize::from(id.is_some()), id.map_or((0, 0), |id| text(id.as_bytes())));
+    let (is_some, id) = (usize::from(id.is_some()), id.map_or((0, 0), text));
     let (start, end) = (span.start as usize, span.end as usize);
-    DOCUMENT.set(output);
-    ANSWER.set([0, agent.0, agent.1, is_some, id.0, id.1, digest.0, digest.1, start, end, document.0, document.1]);
+    ANSWER.set([0, agent.0, agent.1, is_some, id.0, id.1, digest.0, digest.1, start, end]);
 }
 
 /// Gives a verdict that was made.

@@ -11,7 +11,7 @@ use super::{
 };
 
 #[cfg(target_arch = "wasm32")]
-pub(crate) use super::allocator::{lasting, one_call};
+pub(crate) use super::allocator::{lasting, one_call, together};
 
 /// Elsewhere the system's allocator does it all.
 #[cfg(not(target_arch = "wasm32"))]
@@ -24,14 +24,24 @@ pub(crate) fn one_call<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn together<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
 /// For what a registry keeps.
 pub(crate) fn keep(run: &mut dyn FnMut()) {
     lasting(run);
 }
 
+/// For what a verdict reads of it.
+fn settle(run: &mut dyn FnMut()) {
+    together(run);
+}
+
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.
-    pub(crate) static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep)) };
+    pub(crate) static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep, settle)) };
 }
 
 impl validate::Guest for Component {

@@ -30,6 +30,6 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let second = judge(r#"[{"issue": "K-2", "severity": "high"}]"#)?;
     let merged = gate.merge(&[first, second], &Request::new("triage", ""))?.report;
-    println!("{}: {}", merged.disposition.as_str(), merged.output.unwrap_or_default());
+    println!("{}: {}", merged.disposition.as_str(), merged.output.as_deref().unwrap_or_default());
     Ok(())
 }

@@ -25,6 +25,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let verdict = session.finish(Finish::Stop)?;
-    println!("{}: {}", verdict.report.disposition.as_str(), verdict.report.output.unwrap_or_default());
+    println!("{}: {}", verdict.report.disposition.as_str(), verdict.report.output.as_deref().unwrap_or_default());
     Ok(())
 }

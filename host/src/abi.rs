@@ -160,9 +160,14 @@ impl Lift for String {
 
 impl Lower for String {
     fn lower(&self, to: &mut impl Room, at: usize) -> Result<()> {
-        let written = text(to, self)?;
-        refer(to, at, written)
+        lower_text(self, to, at)
     }
+}
+
+/// Write a text as a member.
+pub(crate) fn lower_text(value: &str, to: &mut impl Room, at: usize) -> Result<()> {
+    let written = text(to, value)?;
+    refer(to, at, written)
 }
 
 impl<T> Layout for Vec<T> {

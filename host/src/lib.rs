@@ -31,6 +31,7 @@ mod contract;
 mod defaults;
 mod digest;
 mod disk;
+mod document;
 mod engine;
 mod exports;
 mod fault;
@@ -70,6 +71,7 @@ pub use component::{Component, Inspection};
 pub use contract::{ContractSource, contract_files, read_contract, read_contracts};
 pub use digest::digest;
 pub use disk::FileError;
+pub use document::Document;
 pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};

@@ -1,6 +1,7 @@
 //! What is asked of a report beside its members.
 
 use crate::{
+    document::Document,
     json::{is_json, json},
     types::{Disposition, Progress, Report, Violation, Wanted},
 };
@@ -31,7 +32,7 @@ impl Report {
         if self.error.is_some() != (self.disposition == Disposition::Rejected) {
             return Some("expected `error` exactly where `disposition` is rejected");
         }
-        if !self.output.iter().chain(self.items.iter().map(|item| &item.value)).all(|text| is_json(text)) {
+        if !(self.output.iter().all(Document::is_sound) && self.items.iter().all(|item| is_json(&item.value))) {
             return Some("expected each document as one line of JSON");
         }
         None

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use crate::{
     abi,
     bindings::exports::seamgate::validator::{stream, types},
+    document::Document,
     json::{self, Members, UnknownWord, json, list, object},
 };
 
@@ -1055,7 +1056,7 @@ pub struct Report {
     pub contract: String,
     /// The validated document as JSON text without optional white space, numbers with the digits they were written
     /// with. None unless something was accepted.
-    pub output: Option<String>,
+    pub output: Option<Document>,
     /// None unless violations rejected the output.
     pub error: Option<OutputError>,
     /// The items that are valid, where the output is rejected: nothing of worth is lost with it. Empty otherwise.
@@ -1119,7 +1120,7 @@ impl<'de> Deserialize<'de> for Report {
             agent: members.take("agent")?,
             schema_id: members.take("schema_id")?,
             contract: members.take("contract")?,
-            output: members.document("output", disposition.emits())?,
+            output: members.document("output", disposition.emits())?.map(Into::into),
             error: members.take("error")?,
             items: members.take("items")?,
             quarantined: members.take("quarantined")?,
@@ -1141,7 +1142,7 @@ impl From<types::Report> for Report {
             agent: given.agent,
             schema_id: given.schema_id,
             contract: given.contract,
-            output: given.output,
+            output: given.output.map(Into::into),
             error: given.error.map(Into::into),
             items: given.items.into_iter().map(Into::into).collect(),
             quarantined: given.quarantined.into_iter().map(Into::into).collect(),
@@ -1156,7 +1157,7 @@ impl From<types::Report> for Report {
     }
 }
 
-abi::record!(Report { disposition: Disposition, agent: String, schema_id: Option<String>, contract: String, output: Option<String>, error: Option<OutputError>, items: Vec<Item>, quarantined: Vec<Quarantined>, changes: Vec<Change>, candidates: Vec<Candidate>, notes: Vec<String>, review_required: bool, feedback: String, wanted: Wanted, merged: Vec<MergeStep> });
+abi::record!(Report { disposition: Disposition, agent: String, schema_id: Option<String>, contract: String, output: Option<Document>, error: Option<OutputError>, items: Vec<Item>, quarantined: Vec<Quarantined>, changes: Vec<Change>, candidates: Vec<Candidate>, notes: Vec<String>, review_required: bool, feedback: String, wanted: Wanted, merged: Vec<MergeStep> });
 
 /// Why no verdict could be given.
 #[derive(Clone, Copy)]
@@ -1699,7 +1700,7 @@ impl From<Report> for types::Report {
             agent: given.agent,
             schema_id: given.schema_id,
             contract: given.contract,
-            output: given.output,
+            output: given.output.map(Into::into),
             error: given.error.map(Into::into),
             items: given.items.into_iter().map(Into::into).collect(),
             quarantined: given.quarantined.into_iter().map(Into::into).collect(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 
 use crate::{
+    document::Document,
     fault::Fault,
     limits::Usage,
     types::{Disposition, Report},
@@ -32,17 +33,21 @@ pub struct Answer {
 
 impl Verdict {
     /// The verdict that a component gave, logged. The built-in component is trusted to give sound reports. The report of
-    /// another one is checked first, which reads its documents again.
+    /// another one is checked first, which reads its documents again, but for one that is a piece of the output: that is seen when it
+    /// is read.
     pub(crate) fn of(
         is_trusted: bool,
         agent: &str,
         judged: Result<(Box<Report>, Usage), Fault>,
     ) -> Result<Self, Fault> {
-        let sound =
-            |(report, usage): (Box<Report>, Usage)| match (!is_trusted).then(|| report.contradiction()).flatten() {
-                Some(why) => Err(Fault::Trap { message: format!("invalid report: {why}") }),
-                None => Ok((report, usage)),
-            };
+        let sound = |(mut report, usage): (Box<Report>, Usage)| {
+            if is_trusted {
+                report.output.iter_mut().for_each(Document::trust);
+            } else if let Some(why) = report.contradiction() {
+                return Err(Fault::Trap { message: format!("invalid report: {why}") });
+            }
+            Ok((report, usage))
+        };
         match judged.and_then(sound) {
             Ok((report, usage)) => {
                 log(&report, &usage);

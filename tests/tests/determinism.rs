@@ -8,8 +8,9 @@ use std::{
     thread,
 };
 
-use seamgate::{Component, Gate, Limits, Options};
-use seamgate_tests::{Case, cases, fixture::unknown};
+use seamgate::{Component, Gate, Limits, Options, Request};
+use seamgate_core::Contract;
+use seamgate_tests::{Case, Random, cases, fixture::unknown};
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 /// How an engine is set up.
@@ -183,5 +184,109 @@ fn processes_do_not_differ() {
         let told = format!(",\"usage\":{{\"fuel\":{fuel},\"memory\":{memory},\"component\":\"{digest}\"}}}}");
         let expected = answer.json.strip_suffix('}').expect("an object").to_owned() + &told;
         assert!(line == expected || line == answer.json, "{line}\n{expected}");
+    }
+}
+
+/// Documents that are made, for a contract that takes all of them.
+const DOCUMENTS: u64 = 4_000;
+const CONTRACT: &str = r#"{"agent": "a", "schema": true}"#;
+
+/// A document, written as nobody would.
+struct Writer {
+    random: Random,
+    text: String,
+}
+
+impl Writer {
+    fn document(random: Random) -> Self {
+        let mut writer = Writer { random, text: String::new() };
+        writer.value(5);
+        writer
+    }
+
+    fn space(&mut self) {
+        for _ in 0..self.random.below(4).saturating_sub(1) {
+            self.text.push_str(self.random.one(&[" ", "\n", "\r\n", "\t", "            ", "\n        "]));
+        }
+    }
+
+    fn value(&mut self, levels: usize) {
+        self.space();
+        match self.random.below(if levels == 0 { 4 } else { 7 }) {
+            0 => self.text.push_str(self.random.one(&["true", "false", "null"])),
+            1 => self.text.push_str(self.random.one(&["0", "-0", "1.50", "1E+2", "-12e-3", "18446744073709551615"])),
+            2 | 3 => self.string(""),
+            4 => self.list(('[', ']'), |writer, _| writer.value(levels - 1)),
+            _ => self.list(('{', '}'), |writer, index| {
+                writer.space();
+                writer.string(&index.to_string());
+                writer.space();
+                writer.text.push(':');
+                writer.value(levels - 1);
+            }),
+        }
+        self.space();
+    }
+
+    fn list(&mut self, (open, close): (char, char), each: impl Fn(&mut Self, usize)) {
+        self.text.push(open);
+        let count = self.random.below(5);
+        if count == 0 {
+            self.space();
+        }
+        for index in 0..count {
+            if index > 0 {
+                self.text.push(',');
+            }
+            each(self, index);
+        }
+        self.text.push(close);
+    }
+
+    /// A string that begins as no other one beside it does.
+    fn string(&mut self, begins: &str) {
+        const PLAIN: [&str; 8] = ["a", "words of some length", " ", "{}[],:", "é", "日本", "😀", "\u{7f}\u{2028}"];
+        const ESCAPES: [&str; 16] = [
+            "\\\"",
+            "\\\\",
+            "\\/",
+            "\\b",
+            "\\f",
+            "\\n",
+            "\\r",
+            "\\t",
+            "\\u0000",
+            "\\u001F",
+            "\\u0022",
+            "\\u005c",
+            "\\u00e9",
+            "\\ud83d\\uDE00",
+            "\\u2028",
+            "\\uFFFF",
+        ];
+        self.text.push('"');
+        self.text.push_str(begins);
+        for _ in 0..self.random.below(6) {
+            let piece = if self.random.chance(30) { self.random.one(&ESCAPES) } else { self.random.one(&PLAIN) };
+            self.text.push_str(piece);
+        }
+        self.text.push('"');
+    }
+}
+
+/// Where the output is the document and nothing else, the library writes the document from the output.
+#[test]
+fn a_document_is_written_as_the_core_writes_it() {
+    let core = Contract::compile(CONTRACT).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+    let mut gate = Gate::new().expect("a gate");
+    gate.register(CONTRACT).expect("a contract");
+    let mut gate = gate.instance();
+    for seed in 0..DOCUMENTS {
+        let Writer { text, .. } = Writer::document(Random(seed));
+        let request = seamgate_core::Request { output: &text, ..Default::default() };
+        let expected = seamgate_core::validate(&core, &request).unwrap_or_else(|fault| panic!("{}", fault.to_json()));
+        assert!(expected.output.is_some(), "it is not valid: {text}");
+        let report = gate.validate(&Request::new("a", &text)).expect("a verdict").report;
+        assert_eq!(report.to_json(), expected.to_json(), "{text}");
     }
 }

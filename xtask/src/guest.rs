@@ -89,7 +89,7 @@ fn module(package: &str, options: &[&str]) -> Result<String> {
         .args(build)
         .args(options)
         .args(["--target", TARGET, "--target-dir", TARGET_DIR])
-        .args(without_paths()?))?;
+        .args(flags(toolchain.flags())?))?;
     Ok(format!("{TARGET_DIR}/{TARGET}/guest/{}.wasm", package.replace('-', "_")))
 }
 
@@ -98,9 +98,11 @@ pub(crate) fn wit(version: &str, to: &Path) -> Result<()> {
     run(command(COMPONENT).args(["wit", version]).arg(to))
 }
 
-/// Keeps the paths of this machine out of the component: every clone builds the same bytes.
-fn without_paths() -> Result<[String; 2]> {
-    let flags = paths::folders()?.map(|(folder, word)| format!("--remap-path-prefix={}={word}", folder.display()));
+/// Flags for the compiler, with those that keep the paths of this machine out of the component: every clone builds the same bytes.
+fn flags(more: &[&str]) -> Result<[String; 2]> {
+    let paths = paths::folders()?.map(|(folder, word)| format!("--remap-path-prefix={}={word}", folder.display()));
+    let more = more.iter().map(|flag| (*flag).to_owned());
+    let flags: Vec<String> = paths.into_iter().chain(more).collect();
     Ok(["--config".to_owned(), format!("target.{TARGET}.rustflags={flags:?}")])
 }
 

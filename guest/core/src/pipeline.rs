@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
-    parse::{Document, Edit, Kind, NodeId, Span, apply, parse_edited, strict_end},
+    parse::{Document, Edit, Kind, NodeId, Parsed, Span, apply, parse_edited, strict_end},
     place::Place,
     recover::{Malformed, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, repair},
@@ -41,30 +41,35 @@ pub fn validate(contract: &Contract, request: &Request) -> Result<Report, Fault>
 }
 
 /// The same, where a report is not made that says little.
-pub(crate) fn verdict<'c>(contract: &'c Contract, request: &Request) -> Result<Verdict<'c>, Fault> {
+pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
     request.check(contract)?;
     let mut read = match request.invalid_utf8 {
         Some(_) => None,
         None => extract::whole(request.output, contract),
     };
-    match read.as_mut().and_then(|read| accept_whole(contract, request, read)) {
-        Some(accepted) => Ok(Verdict::Accepted(accepted)),
-        None => Ok(Verdict::Report(Box::new(report(contract, request, read)))),
+    let accepts = |read: &mut Read| accepts_whole(contract, request, read);
+    match read.take_if(accepts) {
+        Some(Read { span, parsed: Ok(Parsed { document, .. }), .. }) => {
+            Ok(Verdict::Accepted(Accepted { contract, span, document }))
+        }
+        _ => Ok(Verdict::Report(Box::new(report(contract, request, read)))),
     }
 }
 
-/// Accept an output that is one valid document and nothing else, as most are. Where more is asked of it or to be said, there
-/// is none, and `read` says what was found out.
-fn accept_whole<'c>(contract: &'c Contract, request: &Request, read: &mut Read) -> Option<Accepted<'c>> {
+/// Whether an output is one valid document and nothing else, as most are, and no more is asked of it or to be said. Where it is
+/// not, `read` says what was found out.
+fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> bool {
     let asks_more = !contract.extract().raw_json || request.finish == Finish::Refusal || request.evidence.is_some();
-    let parsed = read.parsed.as_ref().ok()?;
-    let screened = screen::passed(parsed)?;
+    let Some((parsed, screened)) = read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, screen::passed(parsed)?)))
+    else {
+        return false;
+    };
     if asks_more || !contract.is_simple() || contract.is_refusal(&parsed.document) {
-        return None;
+        return false;
     }
     let valid = contract.checker().is_valid(screened);
     read.valid = Some(valid);
-    valid.then(|| Accepted::new(contract, read.span, parsed.document.minified_bytes()))
+    valid
 }
 
 /// The report on an output. `read` is what [`extract::whole`] gives.

@@ -35,6 +35,7 @@ pub struct Registry {
     contracts: BTreeMap<String, Contract>,
     sealed: bool,
     keep: Keep,
+    settle: Keep,
 }
 
 impl Default for Registry {
@@ -45,12 +46,12 @@ impl Default for Registry {
 
 impl Registry {
     pub const fn new() -> Self {
-        Registry::keeping(|run| run())
+        Registry::keeping(|run| run(), |run| run())
     }
 
-    /// With a way to tell an allocator what outlasts a call.
-    pub const fn keeping(keep: Keep) -> Self {
-        Registry { contracts: BTreeMap::new(), sealed: false, keep }
+    /// With ways to tell an allocator what outlasts a call, and which of that is read together.
+    pub const fn keeping(keep: Keep, settle: Keep) -> Self {
+        Registry { contracts: BTreeMap::new(), sealed: false, keep, settle }
     }
 
     /// Compile a contract and keep it. Registering the same one again changes nothing.
@@ -76,7 +77,13 @@ impl Registry {
                 return Err(Fault::new(FaultCode::BadContract, message));
             }
             None => {
-                self.contracts.insert(info.agent.clone(), contract);
+                let mut contract = Some(contract);
+                (self.settle)(&mut || {
+                    if let Some(mut contract) = contract.take() {
+                        contract.settle();
+                        self.contracts.insert(info.agent.clone(), contract);
+                    }
+                });
             }
         }
         Ok(info)
@@ -122,7 +129,7 @@ impl Registry {
     }
 
     /// The same by the contract of an agent whom the request need not name, where a report is not made that says little.
-    pub fn verdict(&self, agent: &str, request: &Request) -> Result<Verdict<'_>, Fault> {
+    pub fn verdict<'v>(&'v self, agent: &str, request: &Request<'v>) -> Result<Verdict<'v>, Fault> {
         verdict(self.find(agent)?, request)
     }
 

@@ -5,6 +5,7 @@ use crate::{
     extract::{Candidates, MAX_KEPT},
     feedback,
     judgement::{Judgement, Outcome},
+    parse::Document,
     request::{Finish, Request},
     text,
     types::{Disposition, JudgedCandidate, OutputError, Report, Source, Span, Wanted},
@@ -14,34 +15,27 @@ use crate::{
 const MAX_RAW_OUTPUT: usize = 4096;
 
 /// A verdict: mostly it is known in few words.
-pub enum Verdict<'c> {
-    Accepted(Accepted<'c>),
+pub enum Verdict<'v> {
+    Accepted(Accepted<'v>),
     Report(Box<Report>),
 }
 
 /// The output is one valid document and nothing else: the report says nothing but this.
-pub struct Accepted<'c> {
-    pub contract: &'c Contract,
+pub struct Accepted<'v> {
+    pub contract: &'v Contract,
     /// Where the document stands.
     pub span: Span,
-    /// The document as JSON text without optional white space, in UTF-8: pieces of the output's text.
-    pub output: Vec<u8>,
-}
-
-impl<'c> Accepted<'c> {
-    pub(crate) fn new(contract: &'c Contract, span: Span, output: Vec<u8>) -> Self {
-        Accepted { contract, span, output }
-    }
+    pub document: Document<'v>,
 }
 
 impl From<Verdict<'_>> for Report {
     fn from(verdict: Verdict<'_>) -> Self {
         match verdict {
             Verdict::Report(report) => *report,
-            Verdict::Accepted(Accepted { contract, span, output }) => {
+            Verdict::Accepted(Accepted { contract, span, document }) => {
                 let candidate = JudgedCandidate { source: Source::Raw, marker: None, span, chosen: true };
                 let report = Report::new(Disposition::Accepted, contract, (vec![candidate], Vec::new()));
-                let output = String::from_utf8(output);
+                let output = String::from_utf8(document.minified_bytes());
                 let output = output.unwrap_or_else(|_| unreachable!("pieces of a text end at characters"));
                 Report { output: Some(output), ..report }
             }

@@ -20,6 +20,9 @@ mod bindings;
 #[path = "../../src/convert.rs"]
 mod convert;
 #[cfg(target_arch = "wasm32")]
+#[path = "../../src/pages.rs"]
+mod pages;
+#[cfg(target_arch = "wasm32")]
 #[path = "../../src/random.rs"]
 mod random;
 #[path = "../../src/validator.rs"]

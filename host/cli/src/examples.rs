@@ -177,7 +177,7 @@ impl Expected {
             violations: some(violations),
             quarantined: some(quarantined),
             changes: some(changes),
-            output: report.output.clone().and_then(|output| RawValue::from_string(output).ok()),
+            output: report.output.clone().and_then(|output| RawValue::from_string(output.into()).ok()),
         }
     }
 

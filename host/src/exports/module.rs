@@ -10,6 +10,7 @@ use wasmtime::{
 
 use crate::{
     abi::{self, Lift, Lower, Reader, Room},
+    document::Document,
     engine::Clock,
     memory::Memory,
     request::Request,
@@ -166,20 +167,27 @@ struct Accepted {
     schema_id: Option<String>,
     contract: String,
     span: Span,
-    output: String,
 }
 
-abi::record!(Accepted { agent: String, schema_id: Option<String>, contract: String, span: Span, output: String });
+abi::record!(Accepted { agent: String, schema_id: Option<String>, contract: String, span: Span });
 
-impl From<Accepted> for Report {
-    fn from(accepted: Accepted) -> Self {
-        let Accepted { agent, schema_id, contract, span, output } = accepted;
-        Report {
+impl Accepted {
+    /// The report on an output of which a piece is the document.
+    ///
+    /// # Errors
+    ///
+    /// There is no such piece.
+    fn report(self, output: &str) -> Result<Report> {
+        let Accepted { agent, schema_id, contract, span } = self;
+        let piece = output.get(span.start as usize..span.end as usize);
+        let piece =
+            piece.ok_or_else(|| Error::msg("the instance gave an invalid value: a span outside of the output"))?;
+        Ok(Report {
             disposition: Disposition::Accepted,
             agent,
             schema_id,
             contract,
-            output: Some(output),
+            output: Some(Document::of(piece)),
             error: None,
             items: Vec::new(),
             quarantined: Vec::new(),
@@ -190,7 +198,7 @@ impl From<Accepted> for Report {
             feedback: String::new(),
             wanted: Wanted::Nothing,
             merged: Vec::new(),
-        }
+        })
     }
 }
 
@@ -295,7 +303,7 @@ impl<'g, 'i> Guest<'g, 'i> {
         let raw = [params.0, params.1, params.2, params.3].map(ValRaw::u32);
         let at = self.number(exports.straight_validate, params, raw)?;
         match self.read::<Result<Accepted, u32>>(at)? {
-            Ok(accepted) => Ok(Ok(Box::new(accepted.into()))),
+            Ok(accepted) => Ok(Ok(Box::new(accepted.report(request.output())?))),
             Err(at) => {
                 let answer = self.read(at)?;
                 self.done(validate, at)?;

@@ -1,5 +1,6 @@
 //! Allocations, other sizes, calls that end -> the arena of `guest/src/allocator.rs`, over a buffer: no two allocations in use
-//! overlap, each keeps what was written, and all of the room is free again once nothing is in use.
+//! overlap, each keeps what was written, and all of the room is free again once nothing is in use. The same allocations on pages:
+//! no two overlap, and each is on a page that was added for them.
 #![no_main]
 
 use std::alloc::Layout;
@@ -8,8 +9,11 @@ use libfuzzer_sys::fuzz_target;
 
 #[path = "../../../guest/src/arena.rs"]
 mod arena;
+#[path = "../../../guest/src/pages.rs"]
+mod pages;
 
 use arena::Arena;
+use pages::{PAGE, Pages};
 
 /// The arena's address and length. Neither is aligned to more than a byte.
 const START: usize = 4097;
@@ -71,7 +75,41 @@ impl Memory {
     }
 }
 
+/// Pages, those that were added, and the end of what was given out last.
+struct Together {
+    pages: Pages,
+    added: Vec<usize>,
+    end: usize,
+}
+
+impl Together {
+    fn take(&mut self, layout: Layout) {
+        // Others add pages, too; after some there are none.
+        let next = self.added.last().map_or(3, |page| page + 1 + layout.size() % 3);
+        let page = if next < 40 { next } else { usize::MAX };
+        let Some(at) = self.pages.take(layout, || {
+            self.added.push(page);
+            page
+        }) else {
+            assert_eq!(self.added.pop_if(|page| *page == usize::MAX), Some(usize::MAX), "there was room");
+            return;
+        };
+        let end = at + layout.size();
+        assert!(self.end <= at, "two allocations overlap");
+        assert!(at.is_multiple_of(layout.align()), "not aligned");
+        assert!(self.added.contains(&(at / PAGE)) && (end - 1) / PAGE == at / PAGE, "outside of a page");
+        assert!(self.pages.holds(at) && self.pages.holds(end - 1), "it is not known");
+        assert!(!self.pages.holds((at / PAGE + 1) * PAGE), "another page is taken for one of them");
+        self.end = end;
+    }
+}
+
 fuzz_target!(|input: &[u8]| {
+    let mut together = Together { pages: Pages::new(), added: Vec::new(), end: 0 };
+    for step in input.chunks_exact(3) {
+        let size = (usize::from(step[1]) << (step[2] & 7)) + 1;
+        let _ = Layout::from_size_align(size, 1 << (step[2] >> 5)).map(|layout| together.take(layout));
+    }
     let mut memory = Memory { arena: Arena::new(), bytes: vec![0; LENGTH], held: Vec::new(), marks: 0 };
     for step in input.chunks_exact(3) {
         let size = usize::from(step[1]) * usize::from(step[2] & 0x1f) + 1;

@@ -94,7 +94,7 @@ pub(super) fn host(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! The types of `wit/` as the library has them.\n//!\n//! {HEAD}\n\nuse std::{fmt, str::FromStr};\n\n\
          use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};\n\n\
-         use crate::{abi, bindings::exports::seamgate::validator::{stream, types}, \
+         use crate::{abi, bindings::exports::seamgate::validator::{stream, types}, document::Document, \
          json::{self, Members, UnknownWord, json, list, object}};\n",
     );
     for definition in model.reachable(&HOST)? {
@@ -154,8 +154,9 @@ fn layout(definition: &Definition, name: &str) -> String {
             format!("\nabi::cases!({name} {{ {} }});\n", variants.join(", "))
         }
         Kind::Record(members) => {
-            let member =
-                |member: &super::model::Member<Type>| format!("{}: {}", snake(&member.name), ty(&member.ty, &pascal));
+            let member = |member: &super::model::Member<Type>| {
+                format!("{}: {}", snake(&member.name), host_ty(definition, member))
+            };
             let members: Vec<String> = members.iter().map(member).collect();
             format!("\nabi::record!({name} {{ {} }});\n", members.join(", "))
         }
@@ -186,7 +187,7 @@ fn host_record(model: &Model, definition: &Definition, name: &str) -> String {
             // One that is left out is not one that is null.
             out.push_str("#[serde(deserialize_with = \"Option::deserialize\")]\n");
         }
-        out.push_str(&format!("pub {}: {},\n", snake(&member.name), ty(&member.ty, &pascal)));
+        out.push_str(&format!("pub {}: {},\n", snake(&member.name), host_ty(definition, member)));
     }
     out.push_str("}\n");
     if is_span {
@@ -198,7 +199,7 @@ fn host_record(model: &Model, definition: &Definition, name: &str) -> String {
         let take = |member: &super::model::Member<Type>| {
             let field = snake(&member.name);
             match is_document(definition, &member.name) {
-                true => format!("{field}: members.document(\"{field}\", disposition.emits())?,\n"),
+                true => format!("{field}: members.document(\"{field}\", disposition.emits())?.map(Into::into),\n"),
                 false if field == "disposition" => format!("{field},\n"),
                 false => format!("{field}: members.take(\"{field}\")?,\n"),
             }
@@ -282,7 +283,9 @@ fn from_bindings(definition: &Definition, name: &str) -> String {
     let from = format!("{}::{name}", definition.interface);
     let body = match &definition.kind {
         Kind::Enum(_) => matched(definition, &from, name, "given"),
-        Kind::Record(_) => literal(definition, name, "given", &|_, text, ty| into(text, ty)),
+        Kind::Record(_) => {
+            literal(definition, name, "given", &|member, text, ty| converted(definition, member, text, ty))
+        }
     };
     format!("\nimpl From<{from}> for {name} {{\nfn from(given: {from}) -> Self {{\n{body}\n}}\n}}\n")
 }
@@ -293,9 +296,24 @@ fn to_bindings(definition: &Definition) -> String {
     let to = format!("{}::{name}", definition.interface);
     let body = match &definition.kind {
         Kind::Enum(_) => matched(definition, &name, &to, "given"),
-        Kind::Record(_) => literal(definition, &to, "given", &|_, text, ty| into(text, ty)),
+        Kind::Record(_) => {
+            literal(definition, &to, "given", &|member, text, ty| converted(definition, member, text, ty))
+        }
     };
     format!("\nimpl From<{name}> for {to} {{\nfn from(given: {name}) -> Self {{\n{body}\n}}\n}}\n")
+}
+
+/// A member's type in the library. One that is a document may be written later.
+fn host_ty(definition: &Definition, member: &super::model::Member<Type>) -> String {
+    match is_optional_document(definition, &member.name, &member.ty) {
+        true => "Option<Document>".to_owned(),
+        false => ty(&member.ty, &pascal),
+    }
+}
+
+/// A member of the library's <-> one of the bindings.
+fn converted(definition: &Definition, member: &str, text: String, ty: &Type) -> String {
+    if is_optional_document(definition, member, ty) { format!("{text}.map(Into::into)") } else { into(text, ty) }
 }
 
 fn into(text: String, ty: &Type) -> String {

@@ -556,11 +556,14 @@ impl<'s> Builder<'s, '_> {
             };
             let mut types = Types::NONE;
             let exact = self.context.until(Draft::Draft4);
-            if !names.iter().all(|name| types.add(name, exact)) {
+            let Some(names) = names.iter().map(|name| types.add(name, exact)).collect::<Option<Vec<_>>>() else {
                 return self.unusable("type");
-            }
+            };
             self.schema.types = types;
-            self.schema.type_names = names.join(" or ");
+            self.schema.type_names = match names[..] {
+                [name] => name.into(),
+                _ => names.join(" or ").into(),
+            };
         }
         if let Some(values) = self.read(keywords::ENUM, Value::as_array)? {
             self.schema.allowed.push(Allowed::new("enum", values.clone()));

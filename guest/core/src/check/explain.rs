@@ -112,7 +112,7 @@ impl<'d> Explainer<'d> {
         match &failure.why {
             BrokenRule::Never => never(),
             BrokenRule::Type => {
-                let (types, is) = (&schema.type_names, document.kind(at).name());
+                let (types, is) = (&*schema.type_names, document.kind(at).name());
                 Words::new(types, ["must be ", types, ", not ", is].concat()).receiving(is)
             }
             BrokenRule::Allowed(number) => allowed(&schema.allowed[*number]),

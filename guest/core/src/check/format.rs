@@ -11,6 +11,7 @@ use referencing::{Draft, Iri, IriRef, Uri, UriRef};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// A format that is asserted.
+#[derive(Clone)]
 pub(super) struct Format {
     pub(super) name: &'static str,
     /// What a text in this format looks like. A form and not an example: who was told a valid text might send that.
@@ -536,7 +537,7 @@ fn uuid(text: &str) -> bool {
 }
 
 /// `contentEncoding` and `contentMediaType`, which drafts 6 and 7 let be asserted.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Content {
     pub(super) encoding: Option<&'static str>,
     pub(super) media_type: Option<&'static str>,

@@ -82,6 +82,13 @@ fn collect(schema: &Value, drafts: &mut Vec<Option<Draft>>) {
     }
 }
 
+/// Whether the dialects that schemas name are those there are, and none is described by a metaschema.
+pub(super) fn all_dialects_known<'v>(schemas: impl Iterator<Item = &'v Value>) -> bool {
+    let mut drafts = Vec::new();
+    schemas.for_each(|schema| collect(schema, &mut drafts));
+    drafts.iter().all(Option::is_some)
+}
+
 /// The validator of a draft's schemas, made once.
 fn metaschema(draft: Draft) -> Option<&'static Checker> {
     static METASCHEMAS: [OnceLock<Checker>; 5] = [const { OnceLock::new() }; 5];

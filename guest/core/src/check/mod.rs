@@ -14,7 +14,7 @@ mod union;
 mod unusable;
 mod value;
 
-use referencing::{Draft, SPECIFICATIONS};
+use referencing::{Draft, Registry, RegistryBuilder, SPECIFICATIONS};
 use serde_json::Value;
 
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
     types::Violation,
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
 };
-use compile::compile;
+use compile::{Unusable, compile};
 use explain::Explainer;
 pub(crate) use pattern::{Patterns, remarks};
 use schema::{ItemSchemas, SchemaId, Schemas};
@@ -139,6 +139,13 @@ impl Checker {
     pub(crate) fn jtd(definition: &SchemaSource) -> Result<Self, Violation> {
         let schema = jtd::Schema::compile(&definition.value)?;
         Ok(Checker(Rules::Jtd(schema, definition.text())))
+    }
+
+    /// Copy what judging reads, for it to lie together.
+    pub(crate) fn settle(&mut self) {
+        if let Rules::JsonSchema(schemas) = &mut self.0 {
+            *schemas = schemas.clone();
+        }
     }
 
     pub(crate) fn is_valid(&self, screened: Screened) -> bool {
@@ -284,20 +291,48 @@ fn build(source: &SchemaSource, here: &Place, resources: &[Resource], dialect: D
         }
     }
     let given = Given { source, here, resources };
-    let prepared = || {
-        // With the metaschemas there are.
-        let mut registry = SPECIFICATIONS.extend(std::iter::empty::<(&str, &Value)>())?.draft(dialect.draft);
-        for (uri, resource) in named {
-            // Told, or else the dialect of the schema around would be taken for its own.
-            registry = match dialect.draft.detect(resource) {
-                Draft::Unknown => registry.add(uri, resource)?,
-                draft => registry.add(uri, draft.create_resource_ref(resource))?,
-            };
+    let sources = [schema].into_iter().chain(resources.iter().map(|(_, resource)| &resource.value));
+    if metaschema::all_dialects_known(sources) {
+        match build_with(Registry::new(), &named, &given, dialect) {
+            // Perhaps it leads to a metaschema.
+            Err((_, Lacks::Reference)) => {}
+            built => return built.map_err(|(violation, _)| violation),
         }
-        registry.prepare()
-    };
-    let registry = prepared().map_err(|error| given.unresolved(&error, None))?;
-    compile(&registry, uri, source, dialect).map_err(|unusable| given.told(unusable, dialect.patterns))
+    }
+    // They take long to read, and few schemas refer to one.
+    let metaschemas = SPECIFICATIONS.extend(std::iter::empty::<(&str, &Value)>());
+    let metaschemas = metaschemas.map_err(|error| given.unresolved(&error, None))?;
+    build_with(metaschemas, &named, &given, dialect).map_err(|(violation, _)| violation)
+}
+
+/// What a schema lacks that cannot be used.
+enum Lacks {
+    /// What it refers to.
+    Reference,
+    Else,
+}
+
+/// Compile the first of some schemas, which may refer to each other and to those that a registry has begun with.
+fn build_with<'s>(
+    begun: RegistryBuilder<'s>,
+    named: &[(&str, &'s Value)],
+    given: &Given,
+    dialect: Dialect,
+) -> Result<Schemas, (Violation, Lacks)> {
+    let registry = named.iter().try_fold(begun.draft(dialect.draft), |registry, (uri, resource)| {
+        // Told, or else the dialect of the schema around would be taken for its own.
+        match dialect.draft.detect(resource) {
+            Draft::Unknown => registry.add(uri, *resource),
+            draft => registry.add(uri, draft.create_resource_ref(resource)),
+        }
+    });
+    let registry = registry.and_then(RegistryBuilder::prepare);
+    let registry = registry.map_err(|error| (given.unresolved(&error, None), Lacks::Reference))?;
+    let uri = named.first().map_or(NO_ID, |(uri, _)| uri);
+    compile(&registry, uri, given.source, dialect).map_err(|unusable| {
+        let lacks = if let Unusable::Reference { .. } = unusable { Lacks::Reference } else { Lacks::Else };
+        (given.told(unusable, dialect.patterns), lacks)
+    })
 }
 
 /// Where what a JSON Pointer names stands in a definition.

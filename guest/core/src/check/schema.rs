@@ -1,6 +1,6 @@
 //! A compiled schema: rules sorted by the kind of value they concern, so that a value meets only its own.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ pub(super) type SchemaId = u32;
 pub(super) const ANY: SchemaId = 0;
 
 /// All schemas that a contract's schema is made of.
+#[derive(Clone)]
 pub(super) struct Schemas {
     pub(super) all: Vec<Schema>,
     /// Of each of those, what is asked first.
@@ -179,11 +180,11 @@ pub(super) struct Location {
     pub(super) pointer: String,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Schema {
     pub(super) types: Types,
     /// The keyword `type` as it is shown: `string or null`.
-    pub(super) type_names: String,
+    pub(super) type_names: Cow<'static, str>,
     /// The schema `false`.
     pub(super) never: bool,
     /// It can come back to itself without going deeper into the value.
@@ -228,16 +229,16 @@ impl Types {
         }
     }
 
-    /// Add a type by its name; false where there is no such type. `written`: as draft 4 has it, `1.0` is no integer.
-    pub(super) fn add(&mut self, name: &str, written: bool) -> bool {
+    /// Add a type by its name, and give that; none where there is no such type. `written`: as draft 4 has it, `1.0` is no
+    /// integer.
+    pub(super) fn add(&mut self, name: &str, written: bool) -> Option<&'static str> {
         let kinds = [Kind::Null, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
-        let bit = match name {
-            "integer" if written => Some(WRITTEN_INTEGER),
-            "integer" => Some(INTEGER),
-            name => kinds.into_iter().find(|kind| kind.name() == name).map(Types::bit),
+        let (bit, name) = match name {
+            "integer" => (if written { WRITTEN_INTEGER } else { INTEGER }, "integer"),
+            name => kinds.into_iter().find(|kind| kind.name() == name).map(|kind| (Types::bit(kind), kind.name()))?,
         };
-        self.0 |= bit.unwrap_or(0);
-        bit.is_some()
+        self.0 |= bit;
+        Some(name)
     }
 
     #[inline]
@@ -252,6 +253,7 @@ impl Types {
 }
 
 /// `enum`, or `const`.
+#[derive(Clone)]
 pub(super) struct Allowed {
     pub(super) keyword: &'static str,
     /// All of them, as the schema has them.
@@ -310,13 +312,14 @@ fn numeric(values: &[Value], (about, at): (About, u32)) -> Numeric<'_> {
     Numeric::known(values[at as usize].as_number().map_or("0", serde_json::Number::as_str), about)
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct NumberRules {
     pub(super) bounds: Vec<Bound>,
     pub(super) multiple_of: Option<(Divisor, String)>,
 }
 
 /// `minimum` and its kind.
+#[derive(Clone)]
 pub(super) struct Bound {
     pub(super) keyword: &'static str,
     /// What stands between the value and the limit: `>=`, `<=`, `>` or `<`.
@@ -351,7 +354,7 @@ impl Default for Sizes {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct StringRules {
     /// In Unicode code points.
     pub(super) length: Sizes,
@@ -360,7 +363,7 @@ pub(super) struct StringRules {
     pub(super) content: Content,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ArrayRules {
     pub(super) length: Sizes,
     pub(super) unique: bool,
@@ -373,6 +376,7 @@ pub(super) struct ArrayRules {
     pub(super) contains: Option<Contains>,
 }
 
+#[derive(Clone)]
 pub(super) struct Contains {
     pub(super) schema: SchemaId,
     /// The schema as text, cut to be shown.
@@ -382,7 +386,7 @@ pub(super) struct Contains {
     pub(super) evaluates: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct ObjectRules {
     pub(super) count: Sizes,
     /// The names that `properties` and `required` name.
@@ -407,6 +411,7 @@ pub(super) struct Member {
 }
 
 /// What holds where a member is there.
+#[derive(Clone)]
 pub(super) struct Dependent {
     pub(super) name: String,
     /// `dependentRequired`, `dependentSchemas` or `dependencies`.
@@ -416,6 +421,7 @@ pub(super) struct Dependent {
 }
 
 /// A schema, or several, for the value at which they stand.
+#[derive(Clone)]
 pub(super) enum Applied {
     Reference(SchemaId),
     All(Vec<SchemaId>),
@@ -538,7 +544,7 @@ impl Schema {
 }
 
 /// A set of strings of the schema's, numbered in order, in which those of a document are looked up.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Names {
     /// By hash, with free places between: above `NUMBER` some bits of the hash, below the number of the name plus one.
     slots: Vec<u32>,

@@ -199,7 +199,7 @@ fn exponent(text: &str) -> i128 {
 }
 
 /// What `multipleOf` asks to divide by.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Divisor {
     /// Its digits as one integer, in parts of 64 bits, the least first; none where that is zero.
     digits: Vec<u64>,

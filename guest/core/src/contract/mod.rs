@@ -154,6 +154,17 @@ pub(crate) struct RequiredKind {
 }
 
 impl Contract {
+    /// Copy what a verdict reads. A contract that was just compiled lies between what compiling left.
+    pub(crate) fn settle(&mut self) {
+        for text in [&mut self.agent, &mut self.version, &mut self.digest].into_iter().chain(&mut self.schema_id) {
+            *text = text.clone();
+        }
+        self.checker.settle();
+        if let Some(schema) = self.items.as_mut().and_then(|items| items.schema.as_mut()) {
+            schema.settle();
+        }
+    }
+
     /// Read, check and compile a contract.
     ///
     /// `text` is one JSON document as `schemas/contract.schema.json` describes it. The fault of one that is not
