@@ -70,6 +70,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let mut waiting = Vec::new();
     let sessions = sessions(&arguments.run);
     match sessions.is_empty() {
+        // Sessions of a gate that have ended.
+        true if has_ended(&arguments.run) => {}
         true => find(&arguments.run, &mut waiting)?,
         false => sessions.iter().try_for_each(|session| find(session, &mut waiting))?,
     }
@@ -165,6 +167,13 @@ fn sessions(folder: &Path) -> Vec<PathBuf> {
     sessions.retain(|session| Plan::is_in(session));
     sessions.sort();
     sessions
+}
+
+/// Whether a folder has journals, or is that of one, and no run that goes on.
+fn has_ended(folder: &Path) -> bool {
+    let has_journal = |folder: &Path| folder.join("journal.ndjson").is_file();
+    let inside = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    !Plan::is_in(folder) && (has_journal(folder) || inside.into_iter().any(|inside| has_journal(&inside)))
 }
 
 /// What a run and its children ask.

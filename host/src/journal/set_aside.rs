@@ -147,7 +147,7 @@ mod tests {
             (format!("[1.0,\"{long}\",{{\"b\":1,\"a\":2,\"a\":3}}]"), true),
             (format!("\"\\\"\\n\\u0001é\u{200b}{long}\""), true),
             // A string that holds JSON stays a string.
-            (json(&format!("[{}]", "1,".repeat(1000))), true),
+            (json(&format!("[{}]", "1,".repeat(MAX_RETURNED))), true),
             // What a tool returns may read like a reference.
             (reference.clone(), true),
             (reference.replace('}', ",\"text\":true}"), true),
