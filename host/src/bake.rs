@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    path::PathBuf,
     pin::pin,
     task::{Context, Poll, Waker},
 };
@@ -13,6 +14,7 @@ use wasmtime::{
 use wasmtime_wizer::{ComponentInstanceState, Wizer};
 
 use crate::{
+    cache::Cache,
     component::Component,
     fault::{BakeError, Fault, LoadError},
     gate::Gate,
@@ -26,7 +28,7 @@ impl Component {
     /// This component with compiled contracts inside. Its instances start with them at no cost, and take no others.
     ///
     /// The `limits` hold for each contract. The same contracts give the same bytes, in any order; a contract that comes
-    /// twice counts once. Baking takes seconds.
+    /// twice counts once. Baking takes seconds for the first time, and less where the user's cache folder has what was compiled then.
     ///
     /// ```no_run
     /// use seamgate::{Component, Gate, Limits, Options, Request};
@@ -57,7 +59,8 @@ impl Component {
         profiles: &[P],
         limits: &Limits,
     ) -> Result<Self, BakeError> {
-        self.snapshot(limits, |instance| {
+        // What is compiled here is the same for all contracts: the second time, its code is there.
+        self.snapshot(limits, Cache::users(), |instance| {
             let mut bytes = 0;
             for (contract, index) in in_order(contracts) {
                 instance.register(contract).map_err(|fault| BakeError::Contract { index, fault })?;
@@ -75,7 +78,7 @@ impl Component {
     /// This component with everything that any contract or profile needs already made, and none of either. The build embeds it.
     #[doc(hidden)]
     pub fn warmed(&self) -> Result<Self, BakeError> {
-        self.snapshot(&Limits::default(), |instance| {
+        self.snapshot(&Limits::default(), None, |instance| {
             for dialect in DIALECTS {
                 let contract = format!("{{\"agent\":\"a\",\"dialect\":\"{dialect}\",\"schema\":{{}}}}");
                 instance.lint(&contract).map_err(LoadError::from)?;
@@ -90,6 +93,7 @@ impl Component {
     fn snapshot(
         &self,
         limits: &Limits,
+        cache: Option<PathBuf>,
         prepare: impl FnOnce(&mut Instance) -> Result<(), BakeError>,
     ) -> Result<Self, BakeError> {
         if self.is_missing() {
@@ -100,7 +104,7 @@ impl Component {
         // The instrumented component has exports that read all state of an instance.
         let (context, readable) = wizer.instrument_component(self.to_bake()).map_err(not_a_component)?;
         let component = Component::from_bytes(readable);
-        let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache: None })?;
+        let gate = Gate::with(Options { component, limits: limits.clone(), slots: 1, cache })?;
         let mut instance = gate.instance();
         instance.begin(0).map_err(LoadError::from)?;
         prepare(&mut instance)?;

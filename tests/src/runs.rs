@@ -285,6 +285,8 @@ pub fn summary(step: &Result<String, String>) -> String {
             kind @ ("ignored" | "left_out" | "settled" | "stop") => format!("{kind}:{}", word(&record["code"])),
             "output" => format!("output:{}", word(&record["kind"])),
             "cut" => format!("cut:{}", word(&record["from"])),
+            "message" if record["document"].is_null() => format!("message:{}", word(&record["permit"])),
+            "message" => format!("message:{}:changed", word(&record["permit"])),
             kind @ ("surface" | "context_request") => kind.to_owned(),
             _ => continue,
         });

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::{
-    conformance, edge, fuzz, generate, guest, hooks, js, package, python, recipes,
+    conformance, edge, fuzz, generate, guest, hooks, js, mcp, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
 };
@@ -17,7 +17,7 @@ struct Part {
 }
 
 /// In the order in which they run. All after `build` need it.
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     Part { name: "format", about: "rustfmt", run: || cargo(["fmt", "--all", "--check"]) },
     Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
     Part { name: "build", about: "the component and the command line", run: guest::build },
@@ -30,6 +30,7 @@ const PARTS: [Part; 16] = [
     Part { name: "js", about: "the npm package", run: js::test },
     Part { name: "recipes", about: "the recipes, with their frameworks", run: recipes::test },
     Part { name: "hooks", about: "the hooks for pre-commit, and the action for GitHub", run: hooks::test },
+    Part { name: "mcp", about: "the gate between real clients and servers", run: mcp::small },
     Part { name: "runtimes", about: "all cases in other runtimes", run: runtimes::runtimes },
     // To build a server takes as long as all of this: `cargo xtask edge` does it.
     Part { name: "edge", about: "the gate over HTTP composes", run: edge::build },

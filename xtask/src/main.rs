@@ -14,6 +14,7 @@ mod hooks;
 mod inside;
 mod install;
 mod js;
+mod mcp;
 mod package;
 mod page;
 mod paths;
@@ -107,6 +108,12 @@ enum Command {
     ///
     /// The first time, it builds the server, `wasmtime serve`. That takes minutes.
     Edge,
+    /// Run `seamgate mcp` between real clients and servers, under load, and against AgentDojo, and rewrite their tables. Installs them.
+    Mcp {
+        /// The part; all of them by default.
+        #[arg(value_parser = PossibleValuesParser::new(mcp::names()))]
+        part: Option<String>,
+    },
     /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite tests/conformance/README.md.
     Conformance,
     /// Compare verdicts and matches with other validators and with V8. Installs them.
@@ -178,6 +185,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Runtimes => runtimes::runtimes()?,
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,
+        Command::Mcp { part } => mcp::mcp(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
         Command::Page => js::page()?,

@@ -51,7 +51,7 @@ pub(crate) fn all() -> Result<()> {
 }
 
 /// How many cases each suite of folders has.
-fn cases() -> Result<[(String, usize); 7]> {
+fn cases() -> Result<[(String, usize); 8]> {
     let in_groups = |suite: &str| -> Result<(String, usize)> {
         let folder = Path::new("tests").join(suite);
         let mut count = 0;
@@ -67,7 +67,18 @@ fn cases() -> Result<[(String, usize); 7]> {
     // Attacks, too, but not all of them can be a request.
     let module = ("module".to_owned(), cases.1);
     let commands = ("cli_cases".to_owned(), entries("tests/cli")?.len());
-    Ok([commands, in_groups("agreement")?, in_groups("calls")?, cases, components, in_groups("hostile")?, module])
+    // Beside their server.
+    let sessions = ("gate".to_owned(), entries("tests/gate")?.len() - 1);
+    Ok([
+        commands,
+        sessions,
+        in_groups("agreement")?,
+        in_groups("calls")?,
+        cases,
+        components,
+        in_groups("hostile")?,
+        module,
+    ])
 }
 
 fn entries(folder: impl AsRef<Path>) -> Result<Vec<String>> {

@@ -1,6 +1,6 @@
 //! What was found in all texts of a result, shown or not.
 
-use seamgate_core::parts::{Document, Kind, Place, count, quote};
+use seamgate_core::parts::{Document, Kind, NodeId, Place, count, quote};
 use serde_json::{Map, Value, json};
 
 use crate::clean::{Found, inspect};
@@ -20,8 +20,18 @@ pub(crate) struct Findings {
 impl Findings {
     /// Look at each string of a document, member names too.
     pub(crate) fn look_at_all(&mut self, document: &Document) {
-        for at in Document::ROOT..document.next(Document::ROOT) {
-            if document.kind(at) == Kind::String {
+        self.look_at_all_but(document, &[]);
+    }
+
+    /// The same, but for strings that no model reads. Their places are in order.
+    pub(crate) fn look_at_all_but(&mut self, document: &Document, unread: &[NodeId]) {
+        self.look_at(document, Document::ROOT, unread);
+    }
+
+    /// The same below one place.
+    pub(crate) fn look_at(&mut self, document: &Document, below: NodeId, unread: &[NodeId]) {
+        for at in below..document.next(below) {
+            if document.kind(at) == Kind::String && unread.binary_search(&at).is_err() {
                 self.add(inspect(document.string(at)).found, || document.place(at));
             }
         }
@@ -43,6 +53,11 @@ impl Findings {
             let listed = found.instructions.into_iter().take(listed);
             self.instructions.extend(listed.map(|one| (one.kind.as_str(), path.clone(), one.start, one.end)));
         }
+    }
+
+    /// Whether there is nothing to change, and nothing to tell.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.found.is_nothing() && self.instructions.is_empty() && self.more == 0
     }
 
     /// What the observation says about it.

@@ -28,6 +28,7 @@ mod project;
 mod registry;
 mod render;
 mod result;
+mod returned;
 mod run;
 mod scope;
 mod surface;

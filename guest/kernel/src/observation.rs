@@ -5,12 +5,12 @@ use seamgate_core::{
     parts::{json, short},
 };
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{clean::clean, cut::Part, facts::Changed};
 
 /// See `schemas/observation.schema.json`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Observation {
     pub(crate) id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -30,6 +30,9 @@ pub(crate) struct Observation {
     pub(crate) confidence: Confidence,
     pub(crate) complete: bool,
     pub(crate) limitations: Vec<&'static str>,
+    /// What is handed on in place of a result of the Model Context Protocol. None: that result, as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) returned: Option<Box<RawValue>>,
     pub(crate) artifact: String,
     pub(crate) bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]

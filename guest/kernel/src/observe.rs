@@ -6,6 +6,8 @@ use seamgate_core::{
     validate,
 };
 
+use serde_json::value::RawValue;
+
 use crate::{
     call::Call,
     clean::{clean, inspect},
@@ -18,6 +20,7 @@ use crate::{
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, ToolResult},
+    returned::{Main, Returned, Shown, refused},
     surface, time,
     tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
 };
@@ -27,6 +30,9 @@ const MAX_PROVENANCE: usize = 256;
 
 /// So many violations of a result are listed, and told to the model.
 const MAX_VIOLATIONS: usize = 10;
+
+/// What is said of a result that says the same itself.
+const SAYS_FAILED: &str = "The tool says that it failed.";
 
 /// Make an observation of what a call returned.
 ///
@@ -64,12 +70,13 @@ pub(crate) fn observe_as(
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
         Body::Text(text) if rule.contract.is_some() && !result.is_error => Some(text),
-        Body::Text(_) | Body::Told(_) | Body::Pieces { .. } => None,
+        Body::Text(_) | Body::Returned(_) | Body::Told(_) | Body::Pieces { .. } => None,
     };
     match (whole, &result.body) {
         (Some(text), _) => read.json(rule, text, &mark),
         (None, Body::Text(text) | Body::Told(text)) => read.text(rule, text, &mark),
         (None, Body::Pieces { head, tail, length, .. }) => read.pieces(rule, head, tail, *length, &mark),
+        (None, Body::Returned(text)) => read.returned(rule, text, &mark),
         (None, Body::Json(_)) => {}
     }
     let mut observation = read.observation(tool, call, facts);
@@ -79,6 +86,9 @@ pub(crate) fn observe_as(
     adjust(&mut observation);
     let remarks = read.remarks(&observation);
     observation.about = observation.about(&remarks);
+    if let Body::Returned(text) = &result.body {
+        observation.returned = read.handed_on(rule, text, &observation.about, &remarks);
+    }
     observation.message = match observation.status {
         INVALID => observation.about.clone(),
         _ => marked(&observation.about, &mark, &observation.text),
@@ -101,6 +111,10 @@ struct Read {
     kinds: Vec<String>,
     sampled: bool,
     partial: bool,
+    /// Its texts and what is structured differ.
+    is_contradictory: bool,
+    /// It has more text than the model reads.
+    is_long: bool,
     /// There is nothing in it: claims of absence can cite it.
     is_empty: bool,
     own_confidence: Option<Confidence>,
@@ -119,14 +133,36 @@ impl Read {
             Err(violations) => return self.invalid(violations),
         };
         self.findings.look_at_all(&document);
-        let report = rule.contract.as_ref().filter(|_| !self.is_error).map(|contract| {
-            let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
-            validate(contract, &request)
-        });
-        match report {
+        match self.report(rule, text) {
             Some(Ok(report)) => self.judged(rule, report, &document, mark),
             Some(Err(fault)) => self.invalid(fault.violations),
             None => self.valid(rule, &document, mark),
+        }
+    }
+
+    /// What the schema says of it, where it is held to one.
+    fn report(&self, rule: &ResultRule, text: &str) -> Option<Result<Report, Fault>> {
+        rule.contract.as_ref().filter(|_| !self.is_error).map(|contract| {
+            let request = Request { agent: "result".to_owned(), output: text, ..Request::default() };
+            validate(contract, &request)
+        })
+    }
+
+    /// A document in which nothing is to be changed. One that does not fit its schema is looked at like any other.
+    fn json_as_it_is(&mut self, rule: &ResultRule, text: String) {
+        let document = match Json::read(&text, &CAPS) {
+            Ok(document) => document,
+            Err(violations) => return self.invalid(violations),
+        };
+        match self.report(rule, &text) {
+            Some(Ok(report)) if report.disposition != Disposition::Accepted => {
+                self.judged(rule, report, &document, "\0")
+            }
+            Some(Err(fault)) => self.invalid(fault.violations),
+            _ => {
+                self.facts_of(rule, &document);
+                self.text = text;
+            }
         }
     }
 
@@ -154,6 +190,12 @@ impl Read {
 
     /// What a valid document says of itself, and what is shown of it.
     fn valid(&mut self, rule: &ResultRule, document: &Json, mark: &str) {
+        self.facts_of(rule, document);
+        (self.text, self.shown) = json_shown(rule, document, mark);
+    }
+
+    /// What a valid document says of itself.
+    fn facts_of(&mut self, rule: &ResultRule, document: &Json) {
         let first = |path: &Option<Path>| {
             let path = path.as_ref()?;
             Path::select(&path.selectors, document, Document::ROOT).first().copied()
@@ -180,17 +222,79 @@ impl Read {
         });
         self.query = rule.query.as_ref().and_then(|template| in_document(template, document));
         self.time_range = rule.time_range.as_ref().and_then(|template| in_document(template, document));
-        (self.text, self.shown) = json_shown(rule, document, mark);
     }
 
-    fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
-        let inspected = inspect(text);
+    /// A result of the Model Context Protocol. Its main part is looked at like any result; all of it is looked through.
+    fn returned(&mut self, rule: &ResultRule, text: &str, mark: &str) {
+        let document = match Json::read(text, &CAPS) {
+            Ok(document) => document,
+            Err(violations) => return self.invalid(violations),
+        };
+        let returned = Returned::new(&document);
+        let is_json = rule.contract.is_some() && !self.is_error;
+        let mut findings = Findings::default();
+        findings.look_at_all_but(&document, &returned.binary);
+        self.is_long = returned.text_bytes() > rule.max_bytes;
+        // What needs no change is not written again: most results are such, and some are large.
+        let is_as_it_is = findings.is_nothing() && !self.is_long && !text.contains(mark);
+        match returned.main(is_json) {
+            Main::Json(main) => {
+                match is_as_it_is && main.len() <= rule.max_bytes && inspect(&main).found.is_nothing() {
+                    true => self.json_as_it_is(rule, main),
+                    false => self.json(rule, &main, mark),
+                }
+            }
+            Main::Text(main) if is_as_it_is => {
+                self.text_facts(rule, &main);
+                self.text = main;
+            }
+            Main::Text(main) => self.text(rule, &main, mark),
+        }
+        self.findings = findings;
+        self.is_contradictory = returned.is_contradictory();
+        let large = returned.large(rule.max_bytes);
+        if self.shown.is_none() && large > 0 {
+            let of = document.member(Document::ROOT, "content").map_or(0, |at| document.count(at));
+            self.shown = Some(Part { unit: "parts", head: (of - large) as u64, tail: 0, of: of as u64 });
+        }
+    }
+
+    /// What is handed on in place of a result of the Model Context Protocol, where that is not the result as it is.
+    fn handed_on(&self, rule: &ResultRule, text: &str, about: &str, remarks: &[String]) -> Option<Box<RawValue>> {
+        if self.is_invalid {
+            return Some(refused(about));
+        }
+        let is_cut = self.shown.is_some_and(|part| part.unit != "parts") || self.invalid_items > 0 || self.is_long;
+        // A failure says so itself, and what is not changed needs no remark.
+        let remarks: Vec<String> =
+            remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| clean(remark).text).collect();
+        if !is_cut && self.shown.is_none() && remarks.is_empty() {
+            return None;
+        }
+        let document = Json::read(text, &CAPS).ok()?;
+        let returned = Returned::new(&document);
+        // A message of the protocol is one line.
+        let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
+        let main = main.map(|main| main.minified());
+        let shown = match is_cut {
+            true => Shown { text: Some(&self.text), structured: main.as_deref(), is_structured_gone: main.is_none() },
+            false => Shown::default(),
+        };
+        Some(returned.handed_on(shown, &remarks, rule.max_bytes))
+    }
+
+    fn text_facts(&mut self, rule: &ResultRule, text: &str) {
         self.is_empty = text.is_empty() && !self.is_error;
         if !self.is_error {
             // Without a schema, any text is valid. What asks for more asks for JSON.
             let supports = rule.supports.iter().filter(|support| support.when.is_none());
             self.kinds = supports.map(|support| support.kind.clone()).collect();
         }
+    }
+
+    fn text(&mut self, rule: &ResultRule, text: &str, mark: &str) {
+        let inspected = inspect(text);
+        self.text_facts(rule, text);
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
         (self.text, self.shown) = text_shown(&inspected, room, mark);
         self.findings.add(inspected.found, Place::root);
@@ -224,6 +328,7 @@ impl Read {
         let is_truncated = self.shown.is_some();
         let partial = self.partial || self.invalid_items > 0 || self.is_unchecked;
         let computed = [
+            ("contradictory", self.is_contradictory),
             ("error", self.is_error),
             ("invalid", self.is_invalid),
             ("invalid_items", self.invalid_items > 0),
@@ -244,7 +349,7 @@ impl Read {
         labels.dedup();
         let confidence = match () {
             () if self.is_invalid || self.is_error || is_stale => Confidence::Low,
-            () if partial || self.sampled || is_truncated || is_undated => Confidence::Medium,
+            () if partial || self.is_contradictory || self.sampled || is_truncated || is_undated => Confidence::Medium,
             () => Confidence::High,
         };
         let (arguments, rule) = (call.document().ok(), &tool.result);
@@ -271,6 +376,7 @@ impl Read {
             confidence: self.own_confidence.map_or(confidence, |own| own.min(confidence)),
             complete: limitations.iter().all(|code| *code == "stale"),
             limitations,
+            returned: None,
             artifact: String::new(),
             bytes: 0,
             shown: self.shown,
@@ -297,7 +403,10 @@ impl Read {
             remarks.push(format!("Showing {shown} of {of} {unit}; whole result: artifact {artifact}"));
         }
         if self.is_error {
-            remarks.push("The tool says that it failed.".to_owned());
+            remarks.push(SAYS_FAILED.to_owned());
+        }
+        if self.is_contradictory {
+            remarks.push("The text of the result and its structured content contradict each other.".to_owned());
         }
         if let Some(first) = self.violations.first() {
             // What is no JSON is told without a piece of it.

@@ -191,7 +191,7 @@ pub(crate) fn texts_of(
     let full = full_name(server, tool);
     let body = match &result.body {
         Body::Json(text) => text.as_str(),
-        Body::Text(_) | Body::Told(_) | Body::Pieces { .. } => "null",
+        Body::Text(_) | Body::Returned(_) | Body::Told(_) | Body::Pieces { .. } => "null",
     };
     let args = LazyCell::new(|| Json::read(arguments, &CAPS).ok());
     let result = LazyCell::new(|| Json::read(body, &CAPS).ok());

@@ -120,6 +120,33 @@ pub(crate) fn cleaned(document: &Document, at: NodeId) -> String {
     shell.text
 }
 
+/// The same, but for strings that stay as they are. Their places are in order.
+pub(crate) fn cleaned_but(document: &Document, at: NodeId, kept: &[NodeId]) -> String {
+    let mut shell = Shell { kept, ..Shell::default() };
+    shell.write(document, at, None, "\0");
+    shell.text
+}
+
+/// The strings of a document that are bytes in Base64, as the Model Context Protocol has them, in order. A text that only
+/// stands in their place is none of them.
+pub(crate) fn binary(document: &Document) -> Vec<NodeId> {
+    let is_base64 = |at: NodeId| {
+        let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+        document.kind(at) == Kind::String && document.string(at).bytes().all(is_digit)
+    };
+    let mut found: Vec<NodeId> = (Document::ROOT..document.next(Document::ROOT))
+        .filter(|&at| document.kind(at) == Kind::Object)
+        .flat_map(|at| {
+            let beside = |name: &str, other: &str| document.member(at, other).and_then(|_| document.member(at, name));
+            [beside("data", "mimeType"), beside("blob", "uri")]
+        })
+        .flatten()
+        .filter(|&at| is_base64(at))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
 fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str) -> Option<(String, Option<Part>)> {
     let mut shell = Shell::default();
     // What stands around the items may be large, too.
@@ -150,13 +177,15 @@ fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str
 
 /// JSON text that is being written, with each string cleaned.
 #[derive(Default)]
-struct Shell {
+struct Shell<'k> {
     text: String,
+    /// Strings that stay as they are, in order.
+    kept: &'k [NodeId],
     /// Where the items of the array belong that was left empty.
     hole: Option<usize>,
 }
 
-impl Shell {
+impl Shell<'_> {
     fn write(&mut self, document: &Document, at: NodeId, hole: Option<NodeId>, mark: &str) {
         match document.kind(at) {
             Kind::Array if hole == Some(at) => {
@@ -186,7 +215,7 @@ impl Shell {
                 }
                 self.text.push('}');
             }
-            Kind::String => self.string(document.string(at), mark),
+            Kind::String if self.kept.binary_search(&at).is_err() => self.string(document.string(at), mark),
             _ => self.text.push_str(document.source(at)),
         }
     }

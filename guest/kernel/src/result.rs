@@ -21,6 +21,8 @@ pub(crate) enum Body {
     /// JSON text without optional white space.
     Json(String),
     Text(String),
+    /// A result of the Model Context Protocol, as JSON text without optional white space.
+    Returned(String),
     /// What is said in place of a result: nothing that the tool returned, so no schema is about it.
     Told(String),
     /// The whole is too large.
@@ -39,10 +41,12 @@ impl ToolResult {
     pub(crate) fn read(json: &str) -> Result<Self, Fault> {
         let document = FORMAT.read(json)?;
         let owned = |name: &str| text(&document, name).map(str::to_owned).unwrap_or_default();
+        let returned = document.member(Document::ROOT, "returned");
         let body = match document.member(Document::ROOT, "result") {
             // Text is text, however it comes.
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
             Some(at) => Body::Json(source(&document, at)),
+            None if returned.is_some() => Body::Returned(returned.map(|at| source(&document, at)).unwrap_or_default()),
             None if document.member(Document::ROOT, "text").is_some() => Body::Text(owned("text")),
             None => Body::Pieces {
                 head: owned("head"),
@@ -51,13 +55,17 @@ impl ToolResult {
                 digest: owned("digest"),
             },
         };
-        Ok(ToolResult { is_error: text(&document, "status") == Some("error"), body })
+        let says_error = |at| document.member(at, "isError").is_some_and(|at| document.kind(at) == Kind::True);
+        let is_error = text(&document, "status") == Some("error") || returned.is_some_and(says_error);
+        Ok(ToolResult { is_error, body })
     }
 
     /// The digest of the whole, and its length in bytes.
     pub(crate) fn artifact(&self) -> (String, u64) {
         match &self.body {
-            Body::Json(text) | Body::Text(text) | Body::Told(text) => (digest(text), text.len() as u64),
+            Body::Json(text) | Body::Text(text) | Body::Returned(text) | Body::Told(text) => {
+                (digest(text), text.len() as u64)
+            }
             Body::Pieces { length, digest, .. } => (digest.clone(), *length),
         }
     }

@@ -9,22 +9,25 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{FileJournal, Journal, Run, read_named};
+use seamgate::{FileJournal, Journal, JournalError, Run, StepError, read_named};
 use serde::Deserialize;
 
 use crate::{
     agent::{
-        Ask, Claims, Event, Lock, MAX_TOKEN, Plan, Profiles, Registered, ignored, is_terminal, now, principal,
-        show_ask, step_error, verify,
+        Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, Registered, ignored, is_terminal, now,
+        principal, show_ask, step_error, verify,
     },
     console::say,
     safe::safe,
     status::Status,
 };
 
+/// So often a decision is sent again because the run has gone on meanwhile.
+const MAX_ATTEMPTS: usize = 100;
+
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The folder of the run
+    /// The folder of the run, or the folder of 'seamgate mcp --journal'
     #[arg(value_name = "DIR")]
     run: PathBuf,
     /// The call to decide about. Default: the only one that waits
@@ -52,6 +55,8 @@ struct Waiting {
     ask: Ask,
     profiles: Rc<Profiles>,
     agent: String,
+    /// Whether its process goes on by itself when it is approved.
+    goes_on: bool,
 }
 
 /// What was decided, and by whom.
@@ -63,7 +68,11 @@ struct Decision {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let mut waiting = Vec::new();
-    find(&arguments.run, &mut waiting)?;
+    let sessions = sessions(&arguments.run);
+    match sessions.is_empty() {
+        true => find(&arguments.run, &mut waiting)?,
+        false => sessions.iter().try_for_each(|session| find(session, &mut waiting))?,
+    }
     let now = now();
     let is_meant = |key: &str| arguments.key.as_deref().is_none_or(|named| named == key);
     waiting.retain(|one| one.ask.expires > now && is_meant(&one.ask.key));
@@ -91,8 +100,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         },
     };
     decide(one, &decision)?;
-    let (word, folder) = (&decision.decision, arguments.run.display());
-    say(&format!("seamgate: {word} by {}; go on with: seamgate agent --resume {folder}", safe(&decision.principal)));
+    let next = match one.goes_on {
+        true => String::new(),
+        false => format!("; go on with: seamgate agent --resume {}", arguments.run.display()),
+    };
+    say(&format!("seamgate: {} by {}{next}", decision.decision, safe(&decision.principal)));
     Ok(Status::Accepted)
 }
 
@@ -143,6 +155,18 @@ fn is_confirmed(question: &str) -> Result<bool> {
     Ok(matches!(line.trim(), "y" | "yes"))
 }
 
+/// The runs in a folder that is no run itself: sessions of a gate that go on, in the order in which they began.
+fn sessions(folder: &Path) -> Vec<PathBuf> {
+    if Plan::is_in(folder) {
+        return Vec::new();
+    }
+    let Ok(inside) = fs::read_dir(folder) else { return Vec::new() };
+    let mut sessions: Vec<PathBuf> = inside.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    sessions.retain(|session| Plan::is_in(session));
+    sessions.sort();
+    sessions
+}
+
 /// What a run and its children ask.
 fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     #[derive(Deserialize)]
@@ -167,6 +191,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
         phase: String,
     }
     let plan = Plan::read(folder)?;
+    let goes_on = matches!(plan.model, ModelPlan::Client);
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
     let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(step_error)?;
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
@@ -184,6 +209,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
                     ask,
                     profiles,
                     agent: agent.clone(),
+                    goes_on,
                 });
             }
         }
@@ -222,7 +248,19 @@ fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> 
     let _lock = Lock::take(&one.folder)?;
     let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(step_error)?;
     let (key, digest, token) = (&one.ask.key, &one.ask.digest, token.as_deref());
-    run.send(&Event::Approval { key, digest, decision, principal, token }.now()?).map_err(step_error)?;
+    let event = Event::Approval { key, digest, decision, principal, token }.now()?;
+    // A gate goes on with its run at the same time.
+    for attempt in 0.. {
+        match run.send(&event) {
+            Err(StepError::Journal(JournalError::Conflict { .. })) if attempt < MAX_ATTEMPTS => {
+                run.catch_up().map_err(step_error)?;
+            }
+            sent => {
+                sent.map_err(step_error)?;
+                break;
+            }
+        }
+    }
     match ignored(&run) {
         Some(record) => bail!("the run did not take it: {}", safe(record)),
         None => Ok(()),

@@ -26,8 +26,10 @@ mod lint;
 mod lists;
 mod manual;
 mod mcp;
+mod mcp_client;
 mod mistakes;
 mod ndjson;
+mod outbox;
 mod picture;
 mod private;
 mod process;
@@ -67,6 +69,9 @@ enum Command {
     /// Run an agent that cannot exceed its profile: what it may do, read and claim
     #[command(after_long_help = agent::HELP)]
     Agent(agent::Arguments),
+    /// Stand between an MCP client and its server: the tools of a profile, judged, approved and journalled
+    #[command(after_long_help = mcp::HELP)]
+    Mcp(mcp::Arguments),
     /// Decide about a call that waits for approval
     Approve(approve::Arguments),
     /// Find likely mistakes in contracts and profiles
@@ -148,6 +153,7 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Check(arguments) => check::run(arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Approve(arguments) => approve::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Explain(arguments) => codes::run(&arguments),

@@ -8,7 +8,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsString,
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, PoisonError,
@@ -23,6 +23,7 @@ pub(crate) use os::Signals;
 use crate::{
     confine::{Paths, confine},
     console::say,
+    outbox::Outbox,
     safe::safe,
 };
 
@@ -115,14 +116,23 @@ pub(crate) enum Ended {
     Interrupted(i32),
 }
 
+/// What a program gets of our own environment.
+#[derive(Clone, Copy)]
+pub(crate) enum Inherited<'a> {
+    /// All but these variables.
+    But(&'a [String]),
+    /// These variables, and no others.
+    Only(&'a [String]),
+}
+
 /// A program that runs beside us.
 pub(crate) struct Program<'a> {
     /// The program and its arguments. Not empty.
     pub(crate) command: &'a [String],
     /// Variables that are added to our own environment for it.
     pub(crate) environment: &'a BTreeMap<String, String>,
-    /// Variables of our own environment that it does not get.
-    pub(crate) without: &'a [String],
+    /// What it gets of our own environment.
+    pub(crate) inherited: Inherited<'a>,
     /// Where it runs.
     pub(crate) folder: &'a Path,
     /// What begins each line of its standard error.
@@ -144,84 +154,137 @@ pub(crate) struct Service {
     child: Mutex<Option<Child>>,
     /// Keeps the thread that started it: Linux kills the program with it.
     _keeper: Sender<()>,
-    /// Lines to write. `None` once it is dropped, which ends the program's input.
-    lines: Option<Sender<String>>,
+    /// What it reads.
+    input: Arc<Outbox>,
 }
 
 /// The longest line of a service, in bytes. A service that writes a longer one has ended.
-const MAX_LINE: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_LINE: u64 = 64 * 1024 * 1024;
+
+/// What a service, or a client, wrote.
+pub(crate) enum Wrote {
+    /// A line, without its end.
+    Line(String),
+    /// A line that is not UTF-8: its beginning, as far as it can be shown.
+    NotText(String),
+    /// Its last line, which has no end.
+    Unended(String),
+    /// More than a line may have. Nothing follows.
+    TooLong,
+    /// Nothing follows.
+    End,
+}
+
+/// Read lines until `take` says that they are enough, or there are no more.
+pub(crate) fn read_lines(input: impl Read, mut take: impl FnMut(Wrote) -> bool) {
+    let mut input = BufReader::with_capacity(64 * 1024, input);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut line);
+        let is_whole = line.ends_with(b"\n");
+        let wrote = match read {
+            Ok(length) if length as u64 == MAX_LINE && !is_whole => {
+                take(Wrote::TooLong);
+                Wrote::End
+            }
+            Ok(length) if length > 0 => {
+                while line.last().is_some_and(|last| matches!(last, b'\n' | b'\r')) {
+                    line.pop();
+                }
+                match String::from_utf8(line) {
+                    Ok(line) if is_whole => Wrote::Line(line),
+                    Ok(line) => Wrote::Unended(line),
+                    Err(error) => {
+                        let bytes = error.as_bytes();
+                        Wrote::NotText(String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned())
+                    }
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            _ => Wrote::End,
+        };
+        let is_end = matches!(wrote, Wrote::End);
+        if !take(wrote) || is_end {
+            return;
+        }
+    }
+}
 
 impl Service {
-    /// Start a program. `take` gets each line that it writes, and `None` at its end. What comes in by `answers` is written to it,
-    /// too.
-    pub(crate) fn start(
-        program: &Program,
-        answers: Receiver<String>,
-        mut take: impl FnMut(Option<String>) + Send + 'static,
-    ) -> io::Result<Self> {
+    /// Start a program. `take` gets what it writes, and [`Wrote::End`] at its end. It gives whether it takes more.
+    pub(crate) fn start(program: &Program, take: impl FnMut(Wrote) -> bool + Send + 'static) -> io::Result<Self> {
         let Some((name, arguments)) = program.command.split_first() else {
             return Err(ErrorKind::InvalidInput.into());
         };
         let mut command = Command::new(name);
+        if let Inherited::Only(names) = program.inherited {
+            // Its path is ours, whatever it gets.
+            command = Command::new(found(name).unwrap_or_else(|| name.into()));
+            let own = names.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+            command.env_clear().envs(own);
+        }
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.current_dir(program.folder);
-        for name in program.without {
-            command.env_remove(name);
+        if let Inherited::But(names) = program.inherited {
+            for name in names {
+                command.env_remove(name);
+            }
         }
         command.envs(program.environment);
         os::prepare(&mut command);
         let (keeper, mut child) = spawn_on_own_thread(command, program.paths.cloned())?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (lines, written) = mpsc::channel::<String>();
+        let input = match stdin {
+            Some(stdin) => Outbox::start(stdin),
+            None => Outbox::start(io::sink()),
+        };
         // From here on, dropping the service ends the child.
-        let service = Service { child: Mutex::new(Some(child)), _keeper: keeper, lines: Some(lines.clone()) };
+        let child = Mutex::new(Some(child));
+        let service = Service { child, _keeper: keeper, input: input.unwrap_or_default() };
         tell_errors(stderr, program.told_as)?;
-        if let Some(mut stdin) = stdin {
-            spawn(move || {
-                for line in written {
-                    if stdin.write_all(format!("{line}\n").as_bytes()).and_then(|()| stdin.flush()).is_err() {
-                        return;
-                    }
-                }
-            })?;
-        }
-        spawn(move || drop(answers.into_iter().try_for_each(|answer| lines.send(answer))))?;
         if let Some(stdout) = stdout {
-            spawn(move || {
-                let mut input = BufReader::new(stdout);
-                loop {
-                    let mut line = Vec::new();
-                    match (&mut input).take(MAX_LINE).read_until(b'\n', &mut line) {
-                        Ok(length) if length > 0 && line.ends_with(b"\n") => {
-                            take(Some(String::from_utf8_lossy(&line).into_owned()));
-                        }
-                        _ => return take(None),
-                    }
-                }
-            })?;
+            spawn(move || read_lines(stdout, take))?;
         }
         Ok(service)
     }
 
     /// End the program and its group.
     pub(crate) fn end(&self) {
+        self.end_after(GRACE);
+    }
+
+    /// The same, when it has had so long to end by itself after SIGTERM.
+    pub(crate) fn end_after(&self, grace: Duration) {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(mut child) = child.take() else { return };
+        self.input.close();
         let start = Instant::now();
         os::terminate(&child);
-        while start.elapsed() < GRACE && !os::has_exited(&mut child) {
+        while start.elapsed() < grace && !os::has_exited(&mut child) {
             thread::sleep(Duration::from_millis(5));
         }
         os::kill(&mut child);
         let _ = child.wait();
     }
 
-    /// Write a line. It is lost if the program has ended.
-    pub(crate) fn write(&self, line: String) {
-        if let Some(lines) = &self.lines {
-            let _ = lines.send(line);
-        }
+    /// What it reads. Who closes it ends the program's input.
+    pub(crate) fn input(&self) -> &Arc<Outbox> {
+        &self.input
     }
+
+    /// Write a line. It is lost if the program has ended, or reads nothing.
+    pub(crate) fn write(&self, line: String) {
+        let _ = self.input.push(line);
+    }
+}
+
+/// A program by its name alone, where our path has it.
+fn found(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return None;
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// Start a program on a thread of its own, which lives until what comes with the child is dropped.
@@ -240,7 +303,6 @@ fn spawn_on_own_thread(mut command: Command, paths: Option<Paths>) -> io::Result
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.lines = None;
         self.end();
     }
 }

@@ -39,7 +39,7 @@ export type { Begin, Loop, LoopOptions } from "./loop.js";
 export { type JsonSchema, type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
-export { type Action, Run } from "./run.js";
+export { type Action, type Journal, Run } from "./run.js";
 export { Session } from "./session.js";
 export type { StandardSchema } from "./standard.js";
 export type {

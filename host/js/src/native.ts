@@ -67,6 +67,9 @@ interface AddonRun {
   readonly wakeAt: number | null;
 }
 
+/** The folder of a journal; or what answers the calls of its methods, whose arguments are texts, by texts. */
+export type AddonJournal = string | ((method: string, texts: readonly string[]) => string[]);
+
 interface AddonGate extends AddonJudge {
   readonly digest: string;
   inspect(): string;
@@ -87,8 +90,8 @@ interface AddonGate extends AddonJudge {
     allowPartial: boolean,
     journal?: Required<RunJournal>,
   ): AddonAttempts;
-  startRun(folder: string, agent: string, started: string): { readonly actions: string[]; run(): AddonRun };
-  openRun(folder: string): AddonRun;
+  startRun(journal: AddonJournal, agent: string, started: string): { readonly actions: string[]; run(): AddonRun };
+  openRun(journal: AddonJournal): AddonRun;
   registerLater(contract: string): Promise<string>;
   describeLater(agent: string): Promise<string>;
   lintLater(contract: string): Promise<string>;
@@ -242,14 +245,14 @@ export class NativeEngine implements Engine {
   }
 
   /** @internal */
-  startRun(folder: string, agent: string, started: string): { run: NativeRun; actions: string[] } {
-    const begun = told(() => this.gate.startRun(folder, agent, started));
+  startRun(journal: AddonJournal, agent: string, started: string): { run: NativeRun; actions: string[] } {
+    const begun = told(() => this.gate.startRun(journal, agent, started));
     return { run: new NativeRun(begun.run()), actions: begun.actions };
   }
 
   /** @internal */
-  openRun(folder: string): NativeRun {
-    return new NativeRun(told(() => this.gate.openRun(folder)));
+  openRun(journal: AddonJournal): NativeRun {
+    return new NativeRun(told(() => this.gate.openRun(journal)));
   }
 
   /** @internal Off this thread: what a `WorkerGate` asks. */
@@ -422,27 +425,27 @@ export class NativeRun {
   }
 
   id(): string {
-    return this.#run.id;
+    return told(() => this.#run.id);
   }
 
   agent(): string {
-    return this.#run.agent;
+    return told(() => this.#run.agent);
   }
 
   step(): number {
-    return this.#run.step;
+    return told(() => this.#run.step);
   }
 
   state(): string {
-    return this.#run.state;
+    return told(() => this.#run.state);
   }
 
   records(): string[] {
-    return this.#run.records;
+    return told(() => this.#run.records);
   }
 
   wakeAt(): number | null {
-    return this.#run.wakeAt;
+    return told(() => this.#run.wakeAt);
   }
 }
 

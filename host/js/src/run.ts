@@ -1,6 +1,6 @@
 import type { Gate } from "./gate.js";
 import { native } from "./harness.js";
-import type { NativeRun } from "./native.js";
+import type { AddonJournal, NativeRun } from "./native.js";
 
 /** What the host must do next (`schemas/action.schema.json`). */
 export interface Action {
@@ -12,36 +12,117 @@ export interface Action {
 }
 
 /**
- * A run of the kernel: its events go into its journal, which is a folder, and its state is what follows from them. The same folder is
- * what `seamgate trace`, `why` and `approve` read. It needs the native addon.
+ * Where the lines of one run are kept, such as in a database. Run makes and checks the lines: a journal only keeps texts. Its methods answer
+ * at once, and what they throw is thrown by the method of the run that called them.
+ */
+export interface Journal {
+  /** How many lines there are, as far as this writer knows. */
+  count(): number;
+  /** The lines from one on; the first has the number 0. */
+  lines(from: number): Iterable<string>;
+  /** Add all these lines if there are so many now, and keep them safe from a crash. Whether that was so: if not, another writer was there. */
+  append(expected: number, lines: readonly string[]): boolean;
+  /** Keep a text under its digest. To keep the same text again is no error. */
+  put(kind: "artifact" | "checkpoint", digest: string, text: string): void;
+  /** The text under a digest; null where there is none. */
+  get(kind: "artifact" | "checkpoint", digest: string): string | null;
+}
+
+/** A journal as the addon calls it. */
+class Keeper {
+  readonly journal: AddonJournal;
+  #thrown: { readonly error: unknown } | undefined;
+
+  constructor(journal: Journal | string) {
+    this.journal =
+      typeof journal === "string"
+        ? journal
+        : (method, texts) => {
+            try {
+              return answer(journal, method, texts);
+            } catch (error) {
+              this.#thrown = { error };
+              throw new Error("the journal has thrown an error");
+            }
+          };
+  }
+
+  /** Call the addon. What the journal threw meanwhile is thrown as it was. */
+  during<T>(call: () => T): T {
+    this.#thrown = undefined;
+    try {
+      return call();
+    } catch (error) {
+      throw this.#thrown === undefined ? error : (this.#thrown as { error: unknown }).error;
+    }
+  }
+}
+
+function answer(journal: Journal, method: string, texts: readonly string[]): string[] {
+  const [first = "", second = "", third = ""] = texts;
+  switch (method) {
+    case "count":
+      return [String(journal.count())];
+    case "lines":
+      return [...journal.lines(Number(first))];
+    case "append":
+      return journal.append(Number(first), texts.slice(1)) ? [""] : [];
+    case "put":
+      journal.put(first as "artifact", second, third);
+      return [];
+    default: {
+      const text = journal.get(first as "artifact", second);
+      return text === null ? [] : [text];
+    }
+  }
+}
+
+/**
+ * A run of the kernel: its events go into its journal, which is a folder or an object, and its state is what follows from them. Such a
+ * folder is what `seamgate trace`, `why` and `approve` read. It needs the native addon.
  */
 export class Run {
   readonly #run: NativeRun;
+  readonly #keeper: Keeper;
 
-  private constructor(run: NativeRun) {
+  private constructor(run: NativeRun, keeper: Keeper) {
     this.#run = run;
+    this.#keeper = keeper;
   }
 
   /**
-   * Start a run in a folder that has none.
+   * Start a run.
    *
+   * @param journal - A folder that is not there yet, or an object without lines.
    * @param started - The first event, `started`, as an object or as JSON text.
    * @returns The run, and what to do first.
    * @throws {SeamgateFault} There is no such profile, or the event is invalid.
-   * @throws {JournalError} The folder has a run, or cannot be written.
+   * @throws {JournalError} The journal has a run, or cannot be written.
    */
-  static start(gate: Gate, folder: string, agent: string, started: object | string): { run: Run; actions: Action[] } {
-    const { run, actions } = native(gate.engine, "Run.start").startRun(folder, agent, text(started));
-    return { run: new Run(run), actions: actions.map((action) => JSON.parse(action)) };
+  static start(
+    gate: Gate,
+    journal: string | Journal,
+    agent: string,
+    started: object | string,
+  ): { run: Run; actions: Action[] } {
+    const engine = native(gate.engine, "Run.start");
+    const keeper = new Keeper(journal);
+    const { run, actions } = keeper.during(() => engine.startRun(keeper.journal, agent, text(started)));
+    return { run: new Run(run, keeper), actions: actions.map((action) => JSON.parse(action)) };
   }
 
   /**
-   * Go on with the run in a folder: its events are applied again, and must lead to the same.
+   * Go on with the run of a journal: its events are applied again, and must lead to the same.
    *
-   * @throws {JournalError} The folder has no run; a line is changed; or the gate has another component or profile.
+   * @throws {JournalError} The journal has no run; a line is changed; or the gate has another component or profile.
    */
-  static open(gate: Gate, folder: string): Run {
-    return new Run(native(gate.engine, "Run.open").openRun(folder));
+  static open(gate: Gate, journal: string | Journal): Run {
+    const engine = native(gate.engine, "Run.open");
+    const keeper = new Keeper(journal);
+    return new Run(
+      keeper.during(() => engine.openRun(keeper.journal)),
+      keeper,
+    );
   }
 
   /**
@@ -51,12 +132,12 @@ export class Run {
    * @throws {JournalError} It could not be written, and has not happened.
    */
   send(event: object | string): Action[] {
-    return this.#run.send(text(event)).map((action) => JSON.parse(action));
+    return this.#keeper.during(() => this.#run.send(text(event))).map((action) => JSON.parse(action));
   }
 
   /** Keep a text beside the journal. Gives its digest. */
   keep(artifact: string): string {
-    return this.#run.keep(artifact);
+    return this.#keeper.during(() => this.#run.keep(artifact));
   }
 
   /** The run's id. */

@@ -149,6 +149,57 @@ test("a run has a journal that can be opened again", native, () =>
   }),
 );
 
+test("a journal may be an object", native, async () => {
+  const gate = await Gate.load();
+  gate.registerProfile({ agent: "a", tools: [{ name: "t", effect: "read", permit: "allow" }] });
+  const started = { type: "started", at: 1, run: "r", principal: "p", nonce: "c0ffee00c0ffee00" };
+  const call = { type: "call", at: 2, tool: "t", arguments: {} };
+  const kept = { lines: [], texts: new Map() };
+  /** One writer of what is kept. */
+  const writer = () => ({
+    known: kept.lines.length,
+    count() {
+      return this.known;
+    },
+    lines: (from) => kept.lines.slice(from),
+    append(expected, lines) {
+      this.meanwhile?.();
+      if (kept.lines.length !== expected) return false;
+      kept.lines.push(...lines);
+      this.known = kept.lines.length;
+      return true;
+    },
+    put: (kind, digest, text) => kept.texts.set(`${kind} ${digest}`, text),
+    get: (kind, digest) => kept.texts.get(`${kind} ${digest}`) ?? null,
+  });
+  const journal = writer();
+  const { run } = Run.start(gate, journal, "a", started);
+  assert.equal(run.send(call)[0].type, "execute");
+  const again = Run.open(gate, writer());
+  assert.deepEqual([again.state, again.step, again.id], [run.state, run.step, "r"]);
+  // It is told of the other writer.
+  again.send({ ...call, at: 3 });
+  assert.throws(() => run.send({ ...call, at: 4 }), JournalError);
+  assert.throws(() => Run.start(gate, writer(), "a", started), JournalError);
+  // What it throws arrives as it is, and nothing has happened.
+  const [third, last] = [writer(), kept.lines.length];
+  const other = Run.open(gate, third);
+  const full = new RangeError("the disk is full");
+  third.meanwhile = () => {
+    throw full;
+  };
+  assert.throws(
+    () => other.send({ ...call, at: 5 }),
+    (error) => error === full,
+  );
+  assert.equal(kept.lines.length, last);
+  // It cannot call the run that calls it.
+  third.meanwhile = () => other.state;
+  assert.throws(() => other.send({ ...call, at: 5 }), { name: "TypeError", message: /the run is at work/ });
+  third.meanwhile = undefined;
+  assert.equal(other.send({ ...call, at: 5 })[0].type, "execute");
+});
+
 test("a call has a deadline", native, async () => {
   const limits = { fuel: Number.MAX_SAFE_INTEGER };
   const gate = await Gate.load({ limits, deadline: 100 });

@@ -62,7 +62,7 @@ pub(super) fn sync_folder(folder: &Path) -> Result<(), JournalError> {
 }
 
 /// Write a file that is there whole or not at all.
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_whole(path: &Path, bytes: &[u8], is_synced: bool) -> io::Result<()> {
     // Another process, or another thread, may write the same.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -75,7 +75,7 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .open(&part)
         .and_then(|mut file| {
             file.write_all(bytes)?;
-            file.sync_all()
+            if is_synced { file.sync_all() } else { Ok(()) }
         })
         .and_then(|()| fs::rename(&part, path));
     written.inspect_err(|_| {

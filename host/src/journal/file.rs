@@ -52,6 +52,7 @@ pub struct FileJournal {
     torn: Option<Torn>,
     /// Folders in which names may be lost in a crash.
     unsynced: Vec<PathBuf>,
+    is_synced: bool,
 }
 
 impl FileJournal {
@@ -94,12 +95,54 @@ impl FileJournal {
                 lines.end - 1
             );
         }
-        Ok(FileJournal { folder: folder.to_owned(), whole, torn, unsynced: Vec::new() })
+        Ok(FileJournal { whole, torn, ..FileJournal::at(folder) })
+    }
+
+    /// A journal that need not outlast a crash of the machine, such as one in a temporary folder: the system writes it when it
+    /// likes.
+    #[must_use]
+    pub fn without_sync(mut self) -> Self {
+        self.is_synced = false;
+        self
+    }
+
+    /// Whether what is appended is synced. Gives whether it was until now.
+    pub(crate) fn set_synced(&mut self, is_synced: bool) -> bool {
+        std::mem::replace(&mut self.is_synced, is_synced)
+    }
+
+    /// Make all that was appended safe from a crash.
+    pub(crate) fn sync(&mut self) -> Result<(), JournalError> {
+        if self.is_synced {
+            let path = self.path();
+            File::open(&path).and_then(|file| file.sync_data()).map_err(failed("write", &path))?;
+            for folder in &self.unsynced {
+                sync_folder(folder)?;
+            }
+            self.unsynced.clear();
+        }
+        Ok(())
+    }
+
+    /// Whether the file has grown, or is another one: another writer was there.
+    pub fn is_behind(&self) -> bool {
+        fs::metadata(self.path()).is_ok_and(|metadata| metadata.len() != self.length())
+    }
+
+    /// The same journal as it is now.
+    pub(crate) fn again(&self) -> Result<Self, JournalError> {
+        Ok(FileJournal { is_synced: self.is_synced, ..FileJournal::open(&self.folder)? })
     }
 
     /// In a folder, before any line is read.
     pub(super) fn at(folder: &Path) -> Self {
-        FileJournal { folder: folder.to_owned(), whole: Whole::default(), torn: None, unsynced: Vec::new() }
+        FileJournal {
+            folder: folder.to_owned(),
+            whole: Whole::default(),
+            torn: None,
+            unsynced: Vec::new(),
+            is_synced: true,
+        }
     }
 
     /// The folder.
@@ -170,10 +213,12 @@ impl Journal for FileJournal {
         };
         let bytes = bytes(&name, expected, lines)?;
         // What the lines name is safe before them.
-        for folder in &self.unsynced {
-            sync_folder(folder)?;
+        if self.is_synced {
+            for folder in &self.unsynced {
+                sync_folder(folder)?;
+            }
+            self.unsynced.clear();
         }
-        self.unsynced.clear();
         let is_new = self.length() == 0;
         let mut options = File::options();
         private(options.read(true).append(true).create(is_new));
@@ -189,7 +234,7 @@ impl Journal for FileJournal {
             file.set_len(self.whole.bytes).map_err(failed("append to", &path))?;
             self.torn = None;
         }
-        let written = file.write_all(&bytes).and_then(|()| file.sync_data());
+        let written = file.write_all(&bytes).and_then(|()| if self.is_synced { file.sync_data() } else { Ok(()) });
         if let Err(error) = written {
             // What is left of the step is torn, and goes. If it cannot go, the next step meets it.
             let _ = file.set_len(self.whole.bytes);
@@ -219,7 +264,7 @@ impl Journal for FileJournal {
         match read_regular_to(&path, MAX_BLOB) {
             Ok(bytes) if bytes == text.as_bytes() => Ok(()),
             // A file that is damaged is replaced: its name says what it must hold.
-            _ => write_whole(&path, text.as_bytes()).map_err(failed("write", &path)),
+            _ => write_whole(&path, text.as_bytes(), self.is_synced).map_err(failed("write", &path)),
         }?;
         if let Blob::Checkpoint = blob {
             keep_newest(&folder, &path);

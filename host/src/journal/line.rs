@@ -109,6 +109,11 @@ impl Chain {
         self.before = digest(line.as_bytes());
     }
 
+    /// Whether a line is the last one.
+    pub(crate) fn ends_with(&self, line: &str) -> bool {
+        self.before == digest(line.as_bytes())
+    }
+
     /// The chain after a line with this number.
     pub(crate) fn after(n: u64, line: &str) -> Self {
         Chain { n: n + 1, before: digest(line.as_bytes()) }

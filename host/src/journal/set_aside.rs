@@ -12,8 +12,11 @@ use crate::{
 /// Values of an event with more bytes than this are kept beside the lines.
 const MAX_INLINE: usize = 1024;
 
+/// The same for results of the Model Context Protocol, which come often: a file of its own takes two syncs more.
+const MAX_RETURNED: usize = 16 * 1024;
+
 /// The members of an event that may be large.
-const LARGE: [&str; 3] = ["result", "text", "document"];
+const LARGE: [&str; 4] = ["result", "returned", "text", "document"];
 
 /// A text that is kept beside the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +66,8 @@ pub(crate) fn set_aside(object: &str, is_action: bool) -> (String, Vec<Artifact>
     let mut artifacts = Vec::new();
     let line = each(object, |name, value| {
         // A value that reads like a reference would come back as what it refers to.
-        let is_large = LARGE.contains(&name) && (value.len() > MAX_INLINE || names_artifact(value));
+        let max = if name == "returned" { MAX_RETURNED } else { MAX_INLINE };
+        let is_large = LARGE.contains(&name) && (value.len() > max || names_artifact(value));
         if !(if is_action { name == "prompt" } else { is_large }) {
             return Ok::<_, JournalError>(None);
         }
@@ -134,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_is_set_aside_comes_back_to_the_byte() {
-        let long = "x".repeat(2000);
+        let long = "x".repeat(MAX_RETURNED + 1);
         let reference = format!(r#"{{"artifact":"{}"}}"#, digest(b"secret"));
         for (value, is_set_aside) in [
             ("null".to_owned(), false),

@@ -13,7 +13,7 @@ use crate::{
     disk::Members,
     fault::Fault,
     gate::Gate,
-    journal::{Blob, Chain, Checked, Journal, JournalError, Line, VERSION, inline, restore, write_normal},
+    journal::{Blob, Chain, Checked, FileJournal, Journal, JournalError, Line, VERSION, inline, restore, write_normal},
     json::json,
 };
 
@@ -121,6 +121,15 @@ struct Now {
     records: Vec<String>,
 }
 
+/// What events of a journal led to.
+struct Replayed {
+    now: Now,
+    /// After the last line.
+    chain: Chain,
+    actions: Vec<Action>,
+    records: Vec<String>,
+}
+
 /// The lines of a journal, checked.
 struct History {
     about: About,
@@ -196,7 +205,7 @@ impl<'g, J: Journal> Run<'g, J> {
         other("component", &about.component, kernel.component())?;
         other("profile", &about.profile, kernel.profile(&about.agent)?)?;
         let mut run = Run { kernel, journal, about, chain, now: Now::default() };
-        run.now = run.replay(run.last_checkpoint(&ends)?)?;
+        run.now = run.replay(run.last_checkpoint(&ends)?)?.now;
         Ok(run)
     }
 
@@ -331,11 +340,12 @@ impl<'g, J: Journal> Run<'g, J> {
     }
 
     /// Send all events after a line to the kernel again. They must lead to the lines that are there.
-    fn replay(&self, (from, mut now): (u64, Now)) -> Result<Now, StepError> {
+    fn replay(&self, (from, mut now): (u64, Now)) -> Result<Replayed, StepError> {
         let name = self.journal.name();
         let mut lines = self.journal.lines(from)?;
+        let (mut actions, mut records) = (Vec::new(), Vec::new());
         let Some(first) = lines.next().transpose()? else {
-            return Ok(now);
+            return Ok(Replayed { now, chain: Chain::default(), actions, records });
         };
         let mut chain = Chain::after(from, &first);
         let mut checked = Checked::from(chain.clone());
@@ -351,15 +361,18 @@ impl<'g, J: Journal> Run<'g, J> {
             let is_end = matches!(holds, Line::State(_));
             kept.push(line);
             if is_end {
-                now = self.again(&now, &event, &mut chain, &kept)?;
+                let step = self.again(&now, &event, &mut chain, &kept)?;
+                actions.extend(step.actions);
+                records.extend(step.records.iter().map(|record| record.get().to_owned()));
+                now = Now { step: step.number, state: step.state, wake_at: step.wake_at, records: Vec::new() };
                 kept.clear();
             }
         }
-        Ok(now)
+        Ok(Replayed { now, chain, actions, records })
     }
 
     /// Take one event again.
-    fn again(&self, now: &Now, event: &str, chain: &mut Chain, kept: &[String]) -> Result<Now, StepError> {
+    fn again(&self, now: &Now, event: &str, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
         let first = chain.n;
         let step = self.advance(now, event).map_err(|error| match error {
             StepError::Fault(fault) => self.wrong(first, format!("its event is not taken again: {fault}")).into(),
@@ -375,11 +388,15 @@ impl<'g, J: Journal> Run<'g, J> {
         for artifact in artifacts {
             self.artifact(&artifact.digest)?;
         }
-        Ok(Now { step: step.number, state: step.state, wake_at: step.wake_at, records: Vec::new() })
+        Ok(step)
     }
 
-    /// A text that lines name, or that a line has.
-    fn artifact(&self, expected: &str) -> Result<String, JournalError> {
+    /// A whole result, or another text that lines name or have, by its digest.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Artifact`] if it is missing or changed.
+    pub fn artifact(&self, expected: &str) -> Result<String, JournalError> {
         let wrong = |message: &str| JournalError::Artifact {
             journal: self.journal.name(),
             digest: json(&expected.chars().take(80).collect::<String>()),
@@ -405,6 +422,63 @@ impl<'g, J: Journal> Run<'g, J> {
 
     fn wrong(&self, line: u64, message: String) -> JournalError {
         JournalError::Line { journal: self.journal.name(), line, message }
+    }
+}
+
+impl Run<'_, FileJournal> {
+    /// Take an event of which the caller does nothing before it has sent another, or has called [`sync`](Run::sync): the step is safe from a
+    /// crash only then. Two steps that follow each other at once are synced together so.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Run::send).
+    pub fn send_unsynced(&mut self, event: &str) -> Result<Vec<Action>, StepError> {
+        let was = self.journal.set_synced(false);
+        let sent = self.send(event);
+        self.journal.set_synced(was);
+        sent
+    }
+
+    /// Make the steps safe that were sent unsynced.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be written.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.journal.sync()
+    }
+
+    /// Take the steps that other writers appended, for a process that goes on with the run while they do so. Gives the actions
+    /// that they led to, which nobody has done; [`records`](Run::records) gives their records. Where there are none, nothing
+    /// changes.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read, or its lines are not what its events lead to. The run stays as it was.
+    pub fn catch_up(&mut self) -> Result<Vec<Action>, StepError> {
+        let journal = self.journal.again()?;
+        let own = std::mem::replace(&mut self.journal, journal);
+        match self.replay_since(&own) {
+            Ok(Replayed { now, chain, actions, records }) => {
+                self.chain = chain;
+                self.now = Now { records, ..now };
+                Ok(actions)
+            }
+            Err(error) => {
+                self.journal = own;
+                Err(error)
+            }
+        }
+    }
+
+    fn replay_since(&self, own: &FileJournal) -> Result<Replayed, StepError> {
+        let last = own.count().saturating_sub(1);
+        let line = self.journal.lines(last)?.next().transpose()?.unwrap_or_default();
+        if !self.chain.ends_with(&line) {
+            return Err(self.wrong(last, "it is changed: this process wrote another".to_owned()).into());
+        }
+        let Now { step, state, wake_at, .. } = &self.now;
+        self.replay((last, Now { step: *step, state: state.clone(), wake_at: *wake_at, records: Vec::new() }))
     }
 }
 

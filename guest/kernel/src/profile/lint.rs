@@ -8,6 +8,9 @@ use seamgate_core::{
 use super::{Profile, Then, read::ARGUMENTS, tools_of};
 use crate::tool::{COMPUTED_LABELS, Effect, Permit, Tool};
 
+/// The tool of `seamgate mcp` by which a client reads whole results. It has no definition of a server, and no schema.
+const READ_ARTIFACT: &str = "read_artifact";
+
 /// Words in the arguments of a tool by which it takes a command as free text.
 const FREE_TEXT: [&str; 6] = ["command", "cmd", "script", "shell", "sql", "code"];
 
@@ -19,10 +22,12 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
         }
     }
     let budget = &profile.budget;
+    // A gate between a client and its servers lives as long as the client, which asks what it likes again.
+    let is_gate = !profile.servers.is_empty();
     let limits = [
         ("tool_calls", budget.tool_calls.is_some()),
-        ("same_call", budget.same_call.is_some()),
-        ("ms", budget.ms.is_some()),
+        ("same_call", budget.same_call.is_some() || is_gate),
+        ("ms", budget.ms.is_some() || is_gate),
     ];
     for (limit, _) in limits.into_iter().filter(|(_, is_set)| !is_set) {
         let message = format!("say how much the agent may use: 'budget' has no '{limit}'");
@@ -37,6 +42,10 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
 }
 
 fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), warnings: &mut Vec<Warning>) {
+    // The gate's own.
+    if tool.name == READ_ARTIFACT && tool.server.is_empty() {
+        return;
+    }
     let place = &document.place(at);
     let mut say = |place: &Place, code: &str, message: &str| warnings.push(Warning::new(place, code, message));
     if tool.definition.is_none() {

@@ -18,6 +18,19 @@ use crate::{
 
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../../../../schemas/profile.schema.json"));
 
+/// Without these, there are no tools.
+const BASIC_METHODS: [&str; 9] = [
+    "initialize",
+    "ping",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/tools/list_changed",
+    "tools/list",
+    "tools/call",
+    "seamgate/read_artifact",
+];
+
 /// A profile that can be used.
 pub struct Profile {
     pub(crate) agent: String,
@@ -46,6 +59,14 @@ pub struct Profile {
     pub(crate) fails_at_limit: bool,
     pub(crate) projections: Projections,
     pub(crate) delegates: Vec<Delegate>,
+    pub(crate) servers: Vec<Server>,
+}
+
+/// What a server may do beside offering tools.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    /// Names of methods, `PREFIX/*`, or `*`.
+    pub(crate) methods: Vec<String>,
 }
 
 /// What the agent may use in one mode.
@@ -199,6 +220,24 @@ impl Profile {
     /// Whether the kernel asks the model. Without, it decides about single calls.
     pub(crate) fn has_loop(&self) -> bool {
         self.prompt.is_some() && self.final_contract.is_some()
+    }
+
+    /// Whether a method of the protocol exists between the client and a server.
+    pub(crate) fn has_method(&self, server: &str, method: &str) -> bool {
+        // A notification is of the kind that it is about.
+        let of_kind = match method.strip_prefix("notifications/") {
+            Some("message") => "logging/message",
+            Some(rest) => rest,
+            None => method,
+        };
+        let is_named = |word: &String| match word.strip_suffix('*') {
+            Some(prefix) => of_kind.starts_with(prefix),
+            None => word == of_kind || word == method,
+        };
+        // Ours are no methods of the protocol: the host says by them what became of a server.
+        BASIC_METHODS.contains(&method)
+            || !method.starts_with("seamgate/")
+                && self.servers.iter().any(|known| known.name == server && known.methods.iter().any(is_named))
     }
 
     /// The profile as a document. It was read before, in as many words.

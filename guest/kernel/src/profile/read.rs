@@ -7,7 +7,9 @@ use seamgate_core::{
 
 use serde_json::value::RawValue;
 
-use super::{Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt, Then};
+use super::{
+    Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt, Server, Then,
+};
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
     render::cleaned,
@@ -108,6 +110,7 @@ impl Reader<'_, '_> {
             fails_at_limit: text(document, "on_limit") == Some("failed"),
             projections: self.projections(),
             delegates,
+            servers: self.servers(),
             source,
             tools,
             approvers,
@@ -269,6 +272,11 @@ impl Reader<'_, '_> {
             });
         }
         delegates
+    }
+
+    fn servers(&self) -> Vec<Server> {
+        let members = self.members("servers").into_iter();
+        members.map(|(name, at)| Server { name, methods: texts_in(self.document, at, "methods") }).collect()
     }
 
     /// Delegating is a tool like others, which the host itself offers.

@@ -73,7 +73,7 @@ impl Run<'_> {
         if let Some(text) = &seen.text {
             return Ok(text.clone());
         }
-        let is_gone = matches!(seen.form, Form::Json | Form::Text) && !seen.is_invalid();
+        let is_gone = matches!(seen.form, Form::Json | Form::Text | Form::Returned) && !seen.is_invalid();
         if !is_gone || !answer.contains(&seen.id) {
             return Ok(String::new());
         }
@@ -82,6 +82,7 @@ impl Run<'_> {
         let body = match (text, seen.form) {
             (None, _) => return Err(seen.artifact.clone()),
             (Some(text), Form::Json) => Body::Json(text.to_owned()),
+            (Some(text), Form::Returned) => Body::Returned(text.to_owned()),
             (Some(text), _) => Body::Text(text.to_owned()),
         };
         let made = self.facts().and_then(|facts| {

@@ -5,6 +5,7 @@
 //! - [`task`], [`context`]: what the run is about.
 //! - [`output`]: what the model wrote.
 //! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
+//! - [`message`]: what else a client and a server of tools tell each other.
 //! - [`delegation`]: calls that are runs of other agents.
 //! - [`resume`]: what is done again after an interruption.
 //! - [`answer`]: whether a final answer is one.
@@ -17,6 +18,7 @@ mod calls;
 mod context;
 mod delegation;
 mod event;
+mod message;
 mod output;
 mod prompt;
 mod results;
@@ -276,6 +278,7 @@ impl<'p> Run<'p> {
             "child_result" => self.child_result(event)?,
             "call_cancelled" => self.call_cancelled(event)?,
             "cancelled" => self.cancelled(event),
+            "message" => self.message(event),
             "resumed" => {
                 self.list(event)?;
                 self.resumed()?;
@@ -315,6 +318,10 @@ impl<'p> Run<'p> {
 
     /// Whether an event is new.
     fn remember(&mut self, event: &Event) -> bool {
+        // It may be large, and comes late if it comes again: its call has ended.
+        if event.member("returned").is_some() {
+            return true;
+        }
         let digest = digest::event(&event.document().minified());
         if self.state.seen.contains(&digest) {
             return false;

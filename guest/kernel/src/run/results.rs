@@ -29,7 +29,9 @@ impl Run<'_> {
             self.ignore("late", "no such call is under way");
             return Ok(());
         };
-        let result = ToolResult::read(&event.part(&["status", "result", "text", "head", "tail", "length", "digest"]))?;
+        let result = ToolResult::read(
+            &event.part(&["status", "result", "returned", "text", "head", "tail", "length", "digest"]),
+        )?;
         self.observed(index, &result, event.number("duration_ms"))
     }
 
@@ -44,6 +46,10 @@ impl Run<'_> {
     }
 
     pub(super) fn call_cancelled(&mut self, event: &Event) -> Result<(), Fault> {
+        if let Some(index) = self.call_of(event, |phase| phase == Phase::Asked) {
+            self.settle(index, Phase::Cancelled, "cancelled", "The call was cancelled before anybody approved it.");
+            return Ok(());
+        }
         let Some(index) = self.under_way(event) else { return Ok(()) };
         if self.may_have_happened(index, event) {
             self.uncertain(index, "the host cancelled it after it was started");
@@ -139,6 +145,7 @@ impl Run<'_> {
             form: match &result.body {
                 Body::Json(_) => Form::Json,
                 Body::Text(_) => Form::Text,
+                Body::Returned(_) => Form::Returned,
                 Body::Told(_) => Form::Told,
                 Body::Pieces { .. } => Form::Pieces,
             },
@@ -152,7 +159,9 @@ impl Run<'_> {
             tool: made.tool,
             status: made.status,
             id: made.id,
-            message: made.message,
+            // What is handed on needs no second copy.
+            message: if matches!(result.body, Body::Returned(_)) { made.about } else { made.message },
+            returned: made.returned,
             kinds: made.kinds,
             labels: made.labels,
             confidence: made.confidence,

@@ -249,6 +249,8 @@ impl Seen {
 pub(crate) enum Form {
     Json,
     Text,
+    /// A result of the Model Context Protocol.
+    Returned,
     /// Its beginning and its end: the whole was too large.
     Pieces,
     /// The kernel itself said it: no artifact has it.

@@ -140,6 +140,8 @@ pub(crate) enum Record {
         confidence: Confidence,
         complete: bool,
         limitations: Vec<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        returned: Option<Box<RawValue>>,
         artifact: String,
         bytes: u64,
         found: serde_json::Value,
@@ -151,6 +153,16 @@ pub(crate) enum Record {
         ui: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         user: Option<String>,
+    },
+    /// Whether a message between a client and a server may pass, and as what.
+    Message {
+        server: String,
+        method: String,
+        from: &'static str,
+        permit: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        document: Option<Box<RawValue>>,
+        found: serde_json::Value,
     },
     /// What a call came to without a result.
     Settled { call: String, tool: String, code: &'static str, message: String },

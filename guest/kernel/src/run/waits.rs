@@ -16,6 +16,9 @@ const CALL_MS: u64 = 600_000;
 pub(super) const INPUT_MS: u64 = 86_400_000;
 const RESOLUTION_MS: u64 = 7 * 86_400_000;
 
+/// So many uncertain calls are kept where there is no loop.
+const MAX_UNCERTAIN: usize = 16;
+
 impl Run<'_> {
     pub(super) fn now(&self) -> u64 {
         self.state.facts.at
@@ -139,6 +142,20 @@ impl Run<'_> {
         let expires = self.now().saturating_add(RESOLUTION_MS);
         self.lost(index, Some(expires), why);
         self.ask_what_became(index, expires);
+        self.give_up();
+    }
+
+    /// Without a loop nothing depends on what became of a call, and runs are long: only the last uncertain ones are kept.
+    fn give_up(&mut self) {
+        let is_uncertain = |call: &CallState| call.phase == Phase::Uncertain;
+        let count = self.state.calls.iter().filter(|call| is_uncertain(call)).count();
+        if !self.profile.has_loop()
+            && count > MAX_UNCERTAIN
+            && let Some(oldest) = self.state.calls.iter().position(is_uncertain)
+        {
+            let message = "Nobody said what became of the call, and later ones are uncertain, too.";
+            self.settle(oldest, Phase::Cancelled, "expired", message);
+        }
     }
 
     /// Nobody knows whether a call had its effect.

@@ -47,6 +47,31 @@ pub(crate) enum Event<'e> {
         #[serde(skip_serializing_if = "Option::is_none")]
         digest: Option<&'e str>,
     },
+    Call {
+        id: &'e str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        server: &'e str,
+        tool: &'e str,
+        arguments: &'e str,
+    },
+    /// A result of the Model Context Protocol.
+    #[serde(rename = "tool_result")]
+    Returned {
+        call: &'e str,
+        duration_ms: u64,
+        returned: &'e RawValue,
+    },
+    Message {
+        id: &'e str,
+        server: &'e str,
+        method: &'e str,
+        from: &'e str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        document: Option<&'e RawValue>,
+    },
+    Cancelled {
+        reason: &'e str,
+    },
     ToolFailed {
         call: &'e str,
         message: &'e str,

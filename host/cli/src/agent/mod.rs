@@ -30,15 +30,14 @@ use self::{
     event::Started,
     model::Model,
     person::{Person, Question},
-    plan::ModelPlan,
-    servers::Servers,
 };
 pub(crate) use self::{
-    event::{Event, now},
+    event::{Event, Started as StartedRun, now},
     lock::Lock,
     person::{Ask, is_terminal, show_ask},
-    plan::{Plan, Profiles, Registered},
+    plan::{ModelPlan, Plan, Profiles, Registered},
     progress::ignored,
+    servers::{Server, Servers},
     token::{Claims, MAX_TOKEN, verify},
 };
 use crate::{
@@ -218,6 +217,7 @@ fn world(plan: &Plan, principal: String) -> Result<World> {
             let key = std::env::var(key_env).ok().filter(|key| !key.is_empty());
             (Model::Url { url: url.clone(), name: name.clone(), key }, vec![key_env.clone()])
         }
+        ModelPlan::Client => bail!("the run is of 'seamgate mcp', and ends with it: it cannot be resumed"),
     };
     servers.start(&secrets)?;
     Ok(World {
@@ -326,7 +326,7 @@ fn cut(text: &str, limit: usize) -> String {
 }
 
 /// A path as a word of a shell's command.
-fn shell(path: &Path) -> String {
+pub(crate) fn shell(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);
     match !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
@@ -376,7 +376,7 @@ fn value(file: &Path) -> Result<Box<RawValue>> {
 }
 
 /// The lists of a run, by name. A name that the profile lacks is a mistake: the list would check nothing.
-fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<String, Vec<String>>> {
+pub(crate) fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<String, Vec<String>>> {
     let mut seen = BTreeSet::new();
     let one = |(name, file): &(String, PathBuf)| {
         if !known.contains(name) {
@@ -395,12 +395,12 @@ fn read_lists(given: &[(String, PathBuf)], known: &[String]) -> Result<BTreeMap<
     }
 }
 
-fn new_nonce() -> Result<String> {
+pub(crate) fn new_nonce() -> Result<String> {
     random(16)
 }
 
 /// So many random bytes, as hexadecimal digits.
-fn random(bytes: usize) -> Result<String> {
+pub(crate) fn random(bytes: usize) -> Result<String> {
     let mut random = vec![0; bytes];
     getrandom::fill(&mut random).map_err(|error| NoVerdict(format!("the system gives no random bytes: {error}")))?;
     Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())

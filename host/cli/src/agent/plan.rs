@@ -54,6 +54,8 @@ pub(crate) enum ModelPlan {
         /// The environment variable that has its key.
         key_env: String,
     },
+    /// The client of `seamgate mcp`: the run has no loop, and ends with that process.
+    Client,
 }
 
 impl Plan {
@@ -84,6 +86,17 @@ impl Plan {
             bail!("{}: its format is {}; this version reads {VERSION}", path.display(), plan.seamgate_agent);
         }
         Ok(plan)
+    }
+
+    /// Remove the plan of a run that nobody goes on with.
+    pub(crate) fn remove(run: &Path) {
+        // Without it, a run that has ended is looked at once more, and nothing is asked there.
+        let _ = fs::remove_file(run.join(NAME));
+    }
+
+    /// Whether the folder of a run has a plan.
+    pub(crate) fn is_in(run: &Path) -> bool {
+        run.join(NAME).is_file()
     }
 
     /// Keep the plan in the folder of a run.

@@ -15,8 +15,8 @@ use crate::{
     confine::{Paths, is_supported},
     console::say,
     error::NoVerdict,
-    mcp,
-    process::Program,
+    mcp_client,
+    process::{Inherited, Program},
     safe::safe,
 };
 
@@ -31,7 +31,7 @@ pub(crate) struct Servers {
     pub(crate) folder: PathBuf,
     pub(crate) all: BTreeMap<String, Server>,
     /// Those that speak MCP, as they run.
-    running: BTreeMap<String, mcp::Server>,
+    running: BTreeMap<String, mcp_client::Server>,
 }
 
 /// One server.
@@ -115,12 +115,12 @@ impl Servers {
                 let program = Program {
                     command: &command.command,
                     environment: &command.env,
-                    without,
+                    inherited: Inherited::But(without),
                     folder: &self.folder,
                     told_as: name,
                     paths: command.paths.as_ref(),
                 };
-                let server = mcp::Server::start(&program)
+                let server = mcp_client::Server::start(&program)
                     .map_err(|message| NoVerdict(format!("the server {name:?}: {message}")))?;
                 self.running.insert(name.clone(), server);
             }
@@ -130,16 +130,16 @@ impl Servers {
 
     /// End those that run, without waiting for this to be dropped.
     pub(crate) fn end(&self) {
-        self.running.values().for_each(mcp::Server::end);
+        self.running.values().for_each(mcp_client::Server::end);
     }
 
     /// A number that rises when a server's tools may have changed.
     pub(crate) fn generation(&self) -> u64 {
-        self.running.values().map(mcp::Server::generation).sum()
+        self.running.values().map(mcp_client::Server::generation).sum()
     }
 
     /// A server that speaks MCP, and how long a call may take.
-    pub(crate) fn running(&self, server: &str) -> Option<(&mcp::Server, Duration)> {
+    pub(crate) fn running(&self, server: &str) -> Option<(&mcp_client::Server, Duration)> {
         let Some(Server::Mcp(Command { timeout_s, .. })) = self.all.get(server) else { return None };
         self.running.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::servers::{Command, Servers};
 use crate::{
-    mcp::{self, NoAnswer, RpcError},
+    mcp_client::{self, NoAnswer, RpcError},
     process::{self, Ended, Signals, Stop},
 };
 
@@ -66,7 +66,12 @@ impl Outcome {
 }
 
 /// Call a tool of a server that speaks MCP.
-pub(super) fn call((server, timeout): (&mcp::Server, Duration), execute: &Execute, now: u64, stop: &Stop) -> Outcome {
+pub(super) fn call(
+    (server, timeout): (&mcp_client::Server, Duration),
+    execute: &Execute,
+    now: u64,
+    stop: &Stop,
+) -> Outcome {
     let timeout = Duration::from_millis(execute.expires.saturating_sub(now)).min(timeout);
     match server.call(&execute.tool, &execute.arguments, &execute.idempotency_key, timeout, stop) {
         Ok(Ok(called)) => {

@@ -21,7 +21,7 @@ use crate::{
     instance::NativeInstance,
     later::Later,
     options::{self, NativeLimits},
-    run::NativeRun,
+    run::{NativeRun, Where},
     session::NativeSession,
 };
 
@@ -316,17 +316,17 @@ impl NativeGate {
         NativeAttempts::begin(self.gate(), &agent, extras.as_deref(), allow_partial, journal)
     }
 
-    /// Start a run of the kernel, whose journal is a folder.
+    /// Start a run of the kernel.
     #[napi]
-    pub fn start_run(&self, folder: String, agent: String, started: String) -> Result<NativeBegun> {
-        let begun = NativeRun::start(self.gate(), &folder, &agent, &started)?;
+    pub fn start_run(&self, env: Env, journal: Where, agent: String, started: String) -> Result<NativeBegun> {
+        let begun = NativeRun::start(env, self.gate(), journal, &agent, &started)?;
         Ok(NativeBegun { run: Some(begun.run), actions: begun.actions })
     }
 
-    /// Go on with a run whose journal is a folder.
+    /// Go on with a run.
     #[napi]
-    pub fn open_run(&self, folder: String) -> Result<NativeRun> {
-        NativeRun::open(self.gate(), &folder)
+    pub fn open_run(&self, env: Env, journal: Where) -> Result<NativeRun> {
+        NativeRun::open(env, self.gate(), journal)
     }
 
     // The same off the thread of JavaScript.

@@ -1,14 +1,21 @@
-//! Runs of the kernel, and their journals in folders.
+//! Runs of the kernel, and their journals: in folders, or kept by JavaScript.
 
-use std::sync::Arc;
+use std::{
+    cell::{RefCell, RefMut},
+    sync::Arc,
+};
 
+use napi::{
+    Env,
+    bindgen_prelude::{Either, FnArgs, Function, FunctionRef},
+};
 use napi_derive::napi;
-use seamgate::{Action, FileJournal, Gate, Run};
+use seamgate::{Action, Blob, FileJournal, Gate, Journal, JournalError, Lines, Run};
 use self_cell::self_cell;
 
-use crate::error::{self, Result};
+use crate::error::{self, Result, usage};
 
-type Kept<'g> = Run<'g, FileJournal>;
+type Kept<'g> = Run<'g, Box<dyn Journal>>;
 
 self_cell!(
     struct Open {
@@ -18,9 +25,16 @@ self_cell!(
     }
 );
 
+/// What is asked of a journal that JavaScript keeps: the name of a method, and its arguments as texts. It gives texts.
+type Asked = FnArgs<(String, Vec<String>)>;
+
+/// The folder of a journal, or a function that keeps the lines.
+pub(crate) type Where<'env> = Either<String, Function<'env, Asked, Vec<String>>>;
+
 /// See `Run` of `host/js/src/run.ts`.
+// In a cell: a journal that JavaScript keeps may call the run that has called it.
 #[napi]
-pub struct NativeRun(Open);
+pub struct NativeRun(RefCell<Open>);
 
 /// A run that has started, and what to do first.
 pub(crate) struct Begun {
@@ -29,23 +43,27 @@ pub(crate) struct Begun {
 }
 
 impl NativeRun {
-    /// Start one in a folder.
-    pub(crate) fn start(gate: Arc<Gate>, folder: &str, agent: &str, started: &str) -> Result<Begun> {
-        let journal = FileJournal::create(folder).map_err(error::journal)?;
+    /// Start one.
+    pub(crate) fn start(env: Env, gate: Arc<Gate>, journal: Where, agent: &str, started: &str) -> Result<Begun> {
+        let journal = keeper(env, journal, |folder| FileJournal::create(folder))?;
         let mut first = Vec::new();
         let open = Open::try_new(gate, |gate| -> Result<_> {
             let (run, actions) = Run::start(gate, journal, agent, started).map_err(error::step)?;
             first = texts(actions);
             Ok(run)
         })?;
-        Ok(Begun { run: NativeRun(open), actions: first })
+        Ok(Begun { run: NativeRun(RefCell::new(open)), actions: first })
     }
 
-    /// Go on with the one in a folder.
-    pub(crate) fn open(gate: Arc<Gate>, folder: &str) -> Result<Self> {
-        let journal = FileJournal::open(folder).map_err(error::journal)?;
+    /// Go on with one.
+    pub(crate) fn open(env: Env, gate: Arc<Gate>, journal: Where) -> Result<Self> {
+        let journal = keeper(env, journal, |folder| FileJournal::open(folder))?;
         let open = Open::try_new(gate, |gate| Run::open(gate, journal).map_err(error::step))?;
-        Ok(NativeRun(open))
+        Ok(NativeRun(RefCell::new(open)))
+    }
+
+    fn idle(&self) -> Result<RefMut<'_, Open>> {
+        self.0.try_borrow_mut().map_err(|_| usage("the run is at work: its journal cannot call it"))
     }
 }
 
@@ -53,49 +71,118 @@ impl NativeRun {
 impl NativeRun {
     /// What to do after an event, each as JSON text.
     #[napi]
-    pub fn send(&mut self, event: String) -> Result<Vec<String>> {
-        self.0.with_dependent_mut(|_, run| run.send(&event)).map(texts).map_err(error::step)
+    pub fn send(&self, event: String) -> Result<Vec<String>> {
+        self.idle()?.with_dependent_mut(|_, run| run.send(&event)).map(texts).map_err(error::step)
     }
 
     /// Keep a text beside the journal. Gives its digest.
     #[napi]
-    pub fn keep(&mut self, text: String) -> Result<String> {
-        self.0.with_dependent_mut(|_, run| run.keep(&text)).map_err(error::journal)
+    pub fn keep(&self, text: String) -> Result<String> {
+        self.idle()?.with_dependent_mut(|_, run| run.keep(&text)).map_err(error::journal)
     }
 
     #[napi(getter)]
-    pub fn id(&self) -> String {
-        self.0.with_dependent(|_, run| run.id().to_owned())
+    pub fn id(&self) -> Result<String> {
+        Ok(self.idle()?.with_dependent(|_, run| run.id().to_owned()))
     }
 
     #[napi(getter)]
-    pub fn agent(&self) -> String {
-        self.0.with_dependent(|_, run| run.agent().to_owned())
+    pub fn agent(&self) -> Result<String> {
+        Ok(self.idle()?.with_dependent(|_, run| run.agent().to_owned()))
     }
 
     #[napi(getter)]
-    pub fn step(&self) -> f64 {
-        self.0.with_dependent(|_, run| run.step() as f64)
+    pub fn step(&self) -> Result<f64> {
+        Ok(self.idle()?.with_dependent(|_, run| run.step() as f64))
     }
 
     /// As JSON text.
     #[napi(getter)]
-    pub fn state(&self) -> String {
-        self.0.with_dependent(|_, run| run.state().to_owned())
+    pub fn state(&self) -> Result<String> {
+        Ok(self.idle()?.with_dependent(|_, run| run.state().to_owned()))
     }
 
     /// Of the last step, each as JSON text.
     #[napi(getter)]
-    pub fn records(&self) -> Vec<String> {
-        self.0.with_dependent(|_, run| run.records().to_vec())
+    pub fn records(&self) -> Result<Vec<String>> {
+        Ok(self.idle()?.with_dependent(|_, run| run.records().to_vec()))
     }
 
     #[napi(getter)]
-    pub fn wake_at(&self) -> Option<f64> {
-        self.0.with_dependent(|_, run| run.wake_at().map(|at| at as f64))
+    pub fn wake_at(&self) -> Result<Option<f64>> {
+        Ok(self.idle()?.with_dependent(|_, run| run.wake_at().map(|at| at as f64)))
     }
 }
 
 fn texts(actions: Vec<Action>) -> Vec<String> {
     actions.into_iter().map(|action| action.json).collect()
+}
+
+fn keeper(
+    env: Env,
+    journal: Where,
+    in_folder: impl FnOnce(String) -> std::result::Result<FileJournal, JournalError>,
+) -> Result<Box<dyn Journal>> {
+    Ok(match journal {
+        Either::A(folder) => Box::new(in_folder(folder).map_err(error::journal)?),
+        Either::B(ask) => {
+            let ask = ask.create_ref().map_err(|error| usage(error.reason.to_string()))?;
+            Box::new(Object { env, ask })
+        }
+    })
+}
+
+/// A journal that JavaScript keeps.
+struct Object {
+    env: Env,
+    ask: FunctionRef<Asked, Vec<String>>,
+}
+
+impl Object {
+    /// Call a method. What it throws, `host/js/src/run.ts` throws again.
+    fn ask(&self, method: &str, arguments: Vec<String>) -> std::result::Result<Vec<String>, JournalError> {
+        let ask = self.ask.borrow_back(&self.env);
+        let answered = ask.and_then(|ask| ask.call((method.to_owned(), arguments).into()));
+        answered.map_err(|error| JournalError::Failed(error.reason.to_string().into()))
+    }
+}
+
+fn word(blob: Blob) -> String {
+    match blob {
+        Blob::Checkpoint => "checkpoint",
+        _ => "artifact",
+    }
+    .to_owned()
+}
+
+impl Journal for Object {
+    fn name(&self) -> String {
+        "the journal".to_owned()
+    }
+
+    fn count(&self) -> u64 {
+        // The trait has no error here. A run that begins on a wrong count ends in a conflict.
+        let count = self.ask("count", Vec::new()).ok();
+        count.and_then(|texts| texts.first()?.parse().ok()).unwrap_or_default()
+    }
+
+    fn lines(&self, from: u64) -> std::result::Result<Lines<'_>, JournalError> {
+        Ok(Box::new(self.ask("lines", vec![from.to_string()])?.into_iter().map(Ok)))
+    }
+
+    fn append(&mut self, expected: u64, lines: &[String]) -> std::result::Result<(), JournalError> {
+        let arguments = std::iter::once(expected.to_string()).chain(lines.iter().cloned()).collect();
+        match self.ask("append", arguments)?.is_empty() {
+            true => Err(JournalError::Conflict { journal: self.name(), lines: expected }),
+            false => Ok(()),
+        }
+    }
+
+    fn put(&mut self, blob: Blob, digest: &str, text: &str) -> std::result::Result<(), JournalError> {
+        self.ask("put", vec![word(blob), digest.to_owned(), text.to_owned()]).map(drop)
+    }
+
+    fn get(&self, blob: Blob, digest: &str) -> std::result::Result<Option<String>, JournalError> {
+        self.ask("get", vec![word(blob), digest.to_owned()]).map(|texts| texts.into_iter().next())
+    }
 }

@@ -4,9 +4,9 @@
 //! <https://modelcontextprotocol.io/specification/2025-06-18>
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
         mpsc::{self, RecvTimeoutError, Sender},
     },
@@ -16,7 +16,10 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{json, value::RawValue};
 
-use crate::process::{Program, Service, Stop};
+use crate::{
+    outbox::Outbox,
+    process::{Program, Service, Stop, Wrote},
+};
 
 const PROTOCOL: &str = "2025-06-18";
 
@@ -32,6 +35,14 @@ const MAX_TOOLS: usize = 1024;
 pub(crate) struct Server {
     service: Service,
     shared: Arc<Shared>,
+    said: Said,
+}
+
+/// What a server says of itself.
+#[derive(Clone, Default)]
+pub(crate) struct Said {
+    pub(crate) name: Option<String>,
+    pub(crate) capabilities: BTreeMap<String, Box<RawValue>>,
 }
 
 #[derive(Default)]
@@ -125,22 +136,50 @@ impl Server {
     /// Start a server, and agree on the protocol.
     pub(crate) fn start(program: &Program) -> Result<Self, String> {
         let shared = Arc::<Shared>::default();
-        let (to_answer, answers) = mpsc::channel::<String>();
         let reader = Arc::clone(&shared);
-        let service = Service::start(program, answers, move |line| match line {
-            Some(line) => reader.take(&line, &to_answer),
-            None => reader.end(),
+        let input = Arc::<OnceLock<Arc<Outbox>>>::default();
+        let own = Arc::clone(&input);
+        let service = Service::start(program, move |wrote| {
+            match wrote {
+                Wrote::Line(line) => reader.take(&line, own.get()),
+                Wrote::NotText(_) => tracing::warn!("a server wrote a line that is no message"),
+                Wrote::Unended(_) | Wrote::TooLong | Wrote::End => {
+                    reader.end();
+                    return false;
+                }
+            }
+            true
         })
         .map_err(|error| format!("cannot run {}: {error}", program.name()))?;
-        let server = Server { service, shared };
+        let _ = input.set(Arc::clone(service.input()));
+        let mut server = Server { service, shared, said: Said::default() };
         let hello = json!({
             "protocolVersion": PROTOCOL,
             "capabilities": {},
             "clientInfo": { "name": "seamgate", "version": env!("CARGO_PKG_VERSION") },
         });
-        server.ask("initialize", &hello)?;
+        #[derive(Deserialize)]
+        struct Hello {
+            #[serde(default)]
+            capabilities: BTreeMap<String, Box<RawValue>>,
+            #[serde(rename = "serverInfo")]
+            server: Option<Named>,
+        }
+        #[derive(Deserialize)]
+        struct Named {
+            name: String,
+        }
+        let said = server.ask("initialize", &hello)?;
+        if let Ok(Hello { capabilities, server: named }) = serde_json::from_str(said.get()) {
+            server.said = Said { name: named.map(|named| named.name), capabilities };
+        }
         server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         Ok(server)
+    }
+
+    /// What it says of itself.
+    pub(crate) fn said(&self) -> Said {
+        self.said.clone()
     }
 
     /// End the server.
@@ -264,7 +303,7 @@ impl Server {
 
 impl Shared {
     /// Take a line of the server. What is no message is skipped: some servers write logs there.
-    fn take(&self, line: &str, to_answer: &Sender<String>) {
+    fn take(&self, line: &str, input: Option<&Arc<Outbox>>) {
         #[derive(Deserialize)]
         struct Message {
             id: Option<Box<RawValue>>,
@@ -285,8 +324,8 @@ impl Shared {
                         r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"Method not found"}}}}"#
                     ),
                 };
-                // The server has ended.
-                let _ = to_answer.send(answer);
+                // Nobody answers a server that has ended, or that asks before it was asked anything.
+                let _ = input.map(|input| input.push(answer));
             }
             (Some(method), None) => {
                 if method == "notifications/tools/list_changed" {

@@ -1,0 +1,50 @@
+//! What a client and a server of tools tell each other beside calls: whether the method exists, and what of it a model may read.
+
+use seamgate_core::parts::short;
+
+use super::{Run, event::Event, raw, step::Record};
+use crate::{
+    decision::{ALLOW, DENY},
+    findings::Findings,
+    observe::united,
+    render::{binary, cleaned_but},
+};
+
+/// What a server says of itself and of what it has. Its descriptions were read by a person, or can be.
+const DESCRIBES: [&str; 2] = ["initialize", "notifications/progress"];
+
+impl Run<'_> {
+    pub(super) fn message(&mut self, event: &Event) {
+        let text = |name: &str| event.text(name).unwrap_or_default();
+        let (server, method) = (text("server"), text("method"));
+        let from = if text("from") == "client" { "client" } else { "server" };
+        let mut findings = Findings::default();
+        let (mut permit, mut document) = (DENY, None);
+        if self.profile.has_method(server, method) {
+            permit = ALLOW;
+            if let Some(at) = event.member("document") {
+                let whole = event.document();
+                let binary = binary(whole);
+                findings.look_at(whole, at, &binary);
+                if !findings.is_nothing() {
+                    let cleaned = cleaned_but(whole, at, &binary);
+                    document = (cleaned != whole.source(at)).then(|| raw(cleaned));
+                }
+                if from == "server" && !DESCRIBES.contains(&method) && !method.ends_with("/list") {
+                    let labels = &mut self.state.facts.labels;
+                    if let Some(all) = united(labels, &["untrusted".to_owned()]) {
+                        *labels = all;
+                    }
+                }
+            }
+        }
+        self.records.push(Record::Message {
+            server: short(server, 256),
+            method: short(method, 256),
+            from,
+            permit,
+            document,
+            found: findings.to_value(),
+        });
+    }
+}

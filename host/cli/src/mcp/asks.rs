@@ -1,0 +1,61 @@
+//! Approvals that calls wait for: a person says it to `seamgate approve`, or the client does, where the profile trusts it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::message::json;
+
+/// The principal as whom the client decides. A profile that trusts the client's word names it in a group of `approvers`.
+pub(super) const CLIENT: &str = "client";
+
+/// The parameters of `elicitation/create` that ask whether a call may run.
+pub(super) fn question(view: &str) -> String {
+    let message = json(&format!("Approve this call?\n\n{view}"));
+    format!(
+        r#"{{"message":{message},"requestedSchema":{{"type":"object","properties":{{"approve":{{"type":"boolean","title":"Approve this call"}}}},"required":["approve"]}}}}"#
+    )
+}
+
+/// Whether an answer of the client approves. Whatever is not a clear yes is a no.
+pub(super) fn is_approved(result: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Answer {
+        action: String,
+        content: Option<Content>,
+    }
+    #[derive(Deserialize)]
+    struct Content {
+        approve: Option<bool>,
+    }
+    serde_json::from_str(result.get()).is_ok_and(|Answer { action, content }| {
+        action == "accept" && content.and_then(|content| content.approve) == Some(true)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_approves() {
+        let is_approved = |text: &str| is_approved(&RawValue::from_string(text.to_owned()).expect("JSON"));
+        assert!(is_approved(r#"{"action":"accept","content":{"approve":true}}"#));
+        for no in [
+            r#"{"action":"accept"}"#,
+            r#"{"action":"accept","content":null}"#,
+            r#"{"action":"accept","content":{}}"#,
+            r#"{"action":"accept","content":{"approve":"true"}}"#,
+            r#"{"action":"accept","content":{"approve":1}}"#,
+            r#"{"action":"accept","content":{"approve":false}}"#,
+            r#"{"action":"decline","content":{"approve":true}}"#,
+            r#"{"action":"cancel"}"#,
+            r#"{"content":{"approve":true}}"#,
+            "{}",
+            "null",
+            "true",
+        ] {
+            assert!(!is_approved(no), "{no}");
+        }
+        assert!(question("a \"b\"\nc").contains(r#"a \"b\"\nc"#));
+    }
+}

@@ -1,0 +1,249 @@
+//! What servers list, page by page, and what the client sees of it.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
+use super::{
+    Document, READ_ARTIFACT,
+    message::{Change, Members, json},
+};
+
+/// The most pages of a list, and the most tools.
+const MAX_PAGES: usize = 100;
+const MAX_TOOLS: usize = 4096;
+
+/// Between the name of a server and that of its tool, where there are several servers.
+const SEPARATOR: &str = "__";
+
+/// The definition of the gate's own tool.
+pub(super) const READ_ARTIFACT_DEFINITION: &str = r#"{"name":"read_artifact","description":"Read a whole result that was cut, in pieces. Each piece says where the next one begins.","inputSchema":{"type":"object","properties":{"artifact":{"type":"string","description":"The artifact that the cut result names: sha256:…"},"offset":{"type":"integer","minimum":0,"description":"Where to begin, in bytes. Default: 0."}},"required":["artifact"],"additionalProperties":false}}"#;
+
+/// The tools of one server, as it lists them.
+#[derive(Default)]
+pub(super) struct Listed {
+    pages: Vec<Page>,
+    /// Pages of a list that is under way.
+    coming: Vec<Page>,
+}
+
+/// A page of a list.
+struct Page {
+    /// What asks for it, as it is written. None: the first.
+    cursor: Option<String>,
+    /// The whole result.
+    result: String,
+    tools: Vec<Box<RawValue>>,
+}
+
+/// What follows a page.
+pub(super) enum Next {
+    /// Ask for the page of this cursor.
+    Ask(String),
+    Done,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Named {
+    pub(super) name: String,
+}
+
+/// The name of a tool.
+pub(super) fn name_of(definition: &str) -> Option<String> {
+    serde_json::from_str(definition).map(|Named { name }| name).ok()
+}
+
+impl Listed {
+    /// A new list is asked for.
+    pub(super) fn begin(&mut self) {
+        self.coming.clear();
+    }
+
+    /// There is no list.
+    pub(super) fn fail(&mut self) {
+        self.coming.clear();
+        self.pages.clear();
+    }
+
+    /// Take the next page.
+    pub(super) fn take(&mut self, cursor: Option<String>, result: &RawValue) -> Result<Next, String> {
+        #[derive(Deserialize)]
+        struct Given {
+            tools: Vec<Box<RawValue>>,
+            #[serde(default, rename = "nextCursor")]
+            next: Option<String>,
+        }
+        let Given { tools, next } = serde_json::from_str(result.get()).map_err(|error| error.to_string())?;
+        self.coming.push(Page { cursor, result: result.get().to_owned(), tools });
+        if self.coming.iter().map(|page| page.tools.len()).sum::<usize>() > MAX_TOOLS {
+            return Err(format!("it has more than {MAX_TOOLS} tools"));
+        }
+        match next {
+            Some(_) if self.coming.len() == MAX_PAGES => Err(format!("it has more than {MAX_PAGES} pages")),
+            Some(next) => Ok(Next::Ask(next)),
+            None => {
+                self.pages = std::mem::take(&mut self.coming);
+                Ok(Next::Done)
+            }
+        }
+    }
+
+    pub(super) fn tools(&self) -> impl Iterator<Item = &RawValue> {
+        self.pages.iter().flat_map(|page| page.tools.iter().map(|tool| &**tool))
+    }
+}
+
+/// The tools that the client sees.
+#[derive(Default)]
+pub(super) struct Surface {
+    tools: Vec<Visible>,
+    by_name: HashMap<String, usize>,
+}
+
+/// A tool that the client sees.
+pub(super) struct Visible {
+    /// None: the gate's own.
+    pub(super) peer: Option<usize>,
+    pub(super) tool: String,
+    /// As the client calls it.
+    name: String,
+    /// Its definition, as the client gets it.
+    definition: String,
+}
+
+/// The answer of the kernel: which tools the model may see.
+#[derive(Deserialize)]
+struct Answer {
+    tools: Vec<Shown>,
+}
+
+#[derive(Deserialize)]
+struct Shown {
+    #[serde(default)]
+    server: String,
+    tool: String,
+    definition: Option<Box<RawValue>>,
+}
+
+impl Surface {
+    /// What the kernel says of what `peers` list, by their names.
+    pub(super) fn new(answer: &str, peers: &[(&str, &Listed)], document: &Document) -> Result<Self, String> {
+        let Answer { tools } = serde_json::from_str(answer).map_err(|error| error.to_string())?;
+        let mut surface = Surface::default();
+        for Shown { server, tool, definition } in tools {
+            let is_own = server.is_empty() && tool == READ_ARTIFACT && document.reads_artifacts();
+            let peer = match is_own {
+                true => None,
+                false => match peers.iter().position(|(name, _)| *name == server) {
+                    Some(peer) => Some(peer),
+                    None => continue,
+                },
+            };
+            let listed = peer.and_then(|peer| {
+                peers[peer].1.tools().find(|listed| name_of(listed.get()).is_some_and(|name| name == tool))
+            });
+            let shown = definition.as_deref().map_or("{}", RawValue::get);
+            // What nothing was found in keeps its bytes.
+            let mut text = match listed {
+                Some(listed) if is_same(listed.get(), shown) => listed.get().to_owned(),
+                _ => shown.to_owned(),
+            };
+            let name = match (peers.len(), is_own) {
+                (1, _) | (_, true) => tool.clone(),
+                _ => format!("{server}{SEPARATOR}{tool}"),
+            };
+            let is_cut = !is_own && document.may_cut(&server, &tool);
+            if let Some(members) = Members::of(&text)
+                && (name != tool || is_cut && members.get("outputSchema").is_some())
+            {
+                let changed = members.with(|member, _| match member {
+                    "name" => Change::To(json(&name)),
+                    // A client fails on a result that no longer fits it.
+                    "outputSchema" if is_cut => Change::Drop,
+                    _ => Change::Keep,
+                });
+                text = changed;
+            }
+            let place = surface.tools.len();
+            if let Some(other) = surface.by_name.insert(name.clone(), place) {
+                let other = &surface.tools[other];
+                let of = |peer: Option<usize>| peer.map_or("seamgate", |peer| peers[peer].0);
+                return Err(format!(
+                    "two tools are called {name:?}: {:?} of {:?} and {tool:?} of {server:?}; give one server another name",
+                    other.tool,
+                    of(other.peer)
+                ));
+            }
+            surface.tools.push(Visible { peer, tool, name, definition: text });
+        }
+        Ok(surface)
+    }
+
+    /// The names that the client sees.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(|tool| tool.name.as_str())
+    }
+
+    /// The tool that the client calls by a name.
+    pub(super) fn find(&self, name: &str) -> Option<&Visible> {
+        self.by_name.get(name).map(|&place| &self.tools[place])
+    }
+
+    /// The result of `tools/list` with a cursor, as it is written. None: no page has it.
+    pub(super) fn page(&self, cursor: Option<&str>, peers: &[(&str, &Listed)]) -> Option<String> {
+        let own = self.tools.iter().filter(|tool| tool.peer.is_none()).map(|tool| tool.definition.as_str());
+        let (page, is_last) = match peers {
+            [(_, listed)] => {
+                let place = listed.pages.iter().position(|page| page.cursor.as_deref() == cursor);
+                match place {
+                    Some(place) => (Some(&listed.pages[place]), place + 1 == listed.pages.len()),
+                    None if cursor.is_none() => (None, true),
+                    None => return None,
+                }
+            }
+            _ if cursor.is_some() => return None,
+            _ => (None, true),
+        };
+        let Some(page) = page else {
+            let all: Vec<&str> = self.tools.iter().map(|tool| tool.definition.as_str()).collect();
+            return Some(format!("{{\"tools\":[{}]}}", all.join(",")));
+        };
+        let mut tools: Vec<&str> = Vec::new();
+        for listed in &page.tools {
+            let visible = name_of(listed.get())
+                .and_then(|name| self.tools.iter().find(|tool| tool.peer == Some(0) && tool.tool == name));
+            if let Some(visible) = visible
+                && !tools.contains(&visible.definition.as_str())
+            {
+                tools.push(&visible.definition);
+            }
+        }
+        if is_last {
+            tools.extend(own);
+        }
+        let members = Members::of(&page.result)?;
+        let tools = format!("[{}]", tools.join(","));
+        Some(members.with(|name, _| if name == "tools" { Change::To(tools.clone()) } else { Change::Keep }))
+    }
+}
+
+/// The server and the tool that a name means which nobody lists.
+pub(super) fn meant<'n>(name: &'n str, peers: &[(&str, &Listed)]) -> (Option<usize>, &'n str) {
+    if peers.len() == 1 {
+        return (Some(0), name);
+    }
+    let own = |(server, _): &(&str, &Listed)| name.strip_prefix(server)?.strip_prefix(SEPARATOR);
+    match peers.iter().enumerate().find_map(|(place, peer)| Some((place, own(peer)?))) {
+        Some((place, tool)) => (Some(place), tool),
+        None => (None, name),
+    }
+}
+
+/// Whether two JSON texts have equal values.
+fn is_same(one: &str, other: &str) -> bool {
+    match (serde_json::from_str::<Value>(one), serde_json::from_str::<Value>(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}

@@ -1,0 +1,363 @@
+//! The servers of a gate: what they answer, ask and tell, and how they end.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{
+    client::{ForClient, MAX_QUEUED},
+    gate::{Gate, cut_to},
+    judged::Judged,
+    message::{self, Answer, INTERNAL_ERROR, METHOD_NOT_FOUND, Members, Message, json, with_member},
+    peer::Asked,
+};
+use crate::{
+    console::{cut, say},
+    process::Wrote,
+    safe::safe,
+};
+
+impl Gate<'_> {
+    pub(super) fn of_server(&mut self, number: usize, wrote: Wrote) -> Result<()> {
+        if self.peers[number].ended.is_some() {
+            return Ok(());
+        }
+        match wrote {
+            Wrote::Line(line) if line.trim().is_empty() => Ok(()),
+            Wrote::Line(line) => match Message::read(&line) {
+                Ok(message) => self.server_says(number, message, &line),
+                Err(wrong) => self.malformed(number, &line, &wrong),
+            },
+            Wrote::NotText(shown) => self.malformed(number, &shown, "the line is not UTF-8"),
+            Wrote::Unended(line) => {
+                // A server that ends in the middle of a line has said nothing.
+                self.malformed(number, &line, "the server ended in the middle of a line")
+            }
+            Wrote::TooLong => {
+                let message = format!("{} wrote a line that is too long: at most 64 MiB", self.peers[number].told());
+                self.server_ended(number, message)
+            }
+            Wrote::End => {
+                let message = format!("{} ended", self.peers[number].told());
+                self.server_ended(number, message)
+            }
+        }
+    }
+
+    /// A line that is no message: whoever may wait for it is told, and the journal has it.
+    pub(super) fn malformed(&mut self, number: usize, line: &str, wrong: &str) -> Result<()> {
+        let peer = &mut self.peers[number];
+        let (told, too_many) = (peer.told(), peer.count_malformed());
+        say(&format!("seamgate: {told} wrote a line that is no message: {}", safe(&cut(line, 200))));
+        let document = to_raw_value(cut_to(line, 2048))?;
+        self.judge(number, "seamgate/malformed", "server", Some(&document))?;
+        if let Err(message) = too_many {
+            return self.server_ended(number, message);
+        }
+        // Logs go to the wrong place often. What begins like a message was to be one.
+        if !line.trim_start().starts_with('{') {
+            return Ok(());
+        }
+        let asked = &self.peers[number].asked;
+        let ids: Vec<String> = match message::seeming_id(line).filter(|id| asked.contains_key(*id)) {
+            Some(id) => vec![id.to_owned()],
+            None => asked.keys().cloned().collect(),
+        };
+        let message = format!("{told} broke its answer: {wrong}");
+        for id in ids {
+            self.fail_asked(number, &id, &message)?;
+        }
+        Ok(())
+    }
+
+    /// What a server was asked has no answer.
+    pub(super) fn fail_asked(&mut self, number: usize, id: &str, message: &str) -> Result<()> {
+        match self.peers[number].asked.remove(id) {
+            Some(Asked::Call { key, .. }) => {
+                if let Some(call) = self.calls.get_mut(&key) {
+                    call.sent = None;
+                }
+                self.fail_call(&key, message, "unknown")
+            }
+            Some(Asked::Forwarded { method }) => {
+                self.pending.remove(id);
+                self.to_client(message::error(id, INTERNAL_ERROR, message));
+                if method == "initialize" { self.initialized_one() } else { Ok(()) }
+            }
+            Some(Asked::List) => {
+                self.peers[number].listed.fail();
+                self.one_listed()
+            }
+            Some(Asked::Initialize) => {
+                if let Some((id, _)) = self.initialize.take() {
+                    self.pending.remove(&id);
+                    self.to_client(message::error(&id, INTERNAL_ERROR, message));
+                }
+                self.initialized_one()
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// A server gives no more answers.
+    pub(super) fn server_ended(&mut self, number: usize, message: String) -> Result<()> {
+        let peer = &mut self.peers[number];
+        if peer.ended.replace(message.clone()).is_some() {
+            return Ok(());
+        }
+        peer.end(Duration::ZERO);
+        let ids: Vec<String> = peer.asked.keys().cloned().collect();
+        for id in ids {
+            self.fail_asked(number, &id, &message)?;
+        }
+        self.asked_client.retain(|_, asked| !matches!(asked, ForClient::Server { peer, .. } if *peer == number));
+        // A server ends when the client does.
+        if self.closing.is_some() {
+            return Ok(());
+        }
+        let document = to_raw_value(&message)?;
+        self.judge(number, "seamgate/ended", "server", Some(&document))?;
+        if self.peers.len() > 1 {
+            say(&format!("seamgate: {}", safe(&message)));
+            self.peers[number].listed.fail();
+            if self.listing == 0 && self.is_listed {
+                self.tell_listed()?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn server_says(&mut self, number: usize, message: Message, line: &str) -> Result<()> {
+        match message {
+            Message::Answer { id, answer } => match self.peers[number].asked.remove(id) {
+                Some(asked) => self.server_answers(number, id, asked, answer, line),
+                // What nobody asked, or nobody waits for any more.
+                None => self.unasked(number),
+            },
+            Message::Request { id, method, params } => {
+                self.unasked(number)?;
+                self.server_asks(number, id, &method, params, line)
+            }
+            Message::Notification { method, params } => {
+                self.unasked(number)?;
+                self.server_tells(number, &method, params, line)
+            }
+        }
+    }
+
+    pub(super) fn unasked(&mut self, number: usize) -> Result<()> {
+        match self.peers[number].count_unasked() {
+            Ok(()) => Ok(()),
+            Err(message) => self.server_ended(number, message),
+        }
+    }
+
+    pub(super) fn server_answers(
+        &mut self,
+        number: usize,
+        id: &str,
+        asked: Asked,
+        answer: Answer,
+        line: &str,
+    ) -> Result<()> {
+        match asked {
+            Asked::Call { key, since } => self.called(&key, since, answer, line),
+            Asked::List => self.list_page(number, id, answer),
+            Asked::Initialize => self.one_initialized(number, answer),
+            Asked::Forwarded { method } => {
+                self.pending.remove(id);
+                let (member, document) = match answer {
+                    Answer::Result(result) => ("result", result),
+                    Answer::Error(error) => ("error", error),
+                };
+                let mut line = match self.try_judge(number, &method, "server", Some(document))? {
+                    Ok(Judged::AsItIs) => line.to_owned(),
+                    Ok(Judged::Cleaned(cleaned)) => with_member(line, member, cleaned.get()),
+                    Ok(Judged::Denied) => message::error(id, METHOD_NOT_FOUND, "Method not found"),
+                    Err(fault) => message::error(id, INTERNAL_ERROR, &format!("the answer cannot be judged: {fault}")),
+                };
+                if method == "initialize" {
+                    self.deadline = None;
+                    line = self.initialized(number, &line);
+                }
+                self.to_client(line);
+                if method == "initialize" { self.initialized_one() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// What a server can do, without what the profile does not name.
+    pub(super) fn initialized(&mut self, number: usize, line: &str) -> String {
+        let Some(result) = Members::of(line).and_then(|members| members.get("result")) else { return line.to_owned() };
+        let capabilities = Members::of(result.get()).and_then(|members| members.get("capabilities"));
+        let Some(capabilities) = capabilities else { return line.to_owned() };
+        let tools = Members::of(capabilities.get()).and_then(|members| members.get("tools"));
+        self.peers[number].has_tools = tools.is_some();
+        match self.cut(&self.peers[number].name, capabilities, kind_of) {
+            Some(cut) => with_member(line, "result", &with_member(result.get(), "capabilities", &cut)),
+            None => line.to_owned(),
+        }
+    }
+
+    /// One more server has answered the first request, or never will.
+    pub(super) fn initialized_one(&mut self) -> Result<()> {
+        self.initializing = self.initializing.saturating_sub(1);
+        if self.initializing == 0 && std::mem::take(&mut self.is_list_wanted) { self.list() } else { Ok(()) }
+    }
+
+    /// One of several servers has answered the first request.
+    pub(super) fn one_initialized(&mut self, number: usize, answer: Answer) -> Result<()> {
+        self.merge_initialized(number, answer)?;
+        self.initialized_one()
+    }
+
+    pub(super) fn merge_initialized(&mut self, number: usize, answer: Answer) -> Result<()> {
+        let result = match answer {
+            Answer::Result(result) => result,
+            Answer::Error(error) => {
+                let message =
+                    format!("{} cannot be initialized: {}", self.peers[number].told(), cut_to(error.get(), 512));
+                return self.server_ended(number, message);
+            }
+        };
+        let result = match self.judge(number, "initialize", "server", Some(result))? {
+            Judged::Cleaned(cleaned) => cleaned,
+            Judged::AsItIs | Judged::Denied => result.to_owned(),
+        };
+        let whole = message::result("0", result.get());
+        self.initialized(number, &whole);
+        let Some((_, answers)) = &mut self.initialize else { return Ok(()) };
+        answers[number] = Some(result);
+        if !answers.iter().zip(&self.peers).all(|(answer, peer)| answer.is_some() || peer.ended.is_some()) {
+            return Ok(());
+        }
+        let Some((id, answers)) = self.initialize.take() else { return Ok(()) };
+        self.deadline = None;
+        self.pending.remove(&id);
+        let text = |answer: &RawValue, name: &str| Some(Members::of(answer.get())?.text(name)?.into_owned());
+        let answers: Vec<(&str, &RawValue)> = self
+            .peers
+            .iter()
+            .zip(&answers)
+            .filter_map(|(peer, answer)| Some((peer.name.as_str(), answer.as_deref()?)))
+            .collect();
+        let mut versions: Vec<String> =
+            answers.iter().filter_map(|(_, answer)| text(answer, "protocolVersion")).collect();
+        versions.sort_unstable();
+        versions.dedup();
+        let [version] = &versions[..] else {
+            let message = format!("the servers speak different versions of the protocol: {}", versions.join(", "));
+            self.to_client(message::error(&id, INTERNAL_ERROR, &message));
+            return Ok(());
+        };
+        let instructions: Vec<String> = answers
+            .iter()
+            .filter_map(|(name, answer)| Some(format!("{name}:\n{}", text(answer, "instructions")?)))
+            .collect();
+        let instructions = match instructions.is_empty() {
+            true => String::new(),
+            false => format!(",\"instructions\":{}", json(&instructions.join("\n\n"))),
+        };
+        let result = format!(
+            r#"{{"protocolVersion":{},"capabilities":{{"tools":{{"listChanged":true}}}},"serverInfo":{{"name":"seamgate","version":{}}}{instructions}}}"#,
+            json(version),
+            json(env!("CARGO_PKG_VERSION")),
+        );
+        self.to_client(message::result(&id, &result));
+        Ok(())
+    }
+
+    pub(super) fn server_tells(
+        &mut self,
+        number: usize,
+        method: &str,
+        params: Option<&RawValue>,
+        line: &str,
+    ) -> Result<()> {
+        match method {
+            "notifications/tools/list_changed" => {
+                if self.list_changed.len() < MAX_QUEUED {
+                    self.list_changed.push(line.to_owned());
+                }
+                if self.listing > 0 {
+                    self.is_list_stale = true;
+                    return Ok(());
+                }
+                self.list()
+            }
+            "notifications/cancelled" => {
+                let params = params.and_then(|params| Members::of(params.get()));
+                let id = params.and_then(|params| params.get("requestId")).map(RawValue::get);
+                let is_it = |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && Some(own.as_str()) == id);
+                let found = self.asked_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
+                if let (Some(found), Some(params)) =
+                    (found, Members::of(line).and_then(|members| members.get("params")))
+                {
+                    self.asked_client.remove(&found);
+                    self.to_client(with_member(line, "params", &with_member(params.get(), "requestId", &found)));
+                }
+                Ok(())
+            }
+            _ => {
+                let has_text = method != "notifications/progress"
+                    || params.and_then(|params| Members::of(params.get())?.get("message")).is_some();
+                if !has_text {
+                    self.to_client(line.to_owned());
+                    return Ok(());
+                }
+                match self.judge_once(number, method, "server", params)? {
+                    Judged::Denied => {}
+                    Judged::AsItIs => self.to_client(line.to_owned()),
+                    Judged::Cleaned(cleaned) => self.to_client(with_member(line, "params", cleaned.get())),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn server_asks(
+        &mut self,
+        number: usize,
+        id: &str,
+        method: &str,
+        params: Option<&RawValue>,
+        line: &str,
+    ) -> Result<()> {
+        if self.peers[number].ended.is_some() {
+            return Ok(());
+        }
+        let judged = match method {
+            "ping" if self.peers.len() > 1 => {
+                let _ = self.peers[number].write(message::result(id, "{}"));
+                return Ok(());
+            }
+            "ping" => Judged::AsItIs,
+            _ => self.judge(number, method, "server", params)?,
+        };
+        let line = match judged {
+            Judged::Denied => {
+                let _ = self.peers[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
+                return Ok(());
+            }
+            Judged::AsItIs => line.to_owned(),
+            Judged::Cleaned(cleaned) => with_member(line, "params", cleaned.get()),
+        };
+        // Ids of two servers may be the same.
+        let (seen, line) = match self.asked_client.contains_key(id) || self.peers.len() > 1 {
+            true => {
+                let own = self.own_id();
+                (own.clone(), with_member(&line, "id", &own))
+            }
+            false => (id.to_owned(), line),
+        };
+        self.asked_client.insert(seen, ForClient::Server { peer: number, id: id.to_owned() });
+        self.to_client(line);
+        Ok(())
+    }
+}
+
+/// The kind of methods that a capability of a server is about.
+fn kind_of(capability: &str) -> &str {
+    if capability == "completions" { "completion" } else { capability }
+}

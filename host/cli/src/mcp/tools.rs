@@ -1,0 +1,200 @@
+//! Lists of tools: servers are asked for theirs, and the client gets what the kernel lets it see.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use anyhow::Result;
+use seamgate::Fault;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    READ_ARTIFACT,
+    gate::{Gate, START, cut_to},
+    listing::{self, Listed, Next, READ_ARTIFACT_DEFINITION, Surface},
+    message::{self, Answer, INVALID_PARAMS, Members, Message, json},
+    peer::Asked,
+};
+use crate::{
+    agent::Event,
+    console::say,
+    error::{FaultError, NoVerdict},
+    safe::safe,
+};
+
+impl Gate<'_> {
+    pub(super) fn lists(&self) -> Vec<(&str, &Listed)> {
+        self.peers.iter().map(|peer| (peer.name.as_str(), &peer.listed)).collect()
+    }
+
+    /// Ask all servers for their tools, unless that is under way.
+    pub(super) fn list(&mut self) -> Result<()> {
+        if self.listing > 0 {
+            return Ok(());
+        }
+        if self.initializing > 0 {
+            self.is_list_wanted = true;
+            return Ok(());
+        }
+        let numbers: Vec<usize> = (0..self.peers.len())
+            .filter(|&number| self.peers[number].has_tools && self.peers[number].ended.is_none())
+            .collect();
+        self.listing = numbers.len();
+        if numbers.is_empty() {
+            return self.tell_listed();
+        }
+        self.deadline = Some(Instant::now() + START);
+        for number in numbers {
+            self.peers[number].listed.begin();
+            self.ask_page(number, None)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn ask_page(&mut self, number: usize, cursor: Option<&str>) -> Result<()> {
+        let own = self.own_id();
+        let params = cursor.map(|cursor| format!("{{\"cursor\":{}}}", json(cursor)));
+        let line = message::request(&own, "tools/list", params.as_deref());
+        self.peers[number].next_cursor = cursor.map(json);
+        match self.peers[number].ask(&own, line, Asked::List) {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                self.peers[number].listed.fail();
+                self.one_listed()
+            }
+        }
+    }
+
+    pub(super) fn list_page(&mut self, number: usize, _id: &str, answer: Answer) -> Result<()> {
+        let cursor = self.peers[number].next_cursor.take();
+        let taken = match answer {
+            Answer::Result(result) => self.peers[number].listed.take(cursor, result),
+            Answer::Error(error) => Err(cut_to(error.get(), 512).to_owned()),
+        };
+        match taken {
+            Ok(Next::Ask(cursor)) => self.ask_page(number, Some(&cursor)),
+            Ok(Next::Done) => self.one_listed(),
+            Err(message) => {
+                say(&format!("seamgate: {} lists no tools: {}", self.peers[number].told(), safe(&message)));
+                self.peers[number].listed.fail();
+                self.one_listed()
+            }
+        }
+    }
+
+    /// One server has said what it lists.
+    pub(super) fn one_listed(&mut self) -> Result<()> {
+        self.listing = self.listing.saturating_sub(1);
+        if self.listing > 0 {
+            return Ok(());
+        }
+        self.deadline = None;
+        if std::mem::take(&mut self.is_list_stale) {
+            return self.list();
+        }
+        self.tell_listed()
+    }
+
+    /// Tell the kernel what servers list, and go on with what waits for it.
+    pub(super) fn tell_listed(&mut self) -> Result<()> {
+        let listed = self.all_listed();
+        if listed != self.listed || !self.is_listed {
+            let listed = match self.tell(&listed)? {
+                Ok(()) => listed,
+                Err(_) => {
+                    // One definition is not what a list may have: the others are looked at.
+                    let listed = self.readable_listed()?;
+                    self.tell(&listed)?.map_err(FaultError)?;
+                    listed
+                }
+            };
+            self.listed = listed;
+            self.is_listed = true;
+        }
+        for line in std::mem::take(&mut self.list_changed) {
+            self.to_client(line);
+        }
+        for (id, line) in std::mem::take(&mut self.queue) {
+            if self.pending.remove(&id).is_none() {
+                continue;
+            }
+            match Message::read(&line) {
+                Ok(Message::Request { method, params, .. }) if method == "tools/list" => {
+                    let cursor = params.and_then(|params| Members::of(params.get())?.get("cursor"));
+                    self.answer_list(&id, cursor.map(RawValue::get));
+                }
+                Ok(Message::Request { params, .. }) => self.call(&id, params, &line)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What all servers list, in the format of lock files.
+    pub(super) fn all_listed(&self) -> String {
+        let servers = self.peers.iter().map(|peer| {
+            let tools: Vec<&str> = peer.listed.tools().map(RawValue::get).collect();
+            (peer.name.as_str(), tools)
+        });
+        listed(servers, self.document.reads_artifacts())
+    }
+
+    /// The same, without what the kernel cannot read.
+    pub(super) fn readable_listed(&self) -> Result<String> {
+        let facts = self.facts()?;
+        let servers = self.peers.iter().map(|peer| {
+            let is_readable = |tool: &&str| {
+                let one = listed([(peer.name.as_str(), vec![*tool])].into_iter(), false);
+                self.profiles.gate.surface(self.run.agent(), facts.get(), Some(&one)).is_ok()
+            };
+            let all = peer.listed.tools().map(RawValue::get);
+            let tools: Vec<&str> = all.filter(is_readable).collect();
+            (peer.name.as_str(), tools)
+        });
+        Ok(listed(servers, self.document.reads_artifacts()))
+    }
+
+    pub(super) fn facts(&self) -> Result<Box<RawValue>> {
+        #[derive(Deserialize)]
+        struct State {
+            facts: Box<RawValue>,
+        }
+        let State { facts } = serde_json::from_str(self.run.state())?;
+        Ok(facts)
+    }
+
+    pub(super) fn tell(&mut self, listed: &str) -> Result<Result<(), Fault>> {
+        let raw = RawValue::from_string(listed.to_owned())?;
+        if let Err(fault) = self.send(&Event::ToolsListed { listed: &raw }, None)? {
+            return Ok(Err(fault));
+        }
+        let answer = match self.profiles.gate.surface(self.run.agent(), self.facts()?.get(), Some(listed)) {
+            Ok(answer) => answer,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        self.surface = match Surface::new(&answer.json, &self.lists(), self.document) {
+            Ok(surface) => surface,
+            Err(message) => return Err(NoVerdict(message).into()),
+        };
+        Ok(Ok(()))
+    }
+
+    pub(super) fn answer_list(&self, id: &str, cursor: Option<&str>) {
+        self.to_client(match self.surface.page(cursor, &self.lists()) {
+            Some(page) => message::result(id, &page),
+            None => message::error(id, INVALID_PARAMS, "Invalid cursor"),
+        });
+    }
+}
+
+/// What servers list, in the format of lock files.
+fn listed<'l>(servers: impl Iterator<Item = (&'l str, Vec<&'l str>)>, has_own: bool) -> String {
+    let mut all: BTreeMap<&str, Vec<&str>> = servers.collect();
+    if has_own {
+        let own = all.entry("").or_default();
+        own.retain(|tool| listing::name_of(tool).as_deref() != Some(READ_ARTIFACT));
+        own.push(READ_ARTIFACT_DEFINITION);
+    }
+    let servers: Vec<String> =
+        all.iter().map(|(name, tools)| format!("{}:{{\"tools\":[{}]}}", json(name), tools.join(","))).collect();
+    format!("{{\"servers\":{{{}}}}}", servers.join(","))
+}

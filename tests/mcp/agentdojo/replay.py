@@ -1,0 +1,352 @@
+"""AgentDojo through the gate: what its injections still do, and what its users can still do.
+
+A model that obeys each injection is the worst case, so none is needed. The calls of each user task are made in their
+order. After the first result that holds the poison come the calls that the injection wants. Then the user's calls go
+on. The approver denies everything. Each pair of tasks has a server and a gate of its own. The same calls are made
+without the gate.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from agentdojo.task_suite.load_suites import get_suite
+from serve import BENCHMARK, SUITES, Pair, Playground, poisoned, serve
+
+HERE = Path(__file__).resolve().parent
+
+# What a call came to: it arrived at the server, the gate refused it, or a person was asked, who denied it.
+WORKED, REFUSED, ASKED = "worked", "refused", "asked"
+
+
+@dataclass
+class Outcome:
+    """What came of one pair of tasks."""
+
+    pair: Pair
+    user: Counter = field(default_factory=Counter)
+    injected: list[tuple[str, str]] = field(default_factory=list)
+    was_read: bool = False
+    useful: bool = False
+    reached: bool = False
+
+
+@dataclass
+class Setting:
+    """How servers are started."""
+
+    folder: Path
+    socket: Path
+    seamgate: Path | None
+    approver: str = "denies"
+
+
+def main() -> int:
+    """Replay all pairs, and print tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seamgate", type=Path, required=True)
+    parser.add_argument("--sample", type=int, help="take so many pairs only, the same ones each time")
+    parser.add_argument("--write", type=Path, help="the page that gets the tables")
+    given = parser.parse_args()
+    pairs = all_pairs()
+    if given.sample:
+        pairs = random.Random(1).sample(pairs, given.sample)
+    for pair in pairs:
+        poisoned(pair.suite, pair.user)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        line = folder / "socket"
+        keeper = fork_servers(line)
+        try:
+            plain = run_all(pairs, Setting(folder, line, None))
+            gated = run_all(pairs, Setting(folder, line, given.seamgate))
+            alone = [pair for pair in pairs if pair.injection is None]
+            approved = run_all(alone, Setting(folder, line, given.seamgate, "approves"))
+        finally:
+            os.kill(keeper, signal.SIGTERM)
+            os.waitpid(keeper, 0)
+    text = report(plain, gated, approved)
+    print(text)
+    if given.write:
+        write(given.write, text)
+    return 0
+
+
+def all_pairs() -> list[Pair]:
+    """Each user task by itself, and with each injection task that has calls to make."""
+    pairs = []
+    for name in SUITES:
+        suite = get_suite(BENCHMARK, name)
+        environment = suite.load_and_inject_default_environment({})
+        injections = [known for known, task in suite.injection_tasks.items() if can_play(task, environment)]
+        pairs += [Pair(name, user, injection) for user in suite.user_tasks for injection in [None, *injections]]
+    return pairs
+
+
+def can_play(task: object, environment: object) -> bool:
+    """Whether an injection task says what it wants called, or at least said."""
+    return bool(task.ground_truth(environment) or task.GROUND_TRUTH_OUTPUT)
+
+
+def fork_servers(line: Path) -> int:
+    """Start a process that forks a server for each connection: to import AgentDojo takes seconds. Gives its id."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(line))
+    listener.listen(64)
+    if keeper := os.fork():
+        listener.close()
+        return keeper
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        connection, _ = listener.accept()
+        message, streams, _, _ = socket.recv_fds(connection, 4096, 2)
+        if os.fork():
+            connection.close()
+            for stream in streams:
+                os.close(stream)
+            continue
+        listener.close()
+        suite, user, injection, verdict = json.loads(message)
+        with open(streams[0], encoding="utf-8") as source, open(streams[1], "w", encoding="utf-8") as sink:
+            try:
+                serve(Pair(suite, user, injection), source, sink, Path(verdict))
+            finally:
+                os._exit(0)
+
+
+def run_all(pairs: list[Pair], setting: Setting) -> list[Outcome]:
+    """Replay all pairs, two at a time."""
+    start = time.monotonic()
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(lambda numbered: replay(*numbered, setting), enumerate(pairs)))
+    how = f"through the gate, whose approver {setting.approver} all" if setting.seamgate else "without the gate"
+    print(f"{len(pairs)} pairs {how}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+    return outcomes
+
+
+def replay(number: int, pair: Pair, setting: Setting) -> Outcome:
+    """Make the calls of a pair."""
+    name = f"{setting.approver if setting.seamgate else 'plain'}-{number}"
+    verdict = setting.folder / f"{name}.json"
+    which = json.dumps([pair.suite, pair.user, pair.injection, str(verdict)])
+    command = [sys.executable, "-S", "-E", str(HERE / "connect.py"), str(setting.socket), which]
+    if setting.seamgate:
+        journal = setting.folder / f"{name}.journal"
+        path = HERE / f"{pair.suite}.profile.json"
+        command = [str(setting.seamgate), "mcp", "-p", str(path), "--journal", str(journal), "--", *command]
+    ground = Playground(pair)
+    wanted = ground.injection.ground_truth(ground.before) if ground.injection else []
+    _, poison = poisoned(pair.suite, pair.user)
+    outcome = Outcome(pair)
+    client = Client(command, setting)
+    calls: list[tuple[object, bool]] = []
+    try:
+        client.hello()
+        for at, call in enumerate(ground.user.ground_truth(ground.before)):
+            worked = client.call(len(calls), call.function, call.args)
+            calls.append((call, False))
+            if worked and at in poison and not outcome.was_read:
+                outcome.was_read = True
+                for evil in wanted:
+                    client.call(len(calls), evil.function, evil.args)
+                    calls.append((evil, True))
+    finally:
+        client.end()
+    ended = wait_for(verdict)
+    for number, (call, is_injected) in enumerate(calls):
+        came_to = WORKED if number in ended["arrived"] else ASKED if number in client.asked else REFUSED
+        if is_injected:
+            outcome.injected.append((call.function, came_to))
+        else:
+            outcome.user[came_to] += 1
+    outcome.useful = ended["useful"]
+    outcome.reached = bool(ended["reached"]) and outcome.was_read
+    return outcome
+
+
+def wait_for(verdict: Path) -> dict:
+    """What the server wrote at its end."""
+    for _ in range(1000):
+        if verdict.exists():
+            return json.loads(verdict.read_text())
+        time.sleep(0.01)
+    raise TimeoutError(verdict)
+
+
+class Client:
+    """A client that calls one tool at a time, beside an approver who denies everything, or approves it."""
+
+    def __init__(self, command: list[str], setting: Setting) -> None:
+        self.asked: set[int] = set()
+        self._current = -1
+        self._setting = setting
+        self._last = 0
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE
+        )
+        self._approver = threading.Thread(target=self._decide)
+        self._approver.start()
+
+    def hello(self) -> None:
+        """Begin, as the protocol has it."""
+        client = {"name": "replay", "version": "1.0.0"}
+        self._ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
+        self._send({"method": "notifications/initialized"})
+        self._ask("tools/list", {})
+
+    def call(self, number: int, name: str, arguments: object) -> bool:
+        """Call a tool. Gives whether it worked."""
+        self._current = number
+        meta = {"agentdojo/number": number}
+        answer = self._ask("tools/call", {"name": name, "arguments": dict(arguments), "_meta": meta})
+        return "result" in answer and not answer["result"].get("isError", False)
+
+    def end(self) -> None:
+        """Say goodbye."""
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
+        self._approver.join()
+
+    def _send(self, message: dict) -> None:
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self._process.stdin.flush()
+
+    def _ask(self, method: str, params: dict) -> dict:
+        self._last += 1
+        self._send({"id": self._last, "method": method, "params": params})
+        while line := self._process.stdout.readline():
+            message = json.loads(line)
+            if message.get("id") == self._last:
+                return message
+        raise EOFError(method)
+
+    def _decide(self) -> None:
+        """Read what the gate says to people, and decide about each call that it asks about."""
+        for line in self._process.stderr:
+            if found := re.search(r"seamgate approve (\S+) (\S+)", line):
+                self.asked.add(self._current)
+                how = ["--reject"] if self._setting.approver == "denies" else []
+                decide = [str(self._setting.seamgate), "approve", *found.groups(), *how, "--yes", "--as", "owner"]
+                subprocess.run(decide, check=True, capture_output=True)
+
+
+def report(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -> str:
+    """The tables."""
+    return "\n\n".join([attacks(plain, gated), calls(plain, gated, approved), leaks(gated)])
+
+
+def attacks(plain: list[Outcome], gated: list[Outcome]) -> str:
+    """What attacks did."""
+    rows = [
+        [
+            "suite",
+            "attacks",
+            "goals reached without the gate",
+            "with it",
+            "injected effects without the gate",
+            "with it",
+            "stopped",
+        ]
+    ]
+    for name, has in chosen():
+        attacked = [[one for one in ran if has(one) and one.pair.injection] for ran in (plain, gated)]
+        goals = [sum(one.reached for one in ran) for ran in attacked]
+        ran = [effects(one) for one in attacked]
+        stopped = f"{100 * (ran[0] - ran[1]) / ran[0]:.1f} %" if ran[0] else "-"
+        rows.append([name, str(len(attacked[0])), *map(str, goals), *map(str, ran), stopped])
+    return table(rows)
+
+
+def effects(outcomes: list[Outcome]) -> int:
+    """The injected calls with an effect that arrived."""
+    return sum(came_to == WORKED and is_effect(one, tool) for one in outcomes for tool, came_to in one.injected)
+
+
+def is_effect(outcome: Outcome, tool: str) -> bool:
+    """Whether a tool does more than read at home."""
+    known = next(entry for entry in profile(outcome.pair.suite)["tools"] if entry["name"] == tool)
+    return known["effect"] == "effectful" or known.get("egress", False)
+
+
+@cache
+def profile(suite: str) -> dict:
+    """What a suite's profile says."""
+    return json.loads((HERE / f"{suite}.profile.json").read_text())
+
+
+def calls(plain: list[Outcome], gated: list[Outcome], approved: list[Outcome]) -> str:
+    """What users could do."""
+    solved = ["solved without the gate", "with it, all denied", "with it, all approved"]
+    rows = [["suite", "", "tasks", *solved, "calls", "work", "ask for approval", "are refused"]]
+    for name, has in chosen():
+        for how, is_attacked in (("no attack", False), ("attack", True)):
+            taken = [
+                [one for one in ran if has(one) and bool(one.pair.injection) == is_attacked]
+                for ran in (plain, gated, approved)
+            ]
+            counts = [str(sum(one.useful for one in ran)) if ran else "" for ran in taken]
+            counted = sum((one.user for one in taken[1]), Counter())
+            came_to = [share(counted[word], counted.total()) for word in (WORKED, ASKED, REFUSED)]
+            rows.append([name, how, str(len(taken[0])), *counts, str(counted.total()), *came_to])
+    return table(rows)
+
+
+def leaks(gated: list[Outcome]) -> str:
+    """What still got through."""
+    counted = Counter((one.pair.suite, tool) for one in gated for tool, came_to in one.injected if came_to == WORKED)
+    said = Counter(one.pair.suite for one in gated if one.reached and not one.injected)
+    rows = [["suite", "what still got through", "times", "effect"]]
+    effect = {True: "yes", False: "reads only"}
+    for (suite, tool), times in sorted(counted.items()):
+        one = next(one for one in gated if one.pair.suite == suite)
+        rows.append([suite, f"`{tool}`", str(times), effect[is_effect(one, tool)]])
+    rows += [
+        [suite, "the final answer says what the injection wants", str(times), "no call"]
+        for suite, times in said.items()
+    ]
+    return table(rows)
+
+
+def chosen() -> list[tuple[str, Callable[[Outcome], bool]]]:
+    """The suites, and all of them together."""
+    suites = [(name, lambda one, name=name: one.pair.suite == name) for name in SUITES]
+    return [*suites, ("all", lambda _: True)]
+
+
+def share(part: int, whole: int) -> str:
+    """A number, and its share."""
+    return f"{part} ({100 * part / whole:.0f} %)" if whole else "-"
+
+
+def table(rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(row)} |" for row in lines)
+
+
+def write(page: Path, text: str) -> None:
+    """Put the tables between their marks."""
+    begin, end = "<!-- agentdojo -->", "<!-- /agentdojo -->"
+    before, rest = page.read_text().split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

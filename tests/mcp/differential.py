@@ -1,0 +1,394 @@
+"""Real clients against real servers, with and without the gate: every message is compared.
+
+In a run through the gate, one recorder stands before it and one behind it, so each message is compared with itself.
+Beside that, what the client says of each answer is compared with a run without the gate. `cargo xtask mcp differential`
+installs all of them.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CLIENTS = ["sdk.py", "fast.py", "sdk.mjs", "inspector"]
+SERVERS = ["everything", "filesystem", "memory", "git", "time", "sqlite"]
+
+# What CI compares: a client in each language, the server with every part of the protocol, and one in each language.
+SMALL = [("sdk.py", "everything"), ("sdk.mjs", "everything"), ("sdk.py", "filesystem"), ("sdk.mjs", "git")]
+
+Message = dict[str, object]
+
+# With a limit that no result here reaches: a tool whose results may be cut is listed without its `outputSchema`.
+ALLOWED = {"effect": "read", "permit": "allow", "result": {"max_bytes": 1048576}}
+
+# What the gate puts before a result that it changed.
+TOLD = "Found in the whole result: "
+
+# What can come of a message.
+SAME = "same bytes"
+ORDER = "same values, another order"
+ALIKE = "answers that the client read alike"
+LISTED = "tools listed by the gate"
+BROKEN = "links broken, and told"
+ABSENT = "not offered"
+DENIED = "denied"
+OWN = "asked by the gate itself"
+COLUMNS = [SAME, ORDER, LISTED, BROKEN, ABSENT, DENIED, OWN, ALIKE]
+
+
+@dataclass
+class Paths:
+    """Where everything is."""
+
+    seamgate: Path
+    node: Path
+    modules: Path
+    clients: Path
+    servers: Path
+    sqlite: Path | None
+    inspector: Path | None
+
+
+@dataclass
+class Outcome:
+    """What came of the messages of one client and one server."""
+
+    counts: Counter = field(default_factory=Counter)
+    different: list[str] = field(default_factory=list)
+
+
+def main() -> int:
+    """Compare, and print a table. Gives 1 where something differs."""
+    parser = argparse.ArgumentParser()
+    for name in ("seamgate", "node", "modules", "clients", "servers"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--sqlite", type=Path, help="where that server is installed; CI does without")
+    parser.add_argument("--inspector", type=Path, help="where it is installed; without it, it is left out")
+    parser.add_argument("--write", type=Path, help="the page that gets the table")
+    parser.add_argument("--small", action="store_true", help="only what CI compares")
+    parser.add_argument("--only", help="CLIENT/SERVER")
+    parser.add_argument("--keep", type=Path, help="where the recordings stay")
+    given = parser.parse_args()
+    paths = Paths(
+        given.seamgate, given.node, given.modules, given.clients, given.servers, given.sqlite, given.inspector
+    )
+    clients = CLIENTS if given.inspector else CLIENTS[:-1]
+    pairs = SMALL if given.small else [(client, server) for client in clients for server in SERVERS]
+    if given.only:
+        client, server = given.only.split("/")
+        pairs = [(client, server)]
+    with tempfile.TemporaryDirectory() as made, ThreadPoolExecutor(2) as pool:
+        kept = given.keep or Path(made)
+        outcomes = list(pool.map(lambda pair: compare(paths, *pair, kept / "-".join(pair)), pairs))
+    print(table(pairs, outcomes))
+    if given.write:
+        write(given.write, table(pairs, outcomes))
+    for pair, outcome in zip(pairs, outcomes, strict=True):
+        for difference in outcome.different:
+            print(f"{'/'.join(pair)}: {difference}", file=sys.stderr)
+    return 1 if any(outcome.different for outcome in outcomes) else 0
+
+
+def compare(paths: Paths, client: str, server: str, folder: Path) -> Outcome:
+    """Run one client against one server, without the gate and through it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    scenario = json.loads((HERE / "servers" / f"{server}.json").read_text())
+    outcome = Outcome()
+    plain, plain_said = run(paths, client, scenario, folder / "plain", None)
+    profile = write_profile(server, plain, folder)
+    gated, gated_said = run(paths, client, scenario, folder / "gated", profile)
+    for number, (before, behind) in enumerate(gated):
+        through(before, behind, outcome, f"run {number}")
+    said(scenario["steps"], plain_said, gated_said, outcome)
+    return outcome
+
+
+def run(
+    paths: Paths, client: str, scenario: dict, folder: Path, profile: Path | None
+) -> tuple[list[tuple[Path, Path]], list[str]]:
+    """Let a client take all steps.
+
+    Gives the recordings of each connection, before and behind the gate, and what it printed.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    # The same path in both runs, for servers say it.
+    work = folder.parent / "work"
+    shutil.rmtree(work, ignore_errors=True)
+    make_work(work, scenario)
+    folder.mkdir()
+    values = {
+        "{node}": str(paths.node),
+        "{modules}": str(paths.modules),
+        "{python}": str(paths.servers),
+        "{sqlite}": str(paths.sqlite),
+        "{work}": str(work),
+    }
+    filled = folder / "scenario.json"
+    text = json.dumps(scenario, ensure_ascii=False)
+    for name, value in values.items():
+        text = text.replace(name, value)
+    filled.write_text(text)
+    scenario = json.loads(text)
+    recordings: list[tuple[Path, Path]] = []
+
+    def server() -> list[str]:
+        number = len(recordings)
+        before, behind = folder / f"{number}-before", folder / f"{number}-behind"
+        recordings.append((before, behind))
+        recorder = [sys.executable, "-S", "-E", str(HERE / "record.py")]
+        if profile is None:
+            return [*recorder, str(before), *scenario["command"]]
+        journal = folder / f"{number}-journal"
+        gate = [str(paths.seamgate), "mcp", "-p", str(profile), "--journal", str(journal), "--"]
+        return [*recorder, str(before), *gate, *recorder, str(behind), *scenario["command"]]
+
+    printed = []
+    for step, command in commands(paths, client, scenario, filled, server):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)
+        (folder / "stderr").open("a").write(done.stderr)
+        printed += done.stdout.splitlines() if step is None else [f"{step} {done.stdout}"]
+    return recordings, printed
+
+
+def make_work(work: Path, scenario: dict) -> None:
+    """What the servers work on."""
+    work.mkdir()
+    for name, text in scenario.get("files", {}).items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text)
+    if scenario.get("repository"):
+        date = "2026-01-01T12:00:00Z"
+        by = {
+            f"GIT_{who}_{what}": value
+            for who in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", "Anna"), ("EMAIL", "anna@example.com"), ("DATE", date))
+        }
+        environment = {**os.environ, **by, "GIT_CONFIG_GLOBAL": os.devnull}
+        for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "first"]):
+            subprocess.run(["git", *words], cwd=work, env=environment, check=True)
+
+
+def commands(
+    paths: Paths, client: str, scenario: dict, filled: Path, server: Callable[[], list[str]]
+) -> Iterator[tuple[int | None, list[str]]]:
+    """The commands of a client. The inspector takes one step each time: its number comes first."""
+    if client.endswith(".py"):
+        yield (
+            None,
+            [
+                str(paths.clients / "python"),
+                str(HERE / "clients" / client),
+                scenario.get("mode", "legacy"),
+                str(filled),
+                *server(),
+            ],
+        )
+    elif client.endswith(".mjs"):
+        yield None, [str(paths.node), str(paths.modules.parent / client), "legacy", str(filled), *server()]
+    else:
+        inspector = paths.inspector / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+        for number, step in enumerate(scenario["steps"], 1):
+            if words := inspected(step):
+                command, *arguments = server()
+                config = filled.with_name("inspector.json")
+                config.write_text(json.dumps({"mcpServers": {"it": {"command": command, "args": arguments}}}))
+                start = [str(paths.node), str(inspector), "--cli", "--config", str(config), "--server", "it"]
+                yield number, [*start, *words]
+
+
+def inspected(step: dict) -> list[str] | None:
+    """A step as arguments of the inspector; none where it has no such step, or takes no such arguments."""
+    given = step.get("arguments", {})
+    if step["do"] == "call" and all(isinstance(value, str) for value in given.values()):
+        pairs = [word for name, value in given.items() for word in ("--tool-arg", f"{name}={value}")]
+        return ["--method", "tools/call", "--tool-name", step["name"], *pairs]
+    lists = {"tools": "tools", "resources": "resources", "templates": "resources/templates", "prompts": "prompts"}
+    if listed := lists.get(step["do"]):
+        return ["--method", f"{listed}/list"]
+    if step["do"] == "read":
+        return ["--method", "resources/read", "--uri", step["uri"]]
+    return None
+
+
+def write_profile(server: str, plain: list[tuple[Path, Path]], folder: Path) -> Path:
+    """A profile that allows all that the server listed without the gate."""
+    tools = {}
+    for before, _ in plain:
+        for message in lines(before.with_suffix(".out")):
+            for tool in (json.loads(message).get("result") or {}).get("tools", []):
+                tools[tool["name"]] = tool
+    profile = {
+        "agent": server,
+        "tools": [{"name": name, **ALLOWED} for name in tools],
+        "servers": {"": {"methods": ["*"], "environment": ["PATH"]}},
+    }
+    lock = {"servers": {"": {"tools": list(tools.values())}}}
+    path = folder / f"{server}.profile.json"
+    path.write_text(json.dumps(profile))
+    (folder / f"{server}.lock.json").write_text(json.dumps(lock))
+    return path
+
+
+def lines(path: Path) -> list[bytes]:
+    """The messages of a recording."""
+    return [line for line in path.read_bytes().split(b"\n") if line.strip()]
+
+
+def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
+    """Compare what went into the gate with what came out of it, in both directions."""
+    asked, sent = lines(before.with_suffix(".in")), lines(behind.with_suffix(".in"))
+    answered, shown = lines(behind.with_suffix(".out")), lines(before.with_suffix(".out"))
+    methods = {name(message): json.loads(message).get("method") for message in asked + sent}
+    unsent, own = match(asked, sent, outcome, methods, f"{where}: to the server")
+    unseen, made = match(answered, shown, outcome, methods, f"{where}: to the client")
+    answers = {name(message): json.loads(message) for message in made}
+    for message in unsent:
+        # What the gate did not send, it answered itself.
+        answer = answers.pop(name(message).replace("request", "answer", 1), None)
+        if answer is None:
+            outcome.different.append(f"{where}: lost on the way to the server: {short(message)}")
+        elif methods[name(message)] == "server/discover":
+            outcome.counts[ABSENT] += 1
+        elif methods[name(message)] == "tools/list":
+            is_known = any(json.loads(other).get("result") == answer.get("result") for other in unseen)
+            outcome.counts[LISTED] += is_known
+            if not is_known:
+                outcome.different.append(f"{where}: tools that the server did not list: {answer}")
+        else:
+            outcome.counts[DENIED] += 1
+    known = {name(message).replace("request", "answer", 1) for message in own if b'"method"' in message}
+    outcome.counts[OWN] += len(own)
+    for message in unseen:
+        if name(message) not in known:
+            outcome.different.append(f"{where}: lost on the way to the client: {short(message)}")
+    outcome.different += [f"{where}: made by the gate: {answer}" for answer in answers.values()]
+
+
+def name(message: bytes) -> str:
+    """What a message is known by: its kind, and its id or its method."""
+    parsed = json.loads(message)
+    if "id" not in parsed:
+        return f"notification {parsed.get('method')}"
+    kind = "request" if "method" in parsed else "answer"
+    return f"{kind} {json.dumps(parsed['id'])}"
+
+
+def match(there: list[bytes], here: list[bytes], outcome: Outcome, methods: dict, where: str) -> tuple[list, list]:
+    """Compare each message with the one of its name. Gives those that are missing on either side."""
+    left = list(here)
+    missing = []
+    for message in there:
+        known = name(message)
+        found = next((other for other in left if other == message), None)
+        found = found or next((other for other in left if name(other) == known), None)
+        if found is None:
+            missing.append(message)
+            continue
+        left.remove(found)
+        if found == message:
+            outcome.counts[SAME] += 1
+            continue
+        method = methods.get(known.replace("answer", "request", 1))
+        reasons = explain(method, message, found)
+        if reasons is None:
+            outcome.different.append(f"{where}: {method}: {short(message)} became {short(found)}")
+        for reason in reasons or []:
+            outcome.counts[reason] += 1
+    return missing, left
+
+
+def explain(method: str | None, message: bytes, found: bytes) -> list[str] | None:
+    """Why the gate changed a message; none where there is no reason."""
+    # Numbers as they are written.
+    was, became = (json.loads(text, parse_float=str, parse_int=str) for text in (message, found))
+    if was == became:
+        return [ORDER]
+    if method == "initialize" and was["result"]["capabilities"].pop("tasks", None) is not None and was == became:
+        return [ABSENT]
+    content = became.get("result", {}).get("content", []) if method == "tools/call" else []
+    if content and content[0].get("text", "").startswith(TOLD) and "links" in content.pop(0)["text"]:
+        became = json.loads(json.dumps(became).replace("[:]", ":"))
+        return [BROKEN] if was == became else None
+    return None
+
+
+def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome) -> None:
+    """Compare what the client made of each answer."""
+    if len(plain) < len(steps) // 4 + 1:
+        outcome.different.append(f"without the gate, the client printed {len(plain)} lines only")
+    if len(plain) != len(gated):
+        outcome.different.append(f"the client printed {len(plain)} lines without the gate, {len(gated)} through it")
+        return
+    denied = 0
+    for line, other in zip(plain, gated, strict=True):
+        number = int(line.split(" ", 1)[0])
+        step = steps[number - 1] if number else {"do": "hello"}
+        if step.get("denied"):
+            denied += 1
+        if step.get("denied") or step.get("varies") or TOLD in other:
+            continue
+        if stripped(step, line) == stripped(step, other):
+            outcome.counts[ALIKE] += 1
+        else:
+            outcome.different.append(f"the client read {line[:300]} without the gate, {other[:300]} through it")
+    if denied != outcome.counts[DENIED]:
+        outcome.different.append(f"{outcome.counts[DENIED]} calls were denied, {denied} should be")
+
+
+def stripped(step: dict, line: str) -> object:
+    """What a client printed, without what the gate leaves out."""
+    left_out = {"tasks"} if step["do"] == "hello" else set()
+    text = line[line.index(" ") :]
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+
+    def strip(value: object) -> object:
+        match value:
+            case dict():
+                return {
+                    name: strip(member) for name, member in value.items() if name not in left_out and member is not None
+                }
+            case list():
+                return [strip(item) for item in value]
+        return value
+
+    return strip(value)
+
+
+def short(message: bytes) -> str:
+    """A message for a person."""
+    text = message.decode(errors="replace")
+    return text if len(text) < 600 else f"{text[:600]}… ({len(text)} characters)"
+
+
+def table(pairs: list[tuple[str, str]], outcomes: list[Outcome]) -> str:
+    """What came of all messages, in Markdown."""
+    rows = [["client", "server", *COLUMNS, "**different**"]]
+    rows.append(["---", "---", *["---:"] * (len(COLUMNS) + 1)])
+    for (client, server), outcome in zip(pairs, outcomes, strict=True):
+        counts = [str(outcome.counts[column]) for column in COLUMNS]
+        rows.append([client, server, *counts, str(len(outcome.different))])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def write(page: Path, text: str) -> None:
+    """Put the table between its marks."""
+    begin, end = "<!-- differential -->", "<!-- /differential -->"
+    before, rest = page.read_text().split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
