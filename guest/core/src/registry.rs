@@ -77,13 +77,7 @@ impl Registry {
                 return Err(Fault::new(FaultCode::BadContract, message));
             }
             None => {
-                let mut contract = Some(contract);
-                (self.settle)(&mut || {
-                    if let Some(mut contract) = contract.take() {
-                        contract.settle();
-                        self.contracts.insert(info.agent.clone(), contract);
-                    }
-                });
+                self.contracts.insert(info.agent.clone(), contract);
             }
         }
         Ok(info)
@@ -114,8 +108,13 @@ impl Registry {
         kept(self.keep, || Contract::compile(text).map(|contract| contract.lint(text)))
     }
 
-    /// From now on, `register` is a fault.
+    /// From now on, `register` is a fault. What verdicts read is put together: an instance that is sealed begins many others, and one
+    /// that is not pays more for new memory than it saves.
     pub fn seal(&mut self) {
+        if !self.sealed {
+            let Registry { contracts, keep, settle, .. } = self;
+            keep(&mut || settle(&mut || contracts.values_mut().for_each(Contract::settle)));
+        }
         self.sealed = true;
     }
 
