@@ -45,7 +45,7 @@ pub(crate) struct Begun {
 impl NativeRun {
     /// Start one.
     pub(crate) fn start(env: Env, gate: Arc<Gate>, journal: Where, agent: &str, started: &str) -> Result<Begun> {
-        let journal = keeper(env, journal, |folder| FileJournal::create(folder))?;
+        let journal = keeper(env, journal, FileJournal::create)?;
         let mut first = Vec::new();
         let open = Open::try_new(gate, |gate| -> Result<_> {
             let (run, actions) = Run::start(gate, journal, agent, started).map_err(error::step)?;
@@ -57,7 +57,7 @@ impl NativeRun {
 
     /// Go on with one.
     pub(crate) fn open(env: Env, gate: Arc<Gate>, journal: Where) -> Result<Self> {
-        let journal = keeper(env, journal, |folder| FileJournal::open(folder))?;
+        let journal = keeper(env, journal, FileJournal::open)?;
         let open = Open::try_new(gate, |gate| Run::open(gate, journal).map_err(error::step))?;
         Ok(NativeRun(RefCell::new(open)))
     }
