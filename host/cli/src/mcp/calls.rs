@@ -110,10 +110,18 @@ impl Gate<'_> {
         let own = format!("r{}", self.last);
         let tool = cut_to(&tool, 1024);
         let event = Event::Call { id: &own, server: &server, tool, arguments: text };
-        if let Err(fault) = self.send(&event, Some(call))? {
-            self.to_client(message::error(id, INVALID_PARAMS, &format!("the call cannot be judged: {fault}")));
+        match self.send(&event, Some(call)) {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(fault)) => {
+                self.to_client(message::error(id, INVALID_PARAMS, &format!("the call cannot be judged: {fault}")));
+                Ok(())
+            }
+            Err(error) => {
+                // The gate ends, and tells all who wait: this one, too.
+                self.pending.entry(id.to_owned()).or_insert(Pending::Queued);
+                Err(error)
+            }
         }
-        Ok(())
     }
 
     pub(super) fn denied_call(&mut self, record: &Record) {
