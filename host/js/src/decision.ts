@@ -27,11 +27,13 @@ export interface Call {
 
 /**
  * What a tool returned (`schemas/result.schema.json`). `status` is `error` where the tool says that it failed. `head` and
- * `tail` stand for a text that is too large to be handed on; `length` is in bytes.
+ * `tail` stand for a text that is too large to be handed on; `length` is in bytes. `returned` is a whole result of the Model
+ * Context Protocol, which says itself whether the tool failed.
  */
 export type ToolResult = { readonly status?: "ok" | "error" } & (
   | { readonly result: unknown }
   | { readonly text: string }
+  | { readonly returned: Readonly<Record<string, unknown>> }
   | { readonly head: string; readonly tail: string; readonly length: number; readonly digest: string }
 );
 
@@ -181,9 +183,11 @@ export interface Observation {
   readonly artifact: string;
   /** The length of the whole result. */
   readonly bytes: number;
-  /** Where it was cut: how many items, lines or bytes of how many are shown. */
+  /** The result to hand on in place of one of the Model Context Protocol. Without it, hand that on as it is. */
+  readonly returned?: Readonly<Record<string, unknown>>;
+  /** Where it was cut: how many items, lines, bytes or parts of how many are shown. */
   readonly shown?: {
-    readonly unit: "items" | "lines" | "bytes";
+    readonly unit: "items" | "lines" | "bytes" | "parts";
     readonly head: number;
     readonly tail: number;
     readonly of: number;

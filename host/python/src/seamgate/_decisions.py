@@ -29,11 +29,12 @@ class Call(_Call, total=False):
 
 
 class ToolResult(TypedDict, total=False):
-    """What a tool returned (`schemas/result.schema.json`): `result`, `text`, or all of `head` … `digest`.
+    """What a tool returned (`schemas/result.schema.json`): `result`, `text`, `returned`, or all of `head` … `digest`.
 
     Attributes:
         result: Any JSON.
         text: Text. Where the profile has a schema or items for the result, it is read as JSON.
+        returned: A whole result of the Model Context Protocol. It says itself whether the tool failed.
         status: `error` where the tool says that it failed. Default: `ok`.
         head: The beginning of a text that is too large to be handed on.
         tail: Its end.
@@ -43,6 +44,7 @@ class ToolResult(TypedDict, total=False):
 
     result: Any
     text: str
+    returned: Mapping[str, Any]
     status: Literal["ok", "error"]
     head: str
     tail: str
@@ -192,9 +194,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Shown:
-    """How many items, lines or bytes of how many are shown, where a result was cut."""
+    """How many items, lines, bytes or parts of how many are shown, where a result was cut."""
 
-    unit: Literal["items", "lines", "bytes"]
+    unit: Literal["items", "lines", "bytes", "parts"]
     head: int
     tail: int
     of: int
@@ -271,6 +273,7 @@ class Observation:
         violations: Where it does not match its schema.
         facts: The members of the facts that changed: they take the places of the old ones. A `Loop` does that.
         server: Where the tool runs. None for the host's own.
+        returned: The result to hand on in place of one of the Model Context Protocol. None: hand that on as it is.
         shown: Where it was cut: how much is shown.
         freshness: Until when it goes, where the profile says how to know.
         json: The observation as JSON text, the same bytes as in every other runtime.
@@ -293,6 +296,7 @@ class Observation:
     violations: tuple[Violation, ...]
     facts: dict[str, Any]
     server: str | None = None
+    returned: dict[str, Any] | None = None
     shown: Shown | None = None
     freshness: Freshness | None = None
     json: str = field(default="", repr=False, compare=False)
