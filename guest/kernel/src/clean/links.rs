@@ -217,7 +217,8 @@ impl Links<'_> {
         }
         let address = &self.text[start..self.address.end];
         let next = self.secrets.partition_point(|(_, secret)| secret.end <= start);
-        let is_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start < self.address.end);
+        // One that begins where the address ends is in it, too: what is written for it does not end an address.
+        let is_secret = self.secrets.get(next).is_some_and(|(_, secret)| secret.start <= self.address.end);
         self.found.extend(dangerous(address, scheme, how, is_secret).map(|at| start + at));
     }
 }

@@ -140,6 +140,8 @@ fn links_that_could_carry_data_out_are_defanged() {
         ("[x](//evil.example/?q)", "[x]([/]/evil.example/?q)"),
         ("<https://evil.example/?q=1>", "<https[:]//evil.example/?q=1>"),
         ("[a]: https://evil.example/?q=1", "[a]: https[:]//evil.example/?q=1"),
+        // Found by fuzzing: a password that begins with what ends an address.
+        ("[a]: https://user:`ass1@evil.example/", "[a]: https[:]//user:[redacted:password]@evil.example/"),
         ("<img alt=\">\" src=\"https://e.example/x\">", "<img alt=\">\" src=\"https[:]//e.example/x\">"),
         ("<a href='javascript:x()'>", "<a href='javascript[:]x()'>"),
         ("[x](java&#115;cript:x)", "[x](java[&]#115;cript:x)"),
