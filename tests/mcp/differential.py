@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import page
+
 HERE = Path(__file__).resolve().parent
 CLIENTS = ["sdk.py", "fast.py", "sdk.mjs", "inspector"]
 SERVERS = ["everything", "filesystem", "memory", "git", "time", "sqlite"]
@@ -91,7 +93,7 @@ def main() -> int:
         outcomes = list(pool.map(lambda pair: compare(paths, *pair, kept / "-".join(pair)), pairs))
     print(table(pairs, outcomes))
     if given.write:
-        write(given.write, table(pairs, outcomes))
+        page.write(given.write, "differential", table(pairs, outcomes))
     for pair, outcome in zip(pairs, outcomes, strict=True):
         for difference in outcome.different:
             print(f"{'/'.join(pair)}: {difference}", file=sys.stderr)
@@ -381,15 +383,7 @@ def table(pairs: list[tuple[str, str]], outcomes: list[Outcome]) -> str:
     for (client, server), outcome in zip(pairs, outcomes, strict=True):
         counts = [str(outcome.counts[column]) for column in COLUMNS]
         rows.append([client, server, *counts, str(len(outcome.different))])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def write(page: Path, text: str) -> None:
-    """Put the table between its marks."""
-    begin, end = "<!-- differential -->", "<!-- /differential -->"
-    before, rest = page.read_text().split(begin)
-    _, after = rest.split(end)
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+    return page.table(rows)
 
 
 if __name__ == "__main__":

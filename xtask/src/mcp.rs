@@ -2,7 +2,7 @@
 //! version and digest.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -74,8 +74,7 @@ fn compare() -> Result<Command> {
     // Beside the packages, where Node finds them.
     fs::copy(Path::new(SOURCES).join("node/sdk.mjs"), node.join("sdk.mjs"))?;
     let path = output(command("node").args(["-p", "process.execPath"])).context("node does not run")?;
-    let mut compare = command("python3");
-    compare.arg(Path::new(SOURCES).join("differential.py"));
+    let mut compare = script("python3", "differential.py");
     let places: [(&str, PathBuf); 5] = [
         ("seamgate", root().join(SEAMGATE)),
         ("node", path.into()),
@@ -97,10 +96,17 @@ fn conformance() -> Result<()> {
     // Where there is none for this system, that of the system must do.
     let nodes = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));
     let node = nodes.into_iter().find(|path| path.exists()).unwrap_or_else(|| "node".into());
-    let mut compare = command("python3");
-    compare.arg(sources.join("compare.py")).arg("--seamgate").arg(root().join(SEAMGATE));
+    let mut compare = script("python3", "conformance/compare.py");
+    compare.arg("--seamgate").arg(root().join(SEAMGATE));
     compare.arg("--node").arg(node).arg("--modules").arg(modules);
     run(compare.arg("--write").arg(Path::new(SOURCES).join("README.md")))
+}
+
+/// A script, which finds what all share. It would leave folders beside what it imports.
+fn script(python: impl AsRef<OsStr>, name: &str) -> Command {
+    let mut script = command(python);
+    script.env("PYTHONPATH", SOURCES).arg("-B").arg(Path::new(SOURCES).join(name));
+    script
 }
 
 /// A virtual environment of this name. Gives its programs.
@@ -115,10 +121,8 @@ fn python(name: &str) -> Result<PathBuf> {
 /// All tasks and attacks of AgentDojo. It writes the tables of the page about security.
 fn agentdojo() -> Result<()> {
     let programs = python("agentdojo")?;
-    let script = Path::new(SOURCES).join("agentdojo/replay.py");
-    let mut replay = command(programs.join("python"));
-    // It imports its neighbour, and would leave a folder there.
-    replay.arg("-B").arg(script).arg("--seamgate").arg(root().join(SEAMGATE));
+    let mut replay = script(programs.join("python"), "agentdojo/replay.py");
+    replay.arg("--seamgate").arg(root().join(SEAMGATE));
     run(replay.args(["--write", PAGE]))
 }
 

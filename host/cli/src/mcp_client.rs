@@ -26,7 +26,7 @@ const PROTOCOL: &str = "2025-06-18";
 /// How often a call looks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a server may take to start, and to list its tools.
-const START: Duration = Duration::from_secs(30);
+pub(crate) const START: Duration = Duration::from_secs(30);
 /// The most pages of a list, and the most tools.
 const MAX_PAGES: usize = 100;
 const MAX_TOOLS: usize = 1024;

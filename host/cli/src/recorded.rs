@@ -2,9 +2,12 @@
 
 use std::{path::PathBuf, time::Instant};
 
-use seamgate::{Attempts, Disposition, Fault, Gate, Next, Produced, Report, Request, Stop, Verdict, digest};
+use seamgate::{Attempts, Fault, Gate, Next, Produced, Report, Request, Stop, Verdict, digest};
 
-use crate::journal::{About, Decision, Journal};
+use crate::{
+    journal::{About, Decision, Journal},
+    status::Status,
+};
 
 /// Where attempts are written down, and what for.
 pub struct Kept {
@@ -78,7 +81,7 @@ impl<'g> Recorded<'g> {
 
     /// What to do next. Writes the decision down, and that the attempt starts.
     pub fn step(&mut self) -> Result<Step, Error> {
-        let (count, disposition) = (self.count(), self.report().map(|report| report.disposition));
+        let count = self.count();
         let (stop, feedback) = match self.attempts.next() {
             Next::Ask(feedback) => (None, feedback),
             Next::Stop(stop) => (Some(stop), None),
@@ -86,7 +89,7 @@ impl<'g> Recorded<'g> {
         };
         if let Some(journal) = &mut self.journal {
             if count > 0 {
-                let status = stop.map(|stop| status(stop, disposition));
+                let status = stop.map(|stop| Status::of_run(stop, &self.attempts).code());
                 journal.decided(count, &Decision { decision: stop.map_or("ask_again", Stop::as_str), status })?;
             }
             if stop.is_none() {
@@ -146,14 +149,4 @@ impl<'g> Recorded<'g> {
 
 fn json(value: &(impl serde::Serialize + ?Sized)) -> anyhow::Result<Vec<u8>> {
     Ok(serde_json::to_vec(value)?)
-}
-
-/// The exit status of `seamgate run` for the same end.
-fn status(stop: Stop, disposition: Option<Disposition>) -> u8 {
-    match (stop, disposition) {
-        (Stop::Accepted | Stop::Partial, _) => 0,
-        (Stop::Refused, _) | (_, Some(Disposition::Refused)) => 4,
-        (_, Some(Disposition::Partial)) => 3,
-        _ => 1,
-    }
 }

@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     loop {
         let next = attempts.next();
         let (decision, status) = match &next {
-            Next::Stop(stop) => (stop.as_str(), Some(status(*stop, attempts.report()))),
+            Next::Stop(stop) => (stop.as_str(), Some(Status::of_run(*stop, &attempts))),
             _ => ("ask_again", None),
         };
         if let Some(journal) = journal.as_mut().filter(|_| attempts.count() > 0) {
@@ -346,18 +346,10 @@ fn show_report(report: &Report, of: &str) {
     }
 }
 
-fn status(stop: Stop, report: Option<&Report>) -> Status {
-    match stop {
-        Stop::Accepted | Stop::Partial => Status::Accepted,
-        Stop::Refused => Status::Refused,
-        _ => report.map_or(Status::Fault, |report| report.disposition.into()),
-    }
-}
-
 /// Print the valid document, or say why there is none.
 fn end(stop: Stop, attempts: &Attempts) -> Result<Status> {
     let report = attempts.report();
-    let status = status(stop, report);
+    let status = Status::of_run(stop, attempts);
     let made = count(attempts.count() as usize, "attempt");
     let is_repaired = report.is_some_and(Report::is_repaired);
     match (stop, report.and_then(|report| report.output.as_deref())) {

@@ -1,6 +1,6 @@
 //! Exit statuses: promises to scripts.
 
-use seamgate::{Disposition, Fault};
+use seamgate::{Attempts, Disposition, Fault, Stop};
 
 use crate::{
     console::count,
@@ -41,6 +41,15 @@ impl From<Disposition> for Status {
 }
 
 impl Status {
+    /// How `seamgate run` ends, and what journals say of attempts that stopped.
+    pub(crate) fn of_run(stop: Stop, attempts: &Attempts) -> Self {
+        match stop {
+            Stop::Accepted | Stop::Partial => Status::Accepted,
+            Stop::Refused => Status::Refused,
+            _ => attempts.report().map_or(Status::Fault, |report| report.disposition.into()),
+        }
+    }
+
     /// The number that a script sees.
     pub(crate) fn code(self) -> u8 {
         match self {

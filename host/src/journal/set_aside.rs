@@ -15,8 +15,9 @@ const MAX_INLINE: usize = 1024;
 /// The same for results of the Model Context Protocol, which come often: a file of its own takes two syncs more.
 const MAX_RETURNED: usize = 16 * 1024;
 
-/// The members of an event that may be large.
-const LARGE: [&str; 4] = ["result", "returned", "text", "document"];
+/// The members of an event that may be large, with what they may have beside the others.
+const LARGE: [(&str, usize); 4] =
+    [("result", MAX_INLINE), ("returned", MAX_RETURNED), ("text", MAX_INLINE), ("document", MAX_INLINE)];
 
 /// A text that is kept beside the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,13 +62,17 @@ fn artifact_of(value: &str) -> (String, bool) {
     }
 }
 
+/// How many bytes a member of an event may have beside the others. None: any number.
+fn max_inline(name: &str) -> Option<usize> {
+    LARGE.iter().find(|(large, _)| *large == name).map(|&(_, max)| max)
+}
+
 /// Take the large values out of an event, or the prompt out of an action, written in the normal way.
 pub(crate) fn set_aside(object: &str, is_action: bool) -> (String, Vec<Artifact>) {
     let mut artifacts = Vec::new();
     let line = each(object, |name, value| {
         // A value that reads like a reference would come back as what it refers to.
-        let max = if name == "returned" { MAX_RETURNED } else { MAX_INLINE };
-        let is_large = LARGE.contains(&name) && (value.len() > max || names_artifact(value));
+        let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
         if !(if is_action { name == "prompt" } else { is_large }) {
             return Ok::<_, JournalError>(None);
         }
@@ -86,7 +91,7 @@ pub(crate) fn restore(
     mut get: impl FnMut(&str) -> Result<String, JournalError>,
 ) -> Result<String, JournalError> {
     each(object, |name, value| match serde_json::from_str::<Reference>(value) {
-        Ok(Reference { artifact, text }) if LARGE.contains(&name) => {
+        Ok(Reference { artifact, text }) if max_inline(name).is_some() => {
             let kept = get(&artifact)?;
             Ok(Some(if text { json(&kept) } else { kept }))
         }
@@ -154,7 +159,7 @@ mod tests {
             ("{\"artifact\":1}".to_owned(), true),
             ("{\"a\":{\"artifact\":1}}".to_owned(), false),
         ] {
-            for name in LARGE {
+            for (name, _) in LARGE {
                 let event = format!(r#"{{"type":"t","{name}":{value},"at":1}}"#);
                 assert_eq!(there_and_back(&event), (event, usize::from(is_set_aside)));
             }

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import page
 from agentdojo.task_suite.load_suites import get_suite
 from serve import BENCHMARK, SUITES, Pair, Playground, poisoned, serve
 
@@ -83,7 +84,7 @@ def main() -> int:
     text = report(plain, gated, approved)
     print(text)
     if given.write:
-        write(given.write, text)
+        page.write(given.write, "agentdojo", text)
     return 0
 
 
@@ -336,16 +337,7 @@ def share(part: int, whole: int) -> str:
 
 def table(rows: list[list[str]]) -> str:
     """A table in Markdown."""
-    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-    return "\n".join(f"| {' | '.join(row)} |" for row in lines)
-
-
-def write(page: Path, text: str) -> None:
-    """Put the tables between their marks."""
-    begin, end = "<!-- agentdojo -->", "<!-- /agentdojo -->"
-    before, rest = page.read_text().split(begin)
-    _, after = rest.split(end)
-    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+    return page.table([rows[0], ["---"] * len(rows[0]), *rows[1:]])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import page
+
 HERE = Path(__file__).resolve().parent
 
 # These are about HTTP, not about messages.
@@ -46,10 +48,7 @@ def main() -> int:
         if one != other or one[1] == "FAILURE":
             print(f"without the gate {one}, through it {other}")
     if given.write:
-        page = given.write.read_text()
-        before, rest = page.split("<!-- conformance -->")
-        _, after = rest.split("<!-- /conformance -->")
-        given.write.write_text(f"{before}<!-- conformance -->\n\n{text}\n\n<!-- /conformance -->{after}")
+        page.write(given.write, "conformance", text)
     return int(plain != gated)
 
 

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::{
     child::{self, ChildEnd, Delegate},
-    event::{Answer, Event, now},
+    event::{Answer, Ends, Event, MAX_END, now},
     model::{Model, NoAnswer},
     person::{Ask, Person, Question, Said},
     plan::Profiles,
@@ -32,8 +32,6 @@ use crate::{
 /// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole. The kernel's fuel is
 /// enough for this much of most texts.
 const MAX_INLINE: usize = 1024 * 1024;
-/// How much of each end.
-const MAX_END: usize = 64 * 1024;
 
 /// What all runs of this process share.
 pub(super) struct World {
@@ -483,37 +481,11 @@ impl<'s> Drive<'s> {
             Body::Text(text) => (None, Some(&**text)),
         };
         let whole = result.map(RawValue::get).or(text).unwrap_or_default();
-        let (head, tail, length, digest);
-        let event = if whole.len() <= max {
-            Event::ToolResult {
-                call,
-                duration_ms,
-                status,
-                result,
-                text,
-                head: None,
-                tail: None,
-                length: None,
-                digest: None,
-            }
-        } else {
-            digest = self.run.keep(whole).map_err(|error| NoVerdict(error.to_string()))?;
-            head = &whole[..whole.floor_char_boundary(MAX_END)];
-            tail = &whole[whole.ceil_char_boundary(whole.len() - MAX_END)..];
-            length = whole.len();
-            Event::ToolResult {
-                call,
-                duration_ms,
-                status,
-                result: None,
-                text: None,
-                head: Some(head),
-                tail: Some(tail),
-                length: Some(length),
-                digest: Some(&digest),
-            }
-        };
-        self.try_send(&event)
+        if whole.len() <= max {
+            return self.try_send(&Event::ToolResult { call, duration_ms, status, result, text });
+        }
+        let digest = self.run.keep(whole).map_err(|error| NoVerdict(error.to_string()))?;
+        self.try_send(&Event::ResultEnds { call, duration_ms, status, ends: Ends::of(whole), digest: &digest })
     }
 
     fn delegate<'e>(&mut self, delegate: Delegate, scope: &'s Scope<'s, 'e>) -> Result<()> {

@@ -9,6 +9,29 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+/// How much of each end of a result that is too large to be handed on, in bytes.
+pub(crate) const MAX_END: usize = 64 * 1024;
+
+/// Both ends of a text.
+#[derive(Serialize)]
+pub(crate) struct Ends<'e> {
+    head: &'e str,
+    tail: &'e str,
+    /// Of the whole.
+    length: usize,
+}
+
+impl<'e> Ends<'e> {
+    pub(crate) fn of(text: &'e str) -> Self {
+        let end = MAX_END.min(text.len() / 2);
+        Ends {
+            head: &text[..text.floor_char_boundary(end)],
+            tail: &text[text.ceil_char_boundary(text.len() - end)..],
+            length: text.len(),
+        }
+    }
+}
+
 /// An event, without its time.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -38,14 +61,16 @@ pub(crate) enum Event<'e> {
         result: Option<&'e RawValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         text: Option<&'e str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        head: Option<&'e str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tail: Option<&'e str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        length: Option<usize>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        digest: Option<&'e str>,
+    },
+    /// The two ends of a result that is too large to be handed on.
+    #[serde(rename = "tool_result")]
+    ResultEnds {
+        call: &'e str,
+        duration_ms: u64,
+        status: &'e str,
+        #[serde(flatten)]
+        ends: Ends<'e>,
+        digest: &'e str,
     },
     Call {
         id: &'e str,

@@ -32,7 +32,7 @@ use self::{
     person::{Person, Question},
 };
 pub(crate) use self::{
-    event::{Event, Started as StartedRun, now},
+    event::{Ends, Event, Started as StartedRun, now},
     lock::Lock,
     person::{Ask, is_terminal, show_ask},
     plan::{ModelPlan, Plan, Profiles, Registered},

@@ -10,7 +10,7 @@ use super::{
     calls::texts,
     gate::Gate,
     judged::Judged,
-    message::{self, Answer, json},
+    message::{self, Answer},
 };
 
 /// The longest artifact that a client can read, and how many of them are remembered.
@@ -43,7 +43,7 @@ impl Gate<'_> {
             Err(wrong) => Err(format!("the arguments are not valid: {wrong}")),
         };
         let text = match piece {
-            Ok(text) => format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(&text)),
+            Ok(text) => message::succeeded(&text),
             Err(message) => message::failed(&message),
         };
         let result = RawValue::from_string(text)?;

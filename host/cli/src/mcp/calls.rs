@@ -16,7 +16,7 @@ use super::{
     peer::Asked,
 };
 use crate::{
-    agent::{Ask, Event, shell},
+    agent::{Ask, Ends, Event, shell},
     console::say,
     error::{FaultError, NoVerdict},
     safe::safe,
@@ -26,8 +26,6 @@ use crate::{
 const MAX_INLINE: usize = 1024 * 1024 + 64 * 1024;
 /// A denial names so many tools.
 const MAX_NAMED: usize = 20;
-/// How much of each end.
-const MAX_END: usize = 64 * 1024;
 
 /// A call that the client waits for.
 pub(super) struct Call {
@@ -106,8 +104,7 @@ impl Gate<'_> {
             failure: None,
         };
         let server = peer.map(|peer| self.peers[peer].name.clone()).unwrap_or_default();
-        self.last += 1;
-        let own = format!("r{}", self.last);
+        let own = self.event_id();
         let tool = cut_to(&tool, 1024);
         let event = Event::Call { id: &own, server: &server, tool, arguments: text };
         match self.send(&event, Some(call)) {
@@ -221,21 +218,8 @@ impl Gate<'_> {
         if let Some(call) = self.calls.get_mut(key) {
             call.answered = None;
         }
-        let end = MAX_END.min(text.len() / 2);
-        let head = &text[..text.floor_char_boundary(end)];
-        let tail = &text[text.ceil_char_boundary(text.len() - end)..];
         let status = if is_error(whole) { "error" } else { "ok" };
-        let event = Event::ToolResult {
-            call: key,
-            duration_ms,
-            status,
-            result: None,
-            text: None,
-            head: Some(head),
-            tail: Some(tail),
-            length: Some(text.len()),
-            digest: Some(&digest),
-        };
+        let event = Event::ResultEnds { call: key, duration_ms, status, ends: Ends::of(&text), digest: &digest };
         match self.send(&event, None)? {
             Ok(_) => Ok(()),
             Err(fault) => self.fail_call(key, &format!("the result cannot be judged: {fault}"), "unknown"),
@@ -251,17 +235,7 @@ impl Gate<'_> {
         };
         let waiters = self.calls.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default();
         let text = format!("the server answered with an error: {}", cut_to(error.get(), 4096));
-        let event = Event::ToolResult {
-            call: key,
-            duration_ms,
-            status: "error",
-            result: None,
-            text: Some(&text),
-            head: None,
-            tail: None,
-            length: None,
-            digest: None,
-        };
+        let event = Event::ToolResult { call: key, duration_ms, status: "error", result: None, text: Some(&text) };
         self.send(&event, None)?.map_err(FaultError)?;
         for id in waiters {
             self.pending.remove(&id);
@@ -281,9 +255,7 @@ impl Gate<'_> {
             (Some(returned), ..) => returned.get().to_owned(),
             (None, Some(own), _) => own,
             (None, None, Some(failure)) => message::failed(&failure),
-            (None, None, None) if record.status == "ok" => {
-                format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(&record.message))
-            }
+            (None, None, None) if record.status == "ok" => message::succeeded(&record.message),
             (None, None, None) => message::failed(&record.message),
         };
         self.answer_call(&record.call, &result);

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     asks,
-    gate::{Gate, START, cut_to},
+    gate::{Gate, cut_to},
     judged::Judged,
     message::{
         self, Answer, Change, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Members, Message, PARSE_ERROR, json,
@@ -15,7 +15,7 @@ use super::{
     },
     peer::Asked,
 };
-use crate::{agent::Event, error::FaultError, process::Wrote};
+use crate::{agent::Event, error::FaultError, mcp_client::START, process::Wrote};
 
 /// So many requests of the client wait for a list of tools.
 pub(super) const MAX_QUEUED: usize = 1024;

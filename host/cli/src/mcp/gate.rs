@@ -30,6 +30,7 @@ use crate::{
     agent::{Ask, Event, Profiles, StartedRun, new_nonce, now, random, step_error},
     console::say,
     error::{FaultError, NoVerdict},
+    mcp_client::START,
     outbox::Outbox,
     process::{Signals, Wrote, read_lines},
     safe::safe,
@@ -37,8 +38,6 @@ use crate::{
 
 /// So many messages wait for the loop. Who writes more waits.
 const MAX_CAME: usize = 64;
-/// How long a server may take to start, and to list its tools.
-pub(super) const START: Duration = Duration::from_secs(30);
 /// How often the journal is looked at while a call waits for approval.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a server may go on when the client has ended the session. Clients wait two seconds for us.
@@ -424,6 +423,12 @@ impl<'w> Gate<'w> {
     pub(super) fn own_id(&mut self) -> String {
         self.last += 1;
         json(&format!("{}-{}", self.own, self.last))
+    }
+
+    /// An id for an event of our own.
+    pub(super) fn event_id(&mut self) -> String {
+        self.last += 1;
+        format!("r{}", self.last)
     }
 
     /// Tell all who wait that there will be no answer.

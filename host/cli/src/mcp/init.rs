@@ -81,23 +81,31 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
     let stem = profile.file_name().unwrap_or_default().to_string_lossy();
     let agent = agent(stem.trim_end_matches(".profile.json"));
     let owner = principal(arguments.principal.as_deref())?;
-    let mut tools = Vec::new();
-    for tool in &listed {
-        let Some(name) = name_of(tool.get()) else { continue };
-        tools.push(json!({
-            "name": name,
-            "server": agent,
-            "$comment": comment(tool),
-            "effect": "effectful",
-            "permit": { "approval": { "by": ["owner"], "ttl_s": 600 } },
-        }));
-    }
-    tools.push(json!({
-        "name": READ_ARTIFACT,
-        "$comment": "seamgate's own: the client reads whole results by it that were cut.",
-        "effect": "read",
-        "permit": "allow",
-    }));
+    let mut tools: Vec<String> = listed
+        .iter()
+        .filter_map(|tool| {
+            let (name, comment) = (json!(name_of(tool.get())?), json!(comment(tool)));
+            Some(format!(
+                r#"    {{
+      "$comment": {comment},
+      "name": {name},
+      "server": {server},
+      "effect": "effectful",
+      "permit": {{ "approval": {{ "by": ["owner"], "ttl_s": 600 }} }}
+    }}"#,
+                server = json!(agent)
+            ))
+        })
+        .collect();
+    tools.push(format!(
+        r#"    {{
+      "$comment": "seamgate's own: the client reads whole results by it that were cut.",
+      "name": {},
+      "effect": "read",
+      "permit": "allow"
+    }}"#,
+        json!(READ_ARTIFACT)
+    ));
     let kinds: Vec<&str> = [
         ("resources", "resources/*"),
         ("prompts", "prompts/*"),
@@ -112,16 +120,37 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
         true => "The server has tools only.".to_owned(),
         false => format!("The server also has: {}. Name in 'methods' what the client needs.", kinds.join(", ")),
     };
-    let document = json!({
-        "$comment": "Made by 'seamgate mcp init'. Decide for each tool: 'effect' (read, idempotent, effectful), 'permit' (allow, deny, approval), what its 'arguments' may be, and 'labels' of its result.",
-        "agent": agent,
-        "version": "0.1.0",
-        "approvers": { "owner": [{ "principal": owner }] },
-        "servers": { agent.as_str(): { "$comment": methods, "methods": [], "environment": names } },
-        "tools": tools,
-        "budget": { "tool_calls": 10_000 },
-    });
-    write(&profile, &format!("{}\n", ordered(&document)))?;
+    let names: Vec<String> = names.iter().map(|name| json!(name).to_string()).collect();
+    let text = format!(
+        r#"{{
+  "$comment": "Made by 'seamgate mcp init'. Decide for each tool: 'effect' (read, idempotent, effectful), 'permit' (allow, deny, approval), what its 'arguments' may be, and 'labels' of its result.",
+  "agent": {agent},
+  "version": "0.1.0",
+  "approvers": {{
+    "owner": [
+      {{ "principal": {owner} }}
+    ]
+  }},
+  "servers": {{
+    {agent}: {{
+      "$comment": {methods},
+      "methods": [],
+      "environment": [{names}]
+    }}
+  }},
+  "tools": [
+{tools}
+  ],
+  "budget": {{ "tool_calls": 10000 }}
+}}
+"#,
+        agent = json!(agent),
+        owner = json!(owner),
+        methods = json!(methods),
+        names = names.join(", "),
+        tools = tools.join(",\n")
+    );
+    write(&profile, &text)?;
     let definitions: Vec<&str> = listed.iter().map(|tool| tool.get()).collect();
     let text = format!(
         "{{\n  \"servers\": {{\n    {}: {{\n      \"tools\": [\n        {}\n      ]\n    }}\n  }}\n}}\n",
@@ -263,88 +292,6 @@ fn comment(definition: &RawValue) -> String {
         .collect();
     let hints = if hints.is_empty() { String::new() } else { format!(" The server says {}.", hints.join(", ")) };
     safe(&format!("{}{hints}", cut(&first, MAX_SHOWN)))
-}
-
-/// A profile with its members in the order in which people read them.
-fn ordered(document: &Value) -> String {
-    const ORDER: [&str; 14] = [
-        "$comment",
-        "agent",
-        "version",
-        "name",
-        "server",
-        "effect",
-        "permit",
-        "approvers",
-        "servers",
-        "tools",
-        "methods",
-        "environment",
-        "budget",
-        "approval",
-    ];
-    fn write(value: &Value, indent: usize, out: &mut String) {
-        let pad = "  ".repeat(indent + 1);
-        match value {
-            Value::Object(members) if !members.is_empty() => {
-                let mut members: Vec<(&String, &Value)> = members.iter().collect();
-                members.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name).unwrap_or(ORDER.len()));
-                let small = members.iter().all(|(_, value)| !value.is_object() && !value.is_array())
-                    || value.get("approval").is_some();
-                if small && !members.iter().any(|(name, _)| *name == "$comment") {
-                    out.push_str("{ ");
-                    for (index, (name, value)) in members.iter().enumerate() {
-                        out.push_str(&format!(
-                            "{}{}: {}",
-                            if index > 0 { ", " } else { "" },
-                            json!(name),
-                            spaced(value)
-                        ));
-                    }
-                    out.push_str(" }");
-                    return;
-                }
-                out.push_str("{\n");
-                for (index, (name, value)) in members.iter().enumerate() {
-                    out.push_str(&format!("{pad}{}: ", json!(name)));
-                    write(value, indent + 1, out);
-                    out.push_str(if index + 1 < members.len() { ",\n" } else { "\n" });
-                }
-                out.push_str(&format!("{}}}", "  ".repeat(indent)));
-            }
-            Value::Array(items) if items.iter().any(Value::is_object) => {
-                out.push_str("[\n");
-                for (index, item) in items.iter().enumerate() {
-                    out.push_str(&pad);
-                    write(item, indent + 1, out);
-                    out.push_str(if index + 1 < items.len() { ",\n" } else { "\n" });
-                }
-                out.push_str(&format!("{}]", "  ".repeat(indent)));
-            }
-            Value::Array(items) => {
-                let items: Vec<String> = items.iter().map(Value::to_string).collect();
-                out.push_str(&format!("[{}]", items.join(", ")));
-            }
-            other => out.push_str(&other.to_string()),
-        }
-    }
-    let mut out = String::new();
-    write(document, 0, &mut out);
-    out
-}
-
-/// A small value in one line, as people write it.
-fn spaced(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            // 'by' before 'ttl_s', as the alphabet has it.
-            let members: Vec<String> =
-                members.iter().map(|(name, value)| format!("{}: {}", json!(name), spaced(value))).collect();
-            format!("{{ {} }}", members.join(", "))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(spaced).collect::<Vec<_>>().join(", ")),
-        other => other.to_string(),
-    }
 }
 
 /// The files of a profile.

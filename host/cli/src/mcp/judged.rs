@@ -36,8 +36,7 @@ impl Gate<'_> {
         from: &str,
         document: Option<&RawValue>,
     ) -> Result<Result<Judged, Fault>> {
-        self.last += 1;
-        let id = format!("r{}", self.last);
+        let id = self.event_id();
         let server = self.peers.get(number).map(|peer| peer.name.clone()).unwrap_or_default();
         // What a client says goes to servers, and no model reads it.
         let document = document.filter(|_| from == "server");

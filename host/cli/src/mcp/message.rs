@@ -176,6 +176,11 @@ pub(super) fn error(id: &str, code: i64, message: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{}}}}}", json(message))
 }
 
+/// A result of a tool: a text.
+pub(super) fn succeeded(text: &str) -> String {
+    format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", json(text))
+}
+
 /// A result of a tool that failed, for the model to read.
 pub(super) fn failed(message: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", json(message))

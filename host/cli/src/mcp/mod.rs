@@ -108,25 +108,23 @@ fn serve(arguments: &Arguments) -> Result<Status> {
     let Some(profile) = profiles.all.first() else { bail!("name a profile with -p") };
     let lists = read_lists(&arguments.list, &profile.info.lists)?;
     let signals = Signals::install()?;
-    let temporary = match arguments.journal {
-        Some(_) => None,
-        None => Some(tempfile::Builder::new().prefix("seamgate-mcp-").tempdir().map_err(|error| {
-            NoVerdict(format!("cannot make a temporary folder for the journal: {error}; name one with --journal"))
-        })?),
-    };
-    // What is removed at the end need not outlast a crash.
-    let (folder, journal) = match (&arguments.journal, &temporary) {
-        (Some(folder), _) => {
+    // Removed when this is dropped.
+    let temporary;
+    let (folder, journal) = match &arguments.journal {
+        Some(folder) => {
             let folder = folder.join(session()?);
             let journal = FileJournal::create(&folder)?;
             (folder, journal)
         }
-        (None, Some(temporary)) => {
+        None => {
+            temporary = tempfile::Builder::new().prefix("seamgate-mcp-").tempdir().map_err(|error| {
+                NoVerdict(format!("cannot make a temporary folder for the journal: {error}; name one with --journal"))
+            })?;
             let folder = temporary.path().join("run");
+            // What is removed at the end need not outlast a crash.
             let journal = FileJournal::create(&folder)?.without_sync();
             (folder, journal)
         }
-        (None, None) => bail!("name the folder of the run with --journal"),
     };
     {
         // Nobody else begins a run here at the same time.
@@ -163,7 +161,7 @@ fn session() -> Result<String> {
 }
 
 /// A profile, as far as the gate reads it itself.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Document {
     #[serde(default)]
     tools: Vec<Tool>,
@@ -209,12 +207,7 @@ impl Document {
         let context = || path.display().to_string();
         let bytes = read_named(path, seamgate::MAX_FILE).with_context(context)?;
         // What is no profile is told with its place when it is registered.
-        let document: Document = serde_json::from_slice(&bytes).unwrap_or(Document {
-            tools: Vec::new(),
-            servers: BTreeMap::new(),
-            prompt: None,
-            last: None,
-        });
+        let document: Document = serde_json::from_slice(&bytes).unwrap_or_default();
         if document.prompt.is_some() && document.last.is_some() {
             bail!(
                 "{}: a profile with 'prompt' and 'final' is of an agent that seamgate runs: leave them out, for here the client asks the model",

@@ -163,7 +163,7 @@ impl Gate<'_> {
     ) -> Result<()> {
         match asked {
             Asked::Call { key, since } => self.called(&key, since, answer, line),
-            Asked::List => self.list_page(number, id, answer),
+            Asked::List => self.list_page(number, answer),
             Asked::Initialize => self.one_initialized(number, answer),
             Asked::Forwarded { method } => {
                 self.pending.remove(id);

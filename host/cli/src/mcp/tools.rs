@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::{
     READ_ARTIFACT,
-    gate::{Gate, START, cut_to},
+    gate::{Gate, cut_to},
     listing::{self, Listed, Next, READ_ARTIFACT_DEFINITION, Surface},
     message::{self, Answer, INVALID_PARAMS, Members, Message, json},
     peer::Asked,
@@ -18,6 +18,7 @@ use crate::{
     agent::Event,
     console::say,
     error::{FaultError, NoVerdict},
+    mcp_client::START,
     safe::safe,
 };
 
@@ -64,7 +65,7 @@ impl Gate<'_> {
         }
     }
 
-    pub(super) fn list_page(&mut self, number: usize, _id: &str, answer: Answer) -> Result<()> {
+    pub(super) fn list_page(&mut self, number: usize, answer: Answer) -> Result<()> {
         let cursor = self.peers[number].next_cursor.take();
         let taken = match answer {
             Answer::Result(result) => self.peers[number].listed.take(cursor, result),
