@@ -66,7 +66,8 @@ impl Done {
 
 impl Place {
     fn new(name: &str) -> Self {
-        let mark = format!("seamgate-run-{}-{name}", std::process::id());
+        // Not as runs name their own folders: whoever runs the command on this machine would remove it as left over.
+        let mark = format!("test-of-run-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(&mark);
         fs::create_dir_all(&folder).expect("a folder");
         symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas/examples"), folder.join("examples")).expect("a link");
