@@ -87,7 +87,7 @@ struct About {
 ///
 /// let mut gate = Gate::new()?;
 /// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
-/// let folder = std::env::temp_dir().join(format!("seamgate-run-doc-{}", std::process::id()));
+/// let folder = std::env::temp_dir().join(format!("run-of-the-documentation-{}", std::process::id()));
 ///
 /// let started = r#"{"type": "started", "at": 1790000000000, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00"}"#;
 /// let (mut run, _) = Run::start(&gate, FileJournal::create(&folder)?, "reader", started)?;

@@ -126,7 +126,7 @@ impl Folder {
     }
 
     fn below(parent: &Path, name: &str) -> Self {
-        let folder = parent.join(format!("seamgate-run-{}-{name}", std::process::id()));
+        let folder = parent.join(format!("test-of-journal-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         Folder(folder)
     }
