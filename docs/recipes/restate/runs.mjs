@@ -54,7 +54,8 @@ class Kept {
 
 /** The event in place of one that the kernel does not take. */
 function instead({ type, key, call }, fault) {
-  if (type === "model_output") return { type: "model_failed", key, message: `Invalid answer: ${fault.message}`, retry: true };
+  if (type === "model_output")
+    return { type: "model_failed", key, message: `Invalid answer: ${fault.message}`, retry: true };
   if (type !== "tool_result") throw fault;
   return { type, call, status: "error", text: `The call was done, but its result cannot be read: ${fault.message}` };
 }
@@ -108,12 +109,15 @@ export function services(gate, { model, tools }) {
         own.underWay[call] = { work: await sent.invocationId };
       }
       if (type === "delegate" && (await begins(call))) {
-        const profile = gate.profiles().find(({ agent, profile }) => agent === action.agent && profile === action.profile);
+        const profile = gate
+          .profiles()
+          .find(({ agent, profile }) => agent === action.agent && profile === action.profile);
         const { principal, lists = {} } = JSON.parse(run.state).facts;
         const { agent, task, parent } = action;
         const its = Object.fromEntries(Object.entries(lists).filter(([name]) => profile?.lists.includes(name)));
         if (profile) other(action.run).start({ agent, task, parent, principal, lists: its });
-        else todo.push(...(await take({ type: "tool_failed", call, message: `no profile of ${agent}`, effect: "none" })));
+        else
+          todo.push(...(await take({ type: "tool_failed", call, message: `no profile of ${agent}`, effect: "none" })));
         own.underWay[call] = { child: action.run };
       }
       if (type === "cancel") {
@@ -129,10 +133,14 @@ export function services(gate, { model, tools }) {
       }
     }
     const { calls, question } = JSON.parse(run.state);
-    const waits = new Set([question?.key, ...calls.filter(({ phase }) => /asked|uncertain/.test(phase)).map(({ key }) => key)]);
+    const waits = new Set([
+      question?.key,
+      ...calls.filter(({ phase }) => /asked|uncertain/.test(phase)).map(({ key }) => key),
+    ]);
     own.asks = own.asks.filter(({ key, call = key }) => waits.has(call));
     ctx.set("asks", own.asks);
-    if (run.wakeAt !== null && run.wakeAt !== own.wakeAt) other(run.id).tick(rpc.sendOpts({ delay: Math.max(run.wakeAt - at, 0) }));
+    if (run.wakeAt !== null && run.wakeAt !== own.wakeAt)
+      other(run.id).tick(rpc.sendOpts({ delay: Math.max(run.wakeAt - at, 0) }));
     ctx.set("run", { ...own, wakeAt: run.wakeAt, snapshot: run.snapshot });
     return records;
   }
@@ -143,7 +151,9 @@ export function services(gate, { model, tools }) {
     options: {
       enableLazyState: true,
       asTerminalError: (error) =>
-        error instanceof SeamgateFault && error.code !== "timeout" ? new TerminalError(error.message, { errorCode: 400 }) : undefined,
+        error instanceof SeamgateFault && error.code !== "timeout"
+          ? new TerminalError(error.message, { errorCode: 400 })
+          : undefined,
     },
     handlers: {
       ...Object.fromEntries(FROM_PEOPLE.map((type) => event(type, {}))),

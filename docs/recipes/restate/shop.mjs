@@ -11,15 +11,19 @@ const EFFECTS = process.env.EFFECTS ?? "effects.txt";
 export function model({ prompt: { messages } }) {
   const all = messages.map(({ text }) => text).join("\n");
   const order = Number(/"order":(\d+)/.exec(all)[1]);
-  const results = messages.filter(({ role, text }) => role === "tool" && !text.includes("The tool says that it failed"));
-  const done = messages.flatMap(({ calls = [] }) => calls).filter(({ call }) => results.some((one) => one.call === call));
+  const results = messages.filter(
+    ({ role, text }) => role === "tool" && !text.includes("The tool says that it failed"),
+  );
+  const done = messages
+    .flatMap(({ calls = [] }) => calls)
+    .filter(({ call }) => results.some((one) => one.call === call));
   const next = (...tools) => tools.find((name) => !done.some(({ tool }) => tool === name));
   const say = (tool, answer, given = { order }) =>
     tool ? { calls: [{ tool, arguments: given }] } : { text: JSON.stringify(answer) };
   if (all.includes("You ship one parcel.")) return say(next("ship"), { shipped: true });
-  const shipped = all.includes('"parcel":true');
-  const tool = next("find_order", "charge", ...(shipped ? ["delegate_packer"] : []));
+  const tool = next("find_order", "charge", ...(all.includes('"parcel":true') ? ["delegate_packer"] : []));
   const amount = Number(/"amount":(\d+)/.exec(all)?.[1]);
+  const shipped = all.includes('"shipped":true');
   return say(tool, { order, amount, shipped }, tool === "delegate_packer" ? { reason: "ship it" } : { order });
 }
 

@@ -1,5 +1,5 @@
 // Many runs at once: with the file journal, by the command line; and on Restate, while its server and the service are killed again and again.
-// `load.mjs SEAMGATE SERVERS RUNS KILLS [PAGE]`: how many runs, how often each of the two is killed, and the page that gets the result.
+// `load.mjs SEAMGATE RUNS KILLS [PAGE]`: how many runs, how often each of the two is killed, and the page that gets the result.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,8 +12,8 @@ import { fileURLToPath } from "node:url";
 import { Run } from "seamgate";
 import { gate as makeGate, model } from "./shop.mjs";
 
-const [seamgate, servers, RUNS, KILLS] = [process.argv[2], process.argv[3], Number(process.argv[4]), Number(process.argv[5])];
-const page = process.argv[6];
+const [seamgate, page] = [process.argv[2], process.argv[5]];
+const [RUNS, KILLS] = process.argv.slice(3, 5).map(Number);
 
 /** How many runs go on at once with the file journal, and on Restate. */
 const AT_ONCE = { files: 100, restate: 50 };
@@ -22,6 +22,7 @@ const AT_ONCE = { files: 100, restate: 50 };
 const LOOK_AFTER = 1500;
 
 const here = path.dirname(fileURLToPath(import.meta.url));
+const servers = path.join(here, "shop.servers.json");
 const profiles = ["shop", "packer"].map((name) => path.join(here, `${name}.profile.json`));
 const gate = await makeGate();
 
@@ -111,7 +112,9 @@ async function withFiles() {
   const env = { ...process.env, EFFECTS: file };
   const command = (...given) =>
     new Promise((done) => {
-      execFile(seamgate, given, { env, maxBuffer: 1 << 24 }, (error, out, err) => done({ status: error?.code ?? 0, out, err }));
+      execFile(seamgate, given, { env, maxBuffer: 1 << 24 }, (error, out, err) =>
+        done({ status: error?.code ?? 0, out, err }),
+      );
     });
   const documents = new Map();
   const begun = performance.now();
@@ -176,7 +179,11 @@ class Victim {
 async function ask(url, body, key) {
   for (;;) {
     try {
-      const headers = { "content-type": "application/json", accept: "application/json", ...(key && { "idempotency-key": key }) };
+      const headers = {
+        "content-type": "application/json",
+        accept: "application/json",
+        ...(key && { "idempotency-key": key }),
+      };
       const response = await fetch(url, { method: "POST", headers, body: body && JSON.stringify(body) });
       const text = await response.text();
       if (response.ok) return text === "" ? undefined : JSON.parse(text);
@@ -219,7 +226,13 @@ async function onRestate(kills) {
   const server = new Victim("restate-server", program, given, settings, isUp);
   // Its discovery is HTTP/2 alone: that it says so is enough.
   let listens = false;
-  const service = new Victim("service", process.execPath, ["service.mjs"], { PORT: servicePort, EFFECTS: file }, async () => listens);
+  const service = new Victim(
+    "service",
+    process.execPath,
+    ["service.mjs"],
+    { PORT: servicePort, EFFECTS: file, RESTATE_LOGGING: "WARN" },
+    async () => listens,
+  );
   const start = service.start.bind(service);
   service.start = async () => {
     listens = false;
@@ -271,7 +284,8 @@ async function onRestate(kills) {
   let stopped = false;
   const people = new Set();
   const desk = async () => {
-    const query = "SELECT service_key, key, value_utf8 FROM state WHERE service_name = 'run' AND key IN ('asks', 'finish')";
+    const query =
+      "SELECT service_key, key, value_utf8 FROM state WHERE service_name = 'run' AND key IN ('asks', 'finish')";
     while (!stopped) {
       for (const { service_key: run, key, value_utf8: value } of (await ask(`${admin}/query`, { query }))?.rows ?? []) {
         const told = JSON.parse(value);
@@ -324,7 +338,9 @@ async function verify({ handler, finished, counts, file }, documents) {
     const read = lines.map((line) => JSON.parse(line));
     const sent = read.filter(({ event }) => event?.type === "tool_started").map(({ event }) => event.call);
     assert.equal(new Set(sent).size, sent.length, `${run} sent a call twice`);
-    const used = read.filter(({ action }) => action?.type === "execute" && action.approval).map(({ action }) => action.call);
+    const used = read
+      .filter(({ action }) => action?.type === "execute" && action.approval)
+      .map(({ action }) => action.call);
     assert.equal(new Set(used).size, used.length, `${run} used an approval twice`);
     total.approvals += used.length;
     total.lines += lines.length;
@@ -356,7 +372,10 @@ const rows = [
   ["events; lines of journals", `${total.events}; ${total.lines}`],
   ["journals opened as folders: every line made again, the same bytes", finished.size],
   ["effects, of as many wanted, none twice", total.effects],
-  ["calls whose effect was unknown after a kill: told, and looked at; it had happened", `${counts.told}; ${counts.done}`],
+  [
+    "calls whose effect was unknown after a kill: told, and looked at; it had happened",
+    `${counts.told}; ${counts.done}`,
+  ],
   ["approvals given; used; used twice", `${counts.approvals}; ${total.approvals}; 0`],
   ["approvals that came a second time, or from somebody else: ignored", counts.repeated + counts.forged],
   ["final documents that are those of the file journal", RUNS],

@@ -4,6 +4,13 @@ import { serve } from "@restatedev/restate-sdk";
 import { services } from "./runs.mjs";
 import { gate, model, tools } from "./shop.mjs";
 
+// The SDK is for Node 22 and later. This is what it lacks in Node 20.
+Promise.withResolvers ??= function () {
+  const made = {};
+  made.promise = new this((resolve, reject) => Object.assign(made, { resolve, reject }));
+  return made;
+};
+
 const wait = () => sleep(Math.random() * 30);
 
 const slow = (tool) => async (given, action) => {
