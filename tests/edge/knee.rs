@@ -61,7 +61,8 @@ struct Load {
 
 /// Find it for small, ordinary and long outputs, and write the tables to a page.
 pub(crate) fn find(gate: &Gate, page: &Path) -> Result<()> {
-    let read = |name: &str| fs::read_to_string(Path::new("schemas/examples/outputs").join(name)).context(name.to_owned());
+    let read =
+        |name: &str| fs::read_to_string(Path::new("schemas/examples/outputs").join(name)).context(name.to_owned());
     let prose = "The queue has more issues than yesterday, and I looked at each of them before I ranked them. ";
     let long = format!("{}\n{}", prose.repeat(64 * 1024 / prose.len()), read("triage.good.txt")?);
     let outputs = [
@@ -110,7 +111,8 @@ fn hold(server: &Server, asked: &[Asked], percent: usize, rate: f64) -> Result<H
         let mut latencies = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let (false, Some(Asked { request, answer })) = (number >= count, asked.get(number % asked.len().max(1))) else {
+            let (false, Some(Asked { request, answer })) = (number >= count, asked.get(number % asked.len().max(1)))
+            else {
                 return Ok(latencies);
             };
             let due = Duration::from_secs_f64(number as f64 / rate);
@@ -150,7 +152,9 @@ fn tables(loads: &[Load]) -> String {
         machine()
     );
     for Load { what, held, knee, .. } in loads {
-        text.push_str(&format!("\n| {what} | a second | answered | p50 | p99 | longest | server's processor a request |\n"));
+        text.push_str(&format!(
+            "\n| {what} | a second | answered | p50 | p99 | longest | server's processor a request |\n"
+        ));
         text.push_str("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
         for (at, one) in held.iter().enumerate() {
             let bold = if at == *knee { "**" } else { "" };

@@ -303,6 +303,7 @@ async function onRestate(kills) {
       while (top() < (RUNS * kill) / (2 * kills + 1)) await sleep(50);
       await sleep(Math.random() * 300);
       await [server, service][kill % 2].killAndStart();
+      if (kill % 10 === 9) console.log(`${kill + 1} kills, ${top()} runs have ended`);
     }
   };
   const begun = performance.now();
