@@ -67,14 +67,15 @@ function instead({ type, key, call }, fault) {
 export function services(gate, { model, tools }) {
   /** Apply an event, have done what it asks for, and keep where the run is. Gives what was decided. */
   async function step(ctx, event) {
-    const at = await ctx.date.now();
+    // A clock of ours may be behind the one that sent a tick.
+    const at = Math.max(await ctx.date.now(), event.at);
     const kept = new Kept(ctx);
     const own = (await ctx.get("run")) ?? { asks: [], underWay: {} };
     let run;
     const take = async (event) => {
       for (;;) {
         try {
-          return run.send({ at, ...event });
+          return run.send({ ...event, at });
         } catch (error) {
           if (error === kept) kept.all = await journal(ctx);
           else if (error instanceof SeamgateFault && error.code !== "timeout") return take(instead(event, error));
@@ -89,7 +90,7 @@ export function services(gate, { model, tools }) {
     } else {
       const { agent, ...started } = event;
       if (started.type !== "started") throw new TerminalError(`there is no run ${ctx.key}`, { errorCode: 404 });
-      const begun = Run.start(gate, kept, agent, { at, ...started });
+      const begun = Run.start(gate, kept, agent, { ...started, at });
       run = begun.run;
       todo.push(...begun.actions);
       own.parent = started.parent;
@@ -115,7 +116,7 @@ export function services(gate, { model, tools }) {
         const { principal, lists = {} } = JSON.parse(run.state).facts;
         const { agent, task, parent } = action;
         const its = Object.fromEntries(Object.entries(lists).filter(([name]) => profile?.lists.includes(name)));
-        if (profile) other(action.run).start({ agent, task, parent, principal, lists: its });
+        if (profile) other(action.run).delegated({ agent, task, parent, principal, lists: its });
         else
           todo.push(...(await take({ type: "tool_failed", call, message: `no profile of ${agent}`, effect: "none" })));
         own.underWay[call] = { child: action.run };
@@ -140,12 +141,18 @@ export function services(gate, { model, tools }) {
     own.asks = own.asks.filter(({ key, call = key }) => waits.has(call));
     ctx.set("asks", own.asks);
     if (run.wakeAt !== null && run.wakeAt !== own.wakeAt)
-      other(run.id).tick(rpc.sendOpts({ delay: Math.max(run.wakeAt - at, 0) }));
+      other(run.id).tick({ at: run.wakeAt }, rpc.sendOpts({ delay: Math.max(run.wakeAt - at, 0) }));
     ctx.set("run", { ...own, wakeAt: run.wakeAt, snapshot: run.snapshot });
     return records;
   }
 
-  const event = (type, options) => [type, exclusive(options, (ctx, told) => step(ctx, { ...told, type }))];
+  const event = (type, options) => [type, exclusive(options, (ctx, told) => step(ctx, { ...told, type, at: 0 }))];
+  const start = async (ctx, told) => {
+    // Asked for twice, it starts once.
+    if (await ctx.get("run")) return;
+    const nonce = await ctx.run("nonce", () => randomBytes(16).toString("hex"));
+    await step(ctx, { ...told, type: "started", at: 0, run: ctx.key, nonce });
+  };
   const run = object({
     ...RUN,
     options: {
@@ -158,15 +165,14 @@ export function services(gate, { model, tools }) {
     handlers: {
       ...Object.fromEntries(FROM_PEOPLE.map((type) => event(type, {}))),
       ...Object.fromEntries(OF_ACTIONS.map((type) => event(type, { ingressPrivate: true }))),
-      async start(ctx, told) {
-        // Asked for twice, it starts once.
-        if (await ctx.get("run")) return;
-        const nonce = await ctx.run("nonce", () => randomBytes(16).toString("hex"));
-        await step(ctx, { ...told, type: "started", run: ctx.key, nonce });
+      // RUN/CALL is the name of a child, and a parent is what the kernel says.
+      async start(ctx, { parent: _, ...told }) {
+        if (ctx.key.includes("/")) throw new TerminalError("the id of a run must not have /", { errorCode: 400 });
+        await start(ctx, told);
       },
-      tick: exclusive({ ingressPrivate: true }, async (ctx) => {
-        const own = await ctx.get("run");
-        if (own.wakeAt !== null && own.wakeAt <= (await ctx.date.now())) await step(ctx, { type: "tick" });
+      delegated: exclusive({ ingressPrivate: true }, start),
+      tick: exclusive({ ingressPrivate: true }, async (ctx, { at }) => {
+        if ((await ctx.get("run")).wakeAt === at) await step(ctx, { type: "tick", at });
       }),
       status: shared(async (ctx) => ({ finish: await ctx.get("finish"), asks: (await ctx.get("asks")) ?? [] })),
       journal: shared(journal),
@@ -192,13 +198,14 @@ export function services(gate, { model, tools }) {
         const { call, tool, effect } = action;
         // Which attempt was the first is known before it has an effect. Another one cannot tell how far that came.
         const me = randomUUID();
-        const first = await ctx.run("begin", () => me);
         const signal = ctx.request().attemptCompletedSignal;
         try {
+          const first = await ctx.run("begin", () => me);
           const came = await ctx.run(tool, async () => {
             const message = "the service ended while the call was under way";
             if (effect === "effectful" && first !== me) return { type: "tool_failed", message, effect: "unknown" };
-            if (!(tool in tools)) return { type: "tool_failed", message: `there is no tool ${tool}`, effect: "none" };
+            if (!Object.hasOwn(tools, tool))
+              return { type: "tool_failed", message: `there is no tool ${tool}`, effect: "none" };
             try {
               return { ...(await tools[tool](action.arguments, action, signal)), type: "tool_result" };
             } catch (error) {
