@@ -65,7 +65,8 @@ impl Server {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
         // Its name may have spaces. Two of the fields after it are its own time, and that in the system, in hundredths of a second.
         let (_, fields) = stat.rsplit_once(')').context("no name")?;
-        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse).sum::<Result<u64, _>>()?;
+        let ticks =
+            fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>).sum::<std::result::Result<u64, _>>()?;
         Ok(Duration::from_millis(ticks * 10))
     }
 
