@@ -27,7 +27,9 @@ fn main() -> Result<()> {
         ["embed", built] => embed(&read(built)?),
         ["code", component, to] => Ok(fs::write(to, read(component)?.precompile()?)?),
         ["wit", version, to] => wit(version, to),
-        _ => bail!("usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE | wit VERSION FILE"),
+        _ => bail!(
+            "usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE | wit VERSION FILE"
+        ),
     }
 }
 
