@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod conformance;
+mod cross;
 mod demo;
 mod demo_agent;
 mod demo_llm;
@@ -23,9 +24,11 @@ mod python;
 mod recipes;
 mod run;
 mod runtimes;
+mod scale;
 mod source;
 mod test;
 mod toolchain;
+mod zig;
 
 use std::{process::ExitCode, time::Instant};
 
@@ -114,6 +117,12 @@ enum Command {
         #[arg(value_parser = PossibleValuesParser::new(mcp::names()))]
         part: Option<String>,
     },
+    /// Judge an archive on Ray and Spark, run many agents at once, and load the gate over HTTP; rewrite tests/scale/README.md. Installs them.
+    Scale {
+        /// The part; all of them by default.
+        #[arg(value_parser = PossibleValuesParser::new(scale::names()))]
+        part: Option<String>,
+    },
     /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite tests/conformance/README.md.
     Conformance,
     /// Compare verdicts and matches with other validators and with V8. Installs them.
@@ -128,6 +137,8 @@ enum Command {
     },
     /// Build what is published, with digests, into target/package.
     Package,
+    /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
+    Cross,
     /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
     Page,
     /// Build the component with `cargo component`, and run the cases through it. Installs it.
@@ -186,8 +197,10 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,
         Command::Mcp { part } => mcp::mcp(part.as_deref())?,
+        Command::Scale { part } => scale::scale(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
+        Command::Cross => cross::cross()?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),
