@@ -1,4 +1,4 @@
-"""What a billion outputs of 2 KB cost: `billion.py SEAMGATE PAGE`. What it does not measure, it takes from README.md."""
+"""What a billion outputs of 2 KB cost: `billion.py SEAMGATE PAGE`. What it does not measure is from README.md."""
 
 import json
 import re
