@@ -78,6 +78,9 @@ pub(crate) struct Arguments {
     /// The column of outputs
     #[arg(long, value_name = "NAME", requires = "parquet", default_value = "text")]
     column: String,
+    /// The column that says why each agent stopped, in the words of --finish
+    #[arg(long, value_name = "NAME", requires = "parquet")]
+    finish_column: Option<String>,
     /// How many requests to judge at once [default: one for each processor]
     #[arg(short, long, value_name = "N", requires = "many", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
@@ -114,6 +117,7 @@ fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
         output: output.to_owned(),
         contract,
         column: arguments.column.clone(),
+        finish: arguments.finish_column.clone(),
         lists: lists::all(&gate, &arguments.list)?,
         threads: threads(arguments.jobs),
     })

@@ -27,6 +27,8 @@ pub struct Job {
     pub contract: String,
     /// The column of outputs.
     pub column: String,
+    /// The column that says why each agent stopped.
+    pub finish: Option<String>,
     /// The lists that the contract's `allow` names.
     pub lists: Vec<(String, Vec<String>)>,
     /// How many outputs are judged at once.

@@ -132,7 +132,7 @@ def engine(name: str, archive: Path, to: Path) -> Run:
     to.mkdir()
     with watch.Watch(name) as watched:
         variable, mark = watched.mark.split("=")
-        environment = os.environ | {variable: mark, "PYTHONWARNINGS": "ignore"}
+        environment = os.environ | {variable: mark, "PYTHONWARNINGS": "ignore", "PYSPARK_PYTHON": sys.executable}
         command = [sys.executable, "-B", HERE / f"on_{name}.py", archive, to, str(WORKERS)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             assert process.stdout is not None
@@ -164,6 +164,7 @@ def parquet(name: str, archive: Path, to: Path) -> Run:
                 writer.write_batch(batch)
         out = to / group / "judged.parquet"
         command = [seamgate, "check", "--parquet", whole, "--out", out, "-c", make.contract(group)]
+        command += ["--finish-column", "finish"]
         start = time.monotonic()
         status = subprocess.run(command, capture_output=True, check=False)
         run.seconds += time.monotonic() - start

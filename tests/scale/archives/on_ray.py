@@ -27,7 +27,8 @@ def main(archive: Path, to: Path, workers: int) -> None:
         judged = seamgate.ray.judge(dataset, make.contract(group), finish="finish", workers=workers)
         judged.write_parquet(str(to / group))
         print("end", time.monotonic() - start, flush=True)
-    (to / "summary.html").write_text(seamgate.archive.page(seamgate.ray.summary(ray.data.read_parquet([str(to / group) for group in make.GROUPS]))))
+    summary = seamgate.ray.summary(ray.data.read_parquet(str(to)))
+    (to / "summary.html").write_text(seamgate.archive.page(summary))
     ray.shutdown()
 
 

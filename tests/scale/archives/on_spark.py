@@ -18,7 +18,8 @@ def main(archive: Path, to: Path, workers: int) -> None:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "OFF")
         # A file is a task.
-        .config("spark.sql.files.maxPartitionBytes", "1")
+        .config("spark.sql.files.maxPartitionBytes", "64m")
+        .config("spark.sql.files.openCostInBytes", "64m")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "1024")
         .getOrCreate()
     )

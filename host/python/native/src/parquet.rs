@@ -9,8 +9,8 @@ pub(crate) fn judge(judge: &Py<PyAny>, job: &Job, told: &mut dyn FnMut(&Progress
 }
 
 fn steps(judge: &Bound<PyAny>, job: &Job, told: &mut dyn FnMut(&Progress)) -> PyResult<()> {
-    let Job { input, output, contract, column, lists, threads } = job;
-    for step in judge.call1((input, output, contract, column, lists.clone(), threads))?.try_iter()? {
+    let Job { input, output, contract, column, finish, lists, threads } = job;
+    for step in judge.call1((input, output, contract, column, finish, lists.clone(), threads))?.try_iter()? {
         let (rows, kinds) = step?.extract()?;
         told(&Progress { rows, kinds });
     }

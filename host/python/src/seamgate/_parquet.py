@@ -34,6 +34,7 @@ def judge(
     target: str | os.PathLike[str],
     contract: str,
     column: str,
+    finish: str | None,
     lists: list[tuple[str, list[str]]],
     threads: int,
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -50,7 +51,7 @@ def judge(
         signal.signal(number, _interrupt)
     from . import archive
 
-    sealed = archive.seal(contract, column, lists=dict(lists) or None)
+    sealed = archive.seal(contract, column, finish=finish, lists=dict(lists) or None)
     with _reading(source):
         opened = _opened(source)
     with opened as file:
