@@ -43,7 +43,8 @@ fn archives() -> Result<()> {
     let sources = Path::new(SOURCES).join("archives");
     let what = "installing Ray, pyarrow and Python's validators, 350 MB,";
     environment("python3", &folder, &sources.join("requirements.txt"), &["--only-binary", ":all:"], what)?;
-    let spark = Path::new(FOLDER).join("spark");
+    // Beside what it needs: they go together.
+    let spark = folder.join("spark");
     let pinned = sources.join("spark.txt");
     if !installed(&spark, &[&pinned])? {
         say("installing Spark, 450 MB, into the same folder");
