@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import tempfile
+from pathlib import Path
 
 # As in the package's `__init__`.
 TYPE_CHECKING = False
@@ -106,13 +107,14 @@ def _written(
 
     from .archive import COLUMNS
 
-    target = os.path.realpath(target)
-    if os.path.exists(target) and not os.path.isfile(target):
+    target = Path(target).resolve()
+    if target.exists() and not target.is_file():
         raise _Failed(f"cannot write {target}: it is no file")
-    if os.path.exists(target) and os.path.samefile(source, target):
+    if target.exists() and target.samefile(source):
         raise _Failed(f"{target} is the file that is read: name another one with --out")
     with _writing(target):
-        descriptor, beside = tempfile.mkstemp(prefix=".seamgate-", suffix=".parquet", dir=os.path.dirname(target))
+        descriptor, name = tempfile.mkstemp(prefix=".seamgate-", suffix=".parquet", dir=target.parent)
+    beside = Path(name)
     try:
         rows = file.metadata.num_rows
         kinds = dict.fromkeys(_KINDS, 0)
@@ -139,10 +141,9 @@ def _written(
             mask = os.umask(0o077)
             os.umask(mask)
             os.fchmod(out.fileno(), 0o666 & ~mask)
-            os.replace(beside, target)
+            beside.replace(target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)
+        beside.unlink(missing_ok=True)
         raise
 
 

@@ -260,7 +260,7 @@ def _row(verdict: Verdict, contract: str) -> tuple[Any, ...]:
         read = _read(report.json)
         error, quarantined = read["error"], read["quarantined"]
     violations = [error] if error is not None else quarantined
-    first = next((violation for of in violations for violation in of["violations"]), {})
+    first: dict[str, Any] = next((violation for of in violations for violation in of["violations"]), {})
     return (
         report.disposition.value,
         report.output_json,
@@ -289,7 +289,7 @@ def _read(report: str) -> dict[str, Any]:
 
 def _fault(fault: SeamgateFault, contract: str) -> tuple[Any, ...]:
     """The values of the new columns where there is no verdict."""
-    return (None,) * COLUMNS.get_field_index("fault") + (fault.code, fault.message, contract)
+    return (*[None] * COLUMNS.names.index("fault"), fault.code, fault.message, contract)
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -406,22 +406,26 @@ _STYLE = """
 :root { color-scheme: light dark; --back: #f6f6f3; --card: #fff; --text: #1d2125; --soft: #5f6770; --line: #dcdcd6;
   --accepted: #2f9e62; --refused: #6f8fb8; --partial: #d99a26; --rejected: #cf4a43; --fault: #7b4fa3; }
 @media (prefers-color-scheme: dark) { :root { --back: #14171a; --card: #1c2024; --text: #e4e6e8; --soft: #98a1aa;
-  --line: #333a41; --accepted: #3fae74; --refused: #7f9cc2; --partial: #dda23b; --rejected: #dc645c; --fault: #9a72c0; } }
+  --line: #333a41;
+  --accepted: #3fae74; --refused: #7f9cc2; --partial: #dda23b; --rejected: #dc645c; --fault: #9a72c0; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; }
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; } p { margin: .2rem 0 .8rem; color: var(--soft); }
+h1 { font-size: 1.6rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+p { margin: .2rem 0 .8rem; color: var(--soft); }
 code { font: .83rem ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; background: var(--card); }
 th, td { text-align: left; padding: .3rem .6rem; border: 1px solid var(--line); vertical-align: top; }
-th { font-weight: 600; color: var(--soft); } .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th { font-weight: 600; color: var(--soft); }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .bars td { border-width: 0 0 1px; } .bars td:last-child { width: 45%; min-width: 12rem; vertical-align: middle; }
 .bar { display: flex; height: 1.1rem; border-radius: .2rem; overflow: hidden; background: var(--line); }
 .bar i { display: block; height: 100%; min-width: 1px; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .6rem 0; list-style: none; }
 .legend i { display: inline-block; width: .8rem; height: .8rem; border-radius: .2rem; margin-right: .4rem; }
-.accepted { background: var(--accepted); } .refused { background: var(--refused); } .partial { background: var(--partial); }
+.accepted { background: var(--accepted); } .refused { background: var(--refused); }
+.partial { background: var(--partial); }
 .rejected { background: var(--rejected); } .fault { background: var(--fault); }
 """
 

@@ -48,7 +48,8 @@ def judge(
 
     Args:
         dataset: Rows with the column of outputs.
-        contract: Its JSON text, the same as a dict, or a `pathlib.Path`. It is checked here, and travels with its digest.
+        contract: Its JSON text, the same as a dict, or a `pathlib.Path`. It is checked here, and travels with its
+            digest.
         output: The column of outputs, of text or bytes.
         finish: A column that says why each producer stopped, in the words of `Gate.validate`.
         lists: Lists that the contract's `allow` names, the same for all rows.
