@@ -1,28 +1,29 @@
 //! What is beyond one machine: archives of outputs on Ray and Spark, many runs of agents at once, and verdicts as a service. What is installed
 //! is pinned by version and digest.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::{
-    install::{done, environment, installed, pip},
-    python,
+    edge,
+    install::{done, environment, installed, packages, pip},
+    js, python,
     run::{command, output, root, run, say},
 };
 
-/// The programs, and the page that gets their tables.
-const SOURCES: &str = "tests/scale";
+/// The page that gets the results.
+const PAGE: &str = "tests/scale/README.md";
+
+/// The programs of archives, and what pins the engines.
+const ARCHIVES: &str = "tests/scale/archives";
 
 /// Where engines are installed, and where archives are made.
 const FOLDER: &str = "target/scale";
 
-/// The command line, as the build leaves it.
-const SEAMGATE: &str = "target/release/seamgate";
-
 /// What can be run, by name.
 type Part = (&'static str, fn() -> Result<()>);
-const PARTS: [Part; 3] = [("archives", archives), ("runs", runs), ("service", service)];
+const PARTS: [Part; 4] = [("archives", archives), ("runs", runs), ("service", service), ("billion", billion)];
 
 pub(crate) fn names() -> [&'static str; PARTS.len()] {
     PARTS.map(|(name, _)| name)
@@ -40,7 +41,7 @@ fn archives() -> Result<()> {
         bail!("archives need python3, 3.11 or later, with its module venv");
     }
     let folder = Path::new(FOLDER).join("archives");
-    let sources = Path::new(SOURCES).join("archives");
+    let sources = Path::new(ARCHIVES);
     let what = "installing Ray, pyarrow and Python's validators, 350 MB,";
     environment("python3", &folder, &sources.join("requirements.txt"), &["--only-binary", ":all:"], what)?;
     // Beside what it needs: they go together.
@@ -50,17 +51,17 @@ fn archives() -> Result<()> {
         say("installing Spark, 450 MB, into the same folder");
         let options = ["install", "--quiet", "--require-hashes", "--no-deps", "--no-build-isolation", "--requirement"];
         run(pip(&folder).args(options).arg(&pinned))?;
-        std::fs::create_dir_all(&spark)?;
+        fs::create_dir_all(&spark)?;
         done(&spark, &[&pinned])?;
     }
     python::install_wheel(&folder)?;
     let python = root().join(&folder).join("bin/python");
     let mut judge = command(python);
     // What writes into pages is there.
-    judge.env("PYTHONPATH", std::env::join_paths([root().join(&sources), root().join("tests/mcp")])?);
-    judge.arg("-B").arg(sources.join("archives.py")).arg("--seamgate").arg(root().join(SEAMGATE));
+    judge.env("PYTHONPATH", std::env::join_paths([root().join(sources), root().join("tests/mcp")])?);
+    judge.arg("-B").arg(sources.join("archives.py")).arg("--seamgate").arg(root().join("target/release/seamgate"));
     judge.arg("--folder").arg(root().join(FOLDER).join("archive"));
-    judge.arg("--write").arg(Path::new(SOURCES).join("README.md"));
+    judge.arg("--write").arg(PAGE);
     if output(command("java").arg("-version")).is_none() {
         say(
             "skipping Spark: it needs a Java of version 17 or later, which is not here (Debian: openjdk-17-jre-headless)",
@@ -70,10 +71,55 @@ fn archives() -> Result<()> {
     run(&mut judge)
 }
 
+/// A thousand runs, while Restate's server and the service are killed fifty times each.
 fn runs() -> Result<()> {
-    bail!("this part is not there yet")
+    match js::package()? {
+        Some(packed) => many_runs(&packed, 1000, 50, Some(Path::new(PAGE))),
+        None => Ok(()),
+    }
 }
 
+/// Twenty runs and two kills of each, for CI, with the npm package. The command line must have been built.
+pub(crate) fn few_runs(packed: &Path) -> Result<()> {
+    many_runs(packed, 20, 2, None)
+}
+
+fn many_runs(packed: &Path, runs: usize, kills: usize, page: Option<&Path>) -> Result<()> {
+    let [recipe, tests] = ["docs/recipes/restate", "tests/scale/runs"].map(Path::new);
+    let folder = Path::new("target/scale/runs");
+    packages(folder, recipe, "installing Restate's server and its SDK")?;
+    // Below the packages, where Node finds them.
+    let below = folder.join("here");
+    js::install(packed, &below)?;
+    let mut scripts = Vec::new();
+    for from in [recipe, tests] {
+        for entry in fs::read_dir(from)? {
+            let path = entry?.path();
+            let name = path.file_name().context("a file")?.to_string_lossy().into_owned();
+            if !name.starts_with("package") {
+                fs::copy(&path, below.join(&name)).with_context(|| path.display().to_string())?;
+                scripts.extend(name.ends_with(".mjs").then_some(name));
+            }
+        }
+    }
+    js::check(&below, &scripts.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let mut load = command("node");
+    load.arg(below.join("load.mjs")).arg(root().join("target/release/seamgate"));
+    run(load.args([runs.to_string(), kills.to_string()]).args(page.map(|page| root().join(page))))
+}
+
+/// What `wasmtime serve` answers a second, up to where it is too much; and whether the manifest for Kubernetes is one.
 fn service() -> Result<()> {
-    bail!("this part is not there yet")
+    let folder = Path::new("target/scale/kubernetes");
+    let requirements = Path::new("tests/scale/kubernetes/requirements.txt");
+    environment("python3", folder, requirements, &["--only-binary", ":all:"], "installing Kubernetes' schemas")?;
+    let validate = folder.join("bin/kubernetes-validate");
+    run(command(validate).args(["--strict", "guest/edge/kubernetes.yaml"]))?;
+    edge::knee(Path::new(PAGE))
+}
+
+/// What a billion outputs cost, from what the other parts measured.
+fn billion() -> Result<()> {
+    let billion = ["-B", "tests/scale/billion.py", "target/release/seamgate", "docs/scale.md"];
+    run(command("python3").args(billion))
 }
