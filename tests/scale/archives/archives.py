@@ -212,7 +212,10 @@ def told(runs: list[Run], beside: list[tuple[str, float, float]], rows: int) -> 
     text = [f"{rows:,} rows, {len(make.GROUPS)} contracts, {WORKERS} workers, on {machine()}.", page.table(lines)]
     if beside:
         base = next(cpu for name, _, cpu in beside if name == "seamgate")
-        table = [["in the same job", "rows a second", "rows a second of a processor", "beside seamgate"], ["---", "--:", "--:", "--:"]]
+        table = [
+            ["in the same job", "rows a second", "rows a second of a processor", "beside seamgate"],
+            ["---", "--:", "--:", "--:"],
+        ]
         table += [[name, f"{wall:,.0f}", f"{cpu:,.0f}", f"{cpu / base:.2f}"] for name, wall, cpu in beside]
         text.append(page.table(table))
     return "\n\n".join(text)
@@ -220,7 +223,9 @@ def told(runs: list[Run], beside: list[tuple[str, float, float]], rows: int) -> 
 
 def machine() -> str:
     """The processors of this machine."""
-    names = [line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line[:10] == "model name"]
+    names = [
+        line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line[:10] == "model name"
+    ]
     return f"{len(names)} processors ({names[0] if names else 'unknown'})"
 
 
