@@ -103,6 +103,8 @@ fn many_runs(packed: &Path, runs: usize, kills: usize, page: Option<&Path>) -> R
         }
     }
     js::check(&below, &scripts.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let case = root().join("tests/runs/state/need");
+    run(command("node").arg("--test").arg(below.join("need.test.mjs")).env("CASE", case))?;
     let mut load = command("node");
     load.arg(below.join("load.mjs")).arg(root().join("target/release/seamgate"));
     run(load.args([runs.to_string(), kills.to_string()]).args(page.map(|page| root().join(page))))
