@@ -2,7 +2,7 @@
 //!
 //! A fresh clone has no component. The build then embeds nothing, so that `cargo check` and rust-analyzer work, and
 //! `Gate::new` answers `LoadError::NotBuilt`. What makes the component is built with `SEAMGATE_EMBED=nothing`, so that it is not
-//! built again for what it made.
+//! built again for what it made. For another platform, `SEAMGATE_EMBED` is the absolute path of a folder with its machine code.
 
 use std::{env, fs, path::Path};
 
@@ -13,9 +13,10 @@ mod digest;
 fn main() {
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let out = env::var("OUT_DIR").expect("cargo sets it");
-    let (component, out) = (Path::new(&manifest).join("component"), Path::new(&out));
     println!("cargo::rerun-if-env-changed=SEAMGATE_EMBED");
-    let wanted = env::var_os("SEAMGATE_EMBED").is_none_or(|what| what != "nothing");
+    let folder = env::var_os("SEAMGATE_EMBED").unwrap_or_else(|| "component".into());
+    let wanted = folder != "nothing";
+    let (component, out) = (Path::new(&manifest).join(folder), Path::new(&out));
     if wanted {
         println!("cargo::rerun-if-changed={}", component.display());
     }

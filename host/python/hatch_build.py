@@ -17,7 +17,7 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 WASMTIME = "wasmtime>=50,<51"
 
 # Where a native wheel cannot be. A lock file for all platforms may take this from the native wheel.
-ELSEWHERE = "sys_platform != 'linux' or platform_machine != 'x86_64' or implementation_name != 'cpython'"
+ELSEWHERE = "sys_platform != 'linux' or platform_machine not in 'x86_64 aarch64' or implementation_name != 'cpython'"
 
 NATIVE = os.environ.get("SEAMGATE_NATIVE")
 

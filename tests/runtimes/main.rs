@@ -1,5 +1,5 @@
 //! Every case, every call and every step of every run through `wire.call` in other runtimes: the same bytes as in this host's. `cargo xtask runtimes` installs
-//! those, and runs this.
+//! those, and runs this. With a program and its arguments, it asks that program alone: `cargo xtask cross` does so.
 
 use std::{
     collections::BTreeMap,
@@ -56,54 +56,16 @@ fn main() -> Result<()> {
     fs::write(&file, requests.iter().map(|request| format!("{request}\n")).collect::<String>())?;
 
     let expected = in_gate(&Gate::new()?, &requests)?;
-    let wasmtime = locked(include_str!("../../Cargo.lock"), "name = \"wasmtime\"\nversion = \"", "\"")?;
-    let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), same_fuel: true, answers };
-    let mut runtimes =
-        vec![here("compiled", in_gate(&Gate::new()?, &requests)?), here("interpreted", interpreted(&requests)?)];
-    let wasmi = locked(include_str!("../../Cargo.lock"), "name = \"wasmi\"\nversion = \"", "\"")?;
-    let module = Path::new("host/component/module.wasm");
-    runtimes.push(Runtime {
-        name: format!("wasmi {wasmi}, core module"),
-        same_fuel: false,
-        answers: in_process(Path::new("target/release/examples/module"), &[module], &file)?,
-    });
-    let mut skipped = Vec::new();
-    let python = Path::new("target/python/bin/python");
-    if python.exists() {
-        let pin = locked(include_str!("../../host/python/requirements.txt"), "\nwasmtime==", " ")?;
-        let program = Path::new(HERE).join("python.py");
-        runtimes.push(Runtime {
-            name: format!("the native package for {}, Wasmtime {wasmtime}", version(python)?),
-            same_fuel: true,
-            answers: in_process(python, &[&program], &file)?,
-        });
-        runtimes.push(Runtime {
-            name: format!("the package for Python everywhere, Wasmtime {pin}, {}", version(python)?),
-            same_fuel: false,
-            answers: in_process(python, &[&program, Path::new("target/python/pure")], &file)?,
-        });
-    } else {
-        skipped.push("the package for Python");
-    }
-    let package = Path::new(FOLDER).join("node/node_modules/seamgate");
-    if package.exists() {
-        let node = Path::new("node");
-        let pin = locked(include_str!("../../host/js/package.json"), "jco-transpile\": \"", "\"")?;
-        let program = Path::new(HERE).join("node.mjs");
-        let answers = |backend| in_process(node, &[&program, &package, Path::new(backend)], &file);
-        runtimes.push(Runtime {
-            name: format!("npm package, native addon, Node {}", version(node)?),
-            same_fuel: true,
-            answers: answers("native")?,
-        });
-        runtimes.push(Runtime {
-            name: format!("npm package, WebAssembly (jco-transpile {pin}), Node {}", version(node)?),
-            same_fuel: true,
-            answers: answers("webassembly")?,
-        });
-    } else {
-        skipped.push("the npm package in Node");
-    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (runtimes, skipped) = match arguments.split_first() {
+        Some((program, arguments)) => {
+            let paths: Vec<&Path> = arguments.iter().map(Path::new).collect();
+            let name = "this program".to_owned();
+            let answers = in_process(Path::new(program), &paths, &file)?;
+            (vec![Runtime { name, same_fuel: true, answers }], Vec::new())
+        }
+        None => everywhere(&requests, &file)?,
+    };
 
     let table = table(&names, &expected, &runtimes);
     println!("{table}");
@@ -127,12 +89,68 @@ fn main() -> Result<()> {
         }));
     }
     ensure!(differ.is_empty(), "not the same:\n{}", differ.join("\n"));
+    if !arguments.is_empty() {
+        return Ok(());
+    }
     if skipped.is_empty() {
         fs::write(Path::new(HERE).join("README.md"), readme(&table, requests.len()))?;
     } else {
         println!("{HERE}/README.md is left as it was: without {}", skipped.join(" and "));
     }
     Ok(())
+}
+
+/// All runtimes that are installed, and those that are not.
+fn everywhere(requests: &[String], file: &Path) -> Result<(Vec<Runtime>, Vec<&'static str>)> {
+    let wasmtime = locked(include_str!("../../Cargo.lock"), "name = \"wasmtime\"\nversion = \"", "\"")?;
+    let here = |how: &str, answers| Runtime { name: format!("Wasmtime {wasmtime}, {how}"), same_fuel: true, answers };
+    let mut runtimes =
+        vec![here("compiled", in_gate(&Gate::new()?, requests)?), here("interpreted", interpreted(requests)?)];
+    let wasmi = locked(include_str!("../../Cargo.lock"), "name = \"wasmi\"\nversion = \"", "\"")?;
+    let module = Path::new("host/component/module.wasm");
+    runtimes.push(Runtime {
+        name: format!("wasmi {wasmi}, core module"),
+        same_fuel: false,
+        answers: in_process(Path::new("target/release/examples/module"), &[module], file)?,
+    });
+    let mut skipped = Vec::new();
+    let python = Path::new("target/python/bin/python");
+    if python.exists() {
+        let pin = locked(include_str!("../../host/python/requirements.txt"), "\nwasmtime==", " ")?;
+        let program = Path::new(HERE).join("python.py");
+        runtimes.push(Runtime {
+            name: format!("the native package for {}, Wasmtime {wasmtime}", version(python)?),
+            same_fuel: true,
+            answers: in_process(python, &[&program], file)?,
+        });
+        runtimes.push(Runtime {
+            name: format!("the package for Python everywhere, Wasmtime {pin}, {}", version(python)?),
+            same_fuel: false,
+            answers: in_process(python, &[&program, Path::new("target/python/pure")], file)?,
+        });
+    } else {
+        skipped.push("the package for Python");
+    }
+    let package = Path::new(FOLDER).join("node/node_modules/seamgate");
+    if package.exists() {
+        let node = Path::new("node");
+        let pin = locked(include_str!("../../host/js/package.json"), "jco-transpile\": \"", "\"")?;
+        let program = Path::new(HERE).join("node.mjs");
+        let answers = |backend| in_process(node, &[&program, &package, Path::new(backend)], file);
+        runtimes.push(Runtime {
+            name: format!("npm package, native addon, Node {}", version(node)?),
+            same_fuel: true,
+            answers: answers("native")?,
+        });
+        runtimes.push(Runtime {
+            name: format!("npm package, WebAssembly (jco-transpile {pin}), Node {}", version(node)?),
+            same_fuel: true,
+            answers: answers("webassembly")?,
+        });
+    } else {
+        skipped.push("the npm package in Node");
+    }
+    Ok((runtimes, skipped))
 }
 
 /// Each step of a run, by the states that the kernel gives natively. Where a case says what each audience is shown, that, too.

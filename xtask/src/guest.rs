@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The component as the guest's build makes it, with the kernel. Contracts are baked into this one.
-const BUILT: &str = "host/component/built.wasm";
+pub(crate) const BUILT: &str = "host/component/built.wasm";
 
 /// Makes components of what the guest's build makes (`host/cli/examples/component`).
 const COMPONENT: &str = "target/release/examples/component";

@@ -21,18 +21,23 @@ pub(crate) const MATERIALS: &str = "seamgate.cdx.json";
 /// The package that the component is made of.
 const GUEST: &str = "seamgate-guest";
 
-/// Write both files for what has the component inside, and a package of the workspace around it, if there is one.
-pub(crate) fn write(around: Option<&str>, folder: &Path) -> Result<()> {
+/// Write both files for what has the component inside, and a package of the workspace around it for a platform, if there is one.
+pub(crate) fn write(around: Option<(&str, &str)>, folder: &Path) -> Result<()> {
     let mut inside = linked(GUEST, TARGET)?;
-    if let Some(package) = around {
-        let rustc = output(command("rustc").arg("-vV")).context("rustc does not run")?;
-        let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
-        inside.extend(linked(package, host)?);
+    if let Some((package, platform)) = around {
+        inside.extend(linked(package, platform)?);
     }
     fs::create_dir_all(folder)?;
     fs::write(folder.join(NOTICES), notices(&inside)?)?;
     fs::write(folder.join(MATERIALS), materials(&inside)?)?;
     Ok(())
+}
+
+/// The platform that the compiler builds for here, as it names it.
+pub(crate) fn host() -> Result<String> {
+    let rustc = output(command("rustc").arg("-vV")).context("rustc does not run")?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    Ok(host.to_owned())
 }
 
 /// A package of the registry that is inside.

@@ -46,7 +46,7 @@ pub(crate) fn package() -> Result<Option<PathBuf>> {
     }
     let version = env!("CARGO_PKG_VERSION");
     addon()?;
-    inside::write(Some("seamgate-node"), &work)?;
+    inside::write(Some(("seamgate-node", &inside::host()?)), &work)?;
     run(command("node")
         .arg("build.mjs")
         .arg(root().join(METERED))

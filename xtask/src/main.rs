@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod conformance;
+mod cross;
 mod demo;
 mod demo_agent;
 mod demo_llm;
@@ -26,6 +27,7 @@ mod runtimes;
 mod source;
 mod test;
 mod toolchain;
+mod zig;
 
 use std::{process::ExitCode, time::Instant};
 
@@ -128,6 +130,8 @@ enum Command {
     },
     /// Build what is published, with digests, into target/package.
     Package,
+    /// Build the command line and the Python wheel for Linux on aarch64, and run all cases in them under QEMU. Installs what that takes.
+    Cross,
     /// Build the page that judges outputs in a browser, into target/page, and serve it on this machine.
     Page,
     /// Build the component with `cargo component`, and run the cases through it. Installs it.
@@ -188,6 +192,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Mcp { part } => mcp::mcp(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
+        Command::Cross => cross::cross()?,
         Command::Page => js::page()?,
         Command::CargoComponent => guest::cargo_component()?,
         Command::Ci { list: true, .. } => ci::list(),

@@ -1,6 +1,8 @@
 //! Builds what is published into `target/package`, reproducibly, with digests.
 
 use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
 };
@@ -48,7 +50,7 @@ pub(crate) fn package() -> Result<()> {
     made.extend(crates(folder, version)?);
     let program = program(folder, version)?;
     let inside = folder.join("inside");
-    inside::write(Some("seamgate-cli"), &inside)?;
+    inside::write(Some(("seamgate-cli", &inside::host()?)), &inside)?;
     if let Some(program) = program {
         c_library(&program, &inside.join(inside::NOTICES))?;
         made.push(program);
@@ -63,6 +65,8 @@ pub(crate) fn package() -> Result<()> {
         }
         false => say("skipping the Python wheel: python3 with its module venv is missing"),
     }
+    // Of what was made before, nothing may stay.
+    fs::write(folder.join(DIGESTS), "")?;
     digests(folder, &made)
 }
 
@@ -146,15 +150,23 @@ fn try_out(program: &Path) -> Result<()> {
     remove(&empty)
 }
 
-fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
-    let mut digests = String::new();
-    for path in made {
+/// Write the digests of files, beside those that are there of other files, and print all.
+pub(crate) fn digests(folder: &Path, made: &[PathBuf]) -> Result<()> {
+    let to = folder.join(DIGESTS);
+    let before = fs::read_to_string(&to).unwrap_or_default();
+    let mut digests: BTreeMap<&str, String> = before
+        .lines()
+        .filter_map(|line| line.split_once("  ").map(|(digest, name)| (name, digest.to_owned())))
+        .collect();
+    let names = made.iter().map(|path| path.file_name().and_then(OsStr::to_str).context("a file"));
+    let names = names.collect::<Result<Vec<&str>>>()?;
+    for (path, name) in made.iter().zip(names) {
         let bytes = fs::read(path).with_context(|| path.display().to_string())?;
-        let name = path.file_name().unwrap_or_default().display();
-        digests.push_str(&format!("{}  {name}\n", HEXLOWER.encode(&Sha256::digest(bytes))));
+        digests.insert(name, HEXLOWER.encode(&Sha256::digest(bytes)));
     }
-    fs::write(folder.join(DIGESTS), &digests)?;
+    let lines: String = digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
+    fs::write(&to, &lines)?;
     say(&format!("{PACKAGES}/{DIGESTS}:"));
-    print!("{digests}");
+    print!("{lines}");
     Ok(())
 }

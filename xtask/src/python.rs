@@ -13,6 +13,7 @@ use crate::{
     install::{environment, has_python, pip, remove},
     paths,
     run::{PACKAGES, cargo, command, run, say},
+    zig,
 };
 
 /// The sources of the package.
@@ -30,28 +31,77 @@ const NATIVE: [&str; 2] = ["target/release/libseamgate_python.so", "target/nativ
 /// The package of the workspace that it is.
 const NATIVE_PACKAGE: &str = "seamgate-python";
 
-/// Build both wheels, with what is inside listed in each: the native one for this platform, and the one for all others.
+/// Build both wheels as they are published, with what is inside listed in each: the native one for this platform, which older
+/// systems can load, too, and the one for all others.
 pub(crate) fn wheels() -> Result<Vec<PathBuf>> {
-    let mut wheels: Vec<PathBuf> = native()?.into_iter().collect();
+    let mut wheels = Vec::new();
+    if is_native() {
+        cargo(["build", "--release", "--locked"])?;
+        wheels.push(native_of(&for_older_systems()?, &inside::host()?)?);
+    }
     wheels.push(pure()?);
     Ok(wheels)
 }
 
+/// The native half linked once more, with an older C library than this system's.
+fn for_older_systems() -> Result<PathBuf> {
+    let zig = zig::install(std::env::consts::ARCH)?;
+    let folder = Path::new("target/native");
+    fs::create_dir_all(folder)?;
+    let (source, library) = (folder.join("older.rs"), folder.join("older.so"));
+    fs::write(&source, "pub use seamgate_python::*;\n")?;
+    run(command("rustc")
+        .arg(&source)
+        .args([
+            "--crate-name",
+            "seamgate_python_older",
+            "--crate-type",
+            "cdylib",
+            "--edition",
+            "2024",
+            "--cap-lints",
+            "allow",
+        ])
+        .args([
+            "--extern",
+            "seamgate_python=target/release/libseamgate_python.rlib",
+            "-Ldependency=target/release/deps",
+        ])
+        .args(["-Copt-level=3", "-Cstrip=symbols"])
+        .arg(format!("-Clinker={}", zig.cc.display()))
+        .arg("-o")
+        .arg(&library))?;
+    Ok(library)
+}
+
+/// Whether there is a native half for this platform: it is for Linux on x86-64.
+fn is_native() -> bool {
+    let is_native = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
+    if !is_native {
+        say("skipping the native Python wheel: it is for Linux on x86-64");
+    }
+    is_native
+}
+
 /// Build the native wheel. None where there is no native half: it is for Linux on x86-64.
 fn native() -> Result<Option<PathBuf>> {
-    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
-        say("skipping the native Python wheel: it is for Linux on x86-64");
+    if !is_native() {
         return Ok(None);
     }
     // All that runs on the host: this package alone would want other features of Wasmtime, and build it again.
     cargo(["build", "--release", "--locked"])?;
-    paths::write_without(Path::new(NATIVE[0]), Path::new(NATIVE[1]))?;
+    native_of(Path::new(NATIVE[0]), &inside::host()?).map(Some)
+}
+
+/// Build the native wheel of a library that Cargo made for a platform.
+pub(crate) fn native_of(made: &Path, target: &str) -> Result<PathBuf> {
+    paths::write_without(made, Path::new(NATIVE[1]))?;
     let library = std::path::absolute(NATIVE[1])?;
-    let tag = format!("cp310-abi3-{}", platform(&fs::read(&library)?)?);
-    wheel(Some(NATIVE_PACKAGE), |build| {
+    let processor = target.split('-').next().unwrap_or(target);
+    let tag = format!("cp310-abi3-{}_{processor}", platform(&fs::read(&library)?)?);
+    wheel(Some((NATIVE_PACKAGE, target)), |build| {
         build.env("SEAMGATE_NATIVE", &library).env("SEAMGATE_TAG", &tag);
     })
-    .map(Some)
 }
 
 /// Build the wheel for all platforms, with the component of `host/component`.
@@ -59,15 +109,15 @@ fn pure() -> Result<PathBuf> {
     wheel(None, |_| ())
 }
 
-/// The platforms that a library runs on: those whose C library has every version of a symbol that it asks for.
+/// The systems that a library runs on: those whose C library has every version of a symbol that it asks for.
 fn platform(library: &[u8]) -> Result<String> {
     let needed = library.split(|byte| *byte == 0).filter_map(|text| text.strip_prefix(b"GLIBC_2."));
     let minor = |version: &[u8]| std::str::from_utf8(version).ok()?.split('.').next()?.parse::<u32>().ok();
     let newest = needed.filter_map(minor).max().context("the native half asks for no version of the C library")?;
-    Ok(format!("manylinux_2_{newest}_x86_64"))
+    Ok(format!("manylinux_2_{newest}"))
 }
 
-fn wheel(around: Option<&str>, environment: impl FnOnce(&mut std::process::Command)) -> Result<PathBuf> {
+fn wheel(around: Option<(&str, &str)>, environment: impl FnOnce(&mut std::process::Command)) -> Result<PathBuf> {
     let python = installed()?;
     // In an empty folder, so that the wheel is the only file.
     let built = Path::new(FOLDER).join("built");
@@ -118,13 +168,14 @@ pub(crate) fn unpack_pure() -> Result<PathBuf> {
 /// Install the wheel that was built last for this platform into an environment, which already has its dependencies, pinned by
 /// digest.
 pub(crate) fn install_wheel(environment: &Path) -> Result<()> {
-    let is_native = |path: &PathBuf| path.to_string_lossy().contains("-cp310-abi3-");
+    let native = format!("_{}.whl", std::env::consts::ARCH);
+    let is_native = |path: &PathBuf| path.to_string_lossy().ends_with(&native);
     let version = concat!("seamgate-", env!("CARGO_PKG_VERSION"), "-");
     let mut wheels = Vec::new();
     for entry in fs::read_dir(PACKAGES)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with(version) && name.ends_with(".whl") {
+        if name.starts_with(version) && (name.ends_with("-any.whl") || name.ends_with(&native)) {
             wheels.push(path);
         }
     }
@@ -151,7 +202,7 @@ pub(crate) fn test() -> Result<()> {
 }
 
 /// What a clean environment is asked.
-const TRIAL: &str = "import seamgate
+pub(crate) const TRIAL: &str = "import seamgate
 report = seamgate.validate({'agent': 'a', 'schema': {'type': 'integer'}}, 'Here: ```json\\n4\\n```')
 assert report.success and report.data == 4, report
 print('xtask:', seamgate.__version__, seamgate.backend)";

@@ -36,9 +36,7 @@ impl Toolchain {
             }
             say("rustup could not add it");
         }
-        if !has_debian() {
-            install_debian()?;
-        }
+        debian()?;
         say("building the component with Debian's compiler and its library source");
         Ok(Toolchain::Debian)
     }
@@ -88,6 +86,11 @@ impl Toolchain {
     }
 }
 
+/// Install Debian's compiler, unless it is there.
+pub(crate) fn debian() -> Result<()> {
+    if has_debian() { Ok(()) } else { install_debian() }
+}
+
 fn has_target() -> bool {
     let libraries = output(command("rustc").args(["--print", "target-libdir", "--target", TARGET]));
     libraries.is_some_and(|path| Path::new(&path).is_dir())
@@ -106,7 +109,7 @@ fn install_debian() -> Result<()> {
              or install a Rust toolchain that has it"
         );
     }
-    say(&format!("no compiler here builds for {TARGET}: installing Debian's ({})", DEBIAN.join(" ")));
+    say(&format!("installing Debian's compiler ({})", DEBIAN.join(" ")));
     let root = output(command("id").arg("-u")).as_deref() == Some("0");
     let apt = |arguments: &[&str]| {
         let mut apt = command(if root { "apt-get" } else { "sudo" });

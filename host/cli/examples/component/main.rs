@@ -3,6 +3,7 @@
 //! - `component encode MODULE FILE` makes a component of a core module.
 //! - `component warm BUILT FILE` makes everything that any contract needs, so that no instance has to.
 //! - `component embed BUILT` does so for the library, and writes what it embeds and what other runtimes get.
+//! - `component code COMPONENT FILE` makes the machine code of a component, for the platform that this program is built for.
 //! - `component wit VERSION FILE` makes the binary form of `wit/`, for registries of components.
 //!
 //! It is in this package so that the dependencies of the command line are compiled at the same time. And `cargo xtask` waits
@@ -24,8 +25,11 @@ fn main() -> Result<()> {
         ["encode", module, to] => encode(module, to),
         ["warm", built, to] => write(Path::new(to), read(built)?.warmed()?.as_bytes()),
         ["embed", built] => embed(&read(built)?),
+        ["code", component, to] => Ok(fs::write(to, read(component)?.precompile()?)?),
         ["wit", version, to] => wit(version, to),
-        _ => bail!("usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | wit VERSION FILE"),
+        _ => bail!(
+            "usage: component encode MODULE FILE | warm BUILT FILE | embed BUILT | code COMPONENT FILE | wit VERSION FILE"
+        ),
     }
 }
 

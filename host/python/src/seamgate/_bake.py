@@ -43,7 +43,7 @@ def bake(
         BackendError: This platform has no native backend.
     """
     if _backend.backend != "native":
-        raise BackendError("the backend `wasmtime` does not bake: only the native one does, on Linux with x86-64")
+        raise BackendError("the backend `wasmtime` does not bake: only the native one does, on Linux")
     from . import _native
     from ._raising import limits_of, raising
 

@@ -304,7 +304,7 @@ class Gate:
 
     def _native(self, what: str) -> NativeEngine:
         if _backend.backend != "native":
-            raise BackendError(f"the backend `wasmtime` has not {what}: only the native one does, on Linux with x86-64")
+            raise BackendError(f"the backend `wasmtime` has not {what}: only the native one does, on Linux")
         engine: NativeEngine = self._engine  # type: ignore[assignment]
         return engine
 

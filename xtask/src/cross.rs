@@ -1,0 +1,198 @@
+//! Builds what is published for Linux on aarch64, on another machine, and runs it under QEMU.
+//!
+//! Nothing is installed on the system: Debian's packages are unpacked into a folder. They have the standard library for its
+//! compiler, QEMU, and an interpreter of Python for the other processor.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    guest::{BUILT, EMBEDDED},
+    install::{done, has_python, installed, remove},
+    package, paths, python,
+    run::{PACKAGES, command, output, root, run, say},
+    toolchain,
+    zig::{self, Zig},
+};
+
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+
+/// What is installed and made goes here.
+const FOLDER: &str = "target/cross";
+
+/// Debian's packages, pinned: a line for each with its name, architecture, version and SHA-256.
+const DEBIAN: &str = "xtask/cross/debian.txt";
+
+/// The packages of the workspace that are built. Always these two, so that Wasmtime has the same features each time.
+const BUILD: [&str; 7] =
+    ["build", "--release", "--locked", "--package", "seamgate-cli", "--package", "seamgate-python"];
+
+/// Build the command line and the wheel for Linux on aarch64. Run both under QEMU, and all cases in the wheel.
+pub(crate) fn cross() -> Result<()> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")) {
+        say("skipping aarch64: it is built on Linux with x86-64");
+        return Ok(());
+    }
+    ensure!(has_python(), "this needs python3 with its module venv: install them");
+    let debian = debian()?;
+    let zig = zig::install("aarch64")?;
+    let platform = Platform { root: &debian, zig: &zig };
+
+    // The machine code is made by the same program as for this processor, under QEMU.
+    let folder = std::path::absolute(FOLDER)?.join("component");
+    fs::create_dir_all(&folder)?;
+    run(platform.cargo().args(BUILD).args(["--example", "component"]).env("SEAMGATE_EMBED", "nothing"))?;
+    for from in [BUILT, EMBEDDED] {
+        keep(&folder.join(Path::new(from).file_name().context("a file")?), &fs::read(from)?)?;
+    }
+    let code = folder.join("code");
+    run(platform.program(&made("examples/component")).arg("code").arg(EMBEDDED).arg(&code))?;
+    keep(&folder.join("harness.cwasm"), &fs::read(&code)?)?;
+    run(platform
+        .cargo()
+        .args(BUILD)
+        .args(["--lib", "--bins", "--example", "component"])
+        .env("SEAMGATE_EMBED", &folder))?;
+
+    let version = env!("CARGO_PKG_VERSION");
+    fs::create_dir_all(PACKAGES)?;
+    let program = Path::new(PACKAGES).join(format!("seamgate-{version}-aarch64-linux"));
+    paths::write_without(&made("seamgate"), &program)?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
+    say(&format!("{}: {} bytes", program.display(), fs::metadata(&program)?.len()));
+    let wheel = python::native_of(&made("libseamgate_python.so"), TARGET)?;
+    try_out(&platform, &program, &wheel)?;
+    package::digests(Path::new(PACKAGES), &[program, wheel])
+}
+
+/// What Cargo made for the other processor.
+fn made(name: &str) -> PathBuf {
+    Path::new(FOLDER).join(TARGET).join("release").join(name)
+}
+
+/// Write a file if it changes: Cargo builds nothing again for one that keeps its time.
+fn keep(path: &Path, bytes: &[u8]) -> Result<()> {
+    if fs::read(path).ok().as_deref() != Some(bytes) {
+        fs::write(path, bytes).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// What builds for the other processor, and what runs what is built.
+struct Platform<'a> {
+    /// The folder with Debian's packages.
+    root: &'a Path,
+    zig: &'a Zig,
+}
+
+impl Platform<'_> {
+    /// Debian's `cargo`, with the standard library of the other processor.
+    fn cargo(&self) -> Command {
+        let mut cargo = command("/usr/bin/cargo");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let sysroot = self.root.join("usr");
+        cargo
+            .env("PATH", format!("/usr/bin:{path}"))
+            .env("CARGO", "/usr/bin/cargo")
+            .env("RUSTC", "/usr/bin/rustc")
+            .env("CARGO_BUILD_TARGET", TARGET)
+            .env("CARGO_TARGET_DIR", FOLDER)
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", &self.zig.cc)
+            .env(
+                "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUSTFLAGS",
+                format!("--sysroot={} -Cstrip=symbols", sysroot.display()),
+            )
+            .env("CC_aarch64_unknown_linux_gnu", &self.zig.cc)
+            .env("AR_aarch64_unknown_linux_gnu", &self.zig.ar)
+            .env_remove("RUSTUP_TOOLCHAIN");
+        cargo
+    }
+
+    /// A program of the other processor, under QEMU.
+    fn program(&self, program: &Path) -> Command {
+        let mut qemu = command(self.root.join("usr/bin/qemu-aarch64-static"));
+        qemu.arg("-L").arg(self.root).arg(program);
+        qemu
+    }
+}
+
+/// Judge an output with both. Then ask the wheel every request that other runtimes are asked: it must answer the same bytes, and take
+/// the same fuel.
+fn try_out(platform: &Platform, program: &Path, wheel: &Path) -> Result<()> {
+    let examples = Path::new("schemas/examples");
+    let (contract, output) = (examples.join("triage.contract.json"), examples.join("outputs/triage.good.txt"));
+    let quiet = std::process::Stdio::null();
+    run(platform.program(program).args(["check", "-c"]).arg(contract).arg(output).stdout(quiet))?;
+
+    let unpacked = std::path::absolute(FOLDER)?.join("wheel");
+    remove(&unpacked)?;
+    run(command("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(&unpacked))?;
+    let interpreter = platform.root.join("usr/bin/python3.11");
+    run(platform.program(&interpreter).args(["-c", python::TRIAL]).env("PYTHONPATH", &unpacked))?;
+    let mut asked = platform.program(&interpreter);
+    asked.arg("tests/runtimes/python.py");
+    run(command("cargo").args(["build", "--release", "--locked", "--example", "runtimes"]))?;
+    fs::create_dir_all("target/runtimes")?;
+    run(command("target/release/examples/runtimes")
+        .arg(asked.get_program())
+        .args(asked.get_args())
+        .env("PYTHONPATH", &unpacked))
+}
+
+/// Unpack Debian's packages: the folder.
+fn debian() -> Result<PathBuf> {
+    let folder = root().join(FOLDER).join("debian");
+    if installed(&folder, &[Path::new(DEBIAN)])? {
+        return Ok(folder);
+    }
+    toolchain::debian()?;
+    let pinned = fs::read_to_string(DEBIAN)?;
+    let library = pinned.lines().find_map(|line| line.strip_prefix("libstd-rust-web-dev arm64 ")).context(DEBIAN)?;
+    let library = library.split('+').next().unwrap_or(library);
+    let compiler = output(command("/usr/bin/rustc").arg("--version")).context("Debian's rustc does not run")?;
+    ensure!(
+        compiler.starts_with(&format!("rustc {library} ")),
+        "{DEBIAN} pins the library of rustc {library}, and this is {compiler}: pin that one's"
+    );
+    say(&format!("unpacking Debian's packages for {TARGET} into {}", folder.display()));
+    let (apt, packed) = (folder.join("apt"), folder.join("packed"));
+    for folder in [apt.join("lists/partial"), apt.join("cache/archives/partial"), packed.clone()] {
+        fs::create_dir_all(folder)?;
+    }
+    // Lists of its own: those of the system have this processor's packages alone.
+    let options: Vec<String> = vec![
+        "-oAPT::Architectures::=amd64".into(),
+        "-oAPT::Architectures::=arm64".into(),
+        // As this user, whose folder it is.
+        "-oAPT::Sandbox::User=root".into(),
+        format!("-oDir::State::Lists={}", apt.join("lists").display()),
+        format!("-oDir::Cache={}", apt.join("cache").display()),
+    ];
+    run(command("apt-get").args(&options).args(["update", "--quiet"]))?;
+    for line in pinned.lines().filter(|line| !line.starts_with('#')) {
+        let [name, architecture, version, digest] =
+            <[&str; 4]>::try_from(line.split(' ').collect::<Vec<_>>()).ok().context(DEBIAN)?;
+        let package = format!("{name}:{architecture}={version}");
+        run(command("apt-get").args(&options).args(["download", "--quiet", &package]).current_dir(&packed))
+            .with_context(|| format!("Debian has another version by now, perhaps: {DEBIAN} pins it"))?;
+        let mut files = fs::read_dir(&packed)?;
+        let file = files.next().context("apt-get downloaded nothing")??.path();
+        let found = HEXLOWER.encode(&Sha256::digest(fs::read(&file)?));
+        ensure!(found == digest, "{package} has the SHA-256 {found}, and not {digest}");
+        run(command("dpkg-deb").arg("--extract").arg(&file).arg(&folder))?;
+        fs::remove_file(file)?;
+    }
+    // Where its compiler looks for the library of a platform.
+    let library = folder.join("usr/lib/rustlib").join(TARGET);
+    ensure!(library.is_dir(), "Debian's packages have no library for {TARGET}");
+    done(&folder, &[Path::new(DEBIAN)])?;
+    Ok(folder)
+}
