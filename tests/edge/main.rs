@@ -2,6 +2,7 @@
 //! hostile, and many at once. `cargo xtask edge` makes what is served, installs the server, and runs this.
 
 mod client;
+mod knee;
 mod load;
 mod server;
 
@@ -59,6 +60,10 @@ fn main() -> Result<()> {
     // Its limits are the server's.
     let limits = Limits::default().fuel(1_000_000_000).fuel_per_byte(0);
     let gate = Gate::with(Options::default().component(component).limits(limits))?;
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|part| part == "knee") {
+        return knee::find(&gate, Path::new(&arguments.next().context("the page that gets the result")?));
+    }
     only_http()?;
     let mut server = Server::start(&LIMITS)?;
 
@@ -376,13 +381,19 @@ fn table(runs: &[Run]) -> String {
     table
 }
 
-fn readme([cases, requests, attacks]: [usize; 3], ended: usize, table: &str, limits: &str) -> String {
+/// What this machine is, and how busy it is.
+fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("unknown processor", |(_, model)| model);
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
+    format!("{cores} × {model}, load {load}")
+}
+
+fn readme([cases, requests, attacks]: [usize; 3], ended: usize, table: &str, limits: &str) -> String {
+    let machine = machine();
     let recommended = LIMITS.join("\n");
     format!(
         "# The gate over HTTP
@@ -406,7 +417,7 @@ The server runs with these flags:
 
 {CLIENTS} clients send the outputs of `schemas/examples/outputs` at the same time. No request may fail, and each answer must be right,
 byte for byte. A run may take a minute. Memory is the server's resident set, at the start and after each quarter of the requests. The
-run fails if it ends more than {} MiB over the first quarter. It includes what Wasmtime used to compile the component. Clients and server share {cores} × {model}, load {load}.
+run fails if it ends more than {} MiB over the first quarter. It includes what Wasmtime used to compile the component. Clients and server share {machine}.
 
 {table}
 ## Exceeded limits

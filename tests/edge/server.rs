@@ -6,6 +6,7 @@ use std::{
     net::SocketAddr,
     process::{Child, Command, Stdio},
     thread,
+    time::Duration,
 };
 
 use anyhow::{Context, Result, ensure};
@@ -57,6 +58,16 @@ impl Server {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
         Ok(line.trim().trim_end_matches(" kB").parse()?)
+    }
+
+    /// The time that it has had on processors.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
+        // Its name may have spaces. Two of the fields after it are its own time, and that in the system, in hundredths of a second.
+        let (_, fields) = stat.rsplit_once(')').context("no name")?;
+        let ticks =
+            fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>).sum::<std::result::Result<u64, _>>()?;
+        Ok(Duration::from_millis(ticks * 10))
     }
 
     /// Whether it still runs, which nothing that is asked may change.

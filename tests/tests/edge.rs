@@ -48,6 +48,18 @@ fn the_manifest_for_spin_names_what_is_made_and_allows_nothing() {
 }
 
 #[test]
+fn the_manifest_for_kubernetes_has_the_flags_that_are_tested() {
+    let manifest = include_str!("../../guest/edge/kubernetes.yaml");
+    let flags: Vec<&str> = manifest.lines().filter_map(|line| line.trim().strip_prefix("- -")).collect();
+    let (address, flags) = flags.split_first().expect("flags");
+    assert_eq!(*address, "-addr=0.0.0.0:8080");
+    let tested = include_str!("../edge/main.rs");
+    let tested = tested.split_once("const LIMITS: [&str; 7] = [").and_then(|(_, rest)| rest.split_once("];"));
+    let tested: Vec<&str> = tested.expect("the limits").0.split('"').skip(1).step_by(2).collect();
+    assert_eq!(flags, tested.iter().map(|flag| &flag[1..]).collect::<Vec<_>>());
+}
+
+#[test]
 fn an_answer_has_the_status_of_what_it_says_and_not_of_its_id() {
     let rests = [
         ("\"report\":{\"fault\":{\"fault\":\"sealed\"}}}", Status::Ok),

@@ -1,7 +1,7 @@
 //! The gate over HTTP. It is composed with a validator that holds the example contracts. `wasmtime serve` serves it to the
 //! tests in `tests/edge`.
 
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 use anyhow::Result;
 
@@ -31,10 +31,20 @@ const BUILD: &str = "target/edge/build";
 const FEATURES: &str = "run,serve,cranelift,parallel-compilation,pooling-allocator,component-model-async";
 
 pub(crate) fn edge() -> Result<()> {
+    run(&mut program()?)
+}
+
+/// Find how many requests a second are too many, and write it to a page.
+pub(crate) fn knee(page: &Path) -> Result<()> {
+    run(program()?.arg("knee").arg(page))
+}
+
+/// The program that asks, with what it asks.
+fn program() -> Result<Command> {
     build()?;
     install()?;
     cargo(["build", "--release", "--locked", "--example", "edge"])?;
-    run(&mut command("target/release/examples/edge"))
+    Ok(command("target/release/examples/edge"))
 }
 
 /// Build the component, before a validator is plugged into it.

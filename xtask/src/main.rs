@@ -24,6 +24,7 @@ mod python;
 mod recipes;
 mod run;
 mod runtimes;
+mod scale;
 mod source;
 mod test;
 mod toolchain;
@@ -116,6 +117,12 @@ enum Command {
         #[arg(value_parser = PossibleValuesParser::new(mcp::names()))]
         part: Option<String>,
     },
+    /// Judge an archive on Ray and Spark, run many agents at once, and load the gate over HTTP; rewrite tests/scale/README.md. Installs them.
+    Scale {
+        /// The part; all of them by default.
+        #[arg(value_parser = PossibleValuesParser::new(scale::names()))]
+        part: Option<String>,
+    },
     /// Run the suites of JSON, JSON Schema, JSON Type Definition and SchemaStore, and rewrite tests/conformance/README.md.
     Conformance,
     /// Compare verdicts and matches with other validators and with V8. Installs them.
@@ -190,6 +197,7 @@ fn dispatch(command: Command) -> Result<()> {
         Command::Edge => edge::edge()?,
         Command::Conformance => conformance::conformance()?,
         Command::Mcp { part } => mcp::mcp(part.as_deref())?,
+        Command::Scale { part } => scale::scale(part.as_deref())?,
         Command::Peers { name, arguments } => peers::peers(name.as_deref(), &arguments)?,
         Command::Package => package::package()?,
         Command::Cross => cross::cross()?,

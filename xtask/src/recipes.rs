@@ -11,6 +11,7 @@ use crate::{
     install::{environment, has_python, packages},
     js, python,
     run::{command, root, run, say},
+    scale,
 };
 
 /// The recipes, their tests, and the files that pin the frameworks.
@@ -127,5 +128,7 @@ fn in_node() -> Result<bool> {
     js::check(&below, &scripts)?;
     let tests = scripts.into_iter().filter(|name| name.ends_with(".test.mjs"));
     run(command("node").arg("--test").args(tests).current_dir(below))?;
+    // Those on Restate are a program of their own, which is killed.
+    scale::few_runs(&packed)?;
     Ok(true)
 }

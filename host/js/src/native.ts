@@ -63,6 +63,7 @@ interface AddonRun {
   readonly agent: string;
   readonly step: number;
   readonly state: string;
+  readonly snapshot: string;
   readonly records: string[];
   readonly wakeAt: number | null;
 }
@@ -92,6 +93,7 @@ interface AddonGate extends AddonJudge {
   ): AddonAttempts;
   startRun(journal: AddonJournal, agent: string, started: string): { readonly actions: string[]; run(): AddonRun };
   openRun(journal: AddonJournal): AddonRun;
+  restoreRun(journal: AddonJournal, snapshot: string): AddonRun;
   registerLater(contract: string): Promise<string>;
   describeLater(agent: string): Promise<string>;
   lintLater(contract: string): Promise<string>;
@@ -253,6 +255,11 @@ export class NativeEngine implements Engine {
   /** @internal */
   openRun(journal: AddonJournal): NativeRun {
     return new NativeRun(told(() => this.gate.openRun(journal)));
+  }
+
+  /** @internal */
+  restoreRun(journal: AddonJournal, snapshot: string): NativeRun {
+    return new NativeRun(told(() => this.gate.restoreRun(journal, snapshot)));
   }
 
   /** @internal Off this thread: what a `WorkerGate` asks. */
@@ -438,6 +445,10 @@ export class NativeRun {
 
   state(): string {
     return told(() => this.#run.state);
+  }
+
+  snapshot(): string {
+    return told(() => this.#run.snapshot);
   }
 
   records(): string[] {

@@ -126,6 +126,22 @@ export class Run {
   }
 
   /**
+   * Go on from a snapshot, without reading the journal: for an engine that keeps both in one transaction. No line is compared with it, as
+   * `open` does. `get` and `lines` are called only where a step needs a text again.
+   *
+   * @param snapshot - `snapshot` of the run after the last line that the journal has.
+   * @throws {JournalError} It is no snapshot; or the gate has another component or profile.
+   */
+  static restore(gate: Gate, journal: string | Journal, snapshot: string): Run {
+    const engine = native(gate.engine, "Run.restore");
+    const keeper = new Keeper(journal);
+    return new Run(
+      keeper.during(() => engine.restoreRun(keeper.journal, snapshot)),
+      keeper,
+    );
+  }
+
+  /**
    * Apply an event, and write it down with what it leads to. Gives what to do.
    *
    * @throws {SeamgateFault} The event is invalid, and no part of the run.
@@ -157,6 +173,11 @@ export class Run {
   /** The state after the last step, as JSON text. */
   get state(): string {
     return this.#run.state();
+  }
+
+  /** What `restore` goes on from, as text to keep beside the lines. */
+  get snapshot(): string {
+    return this.#run.snapshot();
   }
 
   /** What the last step decided. */

@@ -174,8 +174,14 @@ test("a journal may be an object", native, async () => {
   });
   const journal = writer();
   const { run } = Run.start(gate, journal, "a", started);
+  const { snapshot } = run;
   assert.equal(run.send(call)[0].type, "execute");
   const again = Run.open(gate, writer());
+  assert.equal(again.snapshot, run.snapshot);
+  // A snapshot is as good, where it is of the last line.
+  assert.equal(Run.restore(gate, writer(), run.snapshot).state, run.state);
+  assert.throws(() => Run.restore(gate, writer(), snapshot).send(call), { kind: "conflict" });
+  assert.throws(() => Run.restore(gate, writer(), "{}"), { kind: "damaged" });
   assert.deepEqual([again.state, again.step, again.id], [run.state, run.step, "r"]);
   // It is told of the other writer.
   again.send({ ...call, at: 3 });

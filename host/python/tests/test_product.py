@@ -246,6 +246,22 @@ class TestRun:
         with pytest.raises(JournalError, match="it has a run already"):
             reader.start(journal, "reader", STARTED)
 
+    def test_a_run_goes_on_from_its_snapshot(self, reader: Gate) -> None:
+        journal = Kept()
+        run, _ = reader.start(journal, "reader", STARTED)
+        snapshot = run.snapshot
+        journal.kept, lines = [], journal.kept
+        again = reader.restore(journal, snapshot)
+        assert (again.state, again.step, again.wake_at) == (run.state, run.step, run.wake_at)
+        with pytest.raises(JournalError) as raised:
+            again.send(CALL)
+        assert raised.value.kind == "conflict"
+        journal.kept = lines
+        assert again.send(CALL)[0]["type"] == "execute"
+        assert reader.open(journal).snapshot == again.snapshot
+        with pytest.raises(JournalError, match="the state has another digest"):
+            reader.restore(journal, snapshot.replace("r1", "r2"))
+
     def test_what_a_journal_raises_is_raised(self, reader: Gate) -> None:
         journal = Kept()
         run, _ = reader.start(journal, "reader", STARTED)

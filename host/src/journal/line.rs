@@ -1,6 +1,6 @@
 //! Lines: each has its number, and the digest of the line before it.
 
-use serde::{Deserialize, de::IgnoredAny};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::{JournalError, VERSION};
@@ -10,7 +10,7 @@ use crate::digest::digest;
 pub(crate) const MAX_LINE: usize = 64 * 1024 * 1024;
 
 /// What the next line begins with.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Chain {
     /// The number of the next line.
     pub(crate) n: u64,

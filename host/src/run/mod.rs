@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 pub use self::step::Action;
 use self::step::{Answered, End, Step, Written};
@@ -77,6 +78,16 @@ struct About {
     profile: String,
     /// The component's digest.
     component: String,
+}
+
+/// Where a run is.
+#[derive(Serialize, Deserialize)]
+struct Snapshot<A> {
+    run: A,
+    /// After the last line.
+    chain: Chain,
+    end: End,
+    state: Box<RawValue>,
 }
 
 /// The life of one task, step by step. Each event goes to the kernel. What it led to is appended to the journal, and safe from a
@@ -165,6 +176,38 @@ impl<'g, J: Journal> Run<'g, J> {
         Run::open_on(gate, journal)
     }
 
+    /// Go on with the run of a [snapshot](Run::snapshot), without reading the journal. This is for engines that keep both in one
+    /// transaction, and give a handler no more than it asks for.
+    ///
+    /// Of the journal, only [`append`](Journal::append) and [`put`](Journal::put) are called, and [`get`](Journal::get) and
+    /// [`lines`](Journal::lines) where a step needs a text again. Who can write the snapshot can write the run: no line is compared with
+    /// it, as [`open`](Run::open) does.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::NotAJournal`] if the text is no snapshot, or another state than it says; [`JournalError::Newer`] if a later
+    /// version made it; [`JournalError::Other`] if the gate has another profile or component.
+    pub fn restore(gate: &'g Gate, journal: J, snapshot: &str) -> Result<Self, StepError> {
+        Run::restore_on(gate, journal, snapshot)
+    }
+
+    pub(crate) fn restore_on(kernel: &'g dyn Kernel, journal: J, snapshot: &str) -> Result<Self, StepError> {
+        let damaged =
+            |message: &str| JournalError::NotAJournal { journal: journal.name(), message: message.to_owned() };
+        let Snapshot { run: about, chain, end, state } = serde_json::from_str::<Snapshot<About>>(snapshot)
+            .map_err(|_| damaged("its snapshot is not as it was made"))?;
+        if about.journal > VERSION {
+            return Err(JournalError::Newer { journal: journal.name(), version: about.journal }.into());
+        }
+        let End { step, digest: expected, wake_at } = end;
+        if digest(state.get().as_bytes()) != expected {
+            return Err(damaged("its snapshot is changed: the state has another digest").into());
+        }
+        about.belongs_to(kernel, &journal.name())?;
+        let now = Now { step, state: state.get().to_owned(), wake_at, records: Vec::new() };
+        Ok(Run { kernel, journal, about, chain, now })
+    }
+
     pub(crate) fn start_on(
         kernel: &'g dyn Kernel,
         journal: J,
@@ -202,12 +245,7 @@ impl<'g, J: Journal> Run<'g, J> {
             return Err(JournalError::Empty { journal: name }.into());
         }
         let History { about, chain, ends } = History::read(&journal)?;
-        let other = |what, expected: &str, found: String| match expected == found {
-            true => Ok(()),
-            false => Err(JournalError::Other { journal: name.clone(), what, expected: expected.to_owned(), found }),
-        };
-        other("component", &about.component, kernel.component())?;
-        other("profile", &about.profile, kernel.profile(&about.agent)?)?;
+        about.belongs_to(kernel, &name)?;
         let mut run = Run { kernel, journal, about, chain, now: Now::default() };
         run.now = run.replay(run.last_checkpoint(&ends)?)?.now;
         Ok(run)
@@ -229,6 +267,16 @@ impl<'g, J: Journal> Run<'g, J> {
             if event.artifacts.is_empty() { self.ask(&self.now, &event.whole)? } else { self.ask_and_put(&event)? };
         let step = self.go_on(&self.now, &event, answered)?;
         self.commit(&event, step)
+    }
+
+    /// Where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest that its next line begins with.
+    /// It belongs to this journal, and to the last line that it has.
+    pub fn snapshot(&self) -> String {
+        let Now { step, state, wake_at, .. } = &self.now;
+        let end = End { step: *step, digest: digest(state.as_bytes()), wake_at: *wake_at };
+        // A component's answer has been read, so that its state is JSON.
+        let state = RawValue::from_string(state.clone()).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        json(&Snapshot { run: &self.about, chain: self.chain.clone(), end, state })
     }
 
     /// When to send an event of the type `tick` at the latest, in milliseconds since 1970: then something lapses.
@@ -521,6 +569,21 @@ impl Run<'_, FileJournal> {
         }
         let Now { step, state, wake_at, .. } = &self.now;
         self.replay((last, Now { step: *step, state: state.clone(), wake_at: *wake_at, records: Vec::new() }))
+    }
+}
+
+impl About {
+    /// Hold the run to the component and the profile that it began with.
+    fn belongs_to(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {
+        let other = |what, expected: &str, found: String| match expected == found {
+            true => Ok(()),
+            false => {
+                Err(JournalError::Other { journal: journal.to_owned(), what, expected: expected.to_owned(), found })
+            }
+        };
+        other("component", &self.component, kernel.component())?;
+        other("profile", &self.profile, kernel.profile(&self.agent)?)?;
+        Ok(())
     }
 }
 

@@ -389,6 +389,51 @@ fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
 }
 
 #[test]
+fn a_run_goes_on_from_a_snapshot_without_its_lines() {
+    let (kernel, events) = (Script::default(), events());
+    let whole = {
+        let (mut run, _) = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started");
+        events[1..].iter().for_each(|event| drop(run.send(event).expect("sent")));
+        run.journal.lines
+    };
+    let (run, _) = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started");
+    let mut snapshot = run.snapshot();
+    let mut lines = run.journal.lines;
+    for event in &events[1..] {
+        // It counts as many lines as there are, and has none of them.
+        let journal = Memory { lines: vec![String::new(); lines.len()], ..Memory::default() };
+        let mut run = Run::restore_on(&kernel, journal, &snapshot).expect("restored");
+        assert_eq!(run.snapshot(), snapshot);
+        run.send(event).expect("sent");
+        snapshot = run.snapshot();
+        lines.extend(run.journal.lines.drain(lines.len()..));
+    }
+    assert_eq!(lines, whole);
+
+    let late = Memory { lines: whole, ..Memory::default() };
+    let refused = |kernel: &Script, snapshot: &str| {
+        let error = Run::restore_on(kernel, Memory::default(), snapshot).map(drop).expect_err(snapshot);
+        text(&error)
+    };
+    for damaged in ["", "{}", "null", &snapshot[1..], &snapshot.replace("\"n\"", "\"m\"")] {
+        assert_eq!(refused(&kernel, damaged), "memory: its snapshot is not as it was made");
+    }
+    let changed = snapshot.replace("\"seen\":\"sha256:", "\"seen\":\"sha255:");
+    assert_eq!(refused(&kernel, &changed), "memory: its snapshot is changed: the state has another digest");
+    let newer = snapshot.replace("\"journal\":1", "\"journal\":2");
+    assert!(refused(&kernel, &newer).contains("it has format 2"));
+    let other = Script { profile: "2", ..Script::default() };
+    assert!(refused(&other, &snapshot).contains("the run has the profile sha256:profile,"));
+    let other = Script { component: "2", ..Script::default() };
+    assert!(refused(&other, &snapshot).contains("the run has the component sha256:component,"));
+    // An older one than the journal.
+    let early = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started").0.snapshot();
+    let mut run = Run::restore_on(&kernel, late, &early).expect("restored");
+    let error = run.send(&events[1]).expect_err("a conflict");
+    assert!(matches!(error, StepError::Journal(JournalError::Conflict { lines: 5, .. })), "{}", text(&error));
+}
+
+#[test]
 fn another_writer_is_a_conflict_and_loses_nothing() {
     let (folder, kernel) = (Folder::new("conflict"), Script::default());
     play(&folder, &kernel, &events());

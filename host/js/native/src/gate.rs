@@ -329,6 +329,12 @@ impl NativeGate {
         NativeRun::open(env, self.gate(), journal)
     }
 
+    /// Go on with a run from its snapshot.
+    #[napi]
+    pub fn restore_run(&self, env: Env, journal: Where, snapshot: String) -> Result<NativeRun> {
+        NativeRun::restore(env, self.gate(), journal, &snapshot)
+    }
+
     // The same off the thread of JavaScript.
 
     #[napi]

@@ -62,6 +62,13 @@ impl NativeRun {
         Ok(NativeRun(RefCell::new(open)))
     }
 
+    /// Go on with one from its snapshot.
+    pub(crate) fn restore(env: Env, gate: Arc<Gate>, journal: Where, snapshot: &str) -> Result<Self> {
+        let journal = keeper(env, journal, FileJournal::open)?;
+        let open = Open::try_new(gate, |gate| Run::restore(gate, journal, snapshot).map_err(error::step))?;
+        Ok(NativeRun(RefCell::new(open)))
+    }
+
     fn idle(&self) -> Result<RefMut<'_, Open>> {
         self.0.try_borrow_mut().map_err(|_| usage("the run is at work: its journal cannot call it"))
     }
@@ -100,6 +107,12 @@ impl NativeRun {
     #[napi(getter)]
     pub fn state(&self) -> Result<String> {
         Ok(self.idle()?.with_dependent(|_, run| run.state().to_owned()))
+    }
+
+    /// What `restore` takes.
+    #[napi(getter)]
+    pub fn snapshot(&self) -> Result<String> {
+        Ok(self.idle()?.with_dependent(|_, run| run.snapshot()))
     }
 
     /// Of the last step, each as JSON text.

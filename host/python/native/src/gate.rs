@@ -274,6 +274,11 @@ impl Gate {
     fn open(&self, py: Python, journal: Bound<PyAny>) -> PyResult<Run> {
         Run::open(py, self.now(), journal)
     }
+
+    /// Go on with a run from its snapshot.
+    fn restore(&self, py: Python, journal: Bound<PyAny>, snapshot: &str) -> PyResult<Run> {
+        Run::restore(py, self.now(), journal, snapshot)
+    }
 }
 
 /// A document of the kernel, in JSON text, by the name of the function that makes it.

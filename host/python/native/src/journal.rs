@@ -53,6 +53,12 @@ impl Run {
         begun.map(|begun| Run(Mutex::new(begun))).map_err(failed)
     }
 
+    pub(crate) fn restore(py: Python, gate: Arc<Gate>, journal: Bound<PyAny>, snapshot: &str) -> PyResult<Self> {
+        let journal = keeper(&journal, FileJournal::open)?;
+        let begun = py.detach(|| Begun::try_new(gate, |gate| seamgate::Run::restore(gate, journal, snapshot)));
+        begun.map(|begun| Run(Mutex::new(begun))).map_err(failed)
+    }
+
     fn with<T>(&self, work: impl for<'g> FnOnce(&mut Going<'g>) -> T) -> T {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).with_dependent_mut(|_, run| work(run))
     }
@@ -84,6 +90,11 @@ impl Run {
     #[getter]
     fn state(&self, py: Python) -> String {
         py.detach(|| self.with(|run| run.state().to_owned()))
+    }
+
+    #[getter]
+    fn snapshot(&self, py: Python) -> String {
+        py.detach(|| self.with(|run| run.snapshot()))
     }
 
     #[getter]

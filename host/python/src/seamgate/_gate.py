@@ -302,6 +302,25 @@ class Gate:
 
         return _runs.go_on(engine, journal)
 
+    def restore(self, journal: Journal | str | os.PathLike[str], snapshot: str) -> Run:
+        """Go on with a run of the kernel from its snapshot, without reading its journal.
+
+        This is for an engine that keeps both in one transaction. No line is compared with the snapshot, as `open` does.
+
+        Args:
+            journal: As for `start`. Its `get` and `lines` are called only where a step needs a text again.
+            snapshot: `Run.snapshot` after the last line that the journal has.
+
+        Raises:
+            SeamgateFault: The agent has no profile here.
+            JournalError: It is no snapshot, or the gate has another profile or component.
+            BackendError: This platform has no native backend.
+        """
+        engine = self._native("a run")
+        from . import _runs
+
+        return _runs.restore(engine, journal, snapshot)
+
     def _native(self, what: str) -> NativeEngine:
         if _backend.backend != "native":
             raise BackendError(f"the backend `wasmtime` has not {what}: only the native one does, on Linux")

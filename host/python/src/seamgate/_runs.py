@@ -43,7 +43,7 @@ class Journal(Protocol):
 
 
 class Run:
-    """The life of one task, step by step: see `Gate.start` and `Gate.open`."""
+    """The life of one task, step by step: see `Gate.start`, `Gate.open` and `Gate.restore`."""
 
     def __init__(self, native: Any) -> None:
         self._native = native
@@ -84,6 +84,11 @@ class Run:
         return str(self._native.state)
 
     @property
+    def snapshot(self) -> str:
+        """What `Gate.restore` goes on from, as text to keep beside the lines."""
+        return str(self._native.snapshot)
+
+    @property
     def step(self) -> int:
         """How many events the run has had."""
         return int(self._native.step)
@@ -110,6 +115,11 @@ def start(
 def go_on(engine: NativeEngine, journal: Journal | str | os.PathLike[str]) -> Run:
     """Go on with a run from its journal."""
     return Run(raised(engine.native.open, journal))
+
+
+def restore(engine: NativeEngine, journal: Journal | str | os.PathLike[str], snapshot: str) -> Run:
+    """Go on with a run from its snapshot."""
+    return Run(raised(engine.native.restore, journal, snapshot))
 
 
 def actions(texts: list[str]) -> tuple[dict[str, Any], ...]:
