@@ -1,7 +1,8 @@
-"""A scripted MCP server. Its rules are a JSON file: for each method, or `tools/call NAME`, what it writes then.
+"""A scripted MCP server. Its rules are a JSON file: for each method, `tools/call NAME` or `tasks/get ID`, what it writes then.
 
 An action is one of: {"result": R}, {"error": E}, {"notify": M}, {"request": M}, {"raw": TEXT}, {"echo": true} (a result whose text is
-the line as it came), {"repeat": TEXT, "times": N} (one string without a line end), {"environment": [NAME, …]} (those that it has), {"exit": STATUS}, {"sleep": SECONDS}, {"forget": true} (no answer).
+the line as it came), {"listen": true} (a subscription: it is acknowledged as it was asked for), {"tools_changed": true} (each subscription hears
+it), {"state_bytes": N} (a result that asks for input, with a state of so many), {"repeat": TEXT, "times": N} (one string without a line end), {"environment": [NAME, …]} (those that it has), {"exit": STATUS}, {"sleep": SECONDS}, {"forget": true} (no answer).
 Where a method comes again and again, `METHOD#2` is the second time. What it is told without being asked comes back as an answer: see "heard".
 """
 
@@ -12,6 +13,7 @@ import time
 
 rules = json.load(open(sys.argv[1], encoding="utf-8"))
 counts = {}
+subscriptions = []
 heard = []
 
 
@@ -36,6 +38,11 @@ def identifier(text):
     return rest[:end]
 
 
+def tell(method, subscription, **params):
+    meta = {"io.modelcontextprotocol/subscriptionId": subscription}
+    line(json.dumps({"jsonrpc": "2.0", "method": method, "params": {"_meta": meta, **params}}))
+
+
 def act(action, text, id):
     if "result" in action:
         line('{"jsonrpc":"2.0","id":%s,"result":%s}' % (id, json.dumps(action["result"], ensure_ascii=False)))
@@ -51,6 +58,16 @@ def act(action, text, id):
         line(action["raw"])
     elif "echo" in action:
         result = {"content": [{"type": "text", "text": text}]}
+        line('{"jsonrpc":"2.0","id":%s,"result":%s}' % (id, json.dumps(result)))
+    elif "listen" in action:
+        subscriptions.append(json.loads(id))
+        asked = json.loads(text)["params"]["notifications"]
+        tell("notifications/subscriptions/acknowledged", subscriptions[-1], notifications=asked)
+    elif "tools_changed" in action:
+        for subscription in subscriptions:
+            tell("notifications/tools/list_changed", subscription)
+    elif "state_bytes" in action:
+        result = {"resultType": "input_required", "requestState": "x" * action["state_bytes"]}
         line('{"jsonrpc":"2.0","id":%s,"result":%s}' % (id, json.dumps(result)))
     elif "heard" in action:
         result = {"content": [{"type": "text", "text": "\n".join(heard)}]}
@@ -79,6 +96,8 @@ for received in sys.stdin:
         key = method
         if method == "tools/call":
             key += " " + message["params"]["name"]
+        elif method.startswith("tasks/"):
+            key += " " + message["params"]["taskId"]
     counts[key] = counts.get(key, 0) + 1
     chosen = rules.get(f"{key}#{counts[key]}", rules.get(key))
     if chosen is None and "id" in message and method is not None:

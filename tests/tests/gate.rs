@@ -3,7 +3,7 @@
 //! - `profile.json`, and `lock.json` where the tools are pinned.
 //! - `server.json`: what the server does, see `server.py`. With `servers.json`, `server-NAME.json` for each.
 //! - `session.txt`: `> LINE` the client writes; `< LINE` the gate writes, held to it byte for byte; `approve ARGUMENTS` and `shell COMMAND` run in the
-//!   folder; `end` closes the client's output. Ids that the gate makes are written as `"OWN-N"`.
+//!   folder (`GATE` is the gate's process); `end` closes the client's output. Ids that the gate makes are written as `"OWN"`, and its `requestState`s as `"STATE-N"`.
 //! - `journal.txt`: what the journal has then, a word or two for each record, and the exit status. `errors.txt`: what a person is told.
 //!
 //! `BLESS=1` writes all but the client's lines again.
@@ -22,6 +22,8 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use seamgate_tests::suite::{expect, folders, run, trial};
 use serde_json::Value;
 
+/// What the gate's states begin with.
+const STATE: &str = "seamgate-state-";
 /// So long a line is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// So long nothing more may come before the client goes on.
@@ -45,6 +47,8 @@ struct Session {
     place: PathBuf,
     /// The last id that the gate made.
     own: Option<String>,
+    /// The states that the gate gave the client to come back with.
+    states: Vec<String>,
 }
 
 fn seamgate() -> Result<PathBuf> {
@@ -68,7 +72,9 @@ impl Session {
         }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate/server.py");
         fs::copy(script, place.join("server.py"))?;
-        let mut command = Command::new(seamgate()?);
+        // A file that may not grow is an error for the gate, as a full disk is, and no signal.
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).arg(seamgate()?);
         command.current_dir(place).env_remove("RUST_LOG").env("USER", "anna").env("A_SECRET", "hunter2");
         command.args(["mcp", "-p", "gate.profile.json", "--journal", "run"]);
         if folder.join("servers.json").exists() {
@@ -92,7 +98,15 @@ impl Session {
             let _ = errors.read_to_string(&mut text);
             text
         });
-        Ok(Session { input: child.stdin.take(), child, lines, errors, place: place.to_owned(), own: None })
+        Ok(Session {
+            input: child.stdin.take(),
+            child,
+            lines,
+            errors,
+            place: place.to_owned(),
+            own: None,
+            states: Vec::new(),
+        })
     }
 
     fn next(&mut self, patience: Duration) -> Result<Option<String>> {
@@ -102,7 +116,16 @@ impl Session {
                 if let Some(id) = id.filter(|id| id.starts_with("seamgate-")) {
                     self.own = Some(id);
                 }
-                Ok(Some(stable(&line)))
+                let mut line = stable(&line);
+                if let Some(at) = line.find(STATE).map(|at| at + STATE.len()) {
+                    let state = line[at..].chars().take_while(char::is_ascii_hexdigit).collect::<String>();
+                    if !self.states.contains(&state) {
+                        self.states.push(state.clone());
+                    }
+                    let number = self.states.iter().position(|known| *known == state).unwrap_or_default() + 1;
+                    line = line.replace(&format!("{STATE}{state}"), &format!("STATE-{number}"));
+                }
+                Ok(Some(line))
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
@@ -165,10 +188,13 @@ fn check(folder: &Path) -> Result<()> {
         match step.split_once(' ').unwrap_or((step, "")) {
             (">", line) => {
                 let input = session.input.as_mut().context("the client has ended")?;
-                let line = match (line.contains("\"OWN\""), &session.own) {
+                let mut line = match (line.contains("\"OWN\""), &session.own) {
                     (true, Some(own)) => line.replace("OWN", own),
                     _ => line.to_owned(),
                 };
+                for (number, state) in session.states.iter().enumerate() {
+                    line = line.replace(&format!("\"STATE-{}\"", number + 1), &format!("\"{STATE}{state}\""));
+                }
                 // A gate that has ended reads nothing.
                 let _ = input.write_all(line.as_bytes()).and_then(|()| input.write_all(b"\n"));
             }
@@ -178,12 +204,20 @@ fn check(folder: &Path) -> Result<()> {
                 ensure!(line == expected, wrong(format!("the gate wrote\n{line}\nand not\n{expected}")));
             }
             ("approve", arguments) => {
-                let output = Command::new(seamgate()?)
-                    .current_dir(&session.place)
-                    .env("USER", "anna")
-                    .arg("approve")
-                    .args(arguments.split(' '))
-                    .output()?;
+                let decide = || {
+                    let mut command = Command::new(seamgate()?);
+                    command.current_dir(&session.place).env("USER", "anna").arg("approve").args(arguments.split(' '));
+                    Ok::<_, anyhow::Error>(command.output()?)
+                };
+                // The call may still be on its way.
+                let mut output = decide()?;
+                for _ in 0..20 {
+                    if output.status.success() {
+                        break;
+                    }
+                    thread::sleep(QUIET);
+                    output = decide()?;
+                }
                 let said = String::from_utf8_lossy(&output.stderr);
                 ensure!(output.status.success(), wrong(format!("not decided: {said}")));
             }
@@ -191,6 +225,7 @@ fn check(folder: &Path) -> Result<()> {
                 let status = Command::new("sh")
                     .current_dir(&session.place)
                     .env("SEAMGATE", seamgate()?)
+                    .env("GATE", session.child.id().to_string())
                     .env("USER", "anna")
                     .args(["-c", command])
                     .status()?;

@@ -7,13 +7,19 @@ use anyhow::{Context, Result, bail};
 
 use crate::{
     edge,
-    install::{environment, packages},
-    js,
-    run::{command, root, run},
+    install::{done, environment, installed, packages, pip},
+    js, python,
+    run::{command, output, root, run, say},
 };
 
 /// The page that gets the results.
 const PAGE: &str = "tests/scale/README.md";
+
+/// The programs of archives, and what pins the engines.
+const ARCHIVES: &str = "tests/scale/archives";
+
+/// Where engines are installed, and where archives are made.
+const FOLDER: &str = "target/scale";
 
 /// What can be run, by name.
 type Part = (&'static str, fn() -> Result<()>);
@@ -29,8 +35,40 @@ pub(crate) fn scale(named: Option<&str>) -> Result<()> {
     chosen.into_iter().try_for_each(|(_, part)| part())
 }
 
+/// A million outputs on Ray, on Spark and in one Parquet file, with workers killed. It writes its tables.
 fn archives() -> Result<()> {
-    bail!("this part is not there yet")
+    if python::install()?.is_none() {
+        bail!("archives need python3, 3.11 or later, with its module venv");
+    }
+    let folder = Path::new(FOLDER).join("archives");
+    let sources = Path::new(ARCHIVES);
+    let what = "installing Ray, pyarrow and Python's validators, 350 MB,";
+    environment("python3", &folder, &sources.join("requirements.txt"), &["--only-binary", ":all:"], what)?;
+    // Beside what it needs: they go together.
+    let spark = folder.join("spark");
+    let pinned = sources.join("spark.txt");
+    if !installed(&spark, &[&pinned])? {
+        say("installing Spark, 450 MB, into the same folder");
+        let options = ["install", "--quiet", "--require-hashes", "--no-deps", "--no-build-isolation", "--requirement"];
+        run(pip(&folder).args(options).arg(&pinned))?;
+        fs::create_dir_all(&spark)?;
+        done(&spark, &[&pinned])?;
+    }
+    python::install_wheel(&folder)?;
+    let python = root().join(&folder).join("bin/python");
+    let mut judge = command(python);
+    // What writes into pages is there.
+    judge.env("PYTHONPATH", std::env::join_paths([root().join(sources), root().join("tests/mcp")])?);
+    judge.arg("-B").arg(sources.join("archives.py")).arg("--seamgate").arg(root().join("target/release/seamgate"));
+    judge.arg("--folder").arg(root().join(FOLDER).join("archive"));
+    judge.arg("--write").arg(PAGE);
+    if output(command("java").arg("-version")).is_none() {
+        say(
+            "skipping Spark: it needs a Java of version 17 or later, which is not here (Debian: openjdk-17-jre-headless)",
+        );
+        judge.args(["--without", "spark"]);
+    }
+    run(&mut judge)
 }
 
 /// A thousand runs, while Restate's server and the service are killed fifty times each.
@@ -65,6 +103,8 @@ fn many_runs(packed: &Path, runs: usize, kills: usize, page: Option<&Path>) -> R
         }
     }
     js::check(&below, &scripts.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let case = root().join("tests/runs/state/need");
+    run(command("node").arg("--test").arg(below.join("need.test.mjs")).env("CASE", case))?;
     let mut load = command("node");
     load.arg(below.join("load.mjs")).arg(root().join("target/release/seamgate"));
     run(load.args([runs.to_string(), kills.to_string()]).args(page.map(|page| root().join(page))))

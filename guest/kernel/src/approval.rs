@@ -6,8 +6,13 @@ use crate::{
     call::Call,
     decision::{AskView, Reason},
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
+    profile::Profile,
     tool::Tool,
 };
+
+/// One approval covers a call, however often its server asks the client for more meanwhile.
+const NOT_COVERED: &str =
+    "not covered: what the client answers when the server asks it for more during the call (inputResponses)\n";
 
 /// Who must approve, and why.
 pub(crate) struct Needed {
@@ -118,11 +123,12 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
     approvals.iter().enumerate().map(spent).collect()
 }
 
-/// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped.
-pub(crate) fn view(tool: &Tool, facts: &Facts, call: &Call, ask: &Ask, by: &[String]) -> AskView {
+/// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped, and what they do not see.
+pub(crate) fn view(profile: &Profile, tool: &Tool, facts: &Facts, call: &Call, ask: &Ask, by: &[String]) -> AskView {
     let mode = facts.mode.as_deref().map(|mode| format!("mode: {}\n", visible(mode))).unwrap_or_default();
+    let more = if profile.may_ask(&tool.server) { NOT_COVERED } else { "" };
     let view = format!(
-        "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}arguments: {}\n",
+        "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}arguments: {}\n{more}",
         tool.full_name(),
         tool.effect.as_str(),
         if tool.egress { ", sends data out" } else { "" },

@@ -66,7 +66,7 @@ pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<De
                 Err((State::Asked(ask, why_not), Needed { by, reason, .. })) => {
                     decision.permit = APPROVAL;
                     decision.arguments = Some(call.arguments.clone());
-                    decision.ask = Some(approval::view(tool, facts, call, &ask, by));
+                    decision.ask = Some(approval::view(profile, tool, facts, call, &ask, by));
                     decision.message = short(&reason.message, MAX_MESSAGE);
                     decision.reasons = [vec![reason.clone()], why_not].concat();
                     if !facts.asks.contains(&ask) {

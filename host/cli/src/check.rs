@@ -4,6 +4,7 @@ use std::{
     io::{self, IsTerminal},
     path::{Path, PathBuf},
     rc::Rc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,13 +17,16 @@ use crate::{
     error::{FaultError, told},
     evidence,
     format::{At, Checked, Finding, Format, Level, written},
-    input, lists, ndjson, picture,
+    input, lists, ndjson,
+    parquet::{self, Job},
+    picture,
     safe::safe,
     status::{Status, Sum},
     stream,
 };
 
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("many").args(["ndjson", "parquet"])))]
 pub(crate) struct Arguments {
     /// A contract, a folder of contracts, or a baked component
     #[arg(short, long, value_name = "CONTRACT", required_unless_present_any = ["ndjson", "schema"])]
@@ -34,17 +38,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with = "ndjson")]
     agent: Option<String>,
     /// Print the report as JSON, even on a terminal. With several files, one line for each: {"file":…,"report":…}
-    #[arg(long, conflicts_with = "ndjson")]
+    #[arg(long, conflicts_with = "many")]
     json: bool,
     /// Print the verdict as a picture, even without a terminal
-    #[arg(long, conflicts_with_all = ["json", "ndjson"])]
+    #[arg(long, conflicts_with_all = ["json", "many"])]
     picture: bool,
     /// Print what was found in this format. 'text' is the picture, and 'json' the report
-    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "picture", "ndjson"])]
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "picture", "many"])]
     format: Option<Format>,
     /// Why the agent stopped: stop, length, refusal, content_filter, tool_call or unknown, or the word of its API (end_turn,
     /// MAX_TOKENS …)
-    #[arg(long, value_name = "REASON", default_value = "unknown", conflicts_with = "ndjson")]
+    #[arg(long, value_name = "REASON", default_value = "unknown", conflicts_with = "many")]
     finish: Finish,
     /// A list that the contract's 'allow' names: a file with one value a line. A missing list is a fault, unless its rule is
     /// optional
@@ -52,20 +56,33 @@ pub(crate) struct Arguments {
     list: Vec<(String, PathBuf)>,
     /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations. If the contract asks for
     /// it and it is missing, there is no verdict
-    #[arg(long, value_name = "FILE", conflicts_with = "ndjson")]
+    #[arg(long, value_name = "FILE", conflicts_with = "many")]
     evidence: Option<PathBuf>,
     /// Exit with 0 for a partial verdict
     #[arg(long)]
     allow_partial: bool,
     /// Report progress while the output is still coming. As JSON: lines {"progress":…}, then {"report":…}
-    #[arg(long, conflicts_with_all = ["ndjson", "format"])]
+    #[arg(long, conflicts_with_all = ["many", "format"])]
     stream: bool,
     /// Read one request a line, write one answer a line, in order. Blank lines at the end get none. The worst answer sets the
     /// exit status
     #[arg(long)]
     ndjson: bool,
+    /// Judge the outputs of a Parquet file, one a row, and write its columns and those of the verdicts to --out. The Python package has
+    /// this: pip install 'seamgate[parquet]'
+    #[arg(long, value_name = "FILE", requires = "out", conflicts_with = "files")]
+    parquet: Option<PathBuf>,
+    /// The Parquet file to write. It appears whole or not at all
+    #[arg(long, value_name = "FILE", requires = "parquet")]
+    out: Option<PathBuf>,
+    /// The column of outputs
+    #[arg(long, value_name = "NAME", requires = "parquet", default_value = "text")]
+    column: String,
+    /// The column that says why each agent stopped, in the words of --finish
+    #[arg(long, value_name = "NAME", requires = "parquet")]
+    finish_column: Option<String>,
     /// How many requests to judge at once [default: one for each processor]
-    #[arg(short, long, value_name = "N", requires = "ndjson", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(short, long, value_name = "N", requires = "many", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
     /// Judge many requests in one sandbox, for producers that are trusted alike. It is faster, and the reports are the same
     #[arg(long, requires = "ndjson")]
@@ -78,7 +95,47 @@ pub(crate) struct Arguments {
 /// Where an output comes from. `None` is standard input.
 type Input<'a> = Option<&'a Path>;
 
-pub(crate) fn run(arguments: Arguments) -> Result<Status> {
+pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> Result<Status> {
+    let status = match (&arguments.parquet, &arguments.out) {
+        (Some(input), Some(output)) => parquet::run(parquet, || job(&arguments, input, output))?,
+        _ => judged(&arguments)?,
+    };
+    Ok(match status {
+        Status::Partial if arguments.allow_partial => Status::Accepted,
+        status => status,
+    })
+}
+
+/// The job of `--parquet`.
+fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
+    let (gate, contract) = match &arguments.schema {
+        Some(schema) => contracts::open_schema(schema)?,
+        None => contracts::only(arguments.contracts(), arguments.agent.as_deref())?,
+    };
+    Ok(Job {
+        input: input.to_owned(),
+        output: output.to_owned(),
+        contract,
+        column: arguments.column.clone(),
+        finish: arguments.finish_column.clone(),
+        lists: lists::all(&gate, &arguments.list)?,
+        threads: threads(arguments.jobs),
+    })
+}
+
+/// How many requests are judged at once.
+fn threads(jobs: Option<u16>) -> usize {
+    jobs.map_or_else(|| thread::available_parallelism().map_or(1, |processors| processors.get()), usize::from)
+}
+
+impl Arguments {
+    /// Clap makes sure that there is one where one is needed.
+    fn contracts(&self) -> &Path {
+        self.contract.as_deref().unwrap_or(Path::new("."))
+    }
+}
+
+fn judged(arguments: &Arguments) -> Result<Status> {
     let mut inputs: Vec<Input<'_>> =
         arguments.files.iter().map(|file| Some(file.as_path()).filter(|file| *file != Path::new("-"))).collect();
     if inputs.iter().filter(|input| input.is_none()).count() > 1 {
@@ -87,27 +144,22 @@ pub(crate) fn run(arguments: Arguments) -> Result<Status> {
     if inputs.is_empty() {
         inputs.push(None);
     }
-    let status = match inputs.as_slice() {
+    match inputs.as_slice() {
         [input] if arguments.ndjson => {
-            ndjson::run(arguments.contract.as_deref(), *input, arguments.jobs, arguments.warm)?
+            ndjson::run(arguments.contract.as_deref(), *input, threads(arguments.jobs), arguments.warm)
         }
         [_, second, ..] if arguments.ndjson || arguments.stream => {
             let option = if arguments.ndjson { "--ndjson" } else { "--stream" };
             bail!("{option} takes one file; {} is another", input::name(*second))
         }
-        inputs => judge_all(&arguments, inputs)?,
-    };
-    Ok(match status {
-        Status::Partial if arguments.allow_partial => Status::Accepted,
-        status => status,
-    })
+        inputs => judge_all(arguments, inputs),
+    }
 }
 
 fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
-    // Clap makes sure that there is one.
-    let contracts = arguments.contract.as_deref().unwrap_or(Path::new("."));
+    let contracts = arguments.contracts();
     let gate = match &arguments.schema {
-        Some(schema) => contracts::open_schema(schema)?,
+        Some(schema) => contracts::open_schema(schema)?.0,
         None => contracts::open(contracts)?,
     };
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;

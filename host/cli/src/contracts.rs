@@ -1,6 +1,7 @@
 //! `-c`: a contract, a folder of contracts, or a component with contracts baked in.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Read,
     path::{Path, PathBuf},
@@ -17,15 +18,37 @@ use crate::{
     mistakes::{unreadable, unusable},
 };
 
+/// The whole text of contracts by their agents.
+type Texts = BTreeMap<String, String>;
+
 /// A gate with the contracts that `-c` names.
 pub(crate) fn open(contracts: &Path) -> Result<Gate> {
+    Ok(read(contracts)?.0)
+}
+
+/// The same for the one contract that `--agent` names or that there is, with its whole text.
+pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, String)> {
+    let (gate, mut texts) = read(contracts)?;
+    let agent = agent(named, &gate, contracts)?;
+    match texts.remove(&agent) {
+        Some(text) => Ok((gate, text)),
+        None if texts.is_empty() => {
+            bail!("{} is a component: name a contract that was baked into it", contracts.display())
+        }
+        None => bail!("{} has no contract of the agent {agent:?}", contracts.display()),
+    }
+}
+
+/// A gate with the contracts that `-c` names, and their texts where it names no component.
+fn read(contracts: &Path) -> Result<(Gate, Texts)> {
     let metadata = fs::metadata(contracts).with_context(|| format!("cannot read -c {}", contracts.display()))?;
     if metadata.is_dir() {
         let mut gate = Gate::new()?;
+        let mut texts = Texts::new();
         for path in contract_files(contracts)? {
-            register(&mut gate, &path, ContractSource::read_regular)?;
+            texts.extend([register(&mut gate, &path, ContractSource::read_regular)?]);
         }
-        return Ok(gate);
+        return Ok((gate, texts));
     }
     // A pipe can be read only once, so it is a contract.
     let is_component = metadata.is_file()
@@ -36,15 +59,15 @@ pub(crate) fn open(contracts: &Path) -> Result<Gate> {
             })
             .unwrap_or(false);
     if is_component {
-        return component(contracts);
+        return Ok((component(contracts)?, Texts::new()));
     }
     let mut gate = Gate::new()?;
-    register(&mut gate, contracts, ContractSource::read)?;
-    Ok(gate)
+    let text = register(&mut gate, contracts, ContractSource::read)?;
+    Ok((gate, Texts::from([text])))
 }
 
-/// A gate with a contract that is nothing but the schema in a file.
-pub(crate) fn open_schema(path: &Path) -> Result<Gate> {
+/// A gate with a contract that is nothing but the schema in a file, and its text.
+pub(crate) fn open_schema(path: &Path) -> Result<(Gate, String)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.split('.').next().unwrap_or_default();
     let named: String =
@@ -56,7 +79,7 @@ pub(crate) fn open_schema(path: &Path) -> Result<Gate> {
     let source = ContractSource::of_schema(path, agent).map_err(|error| unreadable(error, path))?;
     let mut gate = Gate::new()?;
     gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
-    Ok(gate)
+    Ok((gate, source.text().to_owned()))
 }
 
 /// A gate with the component in a file.
@@ -75,10 +98,15 @@ fn cannot_load(path: &Path) -> String {
     format!("cannot load {}", path.display())
 }
 
-fn register(gate: &mut Gate, path: &Path, read: impl FnOnce(&Path) -> Result<ContractSource, FileError>) -> Result<()> {
+/// Register a contract. Gives its agent, and its whole text.
+fn register(
+    gate: &mut Gate,
+    path: &Path,
+    read: impl FnOnce(&Path) -> Result<ContractSource, FileError>,
+) -> Result<(String, String)> {
     let source = read(path).map_err(|error| unreadable(error, path))?;
-    gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
-    Ok(())
+    let info = gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
+    Ok((info.agent, source.text().to_owned()))
 }
 
 /// Whether a file is a profile, by its name.

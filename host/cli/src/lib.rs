@@ -30,6 +30,8 @@ mod mcp_client;
 mod mistakes;
 mod ndjson;
 mod outbox;
+#[doc(hidden)]
+pub mod parquet;
 mod picture;
 mod private;
 mod process;
@@ -142,6 +144,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The same for a caller that ends the process itself: the exit status.
 pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    status_with(arguments, None)
+}
+
+/// The same for a caller that can judge Parquet files.
+#[doc(hidden)]
+pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<parquet::Judge<'_>>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
         tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false).init();
@@ -150,7 +158,7 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         ColorChoice::Always.write_global();
     }
     let status = match parsed(arguments).command {
-        Command::Check(arguments) => check::run(arguments),
+        Command::Check(arguments) => check::run(arguments, parquet),
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Mcp(arguments) => mcp::run(&arguments),

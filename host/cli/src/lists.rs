@@ -17,14 +17,19 @@ pub(crate) fn parse(argument: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), file.into()))
 }
 
-/// Add the lists to a request. A name that no contract has is a mistake: the list would check nothing.
+/// Add the lists to a request.
 pub(crate) fn add<'t>(gate: &Gate, request: Request<'t>, lists: &[(String, PathBuf)]) -> Result<Request<'t>> {
+    Ok(all(gate, lists)?.into_iter().fold(request, |request, (name, values)| request.list(&name, values)))
+}
+
+/// The lists with their values. A name that no contract has is a mistake: the list would check nothing.
+pub(crate) fn all(gate: &Gate, lists: &[(String, PathBuf)]) -> Result<Vec<(String, Vec<String>)>> {
     let known = match lists {
         [] => BTreeSet::new(),
         _ => contracts::all(gate)?.into_iter().flat_map(|info| info.lists).collect(),
     };
     let mut given = BTreeSet::new();
-    lists.iter().try_fold(request, |request, (name, file)| {
+    let read = lists.iter().map(|(name, file)| {
         if !known.contains(name) {
             let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -33,8 +38,9 @@ pub(crate) fn add<'t>(gate: &Gate, request: Request<'t>, lists: &[(String, PathB
         if !given.insert(name) {
             bail!("--list {name}: give each list once");
         }
-        Ok(request.list(name, read(name, file)?))
-    })
+        Ok((name.clone(), read(name, file)?))
+    });
+    read.collect()
 }
 
 /// The values of a list: the lines of its file.

@@ -1,7 +1,7 @@
 //! A client of one server that speaks the Model Context Protocol over its standard input and output: it lists tools and
 //! calls them. The server gets nothing else: no sampling, no roots, no elicitation.
 //!
-//! <https://modelcontextprotocol.io/specification/2025-06-18>
+//! <https://modelcontextprotocol.io/specification/2025-06-18>, and 2026-07-28 with servers that have no session
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,7 +14,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::{json, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     outbox::Outbox,
@@ -22,20 +22,29 @@ use crate::{
 };
 
 const PROTOCOL: &str = "2025-06-18";
+/// The version for servers that have no session: each request says it.
+const STATELESS: &str = "2026-07-28";
 
 /// How often a call looks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a server may take to start, and to list its tools.
 pub(crate) const START: Duration = Duration::from_secs(30);
 /// The most pages of a list, and the most tools.
-const MAX_PAGES: usize = 100;
-const MAX_TOOLS: usize = 1024;
+pub(crate) const MAX_PAGES: usize = 100;
+pub(crate) const MAX_TOOLS: usize = 4096;
+
+/// Who we are.
+fn client() -> Value {
+    json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") })
+}
 
 /// A running server.
 pub(crate) struct Server {
     service: Service,
     shared: Arc<Shared>,
     said: Said,
+    /// It has no session.
+    is_stateless: bool,
 }
 
 /// What a server says of itself.
@@ -91,6 +100,8 @@ pub(crate) struct Called {
     pub(crate) structured: Option<Box<RawValue>>,
     #[serde(rename = "isError", default)]
     pub(crate) is_error: bool,
+    #[serde(rename = "resultType")]
+    kind: Option<String>,
 }
 
 /// A part of what a tool answered.
@@ -152,29 +163,51 @@ impl Server {
         })
         .map_err(|error| format!("cannot run {}: {error}", program.name()))?;
         let _ = input.set(Arc::clone(service.input()));
-        let mut server = Server { service, shared, said: Said::default() };
-        let hello = json!({
-            "protocolVersion": PROTOCOL,
-            "capabilities": {},
-            "clientInfo": { "name": "seamgate", "version": env!("CARGO_PKG_VERSION") },
-        });
+        let mut server = Server { service, shared, said: Said::default(), is_stateless: false };
         #[derive(Deserialize)]
         struct Hello {
             #[serde(default)]
             capabilities: BTreeMap<String, Box<RawValue>>,
             #[serde(rename = "serverInfo")]
             server: Option<Named>,
+            #[serde(rename = "_meta", default)]
+            meta: Meta,
+        }
+        #[derive(Default, Deserialize)]
+        struct Meta {
+            #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+            server: Option<Named>,
         }
         #[derive(Deserialize)]
         struct Named {
             name: String,
         }
-        let said = server.ask("initialize", &hello)?;
-        if let Ok(Hello { capabilities, server: named }) = serde_json::from_str(said.get()) {
-            server.said = Said { name: named.map(|named| named.name), capabilities };
+        let hello = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client() });
+        let said = server.ask("initialize", &hello).or_else(|why| {
+            // A server without sessions does not know it.
+            server.is_stateless = true;
+            server.ask("server/discover", &json!({})).map_err(|_| why)
+        })?;
+        if let Ok(Hello { capabilities, server: named, meta }) = serde_json::from_str(said.get()) {
+            server.said = Said { name: named.or(meta.server).map(|named| named.name), capabilities };
         }
-        server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        if !server.is_stateless {
+            server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        }
         Ok(server)
+    }
+
+    /// What each request says of us, where there is no session.
+    fn meta(&self) -> serde_json::Map<String, Value> {
+        let mut meta = serde_json::Map::new();
+        if self.is_stateless {
+            for (name, value) in
+                [("protocolVersion", json!(STATELESS)), ("clientInfo", client()), ("clientCapabilities", json!({}))]
+            {
+                meta.insert(format!("io.modelcontextprotocol/{name}"), value);
+            }
+        }
+        meta
     }
 
     /// What it says of itself.
@@ -231,16 +264,21 @@ impl Server {
             name: &'p str,
             arguments: &'p RawValue,
             #[serde(rename = "_meta")]
-            meta: serde_json::Value,
+            meta: serde_json::Map<String, Value>,
         }
         let invalid = |message: String| Ok(Err(RpcError { code: -32700, message }));
         let one_line = arguments.replace(['\n', '\r'], " ");
         let Ok(arguments) = serde_json::from_str::<&RawValue>(&one_line) else {
             return invalid("the arguments are not JSON".to_owned());
         };
-        let meta = json!({ "seamgate.dev/idempotency-key": idempotency_key });
+        let mut meta = self.meta();
+        meta.insert("seamgate.dev/idempotency-key".to_owned(), json!(idempotency_key));
         let answer = self.request("tools/call", &Params { name: tool, arguments, meta }, timeout, stop)?;
         match answer.map(|result| serde_json::from_str(result.get())) {
+            // It was told that we can answer nothing.
+            Ok(Ok(Called { kind: Some(kind), .. })) if kind != "complete" => {
+                invalid(format!("the server's answer is of the type {kind:?}, which nobody asked for"))
+            }
             Ok(Ok(called)) => Ok(Ok(called)),
             Ok(Err(error)) => invalid(format!("the server's answer is no result of a tool: {error}")),
             Err(error) => Ok(Err(error)),
@@ -248,8 +286,12 @@ impl Server {
     }
 
     /// Ask what every server must answer.
-    fn ask(&self, method: &str, params: &serde_json::Value) -> Result<Box<RawValue>, String> {
-        match self.request(method, params, START, &Stop::default()) {
+    fn ask(&self, method: &str, params: &Value) -> Result<Box<RawValue>, String> {
+        let mut params = params.clone();
+        if self.is_stateless {
+            params["_meta"] = self.meta().into();
+        }
+        match self.request(method, &params, START, &Stop::default()) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
             Err(NoAnswer::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),

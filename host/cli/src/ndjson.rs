@@ -42,7 +42,7 @@ struct Answered {
     status: Status,
 }
 
-pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u16>, warm: bool) -> Result<Status> {
+pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: usize, warm: bool) -> Result<Status> {
     let gate = match contracts {
         Some(contracts) => contracts::open(contracts)?,
         None => Gate::new()?,
@@ -51,8 +51,6 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: Option<u1
         Some(path) => Box::new(fs::File::open(path).with_context(|| format!("cannot read {}", path.display()))?),
         None => Box::new(io::stdin()),
     };
-    let jobs =
-        jobs.map_or_else(|| thread::available_parallelism().map_or(1, |processors| processors.get()), usize::from);
     let bar = progress(file);
     let start = Instant::now();
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import mcp_types as types
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
+from mcp.client.subscriptions import listen
 
 Step = dict[str, object]
 
@@ -55,6 +56,10 @@ async def take(client: Client, step: Step) -> object:
             return await client.set_logging_level(step["level"])
         case "roots":
             return await client.send_roots_list_changed()
+        case "listen":
+            async with listen(client.session, tools_list_changed=True) as changes:
+                called = await client.call_tool_mcp(step["call"], {})
+                return [called, type(await anext(changes)).__name__]
         case "ping":
             return await client.ping()
     raise ValueError(step["do"])

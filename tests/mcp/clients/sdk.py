@@ -60,6 +60,10 @@ async def take(client: Client, step: Step) -> object:
             return await client.set_logging_level(step["level"])
         case "roots":
             return await client.send_roots_list_changed()
+        case "listen":
+            async with client.listen(tools_list_changed=True) as changes:
+                called = await client.call_tool(step["call"], {})
+                return [called, type(await anext(changes)).__name__]
         case "ping":
             return await client.send_ping()
     raise ValueError(step["do"])

@@ -19,17 +19,23 @@ use crate::{
 pub(crate) static FORMAT: Format = Format::new("profile", include_str!("../../../../schemas/profile.schema.json"));
 
 /// Without these, there are no tools.
-const BASIC_METHODS: [&str; 9] = [
+const BASIC_METHODS: [&str; 12] = [
     "initialize",
+    "server/discover",
     "ping",
     "notifications/initialized",
     "notifications/cancelled",
     "notifications/progress",
     "notifications/tools/list_changed",
+    "notifications/subscriptions/acknowledged",
+    "subscriptions/listen",
     "tools/list",
     "tools/call",
     "seamgate/read_artifact",
 ];
+
+/// Methods of the Model Context Protocol by which a server asks the client for something.
+const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
 
 /// A profile that can be used.
 pub struct Profile {
@@ -238,6 +244,11 @@ impl Profile {
         BASIC_METHODS.contains(&method)
             || !method.starts_with("seamgate/")
                 && self.servers.iter().any(|known| known.name == server && known.methods.iter().any(is_named))
+    }
+
+    /// Whether a server may ask the client for something while a call runs.
+    pub(crate) fn may_ask(&self, server: &str) -> bool {
+        ASKS.iter().any(|method| self.has_method(server, method))
     }
 
     /// The profile as a document. It was read before, in as many words.

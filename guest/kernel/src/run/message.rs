@@ -11,7 +11,13 @@ use crate::{
 };
 
 /// What a server says of itself and of what it has. Its descriptions were read by a person, or can be.
-const DESCRIBES: [&str; 2] = ["initialize", "notifications/progress"];
+const DESCRIBES: [&str; 5] = [
+    "initialize",
+    "server/discover",
+    "notifications/progress",
+    "notifications/subscriptions/acknowledged",
+    "subscriptions/listen",
+];
 
 impl Run<'_> {
     pub(super) fn message(&mut self, event: &Event) {

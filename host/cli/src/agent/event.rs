@@ -53,6 +53,11 @@ pub(crate) enum Event<'e> {
     ToolStarted {
         call: &'e str,
     },
+    /// A call goes on elsewhere.
+    Job {
+        call: &'e str,
+        ttl_s: u64,
+    },
     ToolResult {
         call: &'e str,
         duration_ms: u64,

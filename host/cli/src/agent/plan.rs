@@ -13,9 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::servers::Servers;
-use crate::{error::NoVerdict, mistakes::unusable_profile, private};
-
-const NAME: &str = "agent.json";
+use crate::{
+    error::NoVerdict,
+    mistakes::unusable_profile,
+    private,
+    trace::{ENDED_PLAN as ENDED, PLAN as NAME},
+};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -88,10 +91,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Remove the plan of a run that nobody goes on with.
-    pub(crate) fn remove(run: &Path) {
+    /// Put aside the plan of a run that nobody goes on with.
+    pub(crate) fn put_aside(run: &Path) {
         // Without it, a run that has ended is looked at once more, and nothing is asked there.
-        let _ = fs::remove_file(run.join(NAME));
+        let _ = fs::rename(run.join(NAME), run.join(ENDED));
     }
 
     /// Whether the folder of a run has a plan.

@@ -9,8 +9,9 @@ use serde_json::value::RawValue;
 use super::{
     asks,
     client::{ForClient, Pending},
+    era::{Sender, complete},
     gate::{Gate, Record, cut_to},
-    judged::Judged,
+    legs::Leg,
     listing,
     message::{self, Answer, Change, INVALID_PARAMS, Members, json, with_member},
     peer::Asked,
@@ -26,6 +27,8 @@ use crate::{
 const MAX_INLINE: usize = 1024 * 1024 + 64 * 1024;
 /// A denial names so many tools.
 const MAX_NAMED: usize = 20;
+/// And its reason has at most so many bytes.
+const MAX_REASON: usize = 1024;
 
 /// A call that the client waits for.
 pub(super) struct Call {
@@ -49,6 +52,19 @@ pub(super) struct Call {
     pub(super) answered: Option<String>,
     /// Why there is no answer.
     pub(super) failure: Option<String>,
+    /// Who called first.
+    pub(super) sender: Sender,
+    /// The text that was judged, once it was sent.
+    pub(super) arguments: String,
+    /// What the client was asked for, the last time, and how often its server asked.
+    pub(super) leg: Option<Leg>,
+    pub(super) legs: usize,
+    /// What the client was given before the end: who calls again is given the same.
+    pub(super) again: Option<String>,
+    /// The task that it became.
+    pub(super) task: Option<String>,
+    /// It may run, with these arguments, when the client is back.
+    pub(super) held: Option<String>,
 }
 
 impl Gate<'_> {
@@ -58,9 +74,13 @@ impl Gate<'_> {
             name: String,
             #[serde(borrow)]
             arguments: Option<&'p RawValue>,
+            #[serde(borrow, rename = "requestState")]
+            state: Option<&'p RawValue>,
+            #[serde(borrow, rename = "inputResponses")]
+            answer: Option<&'p RawValue>,
         }
         let read = params.map(|params| serde_json::from_str::<Params>(params.get()));
-        let Params { name, arguments } = match read {
+        let Params { name, arguments, state, answer } = match read {
             Some(Ok(params)) => params,
             Some(Err(wrong)) => {
                 self.to_client(message::error(id, INVALID_PARAMS, &format!("Invalid params: {wrong}")));
@@ -84,9 +104,17 @@ impl Gate<'_> {
         let canonical =
             serde_json::from_str::<serde_json::Value>(text).map_or(text.to_owned(), |value| value.to_string());
         let same = format!("{peer:?}/{tool}/{canonical}");
+        if state.is_some() || answer.is_some() {
+            return self.come_back(id, state, answer, &same, line);
+        }
         if let Some(key) = self.same.get(&same)
             && let Some(call) = self.calls.get_mut(key)
         {
+            if let Some(told) = &call.again {
+                let line = message::result(id, told);
+                self.to_client(line);
+                return Ok(());
+            }
             call.waiters.push(id.to_owned());
             self.pending.insert(id.to_owned(), Pending::Call(key.clone()));
             return Ok(());
@@ -102,6 +130,13 @@ impl Gate<'_> {
             sent: None,
             answered: None,
             failure: None,
+            sender: self.sender(params),
+            arguments: String::new(),
+            leg: None,
+            legs: 0,
+            again: None,
+            task: None,
+            held: None,
         };
         let server = peer.map(|peer| self.peers[peer].name.clone()).unwrap_or_default();
         let own = self.event_id();
@@ -124,7 +159,7 @@ impl Gate<'_> {
     pub(super) fn denied_call(&mut self, record: &Record) {
         let Some(call) = self.calls.get(&record.call) else { return };
         match call.is_visible {
-            true => self.answer_call(&record.call, &message::failed(&self.in_names_of_client(&record.message))),
+            true => self.answer_call(&record.call, &message::failed(&self.denial(record))),
             false => {
                 let wrong = format!("Unknown tool: {}", cut_to(&call.name, 128));
                 let waiters = call.waiters.clone();
@@ -136,43 +171,89 @@ impl Gate<'_> {
         }
     }
 
-    /// A denial with the names that the client sees: the kernel has those of servers.
-    fn in_names_of_client(&self, message: &str) -> String {
-        let Some((reason, _)) = message.rsplit_once(" Allowed tools: ") else { return message.to_owned() };
-        let names: Vec<&str> = self.surface.names().collect();
+    /// What the client is told of a denial. The names are those that it sees: the kernel has those of servers.
+    fn denial(&self, record: &Record) -> String {
+        let reason = record.reasons.first().map_or("the profile does not permit it", |reason| &reason.message);
+        let mut names: Vec<&str> = self.surface.names().collect();
         let more = match names.len().saturating_sub(MAX_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        format!(
-            "{reason} Allowed tools: {}{more}.",
-            names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ")
-        )
+        names.truncate(MAX_NAMED);
+        let allowed = match names.is_empty() {
+            true => "No tool is allowed.".to_owned(),
+            false => format!("Allowed tools: {}{more}.", names.join(", ")),
+        };
+        format!("Call denied: {}. {allowed}", cut_to(reason, MAX_REASON))
     }
 
     /// Send a call to its server. The journal has it before.
     pub(super) fn execute(&mut self, key: &str, arguments: &str) -> Result<()> {
+        if let Some(call) = self.calls.get_mut(key)
+            && call.waiters.is_empty()
+        {
+            // Nothing runs for which nobody waits.
+            call.held = Some(arguments.to_owned());
+            return Ok(());
+        }
         let records = self.send(&Event::ToolStarted { call: key }, None)?.map_err(FaultError)?;
         if records.iter().any(|record| record.r#type == "ignored") {
             return Ok(());
         }
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
-        let Some(number) = call.peer else {
+        if call.peer.is_none() {
             return self.read_artifact(key, arguments);
-        };
-        let line = std::mem::take(&mut call.line);
+        }
+        arguments.clone_into(&mut call.arguments);
         let id = call.waiters.first().cloned().unwrap_or_default();
-        let line = sent(&line, &call.tool, arguments);
+        self.send_call(key, &id)
+    }
+
+    /// Send a call to its server, under the id of the request that brought it.
+    pub(super) fn send_call(&mut self, key: &str, id: &str) -> Result<()> {
+        let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
+        let number = call.peer.unwrap_or_default();
+        let line = std::mem::take(&mut call.line);
+        let call = &self.calls[key];
+        let line = self.sent(number, &line, call);
         let asked = Asked::Call { key: key.to_owned(), since: Instant::now() };
-        match self.peers[number].ask(&id, line, asked) {
+        let effect = if call.legs == 0 { "none" } else { "unknown" };
+        match self.peers[number].ask(id, line, asked) {
             Ok(()) => {
                 if let Some(call) = self.calls.get_mut(key) {
-                    call.sent = Some(id);
+                    call.sent = Some(id.to_owned());
                 }
                 Ok(())
             }
-            Err(message) => self.fail_call(key, &message, "none"),
+            Err(message) => self.fail_call(key, &message, effect),
         }
+    }
+
+    /// The request of a call as the server gets it. What was judged is what is sent.
+    fn sent(&self, number: usize, line: &str, call: &Call) -> String {
+        let Some(params) = Members::of(line).and_then(|members| members.get("params")) else { return line.to_owned() };
+        let Some(members) = Members::of(params.get()) else { return line.to_owned() };
+        let (state, has_answer) = Self::state_for_server(call.leg.as_ref());
+        let meta = members.get("_meta").and_then(|meta| self.cut_meta(number, meta.get()));
+        let is_named = members.text("name").is_some_and(|name| name == call.tool);
+        let is_same = members.get("arguments").is_none_or(|own| own.get() == call.arguments);
+        let is_first = ["requestState", "inputResponses", "task"].iter().all(|name| members.get(name).is_none());
+        if is_named && is_same && is_first && meta.is_none() {
+            return line.to_owned();
+        }
+        let to = |value: Option<&str>| value.map_or(Change::Drop, |value| Change::To(value.to_owned()));
+        let params = members.with(|name, _| match name {
+            "name" => Change::To(json(&call.tool)),
+            "arguments" => to(Some(&call.arguments)),
+            "_meta" if meta.is_some() => to(meta.as_deref()),
+            "requestState" => to(state),
+            "inputResponses" if has_answer => Change::Keep,
+            "inputResponses" => Change::Drop,
+            // Of a version in which the result would come outside of the call.
+            "task" => Change::Drop,
+            _ => Change::Keep,
+        });
+        with_member(line, "params", &params)
     }
 
     /// A call has no result.
@@ -186,14 +267,22 @@ impl Gate<'_> {
 
     /// A server answered a call.
     pub(super) fn called(&mut self, key: &str, since: Instant, answer: Answer, line: &str) -> Result<()> {
-        let duration_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let duration_ms = milliseconds(since);
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
         call.sent = None;
         match answer {
-            Answer::Result(result) => {
-                call.answered = Some(result.get().to_owned());
-                self.returned(key, duration_ms, result)
-            }
+            Answer::Result(result) => match message::result_type(result.get()).as_deref() {
+                Some("input_required") => self.asks_for_more(key, result),
+                Some("task") => self.becomes_task(key, result),
+                Some(other) if other != "complete" && call.sender.is_stateless => {
+                    let message = format!("the server answered with a result of the type {:?}", cut_to(other, 64));
+                    self.fail_call(key, &message, "unknown")
+                }
+                _ => {
+                    call.answered = Some(result.get().to_owned());
+                    self.returned(key, duration_ms, result)
+                }
+            },
             Answer::Error(error) => self.call_error(key, duration_ms, error, line),
         }
     }
@@ -229,10 +318,8 @@ impl Gate<'_> {
     /// A server answered a call with an error of the protocol: the client gets that, cleaned.
     pub(super) fn call_error(&mut self, key: &str, duration_ms: u64, error: &RawValue, line: &str) -> Result<()> {
         let number = self.calls.get(key).and_then(|call| call.peer).unwrap_or_default();
-        let line = match self.judge(number, "tools/call", "server", Some(error))? {
-            Judged::Cleaned(cleaned) => with_member(line, "error", cleaned.get()),
-            Judged::AsItIs | Judged::Denied => line.to_owned(),
-        };
+        let cleaned = self.cleaned(number, "tools/call", error)?;
+        let line = if cleaned == error.get() { line.to_owned() } else { with_member(line, "error", &cleaned) };
         let waiters = self.calls.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default();
         let text = format!("the server answered with an error: {}", cut_to(error.get(), 4096));
         let event = Event::ToolResult { call: key, duration_ms, status: "error", result: None, text: Some(&text) };
@@ -251,9 +338,11 @@ impl Gate<'_> {
             self.remember(record.artifact.clone());
         }
         let Some(call) = self.calls.get_mut(&record.call) else { return };
+        let is_own = call.peer.is_none();
         let result = match (&record.returned, call.answered.take(), call.failure.take()) {
             (Some(returned), ..) => returned.get().to_owned(),
-            (None, Some(own), _) => own,
+            (None, Some(result), _) if is_own => result,
+            (None, Some(result), _) => return self.give(&record.call, &result),
             (None, None, Some(failure)) => message::failed(&failure),
             (None, None, None) if record.status == "ok" => message::succeeded(&record.message),
             (None, None, None) => message::failed(&record.message),
@@ -273,8 +362,20 @@ impl Gate<'_> {
         self.answer_call(&record.call, &message::failed(&message));
     }
 
-    /// Answer all who wait for a call.
+    /// Answer all who wait for a call with a result of our own.
     pub(super) fn answer_call(&mut self, key: &str, result: &str) {
+        match self.calls.get(key).is_some_and(|call| call.sender.is_stateless) {
+            true => self.give(key, &complete(result.to_owned())),
+            false => self.give(key, result),
+        }
+    }
+
+    /// Answer all who wait for a call.
+    fn give(&mut self, key: &str, result: &str) {
+        if self.end_of_task(key, result) {
+            return self.forget(key);
+        }
+        self.keep_result(key, result);
         let Some(call) = self.calls.get(key) else { return };
         for id in &call.waiters {
             self.to_client(message::result(id, result));
@@ -292,16 +393,27 @@ impl Gate<'_> {
         if self.same.get(&call.same).is_some_and(|other| other == key) {
             self.same.remove(&call.same);
         }
+        if let Some(leg) = &call.leg {
+            self.forget_leg(leg);
+        }
+        if let Some(task) = &call.task {
+            self.forget_task(task);
+        }
         if let (Some(id), Some(number)) = (call.sent, call.peer) {
             self.peers[number].asked.remove(&id);
         }
     }
 
     pub(super) fn ask_approval(&mut self, ask: Ask) -> Result<()> {
-        let tool = self.calls.get(&ask.key).map(|call| call.name.clone()).unwrap_or_default();
+        let call = self.calls.get(&ask.key);
+        let tool = call.map(|call| call.name.clone()).unwrap_or_default();
+        let sender = call.map(|call| call.sender).unwrap_or_default();
         let folder = shell(&self.folder);
         say(&format!("seamgate: a call of {} waits for approval: seamgate approve {folder} {}", safe(&tool), ask.key));
-        if self.has_elicitation && ask.by.iter().any(|principal| principal == asks::CLIENT) {
+        let is_for_client = sender.has_forms && ask.by.iter().any(|principal| principal == asks::CLIENT);
+        if is_for_client && sender.is_stateless {
+            self.ask_by_form(&ask)?;
+        } else if is_for_client {
             let id = self.own_id();
             self.to_client(message::request(&id, "elicitation/create", Some(&asks::question(&ask.view))));
             self.asked_client.retain(|_, asked| !matches!(asked, ForClient::Approval { key } if *key == ask.key));
@@ -312,23 +424,9 @@ impl Gate<'_> {
     }
 }
 
-/// The request of a call as the server gets it. What was judged is what is sent.
-fn sent(line: &str, tool: &str, arguments: &str) -> String {
-    let Some(params) = Members::of(line).and_then(|members| members.get("params")) else { return line.to_owned() };
-    let Some(members) = Members::of(params.get()) else { return line.to_owned() };
-    let is_named = members.text("name").is_some_and(|name| name == tool);
-    let is_same = members.get("arguments").is_none_or(|own| own.get() == arguments);
-    if is_named && is_same && members.get("task").is_none() {
-        return line.to_owned();
-    }
-    let params = members.with(|name, _| match name {
-        "name" => Change::To(json(tool)),
-        "arguments" => Change::To(arguments.to_owned()),
-        // The result would come outside of the call, and not be judged.
-        "task" => Change::Drop,
-        _ => Change::Keep,
-    });
-    with_member(line, "params", &params)
+/// How long ago something was.
+pub(super) fn milliseconds(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The texts of a result of the protocol, else the whole.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::value::RawValue;
 
 use super::{
-    asks,
+    asks, era,
     gate::{Gate, cut_to},
     judged::Judged,
     message::{
@@ -90,12 +90,8 @@ impl Gate<'_> {
     pub(super) fn client_asks(&mut self, id: &str, method: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
         match method {
             "initialize" => self.initialize(id, params, line),
-            // Later versions of the protocol begin with it. A client that hears no goes on with `initialize`.
-            "server/discover" => {
-                self.not_found(id, method);
-                Ok(())
-            }
             "tools/list" => {
+                self.own_meta = Self::own_meta(params);
                 let cursor = params.and_then(|params| Members::of(params.get())?.get("cursor")).map(RawValue::get);
                 if cursor.is_some() && self.is_listed && self.listing == 0 {
                     self.answer_list(id, cursor);
@@ -107,9 +103,11 @@ impl Gate<'_> {
             }
             "tools/call" if self.is_listed && self.listing == 0 => self.call(id, params, line),
             "tools/call" => {
+                self.own_meta = Self::own_meta(params);
                 self.enqueue(id, line);
                 self.list()
             }
+            "tasks/get" | "tasks/update" | "tasks/cancel" => self.about_task(id, method, params, line),
             _ if self.peers.len() == 1 => self.forward(id, method, params, line),
             "ping" => {
                 self.to_client(message::result(id, "{}"));
@@ -138,11 +136,29 @@ impl Gate<'_> {
 
     /// Ask the only server what the client asks it, if there is such a method.
     pub(super) fn forward(&mut self, id: &str, method: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
-        if method != "ping" && matches!(self.judge(0, method, "client", params)?, Judged::Denied) {
+        self.forward_to(0, id, method, params, line, Asked::Forwarded { method: method.to_owned() })
+    }
+
+    pub(super) fn forward_to(
+        &mut self,
+        number: usize,
+        id: &str,
+        method: &str,
+        params: Option<&RawValue>,
+        line: &str,
+        asked: Asked,
+    ) -> Result<()> {
+        if method != "ping" && matches!(self.judge(number, method, "client", params)?, Judged::Denied) {
             self.not_found(id, method);
             return Ok(());
         }
-        self.ask_peer(0, id, line.to_owned(), Asked::Forwarded { method: method.to_owned() });
+        let cut = self.cut_params(number, params);
+        let cut = match (method, cut.as_deref().or(params.map(RawValue::get))) {
+            ("subscriptions/listen", Some(params)) => self.cut_subscription(number, params).or(cut),
+            _ => cut,
+        };
+        let line = cut.map_or_else(|| line.to_owned(), |params| with_member(line, "params", &params));
+        self.ask_peer(number, id, line, asked);
         Ok(())
     }
 
@@ -157,8 +173,7 @@ impl Gate<'_> {
 
     pub(super) fn initialize(&mut self, id: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
         let capabilities = params.and_then(|params| Members::of(params.get())?.get("capabilities"));
-        let elicitation = capabilities.and_then(|all| Members::of(all.get())?.get("elicitation"));
-        self.has_elicitation = elicitation.is_some();
+        self.has_forms = era::has_forms(capabilities);
         if self.initializing > 0 {
             self.to_client(message::error(id, INVALID_REQUEST, "the session is being initialized"));
             return Ok(());
@@ -199,19 +214,29 @@ impl Gate<'_> {
     /// capability is about.
     pub(super) fn cut(&self, server: &str, capabilities: &RawValue, kind: impl Fn(&str) -> &str) -> Option<String> {
         let members = Members::of(capabilities.get())?;
-        let is_kept = |name: &str| match kind(name) {
-            "tools" => true,
-            // What results of calls bring outside of calls is not judged.
-            "tasks" => false,
-            kind @ ("resources" | "prompts" | "completion" | "logging" | "roots" | "sampling" | "elicitation") => {
-                self.document.has_kind(server, kind)
-            }
+        let keep = |is_kept: bool| if is_kept { Change::Keep } else { Change::Drop };
+        let is_extension_kept = |name: &str| match name {
+            era::TASKS => self.document.has_kind(server, "tasks"),
             _ => self.document.has_all(server),
         };
-        if members.0.iter().all(|(name, _)| is_kept(name)) {
+        let change = |name: &str, value: &RawValue| match kind(name) {
+            "tools" => Change::Keep,
+            // Of a version in which what results bring outside of calls cannot be judged.
+            "tasks" => Change::Drop,
+            kind @ ("resources" | "prompts" | "completion" | "logging" | "roots" | "sampling" | "elicitation") => {
+                keep(self.document.has_kind(server, kind))
+            }
+            "extensions" => match Members::of(value.get()) {
+                Some(all) if all.0.iter().all(|(name, _)| is_extension_kept(name)) => Change::Keep,
+                Some(all) => Change::To(all.with(|name, _| keep(is_extension_kept(name)))),
+                None => Change::Drop,
+            },
+            _ => keep(self.document.has_all(server)),
+        };
+        if members.0.iter().all(|(name, value)| matches!(change(name, value), Change::Keep)) {
             return None;
         }
-        Some(members.with(|name, _| if is_kept(name) { Change::Keep } else { Change::Drop }))
+        Some(members.with(change))
     }
 
     pub(super) fn client_tells(&mut self, method: &str, params: Option<&RawValue>, line: &str) -> Result<()> {

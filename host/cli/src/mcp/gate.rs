@@ -22,9 +22,11 @@ use super::{
     Document,
     calls::Call,
     client::{ForClient, Pending},
+    legs::Kept,
     listing::Surface,
     message::{self, INTERNAL_ERROR, json},
     peer::{Asked, Launch, Peer},
+    tasks::Task,
 };
 use crate::{
     agent::{Ask, Event, Profiles, StartedRun, new_nonce, now, random, step_error},
@@ -83,6 +85,8 @@ pub(super) struct Record {
     #[serde(default)]
     pub(super) message: String,
     #[serde(default)]
+    pub(super) reasons: Vec<Reason>,
+    #[serde(default)]
     pub(super) status: String,
     #[serde(default)]
     pub(super) artifact: String,
@@ -92,6 +96,11 @@ pub(super) struct Record {
     pub(super) limitations: Vec<String>,
     #[serde(default)]
     pub(super) hidden: Vec<Hidden>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Reason {
+    pub(super) message: String,
 }
 
 #[derive(Deserialize)]
@@ -140,7 +149,18 @@ pub(super) struct Gate<'w> {
     pub(super) deadline: Option<Instant>,
     /// Of several servers: who asked, and what each has answered.
     pub(super) initialize: Option<(String, Vec<Option<Box<RawValue>>>)>,
-    pub(super) has_elicitation: bool,
+    /// Whether the client of the session can show a form.
+    pub(super) has_forms: bool,
+    /// What our own requests say, where there is no session.
+    pub(super) own_meta: Option<String>,
+    /// The error that a server gave in place of its list, for who waits for that.
+    pub(super) list_error: Option<String>,
+    /// Keys of calls by the `requestState` with which the client comes back.
+    pub(super) away: HashMap<String, String>,
+    /// What calls came to while the client was away, oldest first.
+    pub(super) kept: VecDeque<Kept>,
+    /// Tasks of servers, by their ids.
+    pub(super) tasks: HashMap<String, Task>,
     /// Notifications that do not exist, by server: they are recorded once.
     pub(super) denied: HashSet<(usize, String)>,
     /// What was cut, oldest first.
@@ -201,7 +221,12 @@ impl<'w> Gate<'w> {
             list_changed: Vec::new(),
             deadline: None,
             initialize: None,
-            has_elicitation: false,
+            has_forms: false,
+            own_meta: None,
+            list_error: None,
+            away: HashMap::new(),
+            kept: VecDeque::new(),
+            tasks: HashMap::new(),
             denied: HashSet::new(),
             artifacts: VecDeque::new(),
             read: None,
@@ -315,7 +340,7 @@ impl<'w> Gate<'w> {
                 let is_own = |asked: &Asked| match asked {
                     Asked::Forwarded { method } => method == "initialize",
                     Asked::Initialize | Asked::List => true,
-                    Asked::Call { .. } => false,
+                    Asked::Call { .. } | Asked::Listen | Asked::Task { .. } => false,
                 };
                 if peer.asked.values().any(is_own) {
                     let message = format!("{} does not answer within {} s", peer.told(), START.as_secs());
@@ -410,6 +435,9 @@ impl<'w> Gate<'w> {
             }
             "cancel" => {
                 let Named { call, .. } = serde_json::from_str(&action.json)?;
+                if let Some(call) = self.calls.get_mut(&call) {
+                    call.held = None;
+                }
                 self.cancel_sent(&call, "the gate ended the call");
                 Ok(())
             }

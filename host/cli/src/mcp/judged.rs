@@ -4,7 +4,10 @@ use anyhow::Result;
 use seamgate::Fault;
 use serde_json::value::RawValue;
 
-use super::gate::{Gate, Record, cut_to};
+use super::{
+    gate::{Gate, Record, cut_to},
+    message::INTERNAL_ERROR,
+};
 use crate::agent::Event;
 
 /// A message after the kernel has looked at it.
@@ -51,6 +54,19 @@ impl Gate<'_> {
             Some(Record { permit, .. }) if permit == "allow" => Judged::AsItIs,
             _ => Judged::Denied,
         }))
+    }
+
+    /// An error of the protocol that a server gave, cleaned.
+    pub(super) fn cleaned(&mut self, number: usize, method: &str, error: &RawValue) -> Result<String> {
+        Ok(match self.judge(number, method, "server", Some(error))? {
+            Judged::Cleaned(cleaned) => cleaned.get().to_owned(),
+            Judged::AsItIs => error.get().to_owned(),
+            Judged::Denied => {
+                format!(
+                    "{{\"code\":{INTERNAL_ERROR},\"message\":\"the server answered with an error that cannot be judged\"}}"
+                )
+            }
+        })
     }
 
     /// The same for notifications: what does not exist is recorded once.

@@ -7,12 +7,10 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Document, READ_ARTIFACT,
+    era::own_list,
     message::{Change, Members, json},
 };
-
-/// The most pages of a list, and the most tools.
-const MAX_PAGES: usize = 100;
-const MAX_TOOLS: usize = 4096;
+use crate::mcp_client::{MAX_PAGES, MAX_TOOLS};
 
 /// Between the name of a server and that of its tool, where there are several servers.
 const SEPARATOR: &str = "__";
@@ -191,7 +189,7 @@ impl Surface {
     }
 
     /// The result of `tools/list` with a cursor, as it is written. None: no page has it.
-    pub(super) fn page(&self, cursor: Option<&str>, peers: &[(&str, &Listed)]) -> Option<String> {
+    pub(super) fn page(&self, cursor: Option<&str>, peers: &[(&str, &Listed)], is_stateless: bool) -> Option<String> {
         let own = self.tools.iter().filter(|tool| tool.peer.is_none()).map(|tool| tool.definition.as_str());
         let (page, is_last) = match peers {
             [(_, listed)] => {
@@ -207,7 +205,7 @@ impl Surface {
         };
         let Some(page) = page else {
             let all: Vec<&str> = self.tools.iter().map(|tool| tool.definition.as_str()).collect();
-            return Some(format!("{{\"tools\":[{}]}}", all.join(",")));
+            return Some(own_list(&all, is_stateless));
         };
         let mut tools: Vec<&str> = Vec::new();
         for listed in &page.tools {

@@ -136,6 +136,22 @@ impl<'l> Members<'l> {
         out.push('}');
         out
     }
+
+    /// The object in which a member has this value: in its place, else at the end.
+    pub(super) fn set(&self, member: &str, value: &str) -> String {
+        let mut text = self.with(|name, _| if name == member { Change::To(value.to_owned()) } else { Change::Keep });
+        if self.get(member).is_none() {
+            text.pop();
+            let comma = if self.0.is_empty() { "" } else { "," };
+            text.push_str(&format!("{comma}{}:{value}}}", json(member)));
+        }
+        text
+    }
+
+    /// Whether two members have the same name: two readers could take different ones.
+    pub(super) fn has_doubles(&self) -> bool {
+        self.0.iter().enumerate().any(|(place, (name, _))| self.0[..place].iter().any(|(other, _)| other == name))
+    }
 }
 
 /// What becomes of a member.
@@ -184,6 +200,15 @@ pub(super) fn succeeded(text: &str) -> String {
 /// A result of a tool that failed, for the model to read.
 pub(super) fn failed(message: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", json(message))
+}
+
+/// The type of a result, if it says one. Versions without a session have several: see [`super::legs`] and [`super::tasks`].
+pub(super) fn result_type(result: &str) -> Option<Cow<'_, str>> {
+    // Most results are long, and say none. A name can be written with escapes.
+    if !result.contains("resultType") && !result.contains("\\u") {
+        return None;
+    }
+    Members::of(result)?.text("resultType")
 }
 
 /// The id that a line seems to have which is no message: the server may have broken the answer to that request.
@@ -250,6 +275,20 @@ mod tests {
         });
         assert_eq!(changed, r#"{"a":{"x": [ ]},"name":"u"}"#);
         assert_eq!(with_member("[]", "a", "1"), "[]");
+        assert_eq!(members.set("b", "0"), r#"{"b":0,"a":{"x": [ ]},"name":"t"}"#);
+        assert_eq!(members.set("c", "0"), r#"{"b":1.50e3,"a":{"x": [ ]},"name":"t","c":0}"#);
+        assert_eq!(Members(Vec::new()).set("c", "0"), r#"{"c":0}"#);
+        assert!(!members.has_doubles());
+        assert!(Members::of(r#"{"a":1,"\u0061":2}"#).expect("an object").has_doubles());
+    }
+
+    #[test]
+    fn a_result_says_its_type_however_it_is_written() {
+        assert_eq!(result_type(r#"{"content":[]}"#), None);
+        assert_eq!(result_type(r#"{"content":[{"resultType":"task"}]}"#), None);
+        assert_eq!(result_type(r#"{"content":[],"resultType":"complete"}"#).as_deref(), Some("complete"));
+        assert_eq!(result_type(r#"{"\u0072esultType":"input_\u0072equired"}"#).as_deref(), Some("input_required"));
+        assert_eq!(result_type(r#"{"resultType":1}"#), None);
     }
 
     #[test]

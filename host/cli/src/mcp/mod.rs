@@ -6,13 +6,16 @@ mod artifacts;
 mod asks;
 mod calls;
 mod client;
+mod era;
 mod gate;
 mod init;
 mod judged;
+mod legs;
 mod listing;
 mod message;
 mod peer;
 mod servers;
+mod tasks;
 mod tools;
 
 use std::{
@@ -141,7 +144,7 @@ fn serve(arguments: &Arguments) -> Result<Status> {
     let end = gate.serve(launches, &signals);
     drop(gate);
     // The run has ended: nobody approves anything here any more.
-    Plan::remove(&folder);
+    Plan::put_aside(&folder);
     match end? {
         End::Client => Ok(Status::Accepted),
         End::Server(message) => {

@@ -44,6 +44,10 @@ pub(super) enum Asked {
     Initialize,
     /// A page of its tools.
     List,
+    /// To say when its tools change.
+    Listen,
+    /// How far a task is, by its id.
+    Task { task: String },
 }
 
 /// A running server.
@@ -52,8 +56,12 @@ pub(super) struct Peer {
     service: Service,
     /// By ids, as they are written.
     pub(super) asked: BTreeMap<String, Asked>,
-    /// What it can do, as it said, before anything is cut.
-    pub(super) has_tools: bool,
+    /// Whether it has tools, as it said, before anything is cut. None: it was not asked yet.
+    pub(super) has_tools: Option<bool>,
+    /// Whether it may say when its tools change, and was asked to; the id of that request while it holds.
+    pub(super) tells_changes: bool,
+    pub(super) is_subscribed: bool,
+    pub(super) subscription: Option<String>,
     pub(super) listed: Listed,
     /// Of the page that it was asked for, as it is written.
     pub(super) next_cursor: Option<String>,
@@ -85,7 +93,10 @@ impl Peer {
             name: launch.name.clone(),
             service,
             asked: BTreeMap::new(),
-            has_tools: false,
+            has_tools: None,
+            tells_changes: true,
+            is_subscribed: false,
+            subscription: None,
             listed: Listed::default(),
             next_cursor: None,
             ended: None,

@@ -7,6 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
     client::{ForClient, MAX_QUEUED},
+    era,
     gate::{Gate, cut_to},
     judged::Judged,
     message::{self, Answer, INTERNAL_ERROR, METHOD_NOT_FOUND, Members, Message, json, with_member},
@@ -85,9 +86,18 @@ impl Gate<'_> {
                 self.to_client(message::error(id, INTERNAL_ERROR, message));
                 if method == "initialize" { self.initialized_one() } else { Ok(()) }
             }
+            Some(Asked::Task { .. }) => {
+                self.pending.remove(id);
+                self.to_client(message::error(id, INTERNAL_ERROR, message));
+                Ok(())
+            }
             Some(Asked::List) => {
                 self.peers[number].listed.fail();
                 self.one_listed()
+            }
+            Some(Asked::Listen) => {
+                self.peers[number].subscription = None;
+                Ok(())
             }
             Some(Asked::Initialize) => {
                 if let Some((id, _)) = self.initialize.take() {
@@ -165,26 +175,59 @@ impl Gate<'_> {
             Asked::Call { key, since } => self.called(&key, since, answer, line),
             Asked::List => self.list_page(number, answer),
             Asked::Initialize => self.one_initialized(number, answer),
+            Asked::Listen => {
+                self.peers[number].subscription = None;
+                Ok(())
+            }
+            Asked::Task { task } => self.told_of_task(number, id, &task, answer, line),
             Asked::Forwarded { method } => {
                 self.pending.remove(id);
-                let (member, document) = match answer {
-                    Answer::Result(result) => ("result", result),
-                    Answer::Error(error) => ("error", error),
-                };
-                let mut line = match self.try_judge(number, &method, "server", Some(document))? {
-                    Ok(Judged::AsItIs) => line.to_owned(),
-                    Ok(Judged::Cleaned(cleaned)) => with_member(line, member, cleaned.get()),
-                    Ok(Judged::Denied) => message::error(id, METHOD_NOT_FOUND, "Method not found"),
-                    Err(fault) => message::error(id, INTERNAL_ERROR, &format!("the answer cannot be judged: {fault}")),
-                };
-                if method == "initialize" {
-                    self.deadline = None;
-                    line = self.initialized(number, &line);
+                let mut line = self.forwarded(number, id, &method, answer, line)?;
+                match method.as_str() {
+                    "initialize" => {
+                        self.deadline = None;
+                        line = self.initialized(number, &line);
+                    }
+                    "server/discover" => line = self.initialized(number, &line),
+                    _ => {}
                 }
                 self.to_client(line);
                 if method == "initialize" { self.initialized_one() } else { Ok(()) }
             }
         }
+    }
+
+    /// What a client gets of the answer to what it asked a server.
+    pub(super) fn forwarded(
+        &mut self,
+        number: usize,
+        id: &str,
+        method: &str,
+        answer: Answer,
+        line: &str,
+    ) -> Result<String> {
+        let (member, document) = match answer {
+            Answer::Result(result) => ("result", result),
+            Answer::Error(error) => ("error", error),
+        };
+        if member == "result" && message::result_type(document.get()).as_deref() == Some("input_required") {
+            return Ok(match self.question(number, method, document)? {
+                Ok((question, state)) => {
+                    let question = match (state, Members::of(&question)) {
+                        (Some(state), Some(members)) => members.set("requestState", &state),
+                        _ => question,
+                    };
+                    with_member(line, "result", &question)
+                }
+                Err(why) => message::error(id, INTERNAL_ERROR, &format!("{} {why}", self.peers[number].told())),
+            });
+        }
+        Ok(match self.try_judge(number, method, "server", Some(document))? {
+            Ok(Judged::AsItIs) => line.to_owned(),
+            Ok(Judged::Cleaned(cleaned)) => with_member(line, member, cleaned.get()),
+            Ok(Judged::Denied) => message::error(id, METHOD_NOT_FOUND, "Method not found"),
+            Err(fault) => message::error(id, INTERNAL_ERROR, &format!("the answer cannot be judged: {fault}")),
+        })
     }
 
     /// What a server can do, without what the profile does not name.
@@ -193,7 +236,9 @@ impl Gate<'_> {
         let capabilities = Members::of(result.get()).and_then(|members| members.get("capabilities"));
         let Some(capabilities) = capabilities else { return line.to_owned() };
         let tools = Members::of(capabilities.get()).and_then(|members| members.get("tools"));
-        self.peers[number].has_tools = tools.is_some();
+        let changes = tools.and_then(|tools| Members::of(tools.get())?.get("listChanged")).map(RawValue::get);
+        self.peers[number].has_tools = Some(tools.is_some());
+        self.peers[number].tells_changes = changes == Some("true");
         match self.cut(&self.peers[number].name, capabilities, kind_of) {
             Some(cut) => with_member(line, "result", &with_member(result.get(), "capabilities", &cut)),
             None => line.to_owned(),
@@ -275,9 +320,11 @@ impl Gate<'_> {
         params: Option<&RawValue>,
         line: &str,
     ) -> Result<()> {
+        let subscription = era::subscription(params);
+        let is_own = subscription.is_some() && subscription == self.peers[number].subscription.as_deref();
         match method {
             "notifications/tools/list_changed" => {
-                if self.list_changed.len() < MAX_QUEUED {
+                if !is_own && self.list_changed.len() < MAX_QUEUED {
                     self.list_changed.push(line.to_owned());
                 }
                 if self.listing > 0 {
@@ -286,9 +333,21 @@ impl Gate<'_> {
                 }
                 self.list()
             }
+            _ if is_own => Ok(()),
+            // What a task came to is judged when the client asks for it.
+            "notifications/tasks" => Ok(()),
             "notifications/cancelled" => {
                 let params = params.and_then(|params| Members::of(params.get()));
                 let id = params.and_then(|params| params.get("requestId")).map(RawValue::get);
+                if let Some(id) = id
+                    && matches!(self.peers[number].asked.get(id), Some(Asked::Forwarded { method }) if method == "subscriptions/listen")
+                {
+                    // A server ends a subscription so.
+                    self.peers[number].asked.remove(id);
+                    self.pending.remove(id);
+                    self.to_client(line.to_owned());
+                    return Ok(());
+                }
                 let is_it = |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && Some(own.as_str()) == id);
                 let found = self.asked_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
                 if let (Some(found), Some(params)) =

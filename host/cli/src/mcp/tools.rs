@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    READ_ARTIFACT,
+    READ_ARTIFACT, era,
     gate::{Gate, cut_to},
     listing::{self, Listed, Next, READ_ARTIFACT_DEFINITION, Surface},
     message::{self, Answer, INVALID_PARAMS, Members, Message, json},
@@ -37,7 +37,8 @@ impl Gate<'_> {
             return Ok(());
         }
         let numbers: Vec<usize> = (0..self.peers.len())
-            .filter(|&number| self.peers[number].has_tools && self.peers[number].ended.is_none())
+            .filter(|&number| self.peers[number].has_tools.unwrap_or(self.own_meta.is_some()))
+            .filter(|&number| self.peers[number].ended.is_none())
             .collect();
         self.listing = numbers.len();
         if numbers.is_empty() {
@@ -45,6 +46,7 @@ impl Gate<'_> {
         }
         self.deadline = Some(Instant::now() + START);
         for number in numbers {
+            self.subscribe(number);
             self.peers[number].listed.begin();
             self.ask_page(number, None)?;
         }
@@ -53,7 +55,9 @@ impl Gate<'_> {
 
     pub(super) fn ask_page(&mut self, number: usize, cursor: Option<&str>) -> Result<()> {
         let own = self.own_id();
-        let params = cursor.map(|cursor| format!("{{\"cursor\":{}}}", json(cursor)));
+        let cursor_member = cursor.map(|cursor| format!("\"cursor\":{}", json(cursor)));
+        let members: Vec<String> = cursor_member.into_iter().chain(self.meta_for(number)).collect();
+        let params = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
         let line = message::request(&own, "tools/list", params.as_deref());
         self.peers[number].next_cursor = cursor.map(json);
         match self.peers[number].ask(&own, line, Asked::List) {
@@ -69,6 +73,7 @@ impl Gate<'_> {
         let cursor = self.peers[number].next_cursor.take();
         let taken = match answer {
             Answer::Result(result) => self.peers[number].listed.take(cursor, result),
+            Answer::Error(error) if self.refused_to_list(number, error)? => Ok(Next::Done),
             Answer::Error(error) => Err(cut_to(error.get(), 512).to_owned()),
         };
         match taken {
@@ -97,6 +102,14 @@ impl Gate<'_> {
 
     /// Tell the kernel what servers list, and go on with what waits for it.
     pub(super) fn tell_listed(&mut self) -> Result<()> {
+        if let Some(error) = self.list_error.take() {
+            for (id, _) in std::mem::take(&mut self.queue) {
+                if self.pending.remove(&id).is_some() {
+                    self.to_client(era::passed_error(&id, &error));
+                }
+            }
+            return Ok(());
+        }
         let listed = self.all_listed();
         if listed != self.listed || !self.is_listed {
             let listed = match self.tell(&listed)? {
@@ -180,7 +193,7 @@ impl Gate<'_> {
     }
 
     pub(super) fn answer_list(&self, id: &str, cursor: Option<&str>) {
-        self.to_client(match self.surface.page(cursor, &self.lists()) {
+        self.to_client(match self.surface.page(cursor, &self.lists(), self.own_meta.is_some()) {
             Some(page) => message::result(id, &page),
             None => message::error(id, INVALID_PARAMS, "Invalid cursor"),
         });

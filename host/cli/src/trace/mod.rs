@@ -17,7 +17,7 @@ use anyhow::Result;
 
 pub(crate) use self::{
     claims::{Cite, Claim, Claims},
-    profile::open as open_profile,
+    profile::{ENDED_PLAN, PLAN, open as open_profile},
     steps::{Action, Event, Json, Record, Steps, child_folder},
     tell::{Known, cut, full},
 };

@@ -1,4 +1,4 @@
-//! The profile of a run: `-p PROFILE`, else one that `agent.json` in the run's folder names.
+//! The profile of a run: `-p PROFILE`, else one that `agent.json` in the run's folder names, or `ended.json` of one that is over.
 
 use std::{
     fs::File,
@@ -12,6 +12,10 @@ use serde::Deserialize;
 
 use super::steps::About;
 use crate::error::FaultError;
+
+/// How to go on with a run, in its folder; and what that is called when nobody goes on with it: its profile is still asked for.
+pub(crate) const PLAN: &str = "agent.json";
+pub(crate) const ENDED_PLAN: &str = "ended.json";
 
 /// How to go on with a run. Of it, only the profiles count here: of the agent, and of those that it delegates to.
 #[derive(Deserialize)]
@@ -48,7 +52,8 @@ pub(crate) fn open(folder: &Path, named: Option<&Path>, about: &About) -> Result
 
 /// The paths of profiles in `agent.json`.
 fn planned(folder: &Path) -> Result<Vec<PathBuf>> {
-    let path = folder.join("agent.json");
+    let places = [PLAN, ENDED_PLAN].map(|name| folder.join(name));
+    let path = places.iter().find(|place| place.exists()).unwrap_or(&places[0]);
     let name = || format!("there is no -p PROFILE, and {} names no profiles", path.display());
     let file = open_regular(File::options().read(true), &path).with_context(name)?;
     let plan: Plan = serde_json::from_reader(file.take(MAX_FILE as u64)).with_context(name)?;

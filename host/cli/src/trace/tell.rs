@@ -112,7 +112,7 @@ impl Known {
         // That a call is sent when it is allowed goes without saying.
         let is_allowed = |call: &str| step.records.iter().any(|record| record.call == call && record.permit == "allow");
         for action in step.actions.iter().filter(|action| action.kind != "execute" || !is_allowed(&action.call)) {
-            entries.push(self.action(action, step.at));
+            entries.push(self.action(action, step));
         }
         entries
     }
@@ -150,6 +150,14 @@ impl Known {
                 let after = self.end_wait(&event.key, at);
                 let again = if event.retry { "" } else { ", for good" };
                 bad(format!("the model failed{again}{after}")).part("message", text(&event.message))
+            }
+            "message" => {
+                let of = if event.server.is_empty() { String::new() } else { format!(" {}", event.server) };
+                let title = match event.from.as_str() {
+                    "client" => format!("the client says {} to the server{of}", event.method),
+                    _ => format!("the server{of} says {}", event.method),
+                };
+                plain(title).part("text", text(&event.document))
             }
             "call" => plain(format!("call of {}", full(&event.server, &event.tool))),
             "tool_started" => plain(format!("{call} was sent")),
@@ -217,6 +225,13 @@ impl Known {
                 };
                 entry(tone, format!("output: {}", record.output)).part("message", &record.message)
             }
+            "message" => {
+                let entry = match record.permit.as_str() {
+                    "allow" => plain(format!("{} passes", record.method)),
+                    _ => bad(format!("{} does not pass", record.method)),
+                };
+                entry.part("found", found(record)).part("in its place", raw(&record.document))
+            }
             "decision" => self.decision(record),
             "observation" => observation(record),
             "settled" => {
@@ -257,14 +272,17 @@ impl Known {
             .part("arguments", &record.arguments)
             .part("approval", approval(self, record.approval.as_ref()));
         for reason in &record.reasons {
-            let violations = reason.violations.iter().map(|one| format!("\n{} {}", one.path, one.message));
-            let violations: String = violations.collect();
+            // The message of a reason ends with the first.
+            let violations = reason.violations.iter().map(|one| format!("{} {}", one.path, one.message));
+            let violations = violations.filter(|one| !reason.message.ends_with(one.as_str()));
+            let violations: String = violations.map(|one| format!("\n{one}")).collect();
             entry = entry.part("reason", format!("{}: {}{violations}", reason.code, reason.message));
         }
         entry
     }
 
-    fn action(&mut self, action: &Action, at: u64) -> Entry {
+    fn action(&mut self, action: &Action, step: &Step) -> Entry {
+        let at = step.at;
         let call = self.call(&action.call);
         match action.kind.as_str() {
             "ask_model" => {
@@ -306,7 +324,10 @@ impl Known {
                 self.status = Some(action.status.clone());
                 self.waits.clear();
                 let tone = if action.status == "final" { Tone::Good } else { Tone::Bad };
-                let reasons = action.reasons.iter().map(|one| format!("{}: {}", one.code, one.message));
+                // What the same step said is not said again.
+                let is_told = |message: &str| step.records.iter().any(|record| record.message == message);
+                let reasons = action.reasons.iter().filter(|one| !is_told(&one.message));
+                let reasons = reasons.map(|one| format!("{}: {}", one.code, one.message));
                 let uncertain = action.uncertain.iter().map(|one| one.get().to_owned());
                 entry(tone, format!("the run has ended: {}", action.status))
                     .part("reasons", reasons.collect::<Vec<_>>().join("\n"))
@@ -323,14 +344,19 @@ fn observation(record: &Record) -> Entry {
     let part = if record.complete { "complete" } else { "not complete" };
     let tone = if record.status == "ok" { Tone::Plain } else { Tone::Bad };
     let title = format!("observed {}: {}, {} confidence, {part}", record.id, record.status, record.confidence);
-    let found = record.found.as_ref().filter(|found| found.get().contains([':', '"']) && !is_clean(found));
     Entry { observation: Some(record.id.clone()), ..entry(tone, title) }
         .part("the model reads", &record.message)
         .part("kinds", record.kinds.join(", "))
         .part("labels", record.labels.join(", "))
         .part("limitations", record.limitations.join(", "))
-        .part("found", found.map(|found| found.get().to_owned()).unwrap_or_default())
+        .part("found", found(record))
         .part("result", format!("{} bytes, {}", record.bytes, record.artifact))
+}
+
+/// What was found in what came from outside, if anything was.
+fn found(record: &Record) -> String {
+    let found = record.found.as_ref().filter(|found| found.get().contains([':', '"']) && !is_clean(found));
+    found.map(|found| found.get().to_owned()).unwrap_or_default()
 }
 
 /// Whether nothing was found in a result.

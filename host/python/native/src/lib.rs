@@ -6,6 +6,7 @@ mod fault;
 mod gate;
 mod harness;
 mod journal;
+mod parquet;
 mod session;
 mod verdict;
 
@@ -15,6 +16,7 @@ mod _native {
 
     use pyo3::{exceptions::PyImportError, prelude::*, types::PyBytes};
     use seamgate::{BakeError, Component};
+    use seamgate_cli::parquet::{Job, Progress};
 
     #[pymodule_export]
     use crate::{
@@ -65,11 +67,13 @@ mod _native {
         }
     }
 
-    /// The command line: its exit status. The first of the arguments is the name that it was started by.
+    /// The command line: its exit status. The first of the arguments is the name that it was started by. `parquet` judges the outputs of
+    /// a Parquet file.
     #[pyfunction]
-    fn main(py: Python, arguments: Vec<OsString>) -> u8 {
+    fn main(py: Python, arguments: Vec<OsString>, parquet: Py<PyAny>) -> u8 {
         py.detach(|| {
-            let status = seamgate_cli::status(arguments);
+            let judge = |job: &Job, told: &mut dyn FnMut(&Progress)| crate::parquet::judge(&parquet, job, told);
+            let status = seamgate_cli::status_with(arguments, Some(&judge));
             // The standard library does this only where it began the process.
             let _ = std::io::Write::flush(&mut std::io::stdout());
             status

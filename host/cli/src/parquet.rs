@@ -1,0 +1,100 @@
+//! `seamgate check --parquet`: the outputs of a Parquet file. The Python package judges them, for it brings a library for Parquet; this is the
+//! command line around it.
+
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use anyhow::{Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::{
+    console::say,
+    input,
+    safe::safe,
+    status::{Status, Sum},
+};
+
+/// A Parquet file to judge, and where the result goes.
+pub struct Job {
+    /// The file with the outputs.
+    pub input: PathBuf,
+    /// The file that gets its columns and those of the verdicts.
+    pub output: PathBuf,
+    /// The contract, as one document.
+    pub contract: String,
+    /// The column of outputs.
+    pub column: String,
+    /// The column that says why each agent stopped.
+    pub finish: Option<String>,
+    /// The lists that the contract's `allow` names.
+    pub lists: Vec<(String, Vec<String>)>,
+    /// How many outputs are judged at once.
+    pub threads: usize,
+}
+
+/// How far a job is: the rows of the file, and how many of them were accepted, refused, partial, rejected, or got a fault.
+pub struct Progress {
+    /// The rows of the file.
+    pub rows: u64,
+    /// Accepted, refused, partial, rejected and without a verdict, so far.
+    pub kinds: [usize; 5],
+}
+
+/// Why a job ended early. Nothing was written.
+pub enum Ended {
+    /// What is wrong.
+    Failed(String),
+    /// A signal ended it.
+    Signal(u8),
+}
+
+/// What judges Parquet files, and says how far it is.
+pub type Judge<'j> = &'j dyn Fn(&Job, &mut dyn FnMut(&Progress)) -> Result<(), Ended>;
+
+/// Judge a file.
+pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -> Result<Status> {
+    let Some(judge) = judge else {
+        bail!(
+            "this program has no library for Parquet; the Python package has the same command with one. Install it \
+             (pip install 'seamgate[parquet]'), and run the 'seamgate' that it brings"
+        )
+    };
+    let job = job()?;
+    let start = Instant::now();
+    let bar = bar(&job.input);
+    let mut sum = Sum::default();
+    let ended = judge(&job, &mut |progress| {
+        sum = Sum::of(progress.kinds);
+        bar.set_length(progress.rows);
+        bar.set_position(progress.kinds.iter().map(|number| *number as u64).sum());
+        bar.set_message(sum.told("output"));
+    });
+    bar.finish_and_clear();
+    match ended {
+        Ok(()) => {}
+        Err(Ended::Failed(message)) => bail!("{message}"),
+        Err(Ended::Signal(signal)) => return Ok(Status::Signal(signal)),
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    say(&format!(
+        "seamgate: {} in {seconds:.1} s, written to {}",
+        sum.told("output"),
+        safe(&job.output.to_string_lossy())
+    ));
+    Ok(sum.worst())
+}
+
+/// A progress bar, if standard error is a terminal.
+fn bar(file: &Path) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0);
+    bar.set_prefix(safe(&input::name(Some(file))));
+    let template = "{prefix} [{bar:30}] {percent} %: {msg}, {eta} left ({per_sec})";
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

@@ -1,0 +1,160 @@
+"""`seamgate check --parquet`: the outputs of a file, and its columns and those of the verdicts in another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+from pathlib import Path
+
+# As in the package's `__init__`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Any, NoReturn
+
+    from . import archive
+
+# What is held of a file at once, and what is written as one group of rows, in bytes; nothing of it is compressed.
+_READ = 64 * 1024 * 1024
+_GROUP = 64 * 1024 * 1024
+_MOST_ROWS = 8 * 1024
+
+# From the best to the worst, as the command line counts them.
+_KINDS = ("accepted", "refused", "partial", "rejected", None)
+
+
+class _Failed(Exception):
+    """What is wrong, for a person."""
+
+
+def judge(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    contract: str,
+    column: str,
+    finish: str | None,
+    lists: list[tuple[str, list[str]]],
+    threads: int,
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Judge the outputs of a file. Where it ends early, there is no target, or it is as it was.
+
+    Yields:
+        The rows of the file, and how many of them are of each kind so far.
+
+    Raises:
+        Exception: Its text says why there is no target.
+        KeyboardInterrupt: A signal came, which is its argument.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    from . import archive
+
+    sealed = archive.seal(contract, column, finish=finish, lists=dict(lists) or None)
+    with _reading(source):
+        opened = _opened(source)
+    with opened as file:
+        try:
+            sealed.names(file.schema_arrow.names)
+        except ValueError as error:
+            raise _Failed(f"{os.fspath(source)}: {error}") from None
+        yield from _written(source, target, file, archive.Judge(sealed, threads))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt(number)
+
+
+def _opened(source: str | os.PathLike[str]) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(source)
+
+
+@contextlib.contextmanager
+def _reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise _Failed(f"cannot read {os.fspath(path)}: {_why(error)}") from None
+
+
+@contextlib.contextmanager
+def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise _Failed(f"cannot write {os.fspath(path)}: {_why(error)}") from None
+
+
+def _why(error: Exception) -> str:
+    """What is wrong, without the path and the number of the system's error."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    return str(error)
+
+
+def _written(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], file: Any, judge: archive.Judge
+) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Judge all rows into a file beside the target, and put it in the target's place."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from .archive import COLUMNS
+
+    target = Path(target).resolve()
+    if target.exists() and not target.is_file():
+        raise _Failed(f"cannot write {target}: it is no file")
+    if target.exists() and target.samefile(source):
+        raise _Failed(f"{target} is the file that is read: name another one with --out")
+    with _writing(target):
+        descriptor, name = tempfile.mkstemp(prefix=".seamgate-", suffix=".parquet", dir=target.parent)
+    beside = Path(name)
+    try:
+        rows = file.metadata.num_rows
+        kinds = dict.fromkeys(_KINDS, 0)
+        schema = pa.schema([*file.schema_arrow, *COLUMNS], metadata=file.schema_arrow.metadata)
+        with _writing(target), os.fdopen(descriptor, "wb") as out:
+            with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+                group: list[Any] = []
+                held = 0
+                yield rows, tuple(kinds.values())
+                for batch in _batches(source, file):
+                    for judged in judge.judge(batch):
+                        group.append(judged)
+                        held += judged.nbytes
+                        for word in judged.column("disposition").to_pylist():
+                            kinds[word] += 1
+                        if held > _GROUP:
+                            writer.write_table(pa.Table.from_batches(group, schema))
+                            group, held = [], 0
+                    yield rows, tuple(kinds.values())
+                writer.write_table(pa.Table.from_batches(group, schema))
+            out.flush()
+            os.fsync(out.fileno())
+            # As a program makes a new file: `mkstemp` makes one that is the user's alone.
+            mask = os.umask(0o077)
+            os.umask(mask)
+            os.fchmod(out.fileno(), 0o666 & ~mask)
+            beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _batches(source: str | os.PathLike[str], file: Any) -> Iterator[Any]:
+    """The rows of a file, a bounded number of bytes at once as far as the file says how large its groups are."""
+    groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+    longest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    batches = file.iter_batches(batch_size=min(max(_READ // max(longest, 1), 1), _MOST_ROWS))
+    while True:
+        with _reading(source):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
