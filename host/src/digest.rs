@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 /// assert_eq!(seamgate::digest(b""), empty);
 /// ```
 pub fn digest(bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    let digits = Sha256::digest(bytes).into_iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    let mut digest = String::with_capacity(7 + 64);
+    digest.push_str("sha256:");
+    digest.extend(digits.filter_map(|digit| char::from_digit(digit.into(), 16)));
+    digest
 }

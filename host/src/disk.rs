@@ -92,19 +92,19 @@ pub(crate) fn bounded(bytes: usize) -> Result<(), ErrorKind> {
 }
 
 /// The members of an object in the order of the text, each as its JSON text.
-pub(crate) struct Members(pub(crate) Vec<(String, Box<RawValue>)>);
+pub(crate) struct Members<'l>(pub(crate) Vec<(String, &'l RawValue)>);
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
         impl<'de> Visitor<'de> for Collect {
-            type Value = Members;
+            type Value = Members<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);

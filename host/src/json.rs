@@ -50,8 +50,8 @@ pub(crate) fn minified(value: &str) -> String {
                 from = at;
             }
             b'"' => {
-                let (length, has_escapes) = string(&bytes[at..]);
-                if has_escapes {
+                let (length, is_long) = string(&bytes[at..]);
+                if is_long {
                     push(&mut out, bytes, from..at);
                     from = at + length;
                     out.extend_from_slice(rewritten(&value[at..from]).as_bytes());
@@ -88,20 +88,21 @@ fn rewritten(string: &str) -> Cow<'_, str> {
     }
 }
 
-/// The length of the string that a text begins with, with its quotes, and whether it has escapes.
+/// The length of the string that a text begins with, with its quotes, and whether it may be written with fewer escapes.
 #[inline]
 fn string(bytes: &[u8]) -> (usize, bool) {
     let mut at = 1;
-    let mut has_escapes = false;
+    let mut is_long = false;
     loop {
         at += bytes.get(at..).map_or(0, unmarked);
         match bytes.get(at) {
             Some(b'\\') => {
-                has_escapes = true;
+                // These are needed, and there is no shorter way to write them.
+                is_long |= !matches!(bytes.get(at + 1), Some(b'"' | b'\\' | b'n' | b'r' | b't' | b'b' | b'f'));
                 at += 2;
             }
-            Some(_) => return (at + 1, has_escapes),
-            None => return (bytes.len(), has_escapes),
+            Some(_) => return (at + 1, is_long),
+            None => return (bytes.len(), is_long),
         }
     }
 }

@@ -397,12 +397,12 @@ fn the_last_states_are_kept_and_a_run_goes_on_with_them() {
     let mut started = case.events[0].clone();
     started["at"] = 1_790_000_000_000_u64.into();
     let (mut run, _) = Run::start(&gate, journal, &agent, &started.to_string()).expect("started");
-    for tick in 1..=130_u64 {
+    for tick in 1..=330_u64 {
         run.send(&json!({"type": "tick", "at": 1_790_000_000_000 + tick}).to_string()).expect("sent");
     }
     assert_eq!(fs::read_dir(folder.join("states")).expect("states").count(), 4);
     let again = Run::open(&gate, FileJournal::open(&folder).expect("a journal")).expect("opened");
-    assert_eq!((again.step(), again.state()), (131, run.state()));
+    assert_eq!((again.step(), again.state()), (331, run.state()));
 }
 
 /// The figures of docs/trace.md. `cargo test --release -p seamgate-tests --test trace -- --ignored --nocapture ten_thousand`

@@ -64,27 +64,37 @@ pub(crate) fn push_number(out: &mut String, number: usize) {
 
 /// Append `text` as a JSON string with the fewest escapes (RFC 8259, section 7).
 pub fn push_json_string(out: &mut String, text: &str) {
-    out.push('"');
+    json_string(text, |piece| out.push_str(piece));
+}
+
+/// Give the pieces of that string, in order.
+#[inline(always)]
+pub(crate) fn json_string(text: &str, mut piece: impl FnMut(&str)) {
+    piece("\"");
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
         let run = plain(&bytes[at..]);
-        out.push_str(&text[at..at + run]);
+        piece(&text[at..at + run]);
         at += run;
         match bytes.get(at) {
             None => break,
-            Some(b'"') => out.push_str("\\\""),
-            Some(b'\\') => out.push_str("\\\\"),
-            Some(b'\n') => out.push_str("\\n"),
-            Some(b'\r') => out.push_str("\\r"),
-            Some(b'\t') => out.push_str("\\t"),
-            Some(8) => out.push_str("\\b"),
-            Some(12) => out.push_str("\\f"),
-            Some(byte) => push_escaped(out, char::from(*byte)),
+            Some(b'"') => piece("\\\""),
+            Some(b'\\') => piece("\\\\"),
+            Some(b'\n') => piece("\\n"),
+            Some(b'\r') => piece("\\r"),
+            Some(b'\t') => piece("\\t"),
+            Some(8) => piece("\\b"),
+            Some(12) => piece("\\f"),
+            Some(byte) => {
+                let mut escaped = String::new();
+                push_escaped(&mut escaped, char::from(*byte));
+                piece(&escaped);
+            }
         }
         at += 1;
     }
-    out.push('"');
+    piece("\"");
 }
 
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before

@@ -44,7 +44,9 @@ pub fn permit(profile: &Profile, facts: &str, call: &str) -> Result<String, Faul
 /// `bad_request`: facts, call or result are none, or the facts have no nonce.
 pub fn observe(profile: &Profile, facts: &str, call: &str, result: &str) -> Result<String, Fault> {
     let (facts, call) = (Facts::read(facts)?, Call::read(call)?);
-    crate::observe::observe(profile, &facts, &call, &ToolResult::read(result)?).map(|observation| observation.to_json())
+    ToolResult::read(result, |result| {
+        crate::observe::observe(profile, &facts, &call, &result).map(|observation| observation.to_json())
+    })
 }
 
 /// Apply one event to a run: the state that the step before gave (none for the first event) and the event in, a step out.

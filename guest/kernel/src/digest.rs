@@ -16,6 +16,12 @@ fn first(digest: &str, digits: usize) -> String {
     digest["sha256:".len()..][..digits].to_owned()
 }
 
+/// Whether a text is a digest as documents have it.
+pub(crate) fn is_one(text: &str) -> bool {
+    let digits = text.strip_prefix("sha256:").unwrap_or_default();
+    digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 /// What an approval is about.
 pub(crate) struct Action<'a> {
     pub(crate) profile: &'a str,

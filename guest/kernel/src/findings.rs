@@ -20,19 +20,24 @@ pub(crate) struct Findings {
 impl Findings {
     /// Look at each string of a document, member names too.
     pub(crate) fn look_at_all(&mut self, document: &Document) {
-        self.look_at_all_but(document, &[]);
+        self.look_within(document, Document::ROOT, &[]);
     }
 
-    /// The same, but for strings that no model reads. Their places are in order.
-    pub(crate) fn look_at_all_but(&mut self, document: &Document, unread: &[NodeId]) {
-        self.look_at(document, Document::ROOT, unread);
+    /// The same for a value that is told of as a document of its own, but for strings that no model reads. Their places are in
+    /// order.
+    pub(crate) fn look_within(&mut self, document: &Document, whole: NodeId, unread: &[NodeId]) {
+        self.look(document, whole, unread, whole);
     }
 
-    /// The same below one place.
+    /// The same for what stands below one place of a document.
     pub(crate) fn look_at(&mut self, document: &Document, below: NodeId, unread: &[NodeId]) {
+        self.look(document, below, unread, Document::ROOT);
+    }
+
+    fn look(&mut self, document: &Document, below: NodeId, unread: &[NodeId], whole: NodeId) {
         for at in below..document.next(below) {
             if document.kind(at) == Kind::String && unread.binary_search(&at).is_err() {
-                self.add(inspect(document.string(at)).found, || document.place(at));
+                self.add(inspect(document.string(at)).found, || document.place_within(whole, Place::root(), at));
             }
         }
     }

@@ -6,6 +6,7 @@ use seamgate_core::{
     validate,
 };
 
+use memchr::memmem;
 use serde_json::value::RawValue;
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     observation::{ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
     profile::Profile,
     render::{json_shown, text_shown},
-    result::{Body, ToolResult},
+    result::{Body, Given, ToolResult},
     returned::{Main, Returned, Shown, refused},
     surface, time,
     tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
@@ -45,15 +46,16 @@ pub(crate) fn observe(
     call: &Call,
     result: &ToolResult,
 ) -> Result<Observation, Fault> {
-    observe_as(profile, facts, call, result, |_| {})
+    observe_as(profile, facts, call, result, true, |_| {})
 }
 
-/// The same, with what the host knows beside the result.
+/// The same, with what the host knows beside the result. `is_shown`: whether anybody reads the text of what is handed on as it is.
 pub(crate) fn observe_as(
     profile: &Profile,
     facts: &Facts,
     call: &Call,
     result: &ToolResult,
+    is_shown: bool,
     adjust: impl FnOnce(&mut Observation),
 ) -> Result<Observation, Fault> {
     let bad = |message: String| Fault::new(FaultCode::BadRequest, message);
@@ -65,7 +67,7 @@ pub(crate) fn observe_as(
     let (artifact, bytes) = result.artifact();
     let rule = &tool.result;
 
-    let mut read = Read { is_error: result.is_error, ..Read::default() };
+    let mut read = Read { is_error: result.is_error, is_shown, ..Read::default() };
     let whole = match &result.body {
         Body::Json(text) => Some(text),
         // A schema or items are of JSON.
@@ -76,7 +78,7 @@ pub(crate) fn observe_as(
         (Some(text), _) => read.json(rule, text, &mark),
         (None, Body::Text(text) | Body::Told(text)) => read.text(rule, text, &mark),
         (None, Body::Pieces { head, tail, length, .. }) => read.pieces(rule, head, tail, *length, &mark),
-        (None, Body::Returned(text)) => read.returned(rule, text, &mark),
+        (None, Body::Returned(given)) => read.returned(rule, *given, &mark),
         (None, Body::Json(_)) => {}
     }
     let mut observation = read.observation(tool, call, facts);
@@ -86,11 +88,12 @@ pub(crate) fn observe_as(
     adjust(&mut observation);
     let remarks = read.remarks(&observation);
     observation.about = observation.about(&remarks);
-    if let Body::Returned(text) = &result.body {
-        observation.returned = read.handed_on(rule, text, &observation.about, &remarks);
+    if let Body::Returned(given) = &result.body {
+        observation.returned = read.handed_on(rule, *given, &observation.about, &remarks);
     }
     observation.message = match observation.status {
         INVALID => observation.about.clone(),
+        _ if !is_shown => String::new(),
         _ => marked(&observation.about, &mark, &observation.text),
     };
     Ok(observation)
@@ -100,6 +103,7 @@ pub(crate) fn observe_as(
 #[derive(Default)]
 struct Read {
     is_error: bool,
+    is_shown: bool,
     is_invalid: bool,
     violations: Vec<Violation>,
     /// Items that are not what the schema asks for: none of them is shown.
@@ -225,18 +229,16 @@ impl Read {
     }
 
     /// A result of the Model Context Protocol. Its main part is looked at like any result; all of it is looked through.
-    fn returned(&mut self, rule: &ResultRule, text: &str, mark: &str) {
-        let document = match Json::read(text, &CAPS) {
-            Ok(document) => document,
-            Err(violations) => return self.invalid(violations),
-        };
-        let returned = Returned::new(&document);
+    fn returned(&mut self, rule: &ResultRule, given: Given, mark: &str) {
+        let document = given.document;
+        let returned = Returned::new(given);
         let is_json = rule.contract.is_some() && !self.is_error;
         let mut findings = Findings::default();
-        findings.look_at_all_but(&document, &returned.binary);
+        findings.look_within(document, given.at, &returned.binary);
         self.is_long = returned.text_bytes() > rule.max_bytes;
         // What needs no change is not written again: most results are such, and some are large.
-        let is_as_it_is = findings.is_nothing() && !self.is_long && !text.contains(mark);
+        let has_mark = || memmem::find(given.text.as_bytes(), mark.as_bytes()).is_some();
+        let is_as_it_is = findings.is_nothing() && !self.is_long && !has_mark();
         match returned.main(is_json) {
             Main::Json(main) => {
                 match is_as_it_is && main.len() <= rule.max_bytes && inspect(&main).found.is_nothing() {
@@ -246,7 +248,9 @@ impl Read {
             }
             Main::Text(main) if is_as_it_is => {
                 self.text_facts(rule, &main);
-                self.text = main;
+                if self.is_shown {
+                    self.text = main.into_owned();
+                }
             }
             Main::Text(main) => self.text(rule, &main, mark),
         }
@@ -254,13 +258,13 @@ impl Read {
         self.is_contradictory = returned.is_contradictory();
         let large = returned.large(rule.max_bytes);
         if self.shown.is_none() && large > 0 {
-            let of = document.member(Document::ROOT, "content").map_or(0, |at| document.count(at));
+            let of = document.member(given.at, "content").map_or(0, |at| document.count(at));
             self.shown = Some(Part { unit: "parts", head: (of - large) as u64, tail: 0, of: of as u64 });
         }
     }
 
     /// What is handed on in place of a result of the Model Context Protocol, where that is not the result as it is.
-    fn handed_on(&self, rule: &ResultRule, text: &str, about: &str, remarks: &[String]) -> Option<Box<RawValue>> {
+    fn handed_on(&self, rule: &ResultRule, given: Given, about: &str, remarks: &[String]) -> Option<Box<RawValue>> {
         if self.is_invalid {
             return Some(refused(about));
         }
@@ -271,8 +275,7 @@ impl Read {
         if !is_cut && self.shown.is_none() && remarks.is_empty() {
             return None;
         }
-        let document = Json::read(text, &CAPS).ok()?;
-        let returned = Returned::new(&document);
+        let returned = Returned::new(given);
         // A message of the protocol is one line.
         let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
         let main = main.map(|main| main.minified());

@@ -127,14 +127,14 @@ pub(crate) fn cleaned_but(document: &Document, at: NodeId, kept: &[NodeId]) -> S
     shell.text
 }
 
-/// The strings of a document that are bytes in Base64, as the Model Context Protocol has them, in order. A text that only
+/// The strings below a place that are bytes in Base64, as the Model Context Protocol has them, in order. A text that only
 /// stands in their place is none of them.
-pub(crate) fn binary(document: &Document) -> Vec<NodeId> {
+pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
     let is_base64 = |at: NodeId| {
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
         document.kind(at) == Kind::String && document.string(at).bytes().all(is_digit)
     };
-    let mut found: Vec<NodeId> = (Document::ROOT..document.next(Document::ROOT))
+    let mut found: Vec<NodeId> = (below..document.next(below))
         .filter(|&at| document.kind(at) == Kind::Object)
         .flat_map(|at| {
             let beside = |name: &str, other: &str| document.member(at, other).and_then(|_| document.member(at, name));

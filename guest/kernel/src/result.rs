@@ -1,28 +1,41 @@
 //! What a tool returned, before anything is made of it.
 
+use std::borrow::Cow;
+
 use seamgate_core::{
     Fault,
-    parts::{Document, Kind, digest},
+    parts::{Document, Json, Kind, NodeId, digest},
 };
 
-use crate::document::{Format, number_in, source, text};
+use crate::document::{CAPS, Format, number_in, source, text};
 
 pub(crate) static FORMAT: Format = Format::new("result", include_str!("../../../schemas/result.schema.json"));
 
 /// A tool's result.
-pub(crate) struct ToolResult {
+pub(crate) struct ToolResult<'d> {
     /// The tool says that it failed.
     pub(crate) is_error: bool,
-    pub(crate) body: Body,
+    pub(crate) body: Body<'d>,
+}
+
+/// A result of the Model Context Protocol, where it stands in a document.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'d> {
+    pub(crate) document: &'d Json<'d>,
+    pub(crate) at: NodeId,
+    /// It as JSON text without optional white space: that is how it stands there.
+    pub(crate) text: &'d str,
+    /// Its digest, where the host has it.
+    pub(crate) digest: Option<&'d str>,
 }
 
 /// As much of a result as the host handed on.
-pub(crate) enum Body {
+pub(crate) enum Body<'d> {
     /// JSON text without optional white space.
     Json(String),
     Text(String),
-    /// A result of the Model Context Protocol, as JSON text without optional white space.
-    Returned(String),
+    /// A result of the Model Context Protocol.
+    Returned(Given<'d>),
     /// What is said in place of a result: nothing that the tool returned, so no schema is about it.
     Told(String),
     /// The whole is too large.
@@ -34,37 +47,73 @@ pub(crate) enum Body {
     },
 }
 
-impl ToolResult {
+impl<'d> Given<'d> {
+    /// The result that is a member of a document, given to `with`. It is read again only where it stands there in another way than
+    /// the journal has it: some results are large.
+    pub(crate) fn each<T>(document: &Json, at: NodeId, digest: Option<&str>, with: impl FnOnce(Given) -> T) -> T {
+        let text = document.minified_at(at);
+        if let Cow::Borrowed(text) = text {
+            return with(Given { document, at, text, digest });
+        }
+        match Json::read(&text, &CAPS) {
+            Ok(whole) => with(Given { document: &whole, at: Document::ROOT, text: &text, digest }),
+            // It was read as a part of the document already.
+            Err(_) => with(Given { document, at, text: &text, digest }),
+        }
+    }
+
+    fn is_error(&self) -> bool {
+        let says = self.document.member(self.at, "isError");
+        says.is_some_and(|at| self.document.kind(at) == Kind::True)
+    }
+}
+
+impl<'d> From<Given<'d>> for ToolResult<'d> {
+    fn from(given: Given<'d>) -> Self {
+        ToolResult { is_error: given.is_error(), body: Body::Returned(given) }
+    }
+}
+
+impl ToolResult<'_> {
+    /// Read a result, and use it.
+    ///
     /// # Errors
     ///
     /// `bad_request`: the text is not a result.
-    pub(crate) fn read(json: &str) -> Result<Self, Fault> {
+    pub(crate) fn read<T>(json: &str, with: impl FnOnce(ToolResult) -> Result<T, Fault>) -> Result<T, Fault> {
         let document = FORMAT.read(json)?;
         let owned = |name: &str| text(&document, name).map(str::to_owned).unwrap_or_default();
-        let returned = document.member(Document::ROOT, "returned");
+        let is_error = text(&document, "status") == Some("error");
         let body = match document.member(Document::ROOT, "result") {
             // Text is text, however it comes.
             Some(at) if document.kind(at) == Kind::String => Body::Text(document.string(at).to_owned()),
             Some(at) => Body::Json(source(&document, at)),
-            None if returned.is_some() => Body::Returned(returned.map(|at| source(&document, at)).unwrap_or_default()),
             None if document.member(Document::ROOT, "text").is_some() => Body::Text(owned("text")),
-            None => Body::Pieces {
-                head: owned("head"),
-                tail: owned("tail"),
-                length: number_in(&document, Document::ROOT, "length").unwrap_or_default(),
-                digest: owned("digest"),
+            None => match document.member(Document::ROOT, "returned") {
+                Some(at) => {
+                    return Given::each(&document, at, text(&document, "digest"), |given| {
+                        let own = ToolResult::from(given);
+                        with(ToolResult { is_error: is_error || own.is_error, ..own })
+                    });
+                }
+                None => Body::Pieces {
+                    head: owned("head"),
+                    tail: owned("tail"),
+                    length: number_in(&document, Document::ROOT, "length").unwrap_or_default(),
+                    digest: owned("digest"),
+                },
             },
         };
-        let says_error = |at| document.member(at, "isError").is_some_and(|at| document.kind(at) == Kind::True);
-        let is_error = text(&document, "status") == Some("error") || returned.is_some_and(says_error);
-        Ok(ToolResult { is_error, body })
+        with(ToolResult { is_error, body })
     }
 
-    /// The digest of the whole, and its length in bytes.
+    /// The digest of the whole, and its length in bytes. The digest of what the host keeps is the host's word, as all facts are.
     pub(crate) fn artifact(&self) -> (String, u64) {
         match &self.body {
-            Body::Json(text) | Body::Text(text) | Body::Returned(text) | Body::Told(text) => {
-                (digest(text), text.len() as u64)
+            Body::Json(text) | Body::Text(text) | Body::Told(text) => (digest(text), text.len() as u64),
+            Body::Returned(given) => {
+                let own = given.digest.map_or_else(|| digest(given.text), str::to_owned);
+                (own, given.text.len() as u64)
             }
             Body::Pieces { length, digest, .. } => (digest.clone(), *length),
         }

@@ -2,12 +2,15 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>
 
+use std::borrow::Cow;
+
 use seamgate_core::parts::{Document, Json, Kind, NodeId, canonical, json};
 use serde_json::value::RawValue;
 
 use crate::{
     document::{CAPS, source, text_in},
     render::{binary, cleaned_but},
+    result::Given,
 };
 
 /// The members that a result has by the protocol. Others are handed on, cleaned.
@@ -16,8 +19,9 @@ const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
 
 /// A result, and where its parts are.
-pub(crate) struct Returned<'d, 't> {
-    document: &'d Json<'t>,
+pub(crate) struct Returned<'d> {
+    document: &'d Json<'d>,
+    root: NodeId,
     structured: Option<NodeId>,
     blocks: Vec<NodeId>,
     /// The strings of all text blocks.
@@ -27,29 +31,31 @@ pub(crate) struct Returned<'d, 't> {
 }
 
 /// What a schema is about, and what is cut.
-pub(crate) enum Main {
+pub(crate) enum Main<'d> {
     Json(String),
-    Text(String),
+    Text(Cow<'d, str>),
 }
 
-impl<'d, 't> Returned<'d, 't> {
-    pub(crate) fn new(document: &'d Json<'t>) -> Self {
-        let structured = document.member(Document::ROOT, STRUCTURED).filter(|&at| document.kind(at) != Kind::Null);
-        let content = document.member(Document::ROOT, CONTENT);
+impl<'d> Returned<'d> {
+    pub(crate) fn new(given: Given<'d>) -> Self {
+        let Given { document, at: root, .. } = given;
+        let structured = document.member(root, STRUCTURED).filter(|&at| document.kind(at) != Kind::Null);
+        let content = document.member(root, CONTENT);
         let blocks: Vec<NodeId> = content.into_iter().flat_map(|at| document.items(at)).collect();
         let texts = blocks.iter().filter_map(|&block| text_of(document, block)).collect();
-        Returned { document, structured, blocks, texts, binary: binary(document) }
+        Returned { document, root, structured, blocks, texts, binary: binary(document, root) }
     }
 
     /// `is_json`: a schema asks for JSON.
-    pub(crate) fn main(&self, is_json: bool) -> Main {
+    pub(crate) fn main(&self, is_json: bool) -> Main<'d> {
         match (self.structured, &self.texts[..]) {
             (Some(at), _) => Main::Json(source(self.document, at)),
             (None, [only]) if is_json => Main::Json(self.document.string(*only).to_owned()),
             (None, _) if is_json => Main::Json(String::new()),
+            (None, [only]) => Main::Text(self.document.string(*only).into()),
             (None, texts) => {
                 let texts: Vec<&str> = texts.iter().map(|&at| self.document.string(at)).collect();
-                Main::Text(texts.join("\n"))
+                Main::Text(texts.join("\n").into())
             }
         }
     }
@@ -114,7 +120,7 @@ impl<'d, 't> Returned<'d, 't> {
         }
         content.extend(main);
         let mut members = vec![format!("\"{CONTENT}\":[{}]", content.join(","))];
-        for (name, value) in document.members(Document::ROOT) {
+        for (name, value) in document.members(self.root) {
             match document.string(name) {
                 CONTENT => {}
                 STRUCTURED if shown.is_structured_gone => {}

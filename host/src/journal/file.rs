@@ -266,8 +266,14 @@ impl Journal for FileJournal {
             // A file that is damaged is replaced: its name says what it must hold.
             _ => write_whole(&path, text.as_bytes(), self.is_synced).map_err(failed("write", &path)),
         }?;
-        if let Blob::Checkpoint = blob {
-            keep_newest(&folder, &path);
+        match blob {
+            // Lines that name it follow. Here its name is safe while the kernel judges.
+            Blob::Artifact if self.is_synced => {
+                sync_folder(&folder)?;
+                self.unsynced.retain(|other| *other != folder);
+            }
+            Blob::Artifact => {}
+            Blob::Checkpoint => keep_newest(&folder, &path),
         }
         Ok(())
     }

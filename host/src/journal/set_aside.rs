@@ -1,6 +1,7 @@
 //! Large values: lines name them, and they are kept beside the lines.
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::JournalError;
 use crate::{
@@ -17,7 +18,10 @@ const MAX_RETURNED: usize = 16 * 1024;
 
 /// The members of an event that may be large, with what they may have beside the others.
 const LARGE: [(&str, usize); 4] =
-    [("result", MAX_INLINE), ("returned", MAX_RETURNED), ("text", MAX_INLINE), ("document", MAX_INLINE)];
+    [("result", MAX_INLINE), (RETURNED, MAX_RETURNED), ("text", MAX_INLINE), ("document", MAX_INLINE)];
+
+/// The member that has a result of the Model Context Protocol.
+const RETURNED: &str = "returned";
 
 /// A text that is kept beside the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,15 +40,62 @@ struct Reference {
     text: bool,
 }
 
-/// An object written in the one way in which a journal has it: without optional white space, strings with the fewest
-/// escapes. What is set aside comes back to the same bytes.
-///
-/// # Errors
-///
-/// Why the text is not an object.
-pub(crate) fn write_normal(object: &str) -> Result<String, serde_json::Error> {
-    let Members(_) = serde_json::from_str(object)?;
-    Ok(minified(object))
+/// An event: as the journal has it, and as the kernel gets it.
+#[derive(Debug)]
+pub(crate) struct Event {
+    /// The event whole. Where it has the digest of a large result, that is the host's word: to make it takes the kernel longer.
+    pub(crate) whole: String,
+    /// What its line has.
+    pub(crate) line: String,
+    /// What the line names.
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+impl Event {
+    /// An object, in the one way in which a journal has it: without optional white space, strings with the fewest escapes. What is
+    /// set aside comes back to the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// Why the text is not an object.
+    pub(crate) fn read(object: &str) -> Result<Self, serde_json::Error> {
+        let Members(_) = serde_json::from_str(object)?;
+        Ok(Event::of(minified(object)))
+    }
+
+    /// An event that is written in that way.
+    pub(crate) fn of(event: String) -> Self {
+        let Ok(Members(members)) = serde_json::from_str(&event) else {
+            return Event { line: event.clone(), whole: event, artifacts: Vec::new() };
+        };
+        let mut artifacts = Vec::new();
+        let mut returned = None;
+        let line = each(&members, |name, value| {
+            // A value that reads like a reference would come back as what it refers to.
+            let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
+            is_large.then(|| {
+                let (artifact, reference) = set_aside(value);
+                if name == RETURNED {
+                    returned = Some(artifact.digest.clone());
+                }
+                artifacts.push(artifact);
+                reference
+            })
+        });
+        let is_result = members.iter().any(|(name, value)| name == "type" && value.get() == "\"tool_result\"");
+        let returned = returned.filter(|_| is_result && members.iter().all(|(name, _)| name != "digest"));
+        let mut whole = event;
+        if let Some(digest) = returned {
+            whole.truncate(whole.len() - 1);
+            whole.push_str(&format!(",\"digest\":\"{digest}\"}}"));
+        }
+        Event { whole, line, artifacts }
+    }
+
+    /// Whether it has a member.
+    pub(crate) fn has(&self, member: &str) -> bool {
+        serde_json::from_str::<Members>(&self.line).is_ok_and(|Members(all)| all.iter().any(|(name, _)| name == member))
+    }
 }
 
 /// The artifact with a digest, if a member of an event is that. What a tool says when it fails is one, too.
@@ -67,22 +118,28 @@ fn max_inline(name: &str) -> Option<usize> {
     LARGE.iter().find(|(large, _)| *large == name).map(|&(_, max)| max)
 }
 
-/// Take the large values out of an event, or the prompt out of an action, written in the normal way.
-pub(crate) fn set_aside(object: &str, is_action: bool) -> (String, Vec<Artifact>) {
-    let mut artifacts = Vec::new();
-    let line = each(object, |name, value| {
-        // A value that reads like a reference would come back as what it refers to.
-        let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
-        if !(if is_action { name == "prompt" } else { is_large }) {
-            return Ok::<_, JournalError>(None);
-        }
-        let (text, is_text) = artifact_of(value);
-        let digest = digest(text.as_bytes());
-        let reference = format!(r#"{{"artifact":"{digest}"{}}}"#, if is_text { r#","text":true"# } else { "" });
-        artifacts.push(Artifact { digest, text });
-        Ok(Some(reference))
+/// Take the prompt out of an action.
+pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
+    let Ok(Members(members)) = serde_json::from_str(action) else {
+        return (action.to_owned(), None);
+    };
+    let mut prompt = None;
+    let line = each(&members, |name, value| {
+        (name == "prompt").then(|| {
+            let (artifact, reference) = set_aside(value);
+            prompt = Some(artifact);
+            reference
+        })
     });
-    (line.unwrap_or_else(|_| object.to_owned()), artifacts)
+    (line, prompt)
+}
+
+/// A value as an artifact, and what stands in its place.
+fn set_aside(value: &str) -> (Artifact, String) {
+    let (text, is_text) = artifact_of(value);
+    let digest = digest(text.as_bytes());
+    let reference = format!(r#"{{"artifact":"{digest}"{}}}"#, if is_text { r#","text":true"# } else { "" });
+    (Artifact { digest, text }, reference)
 }
 
 /// Put back into an event what was taken out of it. `get` gives the artifact with a digest.
@@ -90,13 +147,21 @@ pub(crate) fn restore(
     object: &str,
     mut get: impl FnMut(&str) -> Result<String, JournalError>,
 ) -> Result<String, JournalError> {
-    each(object, |name, value| match serde_json::from_str::<Reference>(value) {
-        Ok(Reference { artifact, text }) if max_inline(name).is_some() => {
-            let kept = get(&artifact)?;
-            Ok(Some(if text { json(&kept) } else { kept }))
-        }
-        _ => Ok(None),
-    })
+    let Ok(Members(members)) = serde_json::from_str(object) else {
+        return Ok(object.to_owned());
+    };
+    let mut kept = Vec::with_capacity(members.len());
+    for (name, value) in &members {
+        kept.push(match serde_json::from_str::<Reference>(value.get()) {
+            Ok(Reference { artifact, text }) if max_inline(name).is_some() => {
+                let kept = get(&artifact)?;
+                Some(if text { json(&kept) } else { kept })
+            }
+            _ => None,
+        });
+    }
+    let mut kept = kept.into_iter();
+    Ok(each(&members, |_, _| kept.next().flatten()))
 }
 
 fn names_artifact(value: &str) -> bool {
@@ -105,16 +170,13 @@ fn names_artifact(value: &str) -> bool {
 }
 
 /// An object in which some members have other values.
-fn each<E>(object: &str, mut replace: impl FnMut(&str, &str) -> Result<Option<String>, E>) -> Result<String, E> {
-    let Ok(Members(members)) = serde_json::from_str(object) else {
-        return Ok(object.to_owned());
-    };
-    let mut whole = String::with_capacity(object.len().min(64 * 1024));
-    for (name, value) in &members {
+fn each(members: &[(String, &RawValue)], mut replace: impl FnMut(&str, &str) -> Option<String>) -> String {
+    let mut whole = String::new();
+    for (name, value) in members {
         whole.push(if whole.is_empty() { '{' } else { ',' });
         whole.push_str(&json(name));
         whole.push(':');
-        match replace(name, value.get())? {
+        match replace(name, value.get()) {
             Some(value) => whole.push_str(&value),
             None => whole.push_str(value.get()),
         }
@@ -123,7 +185,7 @@ fn each<E>(object: &str, mut replace: impl FnMut(&str, &str) -> Result<Option<St
         whole.push('{');
     }
     whole.push('}');
-    Ok(whole)
+    whole
 }
 
 #[cfg(test)]
@@ -134,7 +196,7 @@ mod tests {
 
     /// What an event comes back as, and how many of its values were set aside.
     fn there_and_back(event: &str) -> (String, usize) {
-        let (line, artifacts) = set_aside(event, false);
+        let Event { line, artifacts, .. } = Event::read(event).expect("an object");
         assert!(line.len() < event.len() + 200);
         let kept: BTreeMap<String, String> =
             artifacts.iter().map(|artifact| (artifact.digest.clone(), artifact.text.clone())).collect();
@@ -175,20 +237,36 @@ mod tests {
     fn an_event_is_written_in_one_way() {
         let event = "{ \"a\" : [ 1.50 , \"\\u0041\\/\\u00e9\\ud83d\\ude00\\u0007\" ] ,\r\n \"\\u0061\":\" \\\" x\\\\\" , \"b\": {}\t}";
         let normal = "{\"a\":[1.50,\"A/é😀\\u0007\"],\"a\":\" \\\" x\\\\\",\"b\":{}}";
-        assert_eq!(write_normal(event).expect("an object"), normal);
-        assert_eq!(write_normal(normal).expect("an object"), normal);
+        let written = |event: &str| Event::read(event).map(|event| event.whole);
+        assert_eq!(written(event).expect("an object"), normal);
+        assert_eq!(written(normal).expect("an object"), normal);
         // Half of a pair is no text: it stays as it is written.
-        assert_eq!(write_normal("{\"a\": \"\\ud83d \"}").expect("an object"), "{\"a\":\"\\ud83d \"}");
+        assert_eq!(written("{\"a\": \"\\ud83d \"}").expect("an object"), "{\"a\":\"\\ud83d \"}");
         for not_an_object in ["", "1", "[]", "{", "{}{}", "{\"a\":}", "\u{feff}{}"] {
-            write_normal(not_an_object).expect_err(not_an_object);
+            written(not_an_object).expect_err(not_an_object);
         }
     }
 
     #[test]
     fn a_prompt_is_always_set_aside() {
-        let (line, artifacts) = set_aside(r#"{"type":"ask_model","key":"r/1/0","prompt":{}}"#, true);
+        let (line, prompt) = without_prompt(r#"{"type":"ask_model","key":"r/1/0","prompt":{}}"#);
         let digest = digest(b"{}");
         assert_eq!(line, format!(r#"{{"type":"ask_model","key":"r/1/0","prompt":{{"artifact":"{digest}"}}}}"#));
-        assert_eq!(artifacts, [Artifact { digest, text: "{}".to_owned() }]);
+        assert_eq!(prompt, Some(Artifact { digest, text: "{}".to_owned() }));
+    }
+
+    #[test]
+    fn the_kernel_is_told_the_digest_of_a_large_result() {
+        let returned = format!(r#"{{"content":[],"more":"{}"}}"#, "x".repeat(MAX_RETURNED));
+        let event = format!(r#"{{"type":"tool_result","at":1,"call":"c","returned":{returned}}}"#);
+        let told = Event::read(&event).expect("an object");
+        let begin = event.strip_suffix('}').expect("an object");
+        assert_eq!(told.whole, format!(r#"{begin},"digest":"{}"}}"#, digest(returned.as_bytes())));
+        // The line has it once, and who has its own digest says so himself.
+        assert!(!told.line.contains("\"digest\"") && told.artifacts.len() == 1);
+        let own = format!(r#"{begin},"digest":"sha256:0"}}"#);
+        assert_eq!(Event::read(&own).expect("an object").whole, own);
+        let small = r#"{"type":"tool_result","at":1,"call":"c","returned":{}}"#;
+        assert_eq!(Event::read(small).expect("an object").whole, small);
     }
 }

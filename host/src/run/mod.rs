@@ -2,7 +2,10 @@
 
 mod step;
 
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    thread,
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,15 +14,15 @@ pub use self::step::Action;
 use self::step::{Answered, End, Step, Written};
 use crate::{
     digest::digest,
-    disk::Members,
     fault::Fault,
     gate::Gate,
-    journal::{Blob, Chain, Checked, FileJournal, Journal, JournalError, Line, VERSION, inline, restore, write_normal},
+    journal::{Blob, Chain, Checked, Event, FileJournal, Journal, JournalError, Line, VERSION, inline, restore},
     json::json,
 };
 
-/// How many steps there are from one checkpoint to the next. To replay a step takes about as long as to make it.
-const CHECKPOINT_STEPS: u64 = 16;
+/// How many steps there are from one checkpoint to the next. To replay a step takes about as long as to make it, and each
+/// checkpoint takes two syncs.
+const CHECKPOINT_STEPS: u64 = 64;
 
 /// What makes a step of an event. Tests have another one than the gate.
 pub(crate) trait Kernel: Sync {
@@ -228,8 +231,9 @@ impl<'g, J: Journal> Run<'g, J> {
         let mut run = Run { kernel, journal, about, chain: Chain::default(), now: Now::default() };
         let event = normal(started)?;
         let step = run.advance(&run.now, &event)?;
-        let Started { run: id } = serde_json::from_str(&event)
+        let Started { run: id } = serde_json::from_str(&event.whole)
             .map_err(|_| bad_request("the first event must have `run`, the run's id, a string"))?;
+        run.put(&event)?;
         run.about.run = id;
         let actions = run.commit(&event, step)?;
         Ok((run, actions))
@@ -259,7 +263,9 @@ impl<'g, J: Journal> Run<'g, J> {
     /// cannot be appended. The run stays as it was, and the caller must do nothing: the same event can be sent again.
     pub fn send(&mut self, event: &str) -> Result<Vec<Action>, StepError> {
         let event = normal(event)?;
-        let step = self.advance(&self.now, &event)?;
+        let answered =
+            if event.artifacts.is_empty() { self.ask(&self.now, &event.whole)? } else { self.ask_and_put(&event)? };
+        let step = self.go_on(&self.now, &event, answered)?;
         self.commit(&event, step)
     }
 
@@ -321,13 +327,44 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(digest)
     }
 
-    /// The step that an event leads to, with the artifacts that it needs.
-    fn advance(&self, now: &Now, event: &str) -> Result<Step, StepError> {
+    /// What the kernel answers to an event.
+    fn ask(&self, now: &Now, event: &str) -> Result<Answered, Fault> {
         let state = (now.step > 0).then_some(now.state.as_str());
+        Answered::read(&self.kernel.advance(&self.about.agent, state, event)?)
+    }
+
+    /// The same, while the event's artifacts are kept: to judge what is large takes about as long as to write it.
+    fn ask_and_put(&mut self, event: &Event) -> Result<Answered, StepError> {
+        let Run { kernel, journal, about, now, .. } = &mut *self;
+        let (kernel, state) = (*kernel, (now.step > 0).then_some(now.state.as_str()));
+        let (answer, put) = thread::scope(|scope| {
+            let ask = || kernel.advance(&about.agent, state, &event.whole);
+            let asked = thread::Builder::new().spawn_scoped(scope, ask);
+            let put = put(journal, event);
+            let answer = match asked {
+                Ok(asked) => asked.join().unwrap_or_else(|_| {
+                    Err(Fault::Trap { message: "the thread that judges an event ended".to_owned() })
+                }),
+                // Without another thread, one after the other.
+                Err(_) => ask(),
+            };
+            (answer, put)
+        });
+        let answered = Answered::read(&answer?)?;
+        put?;
+        Ok(answered)
+    }
+
+    /// The step that an event leads to, with the artifacts that it needs.
+    fn advance(&self, now: &Now, event: &Event) -> Result<Step, StepError> {
+        self.go_on(now, event, self.ask(now, &event.whole)?)
+    }
+
+    /// The same after the first answer.
+    fn go_on(&self, now: &Now, event: &Event, mut answered: Answered) -> Result<Step, StepError> {
         let mut given = BTreeMap::new();
         loop {
-            let event = with_artifacts(event, &given);
-            let need = match Answered::read(&self.kernel.advance(&self.about.agent, state, &event)?)? {
+            let need = match answered {
                 Answered::Step(step) => return Ok(step),
                 Answered::Need(need) => need,
             };
@@ -343,17 +380,22 @@ impl<'g, J: Journal> Run<'g, J> {
                 let message = "invalid step: it needs artifacts that it has".to_owned();
                 return Err(Fault::Trap { message }.into());
             }
+            answered = self.ask(now, &with_artifacts(&event.whole, &given))?;
         }
     }
 
-    /// Append a step, then be in its state.
-    fn commit(&mut self, event: &str, step: Step) -> Result<Vec<Action>, StepError> {
+    fn put(&mut self, event: &Event) -> Result<(), JournalError> {
+        put(&mut self.journal, event)
+    }
+
+    /// Append a step whose event's artifacts are kept, then be in its state.
+    fn commit(&mut self, event: &Event, step: Step) -> Result<Vec<Action>, StepError> {
         let mut chain = self.chain.clone();
         let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
         let written = step.write(event, &mut chain);
         let lines: Vec<String> = first.into_iter().chain(written.lines).collect();
-        for artifact in &written.artifacts {
-            self.journal.put(Blob::Artifact, &artifact.digest, &artifact.text)?;
+        for prompt in &written.prompts {
+            self.journal.put(Blob::Artifact, &prompt.digest, &prompt.text)?;
         }
         self.journal.append(self.chain.n, &lines)?;
         self.chain = chain;
@@ -397,14 +439,14 @@ impl<'g, J: Journal> Run<'g, J> {
         };
         let mut chain = Chain::after(from, &first);
         let mut checked = Checked::from(chain.clone());
-        let mut event = String::new();
+        let mut event = Event::of("{}".to_owned());
         // Of one step.
         let mut kept = Vec::new();
         for line in lines {
             let line = line?;
             let holds = checked.take(&name, &line, || None)?;
             if let Line::Event(value) = holds {
-                event = restore(value, |digest| self.artifact(digest))?;
+                event = Event::of(restore(value, |digest| self.artifact(digest))?);
             }
             let is_end = matches!(holds, Line::State(_));
             kept.push(line);
@@ -420,21 +462,21 @@ impl<'g, J: Journal> Run<'g, J> {
     }
 
     /// Take one event again.
-    fn again(&self, now: &Now, event: &str, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
+    fn again(&self, now: &Now, event: &Event, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
         let first = chain.n;
         let step = self.advance(now, event).map_err(|error| match error {
             StepError::Fault(fault) => self.wrong(first, format!("its event is not taken again: {fault}")).into(),
             error => error,
         })?;
-        let Written { lines: made, artifacts } = step.write(event, chain);
+        let Written { lines: made, prompts } = step.write(event, chain);
         let same = made.iter().zip(kept).take_while(|(made, kept)| made == kept).count();
         if same < made.len() || same < kept.len() {
             let what = if same + 1 == kept.len() { "another state" } else { "another line" };
             return Err(self.wrong(first + same as u64, format!("the events up to it lead to {what} now")).into());
         }
-        // Prompts too: nobody reads them here, and the run is not whole without them.
-        for artifact in artifacts {
-            self.artifact(&artifact.digest)?;
+        // Nobody reads prompts here, and the run is not whole without them.
+        for prompt in prompts {
+            self.artifact(&prompt.digest)?;
         }
         Ok(step)
     }
@@ -574,18 +616,19 @@ impl History {
 }
 
 /// An event as the journal has it.
-fn normal(event: &str) -> Result<String, Fault> {
-    let normal = write_normal(event).map_err(|error| {
+fn normal(event: &str) -> Result<Event, Fault> {
+    let event = Event::read(event).map_err(|error| {
         bad_request(&format!("the event must be a JSON object (line {}, column {})", error.line(), error.column()))
     })?;
-    match has_artifacts(&normal) {
+    match event.has("artifacts") {
         true => Err(bad_request("the event must not have `artifacts`: they come from the journal")),
-        false => Ok(normal),
+        false => Ok(event),
     }
 }
 
-fn has_artifacts(event: &str) -> bool {
-    serde_json::from_str::<Members>(event).is_ok_and(|Members(all)| all.iter().any(|(name, _)| name == "artifacts"))
+/// Keep what an event's line names.
+fn put(journal: &mut impl Journal, event: &Event) -> Result<(), JournalError> {
+    event.artifacts.iter().try_for_each(|artifact| journal.put(Blob::Artifact, &artifact.digest, &artifact.text))
 }
 
 fn bad_request(message: &str) -> Fault {
@@ -594,9 +637,6 @@ fn bad_request(message: &str) -> Fault {
 
 /// An event with artifacts for the step that it leads to.
 fn with_artifacts(event: &str, artifacts: &BTreeMap<String, String>) -> String {
-    if artifacts.is_empty() {
-        return event.to_owned();
-    }
     let begin = event.strip_suffix('}').unwrap_or(event);
     let comma = if begin == "{" { "" } else { "," };
     format!("{begin}{comma}\"artifacts\":{}}}", json(artifacts))

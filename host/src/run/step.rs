@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::{
     digest::digest,
     fault::Fault,
-    journal::{Artifact, Chain, Line, set_aside},
+    journal::{Artifact, Chain, Event, Line, without_prompt},
     json::json,
 };
 
@@ -55,8 +55,8 @@ pub(super) struct End {
 /// A step as it is appended.
 pub(super) struct Written {
     pub(super) lines: Vec<String>,
-    /// What the lines name.
-    pub(super) artifacts: Vec<Artifact>,
+    /// What they name, beside what the event's line does.
+    pub(super) prompts: Vec<Artifact>,
 }
 
 impl Answered {
@@ -111,17 +111,17 @@ impl Step {
         End { step: self.number, digest: self.digest.clone(), wake_at: self.wake_at }
     }
 
-    /// Its lines, after those that a chain has. The event is written in the normal way.
-    pub(super) fn write(&self, event: &str, chain: &mut Chain) -> Written {
-        let (event, mut artifacts) = set_aside(event, false);
-        let mut lines = vec![Line::Event(&event).write(chain)];
+    /// Its lines, after those that a chain has.
+    pub(super) fn write(&self, event: &Event, chain: &mut Chain) -> Written {
+        let mut lines = vec![Line::Event(&event.line).write(chain)];
         lines.extend(self.records.iter().map(|record| Line::Record(record.get()).write(chain)));
+        let mut prompts = Vec::new();
         for action in &self.actions {
-            let (line, prompts) = set_aside(&action.json, true);
+            let (line, prompt) = without_prompt(&action.json);
             lines.push(Line::Action(&line).write(chain));
-            artifacts.extend(prompts);
+            prompts.extend(prompt);
         }
         lines.push(Line::State(&json(&self.end())).write(chain));
-        Written { lines, artifacts }
+        Written { lines, prompts }
     }
 }

@@ -357,7 +357,7 @@ fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
     let kernel = Script::default();
     let mut memory = Memory::default();
     let (mut run, _) = Run::start_on(&kernel, memory, "a", STARTED).expect("started");
-    for at in 2..=40 {
+    for at in 2..=160 {
         run.send(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
     }
     let state = run.state().to_owned();
@@ -367,25 +367,25 @@ fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
     let open = |memory: Memory, replayed: u64| {
         kernel.calls.store(0, Ordering::Relaxed);
         let run = Run::open_on(&kernel, memory).map_err(|error| text(&error)).expect("opened");
-        assert_eq!((run.state(), run.step(), kernel.calls.load(Ordering::Relaxed)), (state.as_str(), 40, replayed));
+        assert_eq!((run.state(), run.step(), kernel.calls.load(Ordering::Relaxed)), (state.as_str(), 160, replayed));
         run.journal
     };
-    memory = open(memory, 8);
+    memory = open(memory, 32);
     // The last line is held to the last step, though a checkpoint has its state.
-    let end = memory.lines.iter().position(|line| line.contains(r#""state":{"step":32"#)).expect("step 32");
+    let end = memory.lines.iter().position(|line| line.contains(r#""state":{"step":128"#)).expect("step 128");
     let mut short = Memory { lines: memory.lines[..=end].to_vec(), blobs: memory.blobs.clone() };
-    short.lines[end] = short.lines[end].replace("32000}", "92000}");
+    short.lines[end] = short.lines[end].replace("128000}", "928000}");
     let error = Run::open_on(&kernel, short).map(drop).expect_err("another time");
     assert!(text(&error).ends_with("the events up to it lead to another state now"), "{}", text(&error));
-    // The state of step 32 is changed, then both are gone.
-    let of_32 = |key: &&(&str, String)| memory.blobs[*key].contains(r#""step":32"#);
-    let last = states.iter().find(of_32).expect("step 32").clone();
-    memory.blobs.insert(last, r#"{"step":32,"seen":""}"#.to_owned());
-    memory = open(memory, 24);
+    // The state of step 128 is changed, then both are gone.
+    let of_128 = |key: &&(&str, String)| memory.blobs[*key].contains(r#""step":128"#);
+    let last = states.iter().find(of_128).expect("step 128").clone();
+    memory.blobs.insert(last, r#"{"step":128,"seen":""}"#.to_owned());
+    memory = open(memory, 96);
     for key in states {
         memory.blobs.remove(&key);
     }
-    open(memory, 40);
+    open(memory, 160);
 }
 
 #[test]

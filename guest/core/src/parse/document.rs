@@ -345,7 +345,7 @@ impl<'t> Document<'t> {
     }
 
     /// The place of a node inside a value of which the place is known.
-    pub(crate) fn place_within(&self, from: NodeId, mut place: Place, target: NodeId) -> Place {
+    pub fn place_within(&self, from: NodeId, mut place: Place, target: NodeId) -> Place {
         self.walk(from, target, |step| place.push(step.to_step()));
         place
     }
@@ -385,6 +385,19 @@ impl<'t> Document<'t> {
     /// with the fewest escapes (RFC 8259, section 7).
     pub fn write(&self, id: NodeId, out: &mut String) {
         self.write_to(id, out);
+    }
+
+    /// A value as [`write`](Document::write) gives it; borrowed where it stands in the text like that.
+    pub fn minified_at(&self, id: NodeId) -> Cow<'t, str> {
+        let source = self.source(id);
+        let mut same = Same { rest: Some(source.as_bytes()) };
+        self.write_to(id, &mut same);
+        if same.rest == Some(&[]) {
+            return Cow::Borrowed(source);
+        }
+        let mut out = String::with_capacity(source.len() + SHORT);
+        self.write(id, &mut out);
+        Cow::Owned(out)
     }
 
     fn write_to(&self, id: NodeId, out: &mut impl Out) {
@@ -515,6 +528,38 @@ trait Out {
 
     /// Append a string, with the escapes that it needs.
     fn string(&mut self, text: &str);
+}
+
+/// What is written is compared with a text, as far as that goes.
+struct Same<'t> {
+    /// What has still to come; `None` once something else came.
+    rest: Option<&'t [u8]>,
+}
+
+impl Same<'_> {
+    fn take(&mut self, bytes: &[u8]) {
+        let rest = self.rest.and_then(|rest| rest.split_at_checked(bytes.len()));
+        self.rest = rest.filter(|(next, _)| scan::same(next, bytes)).map(|(_, rest)| rest);
+    }
+}
+
+impl Out for Same<'_> {
+    fn mark(&mut self, byte: u8) {
+        self.take(&[byte]);
+    }
+
+    fn piece(&mut self, text: &str, span: Span) {
+        // Mostly it is the piece that is to come.
+        let piece = span.of(text).as_bytes();
+        match self.rest {
+            Some(rest) if rest.as_ptr() == piece.as_ptr() => self.rest = rest.get(piece.len()..),
+            _ => self.take(piece),
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        crate::text::json_string(text, |piece| self.take(piece.as_bytes()));
+    }
 }
 
 impl Out for String {

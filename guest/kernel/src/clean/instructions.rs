@@ -81,6 +81,36 @@ static RULES_OF: [u64; 64] = {
     rules
 };
 
+/// The rules that begin with a role.
+static BEGIN_WITH: [u64; 64] = {
+    let mut rules = [0; 64];
+    let mut index = 0;
+    while index < RULES.len() {
+        let mut bits = RULES[index].words[0].0;
+        while bits != 0 {
+            rules[bits.trailing_zeros() as usize] |= 1 << index;
+            bits &= bits - 1;
+        }
+        index += 1;
+    }
+    rules
+};
+
+/// The most steps that a word of any rule may be after the one before.
+const MOST_STEPS: u32 = {
+    let (mut most, mut index) = (0, 0);
+    while index < RULES.len() {
+        let mut word = 0;
+        while word < RULES[index].words.len() {
+            let steps = RULES[index].words[word].1;
+            most = if steps > most { steps } else { most };
+            word += 1;
+        }
+        index += 1;
+    }
+    most
+};
+
 /// Where the words of a rule up to one of them were last: the place of that one, which is none if it is 0, and the first byte
 /// of all.
 #[derive(Clone, Copy, Default)]
@@ -93,12 +123,16 @@ struct Reached {
 pub(super) struct Instructions {
     found: Vec<Instruction>,
     left_out: u32,
-    reached: [[Reached; MOST]; RULES.len()],
+    /// Of each rule, once there is a word of any: most texts are short, and have none.
+    reached: Vec<[Reached; MOST]>,
+    /// The rules of which a word was reached, and the place of the last one that was: much later, none of them goes on.
+    begun: u64,
+    last: u32,
 }
 
 impl Instructions {
     pub(super) fn new() -> Self {
-        Instructions { found: Vec::new(), left_out: 0, reached: [[Reached::default(); MOST]; RULES.len()] }
+        Instructions { found: Vec::new(), left_out: 0, reached: Vec::new(), begun: 0, last: 0 }
     }
 
     /// The places, in order, and how many more there are.
@@ -126,12 +160,18 @@ impl Instructions {
         if let Some((start, end)) = mark {
             self.add(Reads::RoleMarker, start, end);
         }
-        let mut rules = 0;
+        if word.place.saturating_sub(self.last) > MOST_STEPS {
+            self.begun = 0;
+        }
+        let (mut rules, mut begin) = (0, 0);
         let mut bits = word.roles;
         while bits != 0 {
-            rules |= RULES_OF[bits.trailing_zeros() as usize];
+            let role = bits.trailing_zeros() as usize;
+            rules |= RULES_OF[role];
+            begin |= BEGIN_WITH[role];
             bits &= bits - 1;
         }
+        rules &= begin | self.begun;
         while rules != 0 {
             let index = rules.trailing_zeros() as usize;
             rules &= rules - 1;
@@ -140,6 +180,9 @@ impl Instructions {
     }
 
     fn follow(&mut self, index: usize, word: Word) {
+        if self.reached.is_empty() {
+            self.reached.resize(RULES.len(), [Reached::default(); MOST]);
+        }
         let (rule, reached) = (&RULES[index], &mut self.reached[index]);
         // From the last word on, so that one word is not two of them.
         for (at, (roles, steps)) in rule.words.iter().enumerate().rev() {
@@ -153,6 +196,8 @@ impl Instructions {
                     _ => continue,
                 },
             };
+            self.begun |= 1 << index;
+            self.last = word.place;
             if at + 1 == rule.words.len() {
                 *reached = [Reached::default(); MOST];
                 self.add(rule.kind, start, word.end);

@@ -7,6 +7,7 @@
 //! A backslash sequence that was in the text stands for what ours stand for: it is visible, stays as it is, and is read when
 //! secrets and instructions are looked for. Only the counts say which of them were there before.
 
+mod blocks;
 mod instructions;
 mod links;
 mod secrets;
@@ -86,7 +87,9 @@ pub fn inspect(text: &str) -> Inspected<'_> {
     let is_wanted =
         |text: &[u8], start, end| secrets::may_begin(text, start, end) || instructions::opens_mark(text, start);
     words::each(&view.text, is_wanted, |word| {
-        secrets.word(bytes, word);
+        if secrets::is_looked_at(word.roles, bytes, word.start, word.end) {
+            secrets.word(bytes, word);
+        }
         instructions.word(bytes, word);
     });
     let secrets = secrets.found();

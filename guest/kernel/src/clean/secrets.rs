@@ -168,6 +168,11 @@ pub(super) fn may_begin(text: &[u8], start: usize, end: usize) -> bool {
     }
 }
 
+/// Whether a word with roles may begin a secret, or name one.
+pub(super) fn is_looked_at(roles: u64, text: &[u8], start: usize, end: usize) -> bool {
+    roles & (PREFIX | BEARER | KEY) != 0 || may_begin(text, start, end)
+}
+
 /// The secrets of a view.
 #[derive(Default)]
 pub(super) struct Secrets {

@@ -7,7 +7,7 @@ use std::{borrow::Cow, ops::Range};
 
 use seamgate_core::is_hidden;
 
-use super::unicode::is_ordinary;
+use super::{blocks, unicode::is_ordinary};
 
 /// A piece of the text that is not in the view as it stands.
 #[derive(Debug, Clone, Copy)]
@@ -118,23 +118,20 @@ const SPECIAL: [bool; 256] = {
 pub(super) fn plain(bytes: &[u8]) -> usize {
     // Where one is, the next is often near.
     const NEAR: usize = 8;
+    const CHUNK: usize = 32;
     if let Some(place) = bytes.iter().take(NEAR).position(|&byte| SPECIAL[usize::from(byte)]) {
         return place;
     }
     let mut at = bytes.len().min(NEAR);
-    let (blocks, rest) = bytes[at..].as_chunks::<32>();
-    for block in blocks {
-        // Compiled to a few instructions on all at once.
-        let mut special = false;
-        for &byte in block {
-            special |= byte < 0x20 && byte != b'\n' && byte != b'\t' || byte == b'\\' || byte >= 0x7f;
+    loop {
+        at += blocks::plain(&bytes[at..]);
+        let near = &bytes[at..bytes.len().min(at + CHUNK)];
+        match near.iter().position(|&byte| SPECIAL[usize::from(byte)]) {
+            Some(place) => return at + place,
+            None if near.len() < CHUNK => return bytes.len(),
+            None => at += CHUNK,
         }
-        if special && let Some(place) = block.iter().position(|&byte| SPECIAL[usize::from(byte)]) {
-            return at + place;
-        }
-        at += block.len();
     }
-    at + rest.iter().position(|&byte| SPECIAL[usize::from(byte)]).unwrap_or(rest.len())
 }
 
 /// The character that an escape at the start of some bytes stands for, and its length: `\u0041`, a pair of surrogates, or

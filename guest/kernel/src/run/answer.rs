@@ -17,7 +17,7 @@ use crate::{
     document::{CAPS, text_in},
     observe::observe,
     profile::Need,
-    result::{Body, ToolResult},
+    result::{Body, Given, ToolResult},
 };
 
 /// What an output is as a final answer.
@@ -79,16 +79,20 @@ impl Run<'_> {
         }
         let brought = event.members("artifacts").find(|(name, _)| *name == seen.artifact);
         let text = brought.map(|(_, at)| event.document().string(at)).filter(|text| digest(text) == seen.artifact);
-        let body = match (text, seen.form) {
-            (None, _) => return Err(seen.artifact.clone()),
-            (Some(text), Form::Json) => Body::Json(text.to_owned()),
-            (Some(text), Form::Returned) => Body::Returned(text.to_owned()),
-            (Some(text), _) => Body::Text(text.to_owned()),
+        let Some(text) = text else { return Err(seen.artifact.clone()) };
+        let observed = |body: Body| {
+            let result = ToolResult { is_error: seen.is_error, body };
+            let made = self.facts().and_then(|facts| observe(self.profile, &facts, &self.as_call(index), &result));
+            made.map(|made| made.text).unwrap_or_default()
         };
-        let made = self.facts().and_then(|facts| {
-            observe(self.profile, &facts, &self.as_call(index), &ToolResult { is_error: seen.is_error, body })
-        });
-        Ok(made.map(|made| made.text).unwrap_or_default())
+        Ok(match seen.form {
+            Form::Json => observed(Body::Json(text.to_owned())),
+            Form::Returned => match Json::read(text, &CAPS) {
+                Ok(document) => Given::each(&document, Document::ROOT, None, |given| observed(Body::Returned(given))),
+                Err(_) => String::new(),
+            },
+            _ => observed(Body::Text(text.to_owned())),
+        })
     }
 
     /// How many observations support a kind.

@@ -5,7 +5,10 @@ use seamgate_core::{
     parts::{Document, Json, Kind, NodeId},
 };
 
-use crate::document::{Format, number_in, source, text_in};
+use crate::{
+    digest,
+    document::{Format, number_in, source, text_in},
+};
 
 pub(crate) static FORMAT: Format = Format::new("event", include_str!("../../../../schemas/event.schema.json"));
 
@@ -71,6 +74,18 @@ impl<'t> Event<'t> {
     pub(crate) fn part(&self, names: &[&str]) -> String {
         let member = |name: &&str| self.source(name).map(|value| format!("\"{name}\":{value}"));
         format!("{{{}}}", names.iter().filter_map(member).collect::<Vec<_>>().join(","))
+    }
+
+    /// The result of the Model Context Protocol that the event brings, where it brings nothing else.
+    pub(crate) fn returned(&self) -> Option<NodeId> {
+        let document = &self.document;
+        let is_known = |(name, at): (NodeId, NodeId)| match document.string(name) {
+            "type" | "at" | "call" | "duration_ms" => true,
+            "returned" => document.kind(at) == Kind::Object,
+            "digest" => digest::is_one(document.string(at)),
+            _ => false,
+        };
+        self.member("returned").filter(|_| document.members(Document::ROOT).all(is_known))
     }
 
     /// Why the model stopped.

@@ -30,7 +30,7 @@ impl Run<'_> {
             permit = ALLOW;
             if let Some(at) = event.member("document") {
                 let whole = event.document();
-                let binary = binary(whole);
+                let binary = binary(whole, at);
                 findings.look_at(whole, at, &binary);
                 if !findings.is_nothing() {
                     let cleaned = cleaned_but(whole, at, &binary);

@@ -17,7 +17,7 @@ use crate::{
     observation::{INVALID, Observation, marked},
     observe::observe_as,
     project,
-    result::{Body, ToolResult},
+    result::{Body, Given, ToolResult},
     tool::Effect,
 };
 
@@ -29,10 +29,13 @@ impl Run<'_> {
             self.ignore("late", "no such call is under way");
             return Ok(());
         };
-        let result = ToolResult::read(
-            &event.part(&["status", "result", "returned", "text", "head", "tail", "length", "digest"]),
-        )?;
-        self.observed(index, &result, event.number("duration_ms"))
+        let duration_ms = event.number("duration_ms");
+        if let Some(at) = event.returned() {
+            let observe = |given: Given| self.observed(index, &given.into(), duration_ms);
+            return Given::each(event.document(), at, event.text("digest"), observe);
+        }
+        let part = event.part(&["status", "result", "returned", "text", "head", "tail", "length", "digest"]);
+        ToolResult::read(&part, |result| self.observed(index, &result, duration_ms))
     }
 
     pub(super) fn tool_failed(&mut self, event: &Event) -> Result<(), Fault> {
@@ -127,7 +130,9 @@ impl Run<'_> {
         adjust: impl FnOnce(&mut Observation),
     ) -> Result<(), Fault> {
         let call = self.as_call(index);
-        let made = observe_as(self.profile, &self.facts()?, &call, result, adjust)?;
+        // Without a loop nothing is kept of what is handed on.
+        let is_shown = self.profile.has_loop() || !matches!(result.body, Body::Returned(_));
+        let made = observe_as(self.profile, &self.facts()?, &call, result, is_shown, adjust)?;
         let [ui, user] =
             project::texts_of(&self.profile.projections, &made.tool, &made.server, &call.arguments, result);
         let state = &mut self.state.calls[index];

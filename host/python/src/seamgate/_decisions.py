@@ -39,7 +39,7 @@ class ToolResult(TypedDict, total=False):
         head: The beginning of a text that is too large to be handed on.
         tail: Its end.
         length: Its length in bytes.
-        digest: The digest of the whole, under which the host keeps it.
+        digest: The digest of the whole, under which the host keeps it. Beside `returned` it is the host's word.
     """
 
     result: Any
