@@ -163,6 +163,8 @@ def test_a_summary_counts_and_its_page_shows_what_a_producer_wrote_as_text() -> 
     assert counted == summary
     [partial] = [row for row in summary.to_pylist() if row["disposition"] == "partial"]
     assert (partial["keyword"], partial["path"], partial["rows"]) == ("type", "$.lines[*]", 1)
+    [deep] = archive.counts(_judged(pa.array(["[" * 100]))).column("path").to_pylist()
+    assert deep == "$" + "[*]" * 39 + "[*…"
     hostile = dict.fromkeys(archive.SUMMARY.names, "\u202e<script>") | {"rows": 1}
     page = archive.page(pa.Table.from_pylist([hostile | {"disposition": "rejected"}], archive.SUMMARY))
     assert "<script>" not in page

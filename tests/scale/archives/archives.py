@@ -61,11 +61,16 @@ def main() -> None:
             run = way(name, archive, folder / name)
             held(run, runs[0], arguments.rows)
             runs.append(run)
-    beside = [] if "beside" in arguments.without else others(archive)
-    text = told(runs, beside, arguments.rows)
+    write(arguments.write, "archives", told(runs, arguments.rows))
+    if "beside" not in arguments.without:
+        write(arguments.write, "beside", told_beside(others(archive)))
+
+
+def write(to: Path | None, mark: str, text: str) -> None:
+    """Print a table, and put it into the page."""
     print(text)
-    if arguments.write:
-        page.write(arguments.write, "archives", text)
+    if to:
+        page.write(to, mark, text)
 
 
 def say(what: str) -> None:
@@ -198,29 +203,45 @@ def others(archive: Path) -> list[tuple[str, float, float]]:
     command = [sys.executable, "-B", HERE / "beside.py", archive / BESIDE, str(WORKERS)]
     environment = os.environ | {"PYTHONWARNINGS": "ignore"}
     answer = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-    return [(str(name), float(wall), float(cpu)) for name, wall, cpu in map(json.loads, answer.stdout.splitlines())]
+    # Ray writes there, too.
+    answers = [json.loads(line) for line in answer.stdout.splitlines() if line.startswith('["')]
+    return [(str(name), float(wall), float(cpu)) for name, wall, cpu in answers]
 
 
-def told(runs: list[Run], beside: list[tuple[str, float, float]], rows: int) -> str:
-    """What came out, for a page."""
-    head = ["way", "rows", "workers killed", "rows a second", "most memory of a worker, MiB", "digest over all reports"]
+def told(runs: list[Run], rows: int) -> str:
+    """What the ways of judging took, for a page."""
+    head = ["way", "rows", "workers killed", "rows a second", "most memory of each worker, MiB", "digest"]
     lines = [head, ["---", "--:", "--:", "--:", "---", "---"]]
     for run in runs:
-        memory = ", ".join(f"{one / 1024**2:.0f}" for one in run.memory)
+        memory = _between([one / 1024**2 for one in run.memory])
         speed = f"{run.rows / run.seconds:,.0f}"
         lines.append([run.name, f"{run.rows:,}", str(run.killed), speed, memory, f"`{run.digest[:16]}`"])
-    text = [f"{rows:,} rows, {len(make.GROUPS)} contracts, {WORKERS} workers, on {machine()}.", page.table(lines)]
-    if beside:
-        base = next(cpu for name, _, cpu in beside if name == "seamgate")
-        table = [["in the same job", "rows a second", "rows a second of a processor", "beside seamgate"], ["---", "--:", "--:", "--:"]]
-        table += [[name, f"{wall:,.0f}", f"{cpu:,.0f}", f"{cpu / base:.2f}"] for name, wall, cpu in beside]
-        text.append(page.table(table))
-    return "\n\n".join(text)
+    about = f"{rows:,} rows, {len(make.GROUPS)} contracts, {WORKERS} workers of each engine, {machine()}."
+    return f"{about}\n\n{page.table(lines)}"
+
+
+def _between(figures: list[float]) -> str:
+    """Figures as a range with the median."""
+    if not figures:
+        return ""
+    ordered = sorted(figures)
+    low, middle, high = ordered[0], ordered[len(ordered) // 2], ordered[-1]
+    return f"{low:.0f} to {high:.0f}, median {middle:.0f} ({len(ordered)} processes)"
+
+
+def told_beside(beside: list[tuple[str, float, float]]) -> str:
+    """The same for validators in one job."""
+    base = next(cpu for name, _, cpu in beside if name == "seamgate")
+    head = ["validator", "rows a second", "rows a second of a worker's processor", "times seamgate"]
+    lines = [[name, f"{wall:,.0f}", f"{cpu:,.0f}", f"{cpu / base:.2f}"] for name, wall, cpu in beside]
+    return page.table([head, ["---", "--:", "--:", "--:"], *lines])
 
 
 def machine() -> str:
     """The processors of this machine."""
-    names = [line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line[:10] == "model name"]
+    names = [
+        line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line[:10] == "model name"
+    ]
     return f"{len(names)} processors ({names[0] if names else 'unknown'})"
 
 

@@ -127,12 +127,15 @@ def main(folder: Path, workers: int) -> None:
         logging_level=logging.ERROR,
         log_to_driver=False,
     )
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
     for name in ["seamgate", *VALIDATORS]:
         dataset = ray.data.read_parquet(str(folder), override_num_blocks=make.FILES)
         pool = ray.data.ActorPoolStrategy(size=workers)
         start = time.monotonic()
-        judged = dataset.map_batches(Worker, fn_constructor_args=(name,), batch_format="pyarrow", compute=pool, num_cpus=1)
+        judged = dataset.map_batches(
+            Worker, fn_constructor_args=(name,), batch_format="pyarrow", compute=pool, num_cpus=1
+        )
         rows, took = 0, 0.0
         for batch in judged.iter_batches(batch_format="pyarrow", batch_size=None):
             rows += batch.num_rows

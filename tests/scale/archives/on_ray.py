@@ -19,6 +19,7 @@ def main(archive: Path, to: Path, workers: int) -> None:
         logging_level=logging.ERROR,
         log_to_driver=False,
     )
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False
     for group in make.GROUPS:
         print("begin", group, flush=True)

@@ -210,8 +210,7 @@ impl Gate<'_> {
                 let asked = RawValue::from_string(format!("{{\"inputRequests\":{}}}", requests.get()))?;
                 Ok(self.question(number, "tasks/get", &asked)?.map(|(question, _)| {
                     let requests = Members::of(&question).and_then(|all| all.get("inputRequests"));
-                    let told = Members::of(&told).zip(requests).map(|(told, all)| told.set("inputRequests", all.get()));
-                    told
+                    Members::of(&told).zip(requests).map(|(told, all)| told.set("inputRequests", all.get()))
                 }))
             }
             _ => Ok(Ok(Some(told))),

@@ -55,7 +55,7 @@ fn planned(folder: &Path) -> Result<Vec<PathBuf>> {
     let places = [PLAN, ENDED_PLAN].map(|name| folder.join(name));
     let path = places.iter().find(|place| place.exists()).unwrap_or(&places[0]);
     let name = || format!("there is no -p PROFILE, and {} names no profiles", path.display());
-    let file = open_regular(File::options().read(true), &path).with_context(name)?;
+    let file = open_regular(File::options().read(true), path).with_context(name)?;
     let plan: Plan = serde_json::from_reader(file.take(MAX_FILE as u64)).with_context(name)?;
     Ok(plan.profiles.into_iter().map(|profile| folder.join(profile)).collect())
 }

@@ -90,7 +90,7 @@ _BYTES = 4 * OUTPUT_BYTES
 
 # A producer may make a path of its own in each output.
 _MOST_PATHS = 10_000
-_LONGEST_PATH = 200
+_LONGEST_PATH = 120
 _OTHER = "(other paths)"
 
 
@@ -349,19 +349,20 @@ def _pieces(batch: pa.RecordBatch, output: str) -> Iterator[pa.RecordBatch]:
 
 def counts(batch: pa.RecordBatch | pa.Table) -> pa.Table:
     """How many rows of a batch have the same contract, disposition, fault, keyword and path. Indices in paths are left
-    out, as `[*]`.
+    out, as `[*]`, and a long path is cut, with `…` at its end.
 
     Args:
         batch: Judged rows, or the five columns of them that are counted.
     """
-    path = pc.utf8_slice_codeunits(batch.column("violation_path"), 0, _LONGEST_PATH)
+    path = pc.replace_substring_regex(batch.column("violation_path"), r"\[[0-9]+\]", "[*]")
+    cut = pc.binary_join_element_wise(pc.utf8_slice_codeunits(path, 0, _LONGEST_PATH), "…", "")
     names = [name for name in SUMMARY.names if name != "rows"]
     values = [
         batch.column("contract"),
         batch.column("disposition"),
         batch.column("fault"),
         batch.column("violation_keyword"),
-        pc.replace_substring_regex(path, r"\[[0-9]+\]", "[*]"),
+        pc.if_else(pc.greater(pc.utf8_length(path), _LONGEST_PATH), cut, path),
     ]
     grouped = pa.table(values, names).group_by(names).aggregate([([], "count_all")])
     return grouped.rename_columns([*names, "rows"]).select(SUMMARY.names).cast(SUMMARY)
@@ -419,7 +420,9 @@ table { border-collapse: collapse; width: 100%; background: var(--card); }
 th, td { text-align: left; padding: .3rem .6rem; border: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; color: var(--soft); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.bars td { border-width: 0 0 1px; } .bars td:last-child { width: 45%; min-width: 12rem; vertical-align: middle; }
+.bars td { border-width: 0 0 1px; vertical-align: middle; }
+.bars code { overflow-wrap: normal; word-break: break-word; }
+.bars td:last-child { width: 45%; min-width: 12rem; vertical-align: middle; }
 .bar { display: flex; height: 1.1rem; border-radius: .2rem; overflow: hidden; background: var(--line); }
 .bar i { display: block; height: 100%; min-width: 1px; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .6rem 0; list-style: none; }
