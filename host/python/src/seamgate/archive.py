@@ -23,7 +23,7 @@ from ._verdict import Verdict
 
 try:
     import pyarrow as pa
-    import pyarrow.compute as pc
+    import pyarrow.compute
 except ModuleNotFoundError as missing:
     if missing.name != "pyarrow":
         raise
@@ -32,6 +32,9 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     from ._aliases import Contract, Lists
+
+# Made when it is imported: no checker of types knows what is in it.
+pc: Any = pyarrow.compute
 
 __all__ = ["COLUMNS", "SUMMARY", "Judge", "Sealed", "counts", "page", "seal", "summary"]
 
