@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 
 # A worker is killed when a job has written so many files.
-MIDDLE = 10
+MIDDLE = 4
 
 
 class Watch:
