@@ -151,6 +151,8 @@ def engine(name: str, archive: Path, to: Path) -> Run:
                         run.seconds += float(seconds)
         if process.returncode:
             raise SystemExit(f"{command} ended with {process.returncode}")
+    if not watched.killed:
+        raise SystemExit(f"{name}: no worker was killed: the jobs were too short")
     run.killed, run.memory = watched.killed, sorted(watched.memory.values())
     return run
 

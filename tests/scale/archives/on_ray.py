@@ -20,7 +20,10 @@ def main(archive: Path, to: Path, workers: int) -> None:
         log_to_driver=False,
     )
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    ray.data.DataContext.get_current().enable_progress_bars = False
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    # Many pieces, so that there is a middle.
+    context.target_max_block_size = 1024**2
     for group in make.GROUPS:
         print("begin", group, flush=True)
         start = time.monotonic()

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 
 # A worker is killed when a job has written so many files.
-MIDDLE = 10
+MIDDLE = 4
 
 
 class Watch:
@@ -54,11 +54,15 @@ class Watch:
                 self._job = None
 
     def _processes(self) -> list[int]:
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            if self.mark.encode() in _read(folder / "environ").split(b"\0"):
-                found.append(int(folder.name))
-        return found
+        """The processes of the run: those that have the mark, and those below. A worker of Ray writes its title over its
+        own environment."""
+        parents = {int(folder.name): _parent(int(folder.name)) for folder in Path("/proc").glob("[0-9]*")}
+        ours = {pid for pid in parents if self.mark.encode() in _read(Path(f"/proc/{pid}/environ")).split(b"\0")}
+        more = ours
+        while more:
+            more = {pid for pid, parent in parents.items() if parent in more} - ours
+            ours = ours | more
+        return list(ours)
 
 
 def _of_ray(pid: int) -> bool:
@@ -68,9 +72,12 @@ def _of_ray(pid: int) -> bool:
 
 def _of_spark(pid: int) -> bool:
     """A worker is a fork of the daemon."""
+    return all(b"pyspark.daemon" in _read(Path(f"/proc/{one}/cmdline")) for one in (pid, _parent(pid)))
+
+
+def _parent(pid: int) -> int:
     fields = _read(Path(f"/proc/{pid}/stat")).rpartition(b")")[2].split()
-    parent = int(fields[1]) if fields else 0
-    return all(b"pyspark.daemon" in _read(Path(f"/proc/{one}/cmdline")) for one in (pid, parent))
+    return int(fields[1]) if fields else 0
 
 
 def _memory(pid: int) -> int:
