@@ -385,6 +385,34 @@ fn ndjson_answers_a_line_that_is_too_long_or_not_utf_8() {
     assert_eq!(lines.len(), 3);
 }
 
+/// A program may send a request once it has the answer of the one before. What follows a request in the same write keeps nothing back.
+#[test]
+fn ndjson_answers_before_it_waits_for_the_next_request() {
+    let mut child = seamgate()
+        .args(["check", "--ndjson", "-c", "hostile"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("seamgate");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut answers = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let request = |id: usize| format!("{{\"id\":{id},\"agent\":\"ordinary\",\"output\":\"prose\"}}\n");
+    for (id, next) in ["", "\n", "  \n\n", "{\"id\":3", "\n"].into_iter().enumerate() {
+        // The fourth leaves the beginning of a request, which the fifth does not repeat.
+        let begun = if id == 4 { request(3)["{\"id\":3".len()..].to_owned() } else { request(id) };
+        stdin.write_all(format!("{begun}{next}").as_bytes()).expect("a request");
+        let mut answer = answers.next().expect("an answer").expect("text");
+        while answer.starts_with("{\"id\":null") {
+            answer = answers.next().expect("an answer").expect("text");
+        }
+        assert!(answer.starts_with(&format!("{{\"id\":{},\"report\"", id.min(3))), "{answer}");
+    }
+    drop(stdin);
+    assert_eq!(answers.count(), 0);
+    child.wait().expect("an end");
+}
+
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let mut child = seamgate()

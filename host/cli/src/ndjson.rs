@@ -25,19 +25,27 @@ use crate::{
     status::{Status, Sum},
 };
 
-/// Requests to read ahead for each worker: enough to keep it busy, few enough to save memory.
+/// Batches to read ahead for each worker: enough to keep it busy, few enough to save memory.
 const READ_AHEAD: usize = 4;
 
-/// A request and its place in the order.
-struct Line {
+/// The most requests of a batch, and the bytes that end one. Handing requests over one by one took a fifth of the time, in the
+/// kernel's scheduler. A batch also ends where the next request is not there yet, so that a slow producer gets each answer at once.
+const BATCH_REQUESTS: usize = 32;
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// Requests, or answers, that follow each other, and their place in the order.
+struct Batch<T> {
     number: usize,
+    of: Vec<T>,
+}
+
+struct Line {
     text: Vec<u8>,
     /// Its length, if that is over the limit. `text` is then empty.
     too_long: Option<usize>,
 }
 
-struct Answered {
-    number: usize,
+struct Answer {
     text: String,
     status: Status,
 }
@@ -54,20 +62,20 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: usize, wa
     let bar = progress(file);
     let start = Instant::now();
 
-    let (to_workers, lines) = sync_channel(jobs * READ_AHEAD);
+    let (to_workers, batches) = sync_channel(jobs * READ_AHEAD);
     let (to_writer, answers) = sync_channel(jobs * READ_AHEAD);
     let window = Arc::new(Window::new(jobs * READ_AHEAD * 2));
-    let lines = Arc::new(Mutex::new(lines));
+    let batches = Arc::new(Mutex::new(batches));
     thread::scope(|scope| {
         let reader_window = Arc::clone(&window);
         let reader = scope.spawn(move || read(input, &to_workers, &reader_window));
         for _ in 0..jobs {
-            let (lines, to_writer) = (Arc::clone(&lines), to_writer.clone());
+            let (batches, to_writer) = (Arc::clone(&batches), to_writer.clone());
             let gate = &gate;
-            scope.spawn(move || work(gate, warm, &lines, &to_writer));
+            scope.spawn(move || work(gate, warm, &batches, &to_writer));
         }
         // A channel ends when its last sender is dropped.
-        drop((lines, to_writer));
+        drop((batches, to_writer));
         let written = write(answers, &window, &bar);
         window.close();
         bar.finish_and_clear();
@@ -81,7 +89,7 @@ pub(crate) fn run(contracts: Option<&Path>, file: Option<&Path>, jobs: usize, wa
     })
 }
 
-/// Bounds how far reading is ahead of writing. Otherwise one slow request would fill the memory with later answers.
+/// Bounds how many batches reading is ahead of writing. Otherwise one slow request would fill the memory with later answers.
 struct Window {
     state: Mutex<(usize, bool)>,
     moved: Condvar,
@@ -93,7 +101,7 @@ impl Window {
         Window { state: Mutex::new((0, false)), moved: Condvar::new(), size }
     }
 
-    /// Wait until the reader may read a line. False if nothing is written any more.
+    /// Wait until the reader may read a batch. False if nothing is written any more.
     fn enter(&self) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.0 >= self.size && !state.1 {
@@ -114,61 +122,101 @@ impl Window {
     }
 }
 
-/// Read lines until the end, or until the workers stop.
-fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Line>, window: &Window) -> Result<()> {
-    let limit = Limits::default().output_bytes;
-    let mut input = BufReader::new(input);
-    let mut number = 0;
-    // Blank lines are answered once a request follows: at the end they are no requests.
-    let mut blank = 0_u64;
-    loop {
-        let mut text = Vec::new();
-        // The line end is not a part of the request. One byte more than the limit shows that a line is too long.
-        let read =
-            (&mut input).take(limit as u64 + 1).read_until(b'\n', &mut text).context("cannot read the requests")?;
-        if read == 0 {
+/// Read requests until the end, or until the workers stop.
+fn read(input: Box<dyn Read + Send>, to_workers: &SyncSender<Batch<Line>>, window: &Window) -> Result<()> {
+    let mut requests = Requests { input: BufReader::with_capacity(BATCH_BYTES, input), blank: 0, next: None };
+    for number in 0.. {
+        let of = requests.batch()?;
+        if of.is_empty() || !window.enter() || to_workers.send(Batch { number, of }).is_err() {
             break;
-        }
-        let mut too_long = None;
-        if text.last() != Some(&b'\n') && text.len() > limit {
-            let rest = skip_line(&mut input).context("cannot read the requests")?;
-            too_long = Some(text.len() + rest);
-            text.clear();
-        }
-        while let Some(b'\n' | b'\r') = text.last() {
-            text.pop();
-        }
-        if too_long.is_none() && text.trim_ascii().is_empty() {
-            blank += 1;
-            continue;
-        }
-        let empty = (0..std::mem::take(&mut blank)).map(|_| (Vec::new(), None));
-        for (text, too_long) in empty.chain([(text, too_long)]) {
-            if !window.enter() || to_workers.send(Line { number, text, too_long }).is_err() {
-                return Ok(());
-            }
-            number += 1;
         }
     }
     Ok(())
 }
 
-fn work(gate: &Gate, warm: bool, lines: &Mutex<Receiver<Line>>, to_writer: &SyncSender<Answered>) {
+struct Requests<R> {
+    input: BufReader<R>,
+    /// Blank lines before `next`. They are answered once a request follows: at the end they are no requests.
+    blank: usize,
+    next: Option<Line>,
+}
+
+impl<R: Read> Requests<R> {
+    /// The next requests; none at the end.
+    fn batch(&mut self) -> Result<Vec<Line>> {
+        let mut of = Vec::new();
+        let mut bytes = 0;
+        while of.len() < BATCH_REQUESTS && bytes < BATCH_BYTES && (of.is_empty() || self.is_there()) {
+            let Some(line) = self.line()? else { break };
+            bytes += line.text.len();
+            of.push(line);
+        }
+        Ok(of)
+    }
+
+    /// Whether the next request can be had without waiting.
+    fn is_there(&self) -> bool {
+        self.next.is_some()
+            || self.input.buffer().split(|&byte| byte == b'\n').rev().skip(1).any(|line| !is_blank(line))
+    }
+
+    fn line(&mut self) -> Result<Option<Line>> {
+        while self.next.is_none() {
+            let Some(line) = read_line(&mut self.input)? else { return Ok(None) };
+            if line.too_long.is_none() && is_blank(&line.text) {
+                self.blank += 1;
+            } else {
+                self.next = Some(line);
+            }
+        }
+        if self.blank > 0 {
+            self.blank -= 1;
+            return Ok(Some(Line { text: Vec::new(), too_long: None }));
+        }
+        Ok(self.next.take())
+    }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
+}
+
+/// The next line without its end. None at the end.
+fn read_line(input: &mut impl BufRead) -> Result<Option<Line>> {
+    let limit = Limits::default().output_bytes;
+    let mut text = Vec::new();
+    // The line end is not a part of the request. One byte more than the limit shows that a line is too long.
+    let read = input.take(limit as u64 + 1).read_until(b'\n', &mut text).context("cannot read the requests")?;
+    if read == 0 {
+        return Ok(None);
+    }
+    let mut too_long = None;
+    if text.last() != Some(&b'\n') && text.len() > limit {
+        let rest = skip_line(input).context("cannot read the requests")?;
+        too_long = Some(text.len() + rest);
+        text.clear();
+    }
+    while let Some(b'\n' | b'\r') = text.last() {
+        text.pop();
+    }
+    Ok(Some(Line { text, too_long }))
+}
+
+fn work(gate: &Gate, warm: bool, batches: &Mutex<Receiver<Batch<Line>>>, to_writer: &SyncSender<Batch<Answer>>) {
     let mut instance = warm.then(|| gate.instance());
     loop {
-        let line = lines.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(line) = line else {
+        let batch = batches.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Batch { number, of }) = batch else {
             return;
         };
-        let number = line.number;
-        let (text, status) = answer(gate, instance.as_mut(), line);
-        if to_writer.send(Answered { number, text, status }).is_err() {
+        let of = of.into_iter().map(|line| answer(gate, instance.as_mut(), line)).collect();
+        if to_writer.send(Batch { number, of }).is_err() {
             return;
         }
     }
 }
 
-fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> (String, Status) {
+fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> Answer {
     let limit = Limits::default().output_bytes;
     if let Some(bytes) = line.too_long {
         return fault("null", &Fault::InputTooLarge { bytes, limit, more: false });
@@ -195,14 +243,14 @@ fn answer(gate: &Gate, instance: Option<&mut Instance<'_>>, line: Line) -> (Stri
             if status != Status::Fault && text.pop().is_some() {
                 text.push_str(&usage);
             }
-            (text, status)
+            Answer { text, status }
         }
         Err(error) => fault(&id(&text), &error),
     }
 }
 
-fn fault(id: &str, fault: &Fault) -> (String, Status) {
-    (format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), Status::Fault)
+fn fault(id: &str, fault: &Fault) -> Answer {
+    Answer { text: format!("{{\"id\":{id},\"fault\":{}}}", fault.to_json()), status: Status::Fault }
 }
 
 /// The `id` of a request that the component did not answer.
@@ -221,7 +269,7 @@ fn id(request: &str) -> String {
 /// The exit status for an answer.
 fn status(answer: &str) -> Status {
     #[derive(Deserialize)]
-    struct Answer {
+    struct Judged {
         report: Option<Report>,
         fault: Option<serde::de::IgnoredAny>,
     }
@@ -230,7 +278,7 @@ fn status(answer: &str) -> Status {
         disposition: String,
     }
     match serde_json::from_str(answer) {
-        Ok(Answer { fault: None, report }) => match report.as_ref().map(|report| report.disposition.as_str()) {
+        Ok(Judged { fault: None, report }) => match report.as_ref().map(|report| report.disposition.as_str()) {
             Some("rejected") => Status::Rejected,
             Some("partial") => Status::Partial,
             Some("refused") => Status::Refused,
@@ -241,30 +289,34 @@ fn status(answer: &str) -> Status {
 }
 
 /// Write answers in the order of their requests, and count them.
-fn write(answers: Receiver<Answered>, window: &Window, bar: &ProgressBar) -> Result<Sum> {
+fn write(answers: Receiver<Batch<Answer>>, window: &Window, bar: &ProgressBar) -> Result<Sum> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut waiting = BTreeMap::new();
     let mut next = 0;
     let mut sum = Sum::default();
     loop {
         // Write all answers that are there before waiting for more.
-        let answer = match answers.try_recv() {
-            Ok(answer) => answer,
+        let batch = match answers.try_recv() {
+            Ok(batch) => batch,
             Err(_) => {
                 out.flush().map_err(Unwritten::from)?;
                 match answers.recv() {
-                    Ok(answer) => answer,
+                    Ok(batch) => batch,
                     Err(_) => break,
                 }
             }
         };
-        waiting.insert(answer.number, answer);
-        while let Some(answer) = waiting.remove(&next) {
-            writeln!(out, "{}", answer.text).map_err(Unwritten::from)?;
-            sum.add(answer.status);
-            bar.set_message(sum.told("request"));
+        waiting.insert(batch.number, batch.of);
+        while let Some(of) = waiting.remove(&next) {
+            for answer in &of {
+                writeln!(out, "{}", answer.text).map_err(Unwritten::from)?;
+                sum.add(answer.status);
+            }
+            if !bar.is_hidden() {
+                bar.set_message(sum.told("request"));
+                bar.inc(of.len() as u64);
+            }
             window.leave();
-            bar.inc(1);
             next += 1;
         }
     }
