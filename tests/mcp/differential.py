@@ -21,13 +21,22 @@ from pathlib import Path
 import page
 
 HERE = Path(__file__).resolve().parent
-CLIENTS = ["sdk.py", "fast.py", "sdk.mjs", "inspector"]
+CLIENTS = ["sdk.py", "fast.py", "sdk.mjs", "client.mjs", "inspector"]
 SERVERS = ["everything", "filesystem", "memory", "git", "time", "sqlite"]
 # With the protocol of 2026-07-28, which these clients speak.
-STATELESS = [("sdk.py", "stateless"), ("fast.py", "stateless")]
+STATELESS = [
+    (client, server) for client in ("sdk.py", "fast.py", "client.mjs") for server in ("stateless", "stateless-node")
+]
 
 # What CI compares: a client in each language, the server with every part of the protocol, and one in each language.
-SMALL = [("sdk.py", "everything"), ("sdk.mjs", "everything"), ("sdk.py", "filesystem"), ("sdk.mjs", "git"), STATELESS[0]]
+SMALL = [
+    ("sdk.py", "everything"),
+    ("sdk.mjs", "everything"),
+    ("sdk.py", "filesystem"),
+    ("sdk.mjs", "git"),
+    STATELESS[0],
+    STATELESS[-1],
+]
 
 Message = dict[str, object]
 
@@ -191,19 +200,10 @@ def commands(
     paths: Paths, client: str, scenario: dict, filled: Path, server: Callable[[], list[str]]
 ) -> Iterator[tuple[int | None, list[str]]]:
     """The commands of a client. The inspector takes one step each time: its number comes first."""
-    if client.endswith(".py"):
-        yield (
-            None,
-            [
-                str(paths.clients / "python"),
-                str(HERE / "clients" / client),
-                scenario.get("mode", "legacy"),
-                str(filled),
-                *server(),
-            ],
-        )
-    elif client.endswith(".mjs"):
-        yield None, [str(paths.node), str(paths.modules.parent / client), "legacy", str(filled), *server()]
+    kinds = {".py": paths.clients / "python", ".mjs": paths.node}
+    if runs := kinds.get(Path(client).suffix):
+        script = (HERE / "clients" if client.endswith(".py") else paths.modules.parent) / client
+        yield None, [str(runs), str(script), scenario.get("mode", "legacy"), str(filled), *server()]
     else:
         inspector = paths.inspector / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
         for number, step in enumerate(scenario["steps"], 1):

@@ -72,7 +72,9 @@ fn compare() -> Result<Command> {
     let node = Path::new(FOLDER).join("node");
     packages(&node, &Path::new(SOURCES).join("node"), "installing the SDK and servers for Node")?;
     // Beside the packages, where Node finds them.
-    fs::copy(Path::new(SOURCES).join("node/sdk.mjs"), node.join("sdk.mjs"))?;
+    for name in ["sdk.mjs", "client.mjs", "stateless.mjs"] {
+        fs::copy(Path::new(SOURCES).join("node").join(name), node.join(name))?;
+    }
     let path = output(command("node").args(["-p", "process.execPath"])).context("node does not run")?;
     let mut compare = script("python3", "differential.py");
     let places: [(&str, PathBuf); 5] = [
