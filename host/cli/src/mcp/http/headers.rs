@@ -1,0 +1,121 @@
+//! Headers of the protocol: which version a request is of, and whether they say what its body says.
+
+use data_encoding::BASE64;
+use serde_json::value::RawValue;
+
+use super::{
+    super::{
+        era,
+        message::{self, Members, Message},
+    },
+    wire::{Refused, Request},
+};
+
+/// The last version with sessions, and those before it that have this transport.
+pub(super) const LAST_WITH_SESSIONS: &str = "2025-11-25";
+const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", LAST_WITH_SESSIONS];
+
+/// An error of the protocol: headers and body say different things.
+pub(super) const MISMATCH: i64 = -32020;
+/// Errors that are the request's own fault.
+const BAD_REQUEST: [i64; 3] = [MISMATCH, -32021, -32022];
+
+/// Whether a request is of a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    Session,
+    Stateless,
+}
+
+/// Which of both a request is of. The server says whether it speaks the version.
+pub(super) fn era_of(request: &Request) -> Result<Era, Refused> {
+    match request.header("mcp-protocol-version") {
+        None => Ok(Era::Session),
+        Some(version) if WITH_SESSIONS.contains(&version) => Ok(Era::Session),
+        Some(version) if is_date(version) && version > LAST_WITH_SESSIONS => Ok(Era::Stateless),
+        Some(_) => {
+            Err(Refused(400, format!("Mcp-Protocol-Version must be {}, or a later one", WITH_SESSIONS.join(", "))))
+        }
+    }
+}
+
+/// Whether a version is one of the protocol's: a date.
+pub(super) fn is_date(version: &str) -> bool {
+    version.len() == 10
+        && version.bytes().enumerate().all(|(place, byte)| match place {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// Whether an answer of this kind is taken.
+pub(super) fn accepts(request: &Request, kind: &str) -> bool {
+    let all = kind.split('/').next().unwrap_or_default();
+    request.words("accept").any(|word| {
+        word.eq_ignore_ascii_case(kind)
+            || word == "*/*"
+            || word.strip_suffix("/*").is_some_and(|own| own.eq_ignore_ascii_case(all))
+    })
+}
+
+/// Whether the headers of a request say what its body says. An error says what they do not.
+pub(super) fn check(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<(), String> {
+    let header = request.header("mcp-protocol-version");
+    let own = era::version(params);
+    match (header, &own) {
+        (Some(header), Some(own)) if header == own => {}
+        (Some(header), None) if !is_stateless(header) => return Ok(()),
+        // Answers and notifications need not say it.
+        (Some(_), None) if !matches!(message, Message::Request { .. }) => return Ok(()),
+        (None, None) => return Ok(()),
+        _ => {
+            return Err(
+                "Header mismatch: Mcp-Protocol-Version and the version in the body's _meta must be the same".to_owned()
+            );
+        }
+    }
+    if !header.is_some_and(is_stateless) {
+        return Ok(());
+    }
+    let Message::Request { method, .. } = message else { return Ok(()) };
+    if request.header("mcp-method") != Some(method) {
+        return Err("Header mismatch: Mcp-Method and the body's method must be the same".to_owned());
+    }
+    let member = match &**method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return Ok(()),
+    };
+    let members = params.and_then(|params| Members::of(params.get()));
+    let Some(members) = members.filter(|members| !members.has_doubles()) else {
+        return Err(format!("Header mismatch: the body must have one {member}"));
+    };
+    let own = members.text(member);
+    match request.header("mcp-name").map(decoded) {
+        Some(Some(name)) if own.as_deref() == Some(&name) => Ok(()),
+        _ => Err(format!("Header mismatch: Mcp-Name and the body's {member} must be the same")),
+    }
+}
+
+fn is_stateless(version: &str) -> bool {
+    is_date(version) && version > LAST_WITH_SESSIONS
+}
+
+/// A value as it was before it was made a header. None: it is malformed.
+fn decoded(value: &str) -> Option<String> {
+    match value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+        Some(encoded) => String::from_utf8(BASE64.decode(encoded.as_bytes()).ok()?).ok(),
+        None => Some(value.to_owned()),
+    }
+}
+
+/// The status with which an answer is sent that is no stream.
+pub(super) fn status_of(answer: message::Answer) -> u16 {
+    let message::Answer::Error(error) = answer else { return 200 };
+    let code = Members::of(error.get()).and_then(|members| members.get("code")?.get().parse::<i64>().ok());
+    match code {
+        Some(message::METHOD_NOT_FOUND) => 404,
+        Some(code) if BAD_REQUEST.contains(&code) => 400,
+        _ => 200,
+    }
+}
