@@ -16,7 +16,7 @@ pub(super) const LAST_WITH_SESSIONS: &str = "2025-11-25";
 const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", LAST_WITH_SESSIONS];
 
 /// An error of the protocol: headers and body say different things.
-pub(super) const MISMATCH: i64 = -32020;
+const MISMATCH: i64 = -32020;
 /// Errors that are the request's own fault.
 const BAD_REQUEST: [i64; 3] = [MISMATCH, -32021, -32022];
 
@@ -27,7 +27,7 @@ pub(super) enum Era {
     Stateless,
 }
 
-/// Which of both a request is of. The server says whether it speaks the version.
+/// Which of both a request is of, by its headers alone.
 pub(super) fn era_of(request: &Request) -> Result<Era, Refused> {
     match request.header("mcp-protocol-version") {
         None => Ok(Era::Session),
@@ -58,47 +58,50 @@ pub(super) fn accepts(request: &Request, kind: &str) -> bool {
     })
 }
 
-/// Whether the headers of a request say what its body says. An error says what they do not.
-pub(super) fn check(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<(), String> {
-    let header = request.header("mcp-protocol-version");
-    let own = era::version(params);
-    match (header, &own) {
-        (Some(header), Some(own)) if header == own => {}
-        (Some(header), None) if !is_stateless(header) => return Ok(()),
-        // Answers and notifications need not say it.
-        (Some(_), None) if !matches!(message, Message::Request { .. }) => return Ok(()),
-        (None, None) => return Ok(()),
-        _ => {
-            return Err(
-                "Header mismatch: Mcp-Protocol-Version and the version in the body's _meta must be the same".to_owned()
-            );
-        }
+/// Which of both a message is of. Without a session, the headers must say what the body says. An error has the body of the answer.
+pub(super) fn check(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<Era, String> {
+    let (id, is_request) = match message {
+        Message::Request { id, .. } => (*id, true),
+        Message::Notification { .. } | Message::Answer { .. } => ("null", false),
+    };
+    let era = match era::version(params) {
+        // The server says whether it speaks this version.
+        Some(own) if request.header("mcp-protocol-version") == Some(&own) => Era::Stateless,
+        Some(_) => return Err(mismatch(id, "Mcp-Protocol-Version", "version")),
+        None => match era_of(request) {
+            Ok(Era::Stateless) if is_request => return Err(mismatch(id, "Mcp-Protocol-Version", "version")),
+            Ok(era) => era,
+            Err(Refused(_, why)) => return Err(message::error(id, message::INVALID_REQUEST, &why)),
+        },
+    };
+    if era == Era::Stateless {
+        check_names(request, message, params)?;
     }
-    if !header.is_some_and(is_stateless) {
-        return Ok(());
-    }
-    let Message::Request { method, .. } = message else { return Ok(()) };
+    Ok(era)
+}
+
+fn mismatch(id: &str, header: &str, member: &str) -> String {
+    let why = format!("Header mismatch: the header {header} and the body's {member} must be there, and the same");
+    message::error(id, MISMATCH, &why)
+}
+
+fn check_names(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<(), String> {
+    let Message::Request { id, method, .. } = message else { return Ok(()) };
     if request.header("mcp-method") != Some(method) {
-        return Err("Header mismatch: Mcp-Method and the body's method must be the same".to_owned());
+        return Err(mismatch(id, "Mcp-Method", "method"));
     }
     let member = match &**method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
         _ => return Ok(()),
     };
-    let members = params.and_then(|params| Members::of(params.get()));
-    let Some(members) = members.filter(|members| !members.has_doubles()) else {
-        return Err(format!("Header mismatch: the body must have one {member}"));
-    };
-    let own = members.text(member);
-    match request.header("mcp-name").map(decoded) {
-        Some(Some(name)) if own.as_deref() == Some(&name) => Ok(()),
-        _ => Err(format!("Header mismatch: Mcp-Name and the body's {member} must be the same")),
+    let members = params.and_then(|params| Members::of(params.get())).filter(|members| !members.has_doubles());
+    let own = members.as_ref().and_then(|members| members.text(member));
+    let name = request.header("mcp-name").and_then(decoded);
+    if own.is_none() || own.as_deref() != name.as_deref() {
+        return Err(mismatch(id, "Mcp-Name", member));
     }
-}
-
-fn is_stateless(version: &str) -> bool {
-    is_date(version) && version > LAST_WITH_SESSIONS
+    Ok(())
 }
 
 /// A value as it was before it was made a header. None: it is malformed.

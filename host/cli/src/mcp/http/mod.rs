@@ -56,6 +56,8 @@ const MAX_TOLD: usize = 20;
 /// How often a stream looks whether its client is still there, and how often it tells that we are.
 const LOOK: Duration = Duration::from_millis(250);
 const ALIVE: Duration = Duration::from_secs(15);
+/// After so long a client whose connection ended comes back, in milliseconds.
+const RETRY_MS: u32 = 500;
 /// So long an answer without a session may take to be one whole, and not a stream.
 const QUICK: Duration = Duration::from_secs(1);
 
@@ -271,7 +273,6 @@ impl Host {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(Refused(415, "Content-Type must be application/json".to_owned()).into());
         }
-        let era = era_of(request)?;
         let body = connection.body(request)?;
         let refused =
             |status, code, why: &str| Ok(Answer::Whole(status, String::new(), message::error("null", code, why)));
@@ -292,10 +293,10 @@ impl Host {
             Message::Request { params, .. } | Message::Notification { params, .. } => *params,
             Message::Answer { .. } => None,
         };
-        if let Err(why) = headers::check(request, &message, params) {
-            let id = if let Message::Request { id, .. } = &message { id } else { "null" };
-            return Ok(Answer::Whole(400, String::new(), message::error(id, headers::MISMATCH, &why)));
-        }
+        let era = match headers::check(request, &message, params) {
+            Ok(era) => era,
+            Err(told) => return Ok(Answer::Whole(400, String::new(), told)),
+        };
         Ok(match era {
             Era::Session => self.in_session(request, message, params, &line)?,
             Era::Stateless => self.without_session(message, params, &line)?,
@@ -382,7 +383,7 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
         Answer::Stream { session, reader, headers, is_primed } => {
             connection.stream(&headers)?;
             if is_primed {
-                connection.piece(&format!("id: {}-0\ndata: \n\n", reader.stream))?;
+                connection.piece(&format!("id: {}-0\nretry: {RETRY_MS}\ndata: \n\n", reader.stream))?;
             }
             write_stream(connection, &session, reader, None)
         }

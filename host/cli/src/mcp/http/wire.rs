@@ -245,7 +245,7 @@ impl Connection {
         loop {
             let (line, length) = loop {
                 match httparse::parse_chunk_size(&self.read) {
-                    Ok(Parsed::Complete(found)) => break found,
+                    Ok(Parsed::Complete(found)) if found.0 <= MAX_CHUNK_LINE => break found,
                     Ok(Parsed::Partial) if self.read.len() <= MAX_CHUNK_LINE => self.need(until)?,
                     _ => return Err(Refused(400, "the length of a chunk is malformed".to_owned()).into()),
                 }
