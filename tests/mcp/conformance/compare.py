@@ -1,82 +1,98 @@
 """The suite `@modelcontextprotocol/conformance` against a server, straight and through the gate: the same verdicts.
 
-The suite speaks HTTP, the gate standard input and output: `bridge.mjs` carries each message. So what the suite tests of
-HTTP itself is left out, and so are its scenarios for clients, which are about HTTP and OAuth.
+The suite speaks HTTP. Straight, the server serves it by the SDK; through the gate, it is behind standard input and output,
+and the gate serves HTTP. The suite has no token to give: `authorize.mjs` adds it. Its scenarios for clients, most of them
+about OAuth, are left out.
 """
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import page
 
-HERE = Path(__file__).resolve().parent
+VERSION = "2025-11-25"
+TOKEN = "0123456789abcdef"
 
-# These are about HTTP, not about messages.
-LEFT_OUT = {"server-sse-polling", "server-sse-multiple-streams", "dns-rebinding-protection"}
+# What is no verdict.
+TOLD = {"INFO", "SKIPPED"}
 
 
 def main() -> int:
-    """Compare. Gives 1 where a verdict differs."""
+    """Compare. Gives 1 where a check passes without the gate and not through it, or fails through it."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seamgate", type=Path, required=True)
     parser.add_argument("--node", type=Path, required=True, help="22 or later")
     parser.add_argument("--modules", type=Path, required=True)
     parser.add_argument("--write", type=Path, help="the page that gets the table")
     given = parser.parse_args()
-    suite = [str(given.node), str(given.modules / "@modelcontextprotocol/conformance/dist/index.js")]
+    folder = given.modules.parent
+    suite = [str(given.node), "--import", str(folder / "authorize.mjs")]
+    suite.append(str(given.modules / "@modelcontextprotocol/conformance/dist/index.js"))
     listed = subprocess.run([*suite, "list", "--server"], check=True, capture_output=True, text=True).stdout
-    server_part = listed.split("Client scenarios")[0]
-    scenarios = [name for name in re.findall(r"^  - (\S+)", server_part, re.MULTILINE) if name not in LEFT_OUT]
-    server = [str(given.node), str(given.modules.parent / "server.mjs")]
+    listed = re.findall(r"^  - (\S+) \[(.*)\]", listed, re.MULTILINE)
+    scenarios = [name for name, versions in listed if VERSION in versions.split(",")]
+    server = [str(given.node), str(folder / "server.mjs")]
+    environment = {**os.environ, "GATE_TOKEN": TOKEN}
     with tempfile.TemporaryDirectory() as made:
         profile = write_profile(server, Path(made))
-        gate = [str(given.seamgate), "mcp", "-p", str(profile), "--", *server]
-        plain, gated = (verdicts(given, suite, scenarios, command) for command in (server, gate))
-    passed = [sum(word == "SUCCESS" for _, word in checks) for checks in (plain, gated)]
-    text = (
-        f"{len(scenarios)} scenarios for servers, {len(plain)} checks: {passed[0]} pass without the gate, "
-        f"{passed[1]} through it, "
-        f"and {sum(one == other for one, other in zip(plain, gated, strict=False))} verdicts are the same."
-    )
+        gate = [str(given.seamgate), "mcp", "-p", str(profile), "--listen", "127.0.0.1:0", "--token-env", "GATE_TOKEN"]
+        plain, gated = (
+            verdicts(suite, scenarios, command, environment) for command in ([*server, "--http"], [*gate, "--", *server])
+        )
+    checks = sorted({*plain, *gated})
+    rows = [["", "pass", "warn", "fail"], ["---", "---:", "---:", "---:"]]
+    for name, found in (("without the gate", plain), ("through it", gated)):
+        counts = Counter(found.values())
+        rows.append([name, *(str(counts[word]) for word in ("SUCCESS", "WARNING", "FAILURE"))])
+    different = [name for name in checks if plain.get(name) != gated.get(name)]
+    told = [f"- `{name}`: {word(plain, name)} without the gate, {word(gated, name)} through it" for name in different]
+    text = f"{len(scenarios)} scenarios for servers of {VERSION}, {len(checks)} checks.\n\n{page.table(rows)}"
+    text += "".join(f"\n{line}" for line in ["", *told]) if told else ""
     print(text)
-    for one, other in zip(plain, gated, strict=False):
-        if one != other or one[1] == "FAILURE":
-            print(f"without the gate {one}, through it {other}")
+    for name in checks:
+        if "FAILURE" in (plain.get(name), gated.get(name)):
+            print(f"{name}: {word(plain, name)} without the gate, {word(gated, name)} through it", file=sys.stderr)
     if given.write:
         page.write(given.write, "conformance", text)
-    return int(plain != gated)
+    is_worse = any(plain.get(name) == "SUCCESS" or gated.get(name) == "FAILURE" for name in different)
+    return int(is_worse)
 
 
-def verdicts(
-    given: argparse.Namespace, suite: list[str], scenarios: list[str], command: list[str]
-) -> list[tuple[str, str]]:
+def word(verdicts: dict[str, str], name: str) -> str:
+    """A verdict for a person."""
+    return verdicts.get(name, "not checked").lower()
+
+
+def verdicts(suite: list[str], scenarios: list[str], command: list[str], environment: dict) -> dict[str, str]:
     """The verdict of each check."""
-    found = []
-    bridge = subprocess.Popen(
-        [str(given.node), str(HERE / "bridge.mjs"), *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
+    found = {}
+    server = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
     )
     try:
-        url = f"http://127.0.0.1:{int(bridge.stdout.readline())}/mcp"
+        # The server prints its port, and the gate its address.
+        port = re.search(r"(\d+)(/mcp)?$", server.stdout.readline().strip()).group(1)
         for scenario in scenarios:
             with tempfile.TemporaryDirectory() as results:
-                words = ["server", "--url", url, "--scenario", scenario, "--output-dir", results]
-                subprocess.run([*suite, *words], capture_output=True, timeout=60, check=False)
+                words = ["server", "--url", f"http://127.0.0.1:{port}/mcp", "--scenario", scenario]
+                words += ["--spec-version", VERSION, "--output-dir", results]
+                subprocess.run([*suite, *words], capture_output=True, timeout=60, check=False, env=environment)
                 checks = sorted(Path(results).rglob("checks.json"))
                 if not checks:
-                    found.append((scenario, "no result"))
+                    found[scenario] = "FAILURE"
                 for check in (check for path in checks for check in json.loads(path.read_text())):
-                    found.append((f"{scenario}/{check['id']}", check["status"]))
+                    if check["status"] not in TOLD:
+                        found[f"{scenario}/{check['id']}"] = check["status"]
     finally:
-        bridge.terminate()
-        bridge.wait(10)
+        server.terminate()
+        server.communicate(timeout=10)
     return found
 
 
