@@ -1,8 +1,8 @@
 """The suite `@modelcontextprotocol/conformance` against a server, straight and through the gate: the same verdicts.
 
-The suite speaks HTTP. Straight, the server serves it by the SDK; through the gate, it is behind standard input and output,
-and the gate serves HTTP. The suite has no token to give: `authorize.mjs` adds it. Its scenarios for clients, most of them
-about OAuth, are left out.
+The suite speaks HTTP. Straight, the server serves it by the SDK. Through the gate, the server is behind standard input
+and output, and the gate serves HTTP. The suite has no token to give: `authorize.mjs` adds it. Its scenarios for
+clients, most of them about OAuth, are left out.
 """
 
 import argparse
@@ -44,7 +44,8 @@ def main() -> int:
         profile = write_profile(server, Path(made))
         gate = [str(given.seamgate), "mcp", "-p", str(profile), "--listen", "127.0.0.1:0", "--token-env", "GATE_TOKEN"]
         plain, gated = (
-            verdicts(suite, scenarios, command, environment) for command in ([*server, "--http"], [*gate, "--", *server])
+            verdicts(suite, scenarios, command, environment)
+            for command in ([*server, "--http"], [*gate, "--", *server])
         )
     checks = sorted({*plain, *gated})
     rows = [["", "pass", "warn", "fail"], ["---", "---:", "---:", "---:"]]
@@ -73,9 +74,7 @@ def word(verdicts: dict[str, str], name: str) -> str:
 def verdicts(suite: list[str], scenarios: list[str], command: list[str], environment: dict) -> dict[str, str]:
     """The verdict of each check."""
     found = {}
-    server = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    )
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
     try:
         # The server prints its port, and the gate its address.
         port = re.search(r"(\d+)(/mcp)?$", server.stdout.readline().strip()).group(1)
