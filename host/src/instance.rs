@@ -261,7 +261,8 @@ impl<'g> Instance<'g> {
         call: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Option<Image>), Fault> {
         let fuel = self.sandbox.limits().fuel_for_contract(bytes);
-        let live = self.begin(bytes)?;
+        // All of the memory is read. Where small outputs are judged, each call would look at all of these pages again.
+        let live = self.begin_in(Size::Large)?;
         live.yielding()?;
         let before = live.memory().map(<[u8]>::to_vec);
         let clock = self.clock();
@@ -393,11 +394,15 @@ impl<'g> Instance<'g> {
 
     /// Make sure that there is an instance, for calls with so many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
+        self.begin_in(if self.once { Size::of(bytes) } else { Size::Large })
+    }
+
+    fn begin_in(&mut self, size: Size) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
             self.used = false;
             self.agents.clear();
             self.profiles.clear();
-            self.live = Some(self.sandbox.enter(if self.once { Size::of(bytes) } else { Size::Large })?);
+            self.live = Some(self.sandbox.enter(size)?);
         }
         self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
