@@ -1,7 +1,8 @@
 //! Headers of the protocol: which version a request is of, and whether they say what its body says.
 
 use data_encoding::BASE64;
-use serde_json::value::RawValue;
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     super::{
@@ -19,6 +20,9 @@ const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", LAST_WITH_SESSIONS
 const MISMATCH: i64 = -32020;
 /// Errors that are the request's own fault.
 const BAD_REQUEST: [i64; 3] = [MISMATCH, -32021, -32022];
+
+/// By this member of a schema, an argument is mirrored.
+const MIRRORED: &str = "x-mcp-header";
 
 /// Whether a request is of a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,6 +104,83 @@ fn check_names(request: &Request, message: &Message, params: Option<&RawValue>) 
     let name = request.header("mcp-name").and_then(decoded);
     if own.is_none() || own.as_deref() != name.as_deref() {
         return Err(mismatch(id, "Mcp-Name", member));
+    }
+    Ok(())
+}
+
+/// Arguments of a tool that its requests have as headers, too.
+pub(super) type Mirrored = Vec<Mirror>;
+
+/// One of them.
+pub(super) struct Mirror {
+    /// In lower case.
+    header: String,
+    /// Its members, from the outermost.
+    path: Vec<String>,
+}
+
+/// Which arguments the tools of a list mirror, by names of tools.
+pub(super) fn mirrored(list: &RawValue) -> Vec<(String, Mirrored)> {
+    #[derive(Deserialize)]
+    struct List {
+        tools: Vec<Tool>,
+    }
+    #[derive(Deserialize)]
+    struct Tool {
+        name: String,
+        #[serde(rename = "inputSchema", default)]
+        schema: Value,
+    }
+    // Most lists have none, and are long.
+    if !list.get().contains(MIRRORED) {
+        return Vec::new();
+    }
+    let List { tools } = serde_json::from_str(list.get()).unwrap_or(List { tools: Vec::new() });
+    let of = |Tool { name, schema }| {
+        let mut all = Vec::new();
+        find_mirrored(&schema, &mut Vec::new(), &mut all);
+        (name, all)
+    };
+    tools.into_iter().map(of).collect()
+}
+
+/// Only what is reached by `properties` alone counts.
+fn find_mirrored(schema: &Value, path: &mut Vec<String>, all: &mut Mirrored) {
+    for (name, own) in schema["properties"].as_object().into_iter().flatten() {
+        path.push(name.clone());
+        if let Some(header) = own[MIRRORED].as_str() {
+            all.push(Mirror { header: format!("mcp-param-{}", header.to_ascii_lowercase()), path: path.clone() });
+        }
+        find_mirrored(own, path, all);
+        path.pop();
+    }
+}
+
+/// Whether the headers of a call say what its arguments say. An error has the body of the answer.
+pub(super) fn check_mirrored(
+    request: &Request,
+    id: &str,
+    params: Option<&RawValue>,
+    mirrored: &Mirrored,
+) -> Result<(), String> {
+    let params = params.map_or(Value::Null, |params| serde_json::from_str(params.get()).unwrap_or_default());
+    for Mirror { header, path } in mirrored {
+        let value = path.iter().fold(&params["arguments"], |value, name| &value[name]);
+        let told = request.header(header).map(decoded);
+        let is_same = match (&told, value) {
+            (None, Value::Null) => true,
+            (Some(Some(told)), Value::String(text)) => told == text,
+            (Some(Some(told)), Value::Bool(is)) => *told == is.to_string(),
+            (Some(Some(told)), Value::Number(number)) => {
+                let as_number = |text: &str| text.parse::<f64>().ok();
+                *told == number.to_string()
+                    || as_number(told).is_some_and(|told| as_number(&number.to_string()) == Some(told))
+            }
+            _ => false,
+        };
+        if !is_same {
+            return Err(mismatch(id, header, &format!("argument {}", path.join("."))));
+        }
     }
     Ok(())
 }

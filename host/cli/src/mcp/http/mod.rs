@@ -299,7 +299,7 @@ impl Host {
         };
         Ok(match era {
             Era::Session => self.in_session(request, message, params, &line)?,
-            Era::Stateless => self.without_session(message, params, &line)?,
+            Era::Stateless => self.without_session(request, message, params, &line)?,
         })
     }
 
@@ -345,7 +345,13 @@ impl Host {
     }
 
     /// A message that says itself who asks.
-    fn without_session(&self, message: Message, params: Option<&RawValue>, line: &str) -> Result<Answer, Refused> {
+    fn without_session(
+        &self,
+        request: &Request,
+        message: Message,
+        params: Option<&RawValue>,
+        line: &str,
+    ) -> Result<Answer, Refused> {
         let (id, method) = match message {
             Message::Request { id, method, .. } => (id, method),
             // The end of its stream cancels a request, and nothing else is told by a client.
@@ -362,6 +368,11 @@ impl Host {
             return Ok(Answer::Whole(404, String::new(), error));
         }
         let session = self.sessions.shared()?;
+        if method == "tools/call"
+            && let Err(told) = session.streams.check_mirrored(request, id, params)
+        {
+            return Ok(Answer::Whole(400, String::new(), told));
+        }
         let Asked { id, method, token } = asked(id, &method, params);
         let opened = session.streams.open(Asked { id, method, token });
         let Some((reader, own)) = opened else { return Err(gone()) };

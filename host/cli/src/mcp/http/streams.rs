@@ -17,7 +17,11 @@ use super::super::{
     gate::Came,
     message::{self, METHOD_NOT_FOUND, Members, Message, with_member},
 };
-use crate::process::Wrote;
+use super::{
+    headers::{Mirrored, check_mirrored, mirrored},
+    wire::Request,
+};
+use crate::{mcp_client::MAX_TOOLS, process::Wrote};
 
 /// So many bytes wait for a client that reads slowly. Then the gate waits.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
@@ -51,6 +55,8 @@ struct State {
     waiting: usize,
     kept: usize,
     has_ended: bool,
+    /// What calls of tools have as headers, too, as the client was told it last: by names of tools.
+    mirrored: HashMap<String, Mirrored>,
 }
 
 #[derive(Default)]
@@ -107,6 +113,7 @@ impl Streams {
             waiting: 0,
             kept: 0,
             has_ended: false,
+            mirrored: HashMap::new(),
         };
         Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
     }
@@ -156,8 +163,11 @@ impl Streams {
     fn take(&self, line: &str) {
         let Ok(message) = Message::read(line) else { return };
         match message {
-            Message::Answer { id, .. } => {
+            Message::Answer { id, answer } => {
                 let Some(stream) = self.lock().open.remove(id) else { return };
+                if let (true, message::Answer::Result(result)) = (self.is_stateless, answer) {
+                    self.lock().learn(stream, result);
+                }
                 self.push(
                     stream,
                     |asked| if self.is_stateless { own_answer(line, id, asked) } else { line.to_owned() },
@@ -264,6 +274,16 @@ impl Streams {
         self.changed.notify_all();
     }
 
+    /// Whether the headers of a call say what its arguments say. An error has the body of the answer.
+    pub(super) fn check_mirrored(&self, request: &Request, id: &str, params: Option<&RawValue>) -> Result<(), String> {
+        let name = params.and_then(|params| Members::of(params.get())?.text("name"));
+        let state = self.lock();
+        match name.and_then(|name| state.mirrored.get(&*name)) {
+            Some(all) => check_mirrored(request, id, params, all),
+            None => Ok(()),
+        }
+    }
+
     /// Whether the session has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.lock().has_ended
@@ -285,6 +305,17 @@ impl Streams {
 }
 
 impl State {
+    /// A list of tools says what their calls must have as headers.
+    fn learn(&mut self, stream: u64, result: &RawValue) {
+        if self.streams.get(&stream).is_some_and(|own| own.asked.method == "tools/list") {
+            // A server that gives its tools ever new names does not fill the memory.
+            if self.mirrored.len() > MAX_TOOLS {
+                self.mirrored.clear();
+            }
+            self.mirrored.extend(mirrored(result));
+        }
+    }
+
     /// Where a message goes that says no request: to the newest request that waits, for it may be of that, else to who listens.
     fn newest(&self) -> u64 {
         let is_read = |stream: &&u64| self.streams.get(*stream).is_some_and(|own| own.reader.is_some());

@@ -29,22 +29,22 @@ const WRITE: Duration = Duration::from_secs(30);
 const LINGER: Duration = Duration::from_millis(500);
 const MAX_LINGER: usize = 1024 * 1024;
 
-/// Headers that have one value.
-const SINGLE: [&str; 13] = [
+/// Headers that have one value, beside those of the protocol.
+const SINGLE: [&str; 8] = [
     "authorization",
     "content-length",
     "content-type",
     "expect",
     "host",
     "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
     "origin",
-    "te",
     "transfer-encoding",
 ];
+
+/// Whether a header has one value.
+fn is_single(name: &str) -> bool {
+    SINGLE.contains(&name) || name.starts_with("mcp-")
+}
 
 /// The head of a request.
 #[derive(Debug)]
@@ -125,12 +125,12 @@ impl Request {
             let value = match str::from_utf8(header.value) {
                 Ok(value) if is_plain => value.trim_matches([' ', '\t']).to_owned(),
                 // What is not ASCII may stand in what nobody reads.
-                _ if SINGLE.contains(&name.as_str()) => {
+                _ if is_single(&name) => {
                     return Err(Refused(400, format!("the header {name} has bytes that are not ASCII")));
                 }
                 _ => continue,
             };
-            if SINGLE.contains(&name.as_str()) && read.iter().any(|(other, _)| *other == name) {
+            if is_single(&name) && read.iter().any(|(other, _)| *other == name) {
                 return Err(Refused(400, format!("the header {name} comes twice")));
             }
             read.push((name, value));
