@@ -54,6 +54,10 @@ Put this line into the configuration of a client in place of the server's own. M
   seamgate mcp init -o files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
   seamgate mcp -p files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
 
+A client that takes an address in place of a command gets that of --listen, with the token that this prints:
+
+  seamgate mcp -p files.profile.json --listen 127.0.0.1:7777 -- npx -y @modelcontextprotocol/server-filesystem /data
+
 Calls that need approval wait for 'seamgate approve DIR' with the folder of --journal. Each session has a folder of its own in it.
 
 Exit status: 0 the client ended the session, 1 'check' found a difference, 2 usage or profile error, 5 the server ended or broke the
@@ -82,7 +86,7 @@ pub(crate) struct Arguments {
     /// For whom the client works. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
-    /// Serve clients that speak HTTP at this address, which must be of this machine, as 127.0.0.1:7777. Each session has servers of its own
+    /// Serve clients that speak HTTP at this address of this machine, as 127.0.0.1:7777. Each session has servers of its own
     #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
     listen: Option<SocketAddr>,
     /// The environment variable with the token that clients must send. Default: a new one, which is told once
