@@ -35,7 +35,7 @@ use self::{
 };
 use super::{
     Setting,
-    message::{self, INVALID_REQUEST, Members, Message, PARSE_ERROR},
+    message::{self, INTERNAL_ERROR, INVALID_REQUEST, Members, Message, PARSE_ERROR},
 };
 use crate::{
     console::say,
@@ -147,7 +147,8 @@ impl From<Refused> for Answer {
             503 => "Retry-After: 10\r\n",
             _ => "",
         };
-        Answer::Whole(status, headers.to_owned(), message::error("null", INVALID_REQUEST, &why))
+        let code = if status < 500 { INVALID_REQUEST } else { INTERNAL_ERROR };
+        Answer::Whole(status, headers.to_owned(), message::error("null", code, &why))
     }
 }
 
@@ -419,7 +420,10 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
                     }
                 }
             };
-            connection.stream("")?;
+            if let Err(error) = connection.stream("") {
+                session.cancel(reader);
+                return Err(error);
+            }
             write_stream(connection, &session, reader, first)
         }
     }

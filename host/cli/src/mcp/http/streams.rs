@@ -237,12 +237,11 @@ impl Streams {
     fn push(&self, stream: u64, text: impl FnOnce(&Asked) -> String, is_last: bool) {
         let mut state = self.lock();
         while state.waiting > MAX_WAITING && !state.has_ended {
-            if state.streams.get(&stream).is_some_and(|own| own.reader.is_none()) {
-                // Nobody reads it, and there is no room for it.
-                state.forget(stream);
-                return;
+            // What nobody reads gives way first, this one too.
+            state.forget_unread();
+            if state.waiting > MAX_WAITING {
+                state = self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
             }
-            state = self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
         }
         let Some(own) = state.streams.get_mut(&stream) else { return };
         // In an event, each of these would begin a line of its own.
@@ -262,6 +261,7 @@ impl Streams {
             }
         }
         state.waiting = (state.waiting + added).saturating_sub(lost);
+        state.tidy(!self.is_stateless);
         self.changed.notify_all();
     }
 
@@ -338,10 +338,19 @@ impl State {
         }
     }
 
+    /// Forget what waits in streams that nobody reads.
+    fn forget_unread(&mut self) {
+        let is_unread = |own: &Stream| own.reader.is_none() && own.oldest + (own.events.len() as u64) > own.next;
+        let unread: Vec<u64> =
+            self.streams.iter().filter(|(_, own)| is_unread(own)).map(|(stream, _)| *stream).collect();
+        unread.into_iter().for_each(|stream| self.forget(stream));
+    }
+
     /// Forget what is kept for too long already, the oldest first.
     fn tidy(&mut self, is_kept: bool) {
+        let has_ended = |own: &Stream| own.is_done && own.reader.is_none();
         let ended: Vec<u64> =
-            self.streams.iter().filter(|(_, own)| own.has_ended()).map(|(stream, _)| *stream).collect();
+            self.streams.iter().filter(|(_, own)| has_ended(own)).map(|(stream, _)| *stream).collect();
         let keep = if is_kept { MAX_ENDED } else { 0 };
         for stream in &ended[..ended.len().saturating_sub(keep)] {
             self.forget(*stream);
@@ -353,13 +362,6 @@ impl State {
                 own.oldest += 1;
             }
         }
-    }
-}
-
-impl Stream {
-    /// All of it was written.
-    fn has_ended(&self) -> bool {
-        self.is_done && self.reader.is_none() && self.next == self.oldest + self.events.len() as u64
     }
 }
 
@@ -415,6 +417,8 @@ impl Drop for Reader {
             && own.reader == Some(self.number)
         {
             own.reader = None;
+            // Without a session nobody comes back.
+            own.is_done |= self.streams.is_stateless;
         }
         state.tidy(!self.streams.is_stateless);
         self.streams.changed.notify_all();
@@ -510,4 +514,79 @@ pub(super) fn asked(id: &str, method: &str, params: Option<&RawValue>) -> Asked 
     let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
     let token = meta.and_then(|meta| Members::of(meta.get())?.get("progressToken")).map(|token| token.get().to_owned());
     Asked { id: id.to_owned(), method: method.to_owned(), token }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(streams: &Arc<Streams>, id: u64) -> Reader {
+        let asked = Asked { id: id.to_string(), method: "tools/call".to_owned(), token: None };
+        streams.open(asked).expect("no other request has this id").0
+    }
+
+    fn answer(id: u64, bytes: usize) -> String {
+        message::result(&id.to_string(), &message::json(&"x".repeat(bytes)))
+    }
+
+    fn next(reader: &Reader) -> Option<String> {
+        match reader.next(Duration::ZERO) {
+            Next::Message(_, text) => Some(text),
+            Next::Nothing | Next::End => None,
+        }
+    }
+
+    #[test]
+    fn a_client_that_goes_again_and_again_fills_no_memory() {
+        let streams = Streams::new(false);
+        for id in 1..=40 {
+            drop(ask(&streams, id));
+            streams.take(&answer(id, 10));
+        }
+        let kept: Vec<u64> = (1..=40).filter(|stream| streams.attach(*stream, Some(0)).is_some()).collect();
+        assert_eq!(kept, (25..=40).collect::<Vec<_>>());
+        let reader = streams.attach(40, Some(0)).expect("it is kept");
+        assert_eq!(next(&reader), Some(answer(40, 10)));
+    }
+
+    #[test]
+    fn what_nobody_reads_gives_way_to_who_reads() {
+        let streams = Streams::new(false);
+        for id in 1..=4 {
+            drop(ask(&streams, id));
+            streams.take(&answer(id, MAX_WAITING / 3));
+        }
+        let reader = ask(&streams, 5);
+        // Nobody takes anything meanwhile: this would wait for ever.
+        streams.take(&answer(5, 10));
+        assert_eq!(next(&reader), Some(answer(5, 10)));
+        assert!(streams.lock().waiting <= MAX_WAITING);
+    }
+
+    #[test]
+    fn who_does_not_listen_gets_the_newest() {
+        let streams = Streams::new(false);
+        let told = |number: usize| format!(r#"{{"jsonrpc":"2.0","method":"n","params":{{"number":{number}}}}}"#);
+        for number in 0..MAX_UNHEARD + 10 {
+            streams.take(&told(number));
+        }
+        let reader = streams.attach(GENERAL, None).expect("it is always there");
+        let heard: Vec<String> = std::iter::from_fn(|| next(&reader)).collect();
+        assert_eq!(heard, (10..MAX_UNHEARD + 10).map(told).collect::<Vec<_>>());
+        assert_eq!(streams.lock().waiting, 0);
+    }
+
+    #[test]
+    fn without_a_session_nothing_is_kept() {
+        let streams = Streams::new(true);
+        let (reader, id) = streams.open(Asked { id: "7".to_owned(), ..Asked::default() }).expect("a stream");
+        streams.take(&message::result(&id, "{}"));
+        assert_eq!(next(&reader), Some(message::result("7", "{}")));
+        drop(reader);
+        drop(ask(&streams, 8));
+        let (reader, own) = streams.open(Asked { id: "9".to_owned(), ..Asked::default() }).expect("a stream");
+        assert_eq!(reader.cancel(), Some(own));
+        let state = streams.lock();
+        assert_eq!((state.streams.len(), state.waiting, state.kept), (1, 0, 0));
+    }
 }

@@ -409,3 +409,33 @@ fn reason(status: u16) -> &'static str {
         _ => "HTTP Version Not Supported",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_in_pieces_is_the_same_head() {
+        let text =
+            b"POST /mcp HTTP/1.1\r\nHost: a\r\nAccept: x/y; q=1 , z\r\naccept:w\r\nContent-Length: 5\r\n\r\nhello";
+        let end = text.len() - 5;
+        for length in 0..end {
+            assert!(matches!(Request::parse(&text[..length]), Ok(None)), "{length}");
+        }
+        let (request, length) = Request::parse(text).expect("a head").expect("all of it");
+        assert_eq!((length, request.body, request.header("host")), (end, Length::Bytes(5), Some("a")));
+        assert_eq!(request.words("accept").collect::<Vec<_>>(), ["x/y", "z", "w"]);
+    }
+
+    #[test]
+    fn whatever_bytes_come_nothing_panics() {
+        let text = b"POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nX: \xff\r\nMcp-Name: b\r\n\r\n";
+        for place in 0..text.len() {
+            for byte in 0..=255 {
+                let mut text = text.to_vec();
+                text[place] = byte;
+                let _ = Request::parse(&text);
+            }
+        }
+    }
+}
