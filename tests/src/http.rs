@@ -42,6 +42,15 @@ impl Connection {
         Ok(Connection { stream: BufReader::new(stream) })
     }
 
+    /// What ends this connection while it is read.
+    ///
+    /// # Errors
+    ///
+    /// The system has no more handles.
+    pub fn ending(&self) -> Result<TcpStream> {
+        Ok(self.stream.get_ref().try_clone()?)
+    }
+
     /// Send bytes as they are.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ fn conformance() -> Result<()> {
     let sources = Path::new(SOURCES).join("conformance");
     packages(&folder, &sources, "installing the conformance suite, with a Node that runs it")?;
     // Beside the packages, where Node finds them.
-    for name in ["authorize.mjs", "server.mjs"] {
+    for name in ["authorize.mjs", "server.mjs", "stateless.mjs"] {
         fs::copy(sources.join(name), folder.join(name))?;
     }
     let modules = root().join(folder).join("node_modules");

@@ -1,5 +1,8 @@
 // Adds the token of a gate to every request of the program that imports this: `node --import ./authorize.mjs`.
 
+import http from "node:http";
+import { syncBuiltinESMExports } from "node:module";
+
 import { getGlobalDispatcher, setGlobalDispatcher } from "undici";
 
 const token = ["authorization", `Bearer ${process.env.GATE_TOKEN}`];
@@ -16,3 +19,7 @@ setGlobalDispatcher(
     (dispatch) => (options, handler) => dispatch({ ...options, headers: added(options.headers) }, handler),
   ),
 );
+
+const { request } = http;
+http.request = (...given) => request(...given).setHeader(...token);
+syncBuiltinESMExports();

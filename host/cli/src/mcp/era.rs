@@ -41,6 +41,12 @@ pub(super) fn version(params: Option<&RawValue>) -> Option<String> {
     meta(params)?.text(VERSION).map(Cow::into_owned)
 }
 
+/// Whether a request says what its client can.
+pub(super) fn has_capabilities(params: Option<&RawValue>) -> bool {
+    let capabilities = meta(params).and_then(|meta| meta.get(CAPABILITIES));
+    capabilities.is_some_and(|all| Members::of(all.get()).is_some())
+}
+
 /// Whether a client with these capabilities can show a form. One that says no more of elicitation than its name can.
 pub(super) fn has_forms(capabilities: Option<&RawValue>) -> bool {
     let elicitation = capabilities.and_then(|all| Members::of(all.get())?.get("elicitation"));

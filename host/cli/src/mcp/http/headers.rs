@@ -73,12 +73,15 @@ pub(super) fn check(request: &Request, message: &Message, params: Option<&RawVal
         Some(own) if request.header("mcp-protocol-version") == Some(&own) => Era::Stateless,
         Some(_) => return Err(mismatch(id, "Mcp-Protocol-Version", "version")),
         None => match era_of(request) {
-            Ok(Era::Stateless) if is_request => return Err(mismatch(id, "Mcp-Protocol-Version", "version")),
+            Ok(Era::Stateless) if is_request => return Err(incomplete(id)),
             Ok(era) => era,
             Err(Refused(_, why)) => return Err(message::error(id, message::INVALID_REQUEST, &why)),
         },
     };
     if era == Era::Stateless {
+        if is_request && !era::has_capabilities(params) {
+            return Err(incomplete(id));
+        }
         check_names(request, message, params)?;
     }
     Ok(era)
@@ -87,6 +90,11 @@ pub(super) fn check(request: &Request, message: &Message, params: Option<&RawVal
 fn mismatch(id: &str, header: &str, member: &str) -> String {
     let why = format!("Header mismatch: the header {header} and the body's {member} must be there, and the same");
     message::error(id, MISMATCH, &why)
+}
+
+fn incomplete(id: &str) -> String {
+    let why = "Invalid params: _meta must have io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities";
+    message::error(id, message::INVALID_PARAMS, why)
 }
 
 fn check_names(request: &Request, message: &Message, params: Option<&RawValue>) -> Result<(), String> {

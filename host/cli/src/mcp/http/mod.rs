@@ -59,7 +59,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 /// After so long a client whose connection ended comes back, in milliseconds.
 const RETRY_MS: u32 = 500;
 /// So long an answer without a session may take to be one whole, and not a stream.
-const QUICK: Duration = Duration::from_secs(1);
+const QUICK: Duration = Duration::from_secs(5);
 
 /// How often sessions are looked at that nobody uses, and how long sessions may take to end.
 const TIDY: Duration = Duration::from_secs(60);
@@ -147,7 +147,7 @@ impl From<Refused> for Answer {
             503 => "Retry-After: 10\r\n",
             _ => "",
         };
-        let code = if status < 500 { INVALID_REQUEST } else { INTERNAL_ERROR };
+        let code = if matches!(status, 500 | 503) { INTERNAL_ERROR } else { INVALID_REQUEST };
         Answer::Whole(status, headers.to_owned(), message::error("null", code, &why))
     }
 }

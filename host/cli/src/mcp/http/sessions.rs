@@ -128,6 +128,8 @@ impl Sessions {
         let streams = Streams::new(id.is_empty());
         let session = Arc::new(Session { id, streams: Arc::clone(&streams), used: Mutex::new(Instant::now()) });
         let outbox = Outbox::start(Sink::new(&streams)).map_err(no_thread)?;
+        // A gate that does not start leaves it open, and with it a thread.
+        let closing = Arc::clone(&outbox);
         let (tell, told) = mpsc::channel();
         let listen = move |gate: SyncSender<Came>| {
             // Who waits for it has not gone.
@@ -139,6 +141,7 @@ impl Sessions {
         let (own, sessions) = (Arc::clone(&session), Arc::clone(self));
         let spawned = thread::Builder::new().spawn(move || {
             sessions.serve(client);
+            closing.close();
             own.streams.end();
             sessions.lock().running -= 1;
             sessions.forget(&own);

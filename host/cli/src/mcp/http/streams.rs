@@ -189,8 +189,9 @@ impl Streams {
                 let stream = {
                     let state = self.lock();
                     let token = token_of(params);
-                    let is_its =
-                        |stream: &u64| token.is_some() && state.streams[stream].asked.token.as_deref() == token;
+                    let is_its = |stream: &u64| {
+                        token.is_some() && state.asked(*stream).is_some_and(|asked| asked.token.as_deref() == token)
+                    };
                     state.open.values().copied().find(is_its).unwrap_or_else(|| state.newest())
                 };
                 self.push(stream, |_| line.to_owned(), false);
@@ -208,8 +209,13 @@ impl Streams {
             match named.and_then(|named| Some((*state.open.get(named)?, named))) {
                 Some((stream, named)) => (stream, Some(named)),
                 None => {
-                    // A log line says no request. If only one is under way, it is of that.
-                    let is_call = |stream: &&u64| state.streams[*stream].asked.method != "subscriptions/listen";
+                    // A log line says no request. If only one is under way, it is of that. Nothing else goes to who did not ask for it.
+                    if method != "notifications/message" {
+                        return;
+                    }
+                    let is_call = |stream: &&u64| {
+                        state.asked(**stream).is_some_and(|asked| asked.method != "subscriptions/listen")
+                    };
                     let mut calls = state.open.values().filter(is_call);
                     match (named, calls.next(), calls.next()) {
                         (None, Some(stream), None) => (*stream, None),
@@ -305,9 +311,14 @@ impl Streams {
 }
 
 impl State {
+    /// The request of a stream.
+    fn asked(&self, stream: u64) -> Option<&Asked> {
+        self.streams.get(&stream).map(|own| &own.asked)
+    }
+
     /// A list of tools says what their calls must have as headers.
     fn learn(&mut self, stream: u64, result: &RawValue) {
-        if self.streams.get(&stream).is_some_and(|own| own.asked.method == "tools/list") {
+        if self.asked(stream).is_some_and(|asked| asked.method == "tools/list") {
             // A server that gives its tools ever new names does not fill the memory.
             if self.mirrored.len() > MAX_TOOLS {
                 self.mirrored.clear();
