@@ -97,7 +97,7 @@ impl Gate {
     /// no contracts; or a fault for a limit.
     pub fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
         let (info, image) = self.once().register(contract)?;
-        self.registry.keep(contract, info.clone(), image)?;
+        self.registry.keep(contract, info.clone(), image.map(Arc::new))?;
         Ok(info)
     }
 
@@ -272,7 +272,7 @@ impl Gate {
     /// [`Fault::Sealed`] if the component takes none; or a fault for a limit.
     pub fn register_profile(&mut self, profile: &str) -> Result<ProfileInfo, Fault> {
         let (info, image) = self.once().register_profile(profile)?;
-        self.registry.keep_profile(profile, info.clone(), image)?;
+        self.registry.keep_profile(profile, info.clone(), image.map(Arc::new))?;
         Ok(info)
     }
 

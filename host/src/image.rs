@@ -2,6 +2,8 @@
 //! compiled, and is the same in every other way: nothing else outlasts a call (the module's one mutable global is the stack's
 //! pointer, which is back where it was).
 
+use std::ops::Range;
+
 use wasmtime::{Memory as Linear, Result, Store};
 
 use crate::{engine::STACK, memory::Memory};
@@ -48,6 +50,27 @@ impl Image {
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.pieces.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
+    /// Whether a byte of it lies between two addresses.
+    pub(crate) fn touches(&self, addresses: Range<usize>) -> bool {
+        self.within(&addresses).next().is_some()
+    }
+
+    /// Write to a page what it has of it.
+    pub(crate) fn lay_over(&self, address: usize, page: &mut [u8]) {
+        let end = address + page.len();
+        for (at, bytes) in self.within(&(address..end)) {
+            let (from, to) = ((*at).max(address), (at + bytes.len()).min(end));
+            page[from - address..to - address].copy_from_slice(&bytes[from - at..to - at]);
+        }
+    }
+
+    /// The pieces of which a byte lies there.
+    fn within(&self, addresses: &Range<usize>) -> impl Iterator<Item = &(usize, Box<[u8]>)> {
+        let first = self.pieces.partition_point(|(at, bytes)| at + bytes.len() <= addresses.start);
+        let end = addresses.end;
+        self.pieces.iter().skip(first).take_while(move |(at, _)| *at < end)
     }
 
     /// Write it to the memory of a fresh instance.

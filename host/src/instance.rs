@@ -1,5 +1,7 @@
 //! An instance that judges: calls into the sandbox, with the contracts that each call needs.
 
+use std::sync::Arc;
+
 use wasmtime::{
     Store,
     component::{ComponentNamedList, Lift},
@@ -56,7 +58,9 @@ impl<'g> Instance<'g> {
 
     /// For one call.
     pub(crate) fn once(sandbox: &'g Sandbox, registry: &'g Registry) -> Self {
-        Instance { once: true, ..Instance::new(sandbox, registry) }
+        let mut instance = Instance::new(sandbox, registry);
+        instance.once = true;
+        instance
     }
 
     /// Judge one output.
@@ -261,14 +265,17 @@ impl<'g> Instance<'g> {
         call: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Option<Image>), Fault> {
         let fuel = self.sandbox.limits().fuel_for_contract(bytes);
-        // All of the memory is read. Where small outputs are judged, each call would look at all of these pages again.
-        let live = self.begin_in(Size::Large)?;
+        let live = self.begin(bytes)?;
         live.yielding()?;
         let before = live.memory().map(<[u8]>::to_vec);
         let clock = self.clock();
         let (compiled, _) = self.within((fuel, clock), call).map_err(Fault::from)?;
         let after = self.live.as_ref().and_then(Live::memory);
         let image = before.zip(after).map(|(before, after)| Image::since(&before, after));
+        if let Some(live) = self.live.take_if(|_| self.once) {
+            // All of the memory was read. As long as a slot holds these pages, the kernel looks at each of them after each call.
+            live.forget();
+        }
         Ok((compiled, image))
     }
 
@@ -281,7 +288,8 @@ impl<'g> Instance<'g> {
         call: impl Fn(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
         let is_long = self.once && Size::of(bytes) == Size::Large;
-        let live = self.begin(bytes)?;
+        let image = self.image(of);
+        let live = self.begin_from(bytes, image)?;
         if is_long {
             // It would often have to be made again.
             live.yielding()?;
@@ -290,10 +298,20 @@ impl<'g> Instance<'g> {
         match self.give_and_call(of, bytes, clock, &call) {
             Err(Stopped::Look) => {
                 // The same again, where the clock is looked at: it is deterministic.
-                self.begin(bytes)?.yielding()?;
+                self.begin_from(bytes, image)?.yielding()?;
                 self.give_and_call(of, bytes, clock, &call).map_err(Fault::from)
             }
             called => called.map_err(Fault::from),
+        }
+    }
+
+    /// What an instance that gets these begins from.
+    fn image(&self, (agents, profiles): (&[&str], &[&str])) -> Option<&'g Arc<Image>> {
+        let registry = self.registry;
+        match (profiles.first(), agents.first()) {
+            (Some(agent), _) => registry.profile(agent)?.image.as_ref(),
+            (None, Some(agent)) => registry.get(agent)?.image.as_ref(),
+            (None, None) => None,
         }
     }
 
@@ -347,12 +365,12 @@ impl<'g> Instance<'g> {
     /// Have the live instance hold what a text says: from its image where nothing else was done in the instance, or compiled.
     fn give<T>(
         &mut self,
-        (text, image): (&str, Option<&Image>),
+        (text, image): (&str, Option<&Arc<Image>>),
         clock: Clock,
         compile: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<u64, Stopped> {
         if let (false, Some(image), Some(live)) = (self.used, image, &mut self.live)
-            && live.restore(image)
+            && live.begin_from(image)
         {
             self.used = true;
             return Ok(0);
@@ -394,15 +412,17 @@ impl<'g> Instance<'g> {
 
     /// Make sure that there is an instance, for calls with so many bytes.
     pub(crate) fn begin(&mut self, bytes: usize) -> Result<&mut Live<'g>, Fault> {
-        self.begin_in(if self.once { Size::of(bytes) } else { Size::Large })
+        self.begin_from(bytes, None)
     }
 
-    fn begin_in(&mut self, size: Size) -> Result<&mut Live<'g>, Fault> {
+    /// The same, for calls that need what an image has.
+    fn begin_from(&mut self, bytes: usize, image: Option<&Arc<Image>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
+            let size = if self.once { Size::of(bytes) } else { Size::Large };
             self.used = false;
             self.agents.clear();
             self.profiles.clear();
-            self.live = Some(self.sandbox.enter(size)?);
+            self.live = Some(self.sandbox.enter(size, image)?);
         }
         self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
@@ -432,6 +452,14 @@ impl<'g> Instance<'g> {
     }
 }
 
+impl Drop for Instance<'_> {
+    fn drop(&mut self) {
+        if let (true, Some(live)) = (self.once, self.live.take()) {
+            self.sandbox.leave(live);
+        }
+    }
+}
+
 impl From<Stopped> for Fault {
     fn from(stopped: Stopped) -> Self {
         match stopped {
@@ -444,17 +472,35 @@ impl From<Stopped> for Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine, gate::Gate, options::Options};
+    use crate::{engine, gate::Gate, options::Options, system};
 
     const CONTRACT: &str = r#"{"agent": "a", "schema": {"type": "array", "items": {"pattern": "^[a-z]+$"}}}"#;
 
-    /// The whole memory of a fresh instance that has the contract of an agent.
-    fn begun(gate: &Gate, agent: &str) -> Vec<u8> {
+    const PROFILE: &str = r#"{"agent": "a", "tools": [{"name": "t", "effect": "read", "permit": "allow"}]}"#;
+
+    const ENDS: [&str; 3] = ["]", "", "}"];
+
+    /// A list of so many bytes that the contract rejects, with this end.
+    fn output(length: usize, end: &str) -> String {
+        format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8))
+    }
+
+    /// The whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an earlier call.
+    fn begun(gate: &Gate, agent: &str) -> (Vec<u8>, bool) {
         let mut instance = gate.once();
-        instance.begin(0).expect("an instance");
+        let image = instance.image((&[agent], &[]));
+        let was_kept = instance.begin_from(0, image).expect("an instance").was_kept();
         let clock = instance.clock();
         assert!(instance.give_contract(agent, clock).is_ok_and(|(_, fuel)| fuel == 0), "it was compiled again");
-        instance.live.as_ref().and_then(Live::memory).map(<[u8]>::to_vec).expect("a memory")
+        // It is not kept: all of its pages were read.
+        let live = instance.live.take();
+        (live.as_ref().and_then(Live::memory).map(<[u8]>::to_vec).expect("a memory"), was_kept)
+    }
+
+    /// Whether this system tells enough for instances to be kept.
+    fn keeps() -> bool {
+        let page = vec![1; 2 * system::page_size()];
+        system::page_faults().is_some() && system::written(&page).is_some()
     }
 
     #[test]
@@ -466,18 +512,53 @@ mod tests {
             return;
         };
         gate.register(CONTRACT).expect("a contract");
-        let first = begun(&gate, "a");
+        let (first, _) = begun(&gate, "a");
         for length in [2, 500, 20_000, 300_000] {
-            for end in ["]", "", "}"] {
-                let output = format!("[\"{}\", 1{end}", "q7Zx0vKp".repeat(length / 8));
-                gate.validate(&Request::new("a", &output)).expect("a verdict");
-                assert!(begun(&gate, "a") == first, "{length} bytes and {end:?} left something");
+            for end in ENDS {
+                gate.validate(&Request::new("a", &output(length, end))).expect("a verdict");
+                assert!(begun(&gate, "a").0 == first, "{length} bytes and {end:?} left something");
             }
         }
         // What was registered after it changes nothing.
         gate.register(&CONTRACT.replace("\"a\"", "\"b\"")).expect("a contract");
-        assert!(begun(&gate, "a") == first);
-        assert!(begun(&gate, "b") != first);
+        assert!(begun(&gate, "a").0 == first);
+        assert!(begun(&gate, "b").0 != first);
+    }
+
+    #[test]
+    fn an_instance_that_was_kept_is_the_same_as_a_fresh_one() {
+        let gate = || {
+            let mut gate = Gate::with(Options::default().slots(1)).ok()?;
+            gate.register(CONTRACT).expect("a contract");
+            gate.register_profile(PROFILE).expect("a profile");
+            Some(gate)
+        };
+        let Some(fresh) = gate() else {
+            return;
+        };
+        let (fresh, _) = begun(&fresh, "a");
+        let mut kept = 0;
+        for lengths in
+            [&[2][..], &[15_000], &[300_000], &[2, 500, 2, 4_000, 16, 15_000, 2], &[20_000, 300_000, 2, 9_000]]
+        {
+            // One for each: what is read here is not to be read in the next.
+            let gate = gate().expect("a gate");
+            for (length, end) in lengths.iter().flat_map(|length| ENDS.map(|end| (*length, end))) {
+                let facts = r#"{"run": "r", "at": 0, "principal": "p"}"#;
+                let call =
+                    format!(r#"{{"key": "k", "tool": "t", "arguments": {{"q": "{}"}}}}"#, "x".repeat(length / 2));
+                gate.permit("a", facts, &call).expect("a decision");
+                gate.validate(&Request::new("nobody", "1")).expect_err("an agent that nobody knows");
+                // The first shows what is written to.
+                for _ in 0..3 {
+                    gate.validate(&Request::new("a", &output(length, end))).expect("a verdict");
+                }
+            }
+            let (memory, was_kept) = begun(&gate, "a");
+            assert!(memory == fresh, "{lengths:?} left something");
+            kept += usize::from(was_kept);
+        }
+        assert!(kept >= 3 || !keeps(), "only {kept} instances were kept");
     }
 
     #[test]

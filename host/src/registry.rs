@@ -16,7 +16,7 @@ pub(crate) struct Profile {
     pub(crate) text: String,
     pub(crate) info: ProfileInfo,
     /// What a fresh instance may begin from.
-    pub(crate) image: Option<Image>,
+    pub(crate) image: Option<Arc<Image>>,
 }
 
 /// What an instance needs to answer a request that is JSON text.
@@ -31,12 +31,12 @@ pub(crate) struct Registered {
     pub(crate) text: String,
     pub(crate) info: ContractInfo,
     /// What a fresh instance may begin from.
-    pub(crate) image: Option<Image>,
+    pub(crate) image: Option<Arc<Image>>,
 }
 
 impl Registry {
     /// Keep a contract that the component has accepted.
-    pub(crate) fn keep(&mut self, text: &str, info: ContractInfo, image: Option<Image>) -> Result<(), Fault> {
+    pub(crate) fn keep(&mut self, text: &str, info: ContractInfo, image: Option<Arc<Image>>) -> Result<(), Fault> {
         match self.contracts.get(&info.agent) {
             Some(held) if held.info.contract != info.contract => Err(Fault::BadContract {
                 message: format!("the agent {:?} already has another contract: {}", info.agent, held.info.contract),
@@ -54,7 +54,12 @@ impl Registry {
     }
 
     /// Keep a profile that the component has accepted.
-    pub(crate) fn keep_profile(&mut self, text: &str, info: ProfileInfo, image: Option<Image>) -> Result<(), Fault> {
+    pub(crate) fn keep_profile(
+        &mut self,
+        text: &str,
+        info: ProfileInfo,
+        image: Option<Arc<Image>>,
+    ) -> Result<(), Fault> {
         match self.profiles.get(&info.agent) {
             Some(held) if held.info.profile != info.profile => Err(Fault::BadProfile {
                 message: format!("the agent {:?} already has another profile: {}", info.agent, held.info.profile),
@@ -78,7 +83,7 @@ impl Registry {
 
     #[cfg(test)]
     pub(crate) fn images(&self) -> impl Iterator<Item = &Image> {
-        self.contracts.values().filter_map(|registered| registered.image.as_ref())
+        self.contracts.values().filter_map(|registered| registered.image.as_deref())
     }
 
     /// The contracts, by ascending agent.

@@ -1,6 +1,6 @@
 //! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wasmtime::{Engine, InstancePre, Linker, Store, Trap, component};
 
@@ -8,7 +8,7 @@ use crate::{
     cache::Cache,
     code::Code,
     component::Component,
-    engine::{self, Clock, LOOK, STACK, Slot, Slots, TimedOut},
+    engine::{self, Clock, LOOK, STACK, Slot, Slots, Taken, TimedOut},
     exports::{
         Caller, Exports,
         component::{Exports as ComponentExports, Interfaces},
@@ -16,9 +16,11 @@ use crate::{
     },
     fault::{Fault, LoadError},
     image::Image,
+    kept::{Begun, Kept, Lost, Originals, Watch},
     limits::{Limits, Usage},
     memory::Memory,
     options::Options,
+    system,
 };
 
 /// What instances are made of.
@@ -31,7 +33,9 @@ pub(crate) struct Sandbox {
     /// Whether they are apart.
     apart: bool,
     limits: Limits,
-    slots: Slots,
+    slots: Slots<Kept>,
+    /// Of the module, for the instances that are kept.
+    originals: Mutex<Arc<Originals>>,
 }
 
 /// The instances of an engine.
@@ -51,7 +55,10 @@ enum Kind {
 pub(crate) struct Live<'s> {
     store: Store<Memory>,
     exports: Exports<'s>,
-    _slot: Slot<'s>,
+    slot: Slot<'s, Kept>,
+    begun: Begun,
+    /// Where it may be kept.
+    watch: Option<Watch>,
 }
 
 /// Why a call has no result.
@@ -122,10 +129,11 @@ impl Sandbox {
             apart,
             limits: options.limits,
             slots: Slots::new(options.slots),
+            originals: Mutex::default(),
         };
         // Only an instance shows whether its functions have the right types.
         if !sandbox.component.is_builtin() {
-            let mut live = sandbox.enter(Size::Ordinary)?;
+            let mut live = sandbox.enter(Size::Ordinary, None)?;
             if let Exports::Component(exports) = &live.exports {
                 exports.look_up_all(&mut live.store).map_err(LoadError::not_a_validator)?;
             }
@@ -171,9 +179,55 @@ impl Sandbox {
         }
     }
 
-    /// A fresh instance, once a slot is free.
-    pub(crate) fn enter(&self, size: Size) -> Result<Live<'_>, Fault> {
-        let slot = self.slots.take();
+    /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this image, if it was kept.
+    pub(crate) fn enter(&self, size: Size, image: Option<&Arc<Image>>) -> Result<Live<'_>, Fault> {
+        let is_wanted = |kept: &Kept| size == Size::Ordinary && kept.begins_from(image);
+        let Taken { slot, kept, displaced } = self.slots.take(is_wanted);
+        drop(displaced);
+        match (kept, &self.ordinary.kind) {
+            (Some(kept), Kind::Module(_, functions)) => {
+                let (store, handles, begun, watch) = kept.wake();
+                let exports = Exports::Module(ModuleExports::again(functions, handles));
+                Ok(Live { store, exports, slot, begun, watch })
+            }
+            _ => self.instantiate(size, slot),
+        }
+    }
+
+    /// Give back an instance that a call has ended by itself in. It may be kept.
+    pub(crate) fn leave(&self, live: Live<'_>) {
+        let Live { store, exports, slot, begun, watch } = live;
+        let (Exports::Module(exports), Some(watch), false) = (exports, watch, store.data().yields) else {
+            return;
+        };
+        let originals = || self.originals.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match Kept::rest(store, exports.into_handles(), begun, watch, originals) {
+            Ok(kept) => slot.keep(kept),
+            Err(Lost::Unknown(pages)) => {
+                drop(slot);
+                self.learn(&pages);
+            }
+            Err(Lost::Other) => {}
+        }
+    }
+
+    /// Look what pages hold in a fresh instance, if there is a slot for one.
+    fn learn(&self, pages: &[usize]) {
+        let Some(Taken { slot, displaced, .. }) = self.slots.try_take() else {
+            return;
+        };
+        drop(displaced);
+        let fresh = self.instantiate(Size::Ordinary, slot);
+        if let Some(memory) = fresh.as_ref().ok().and_then(Live::memory) {
+            let mut originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::make_mut(&mut originals).learn(pages, memory);
+        }
+    }
+
+    /// A fresh instance in a slot.
+    fn instantiate<'s>(&'s self, size: Size, slot: Slot<'s, Kept>) -> Result<Live<'s>, Fault> {
+        // What the instance begins with may be written before anything is called.
+        let watch = if size == Size::Ordinary { Watch::new() } else { None };
         let instances = self.instances(size);
         let mut store = Store::new(&instances.engine, Memory::new(self.limits.memory));
         store.limiter(|memory| memory);
@@ -192,7 +246,11 @@ impl Sandbox {
             }
         });
         match entered {
-            Ok(exports) => Ok(Live { store, exports, _slot: slot }),
+            Ok(exports) => {
+                let mut live = Live { store, exports, slot, begun: Begun { image: None, size: 0 }, watch };
+                live.begun.size = live.memory().map_or(0, <[u8]>::len);
+                Ok(live)
+            }
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
         }
     }
@@ -262,6 +320,19 @@ impl Live<'_> {
         yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
     }
 
+    /// Drop it, and have its slot hold nothing.
+    pub(crate) fn forget(mut self) {
+        if let Exports::Module(exports) = &self.exports {
+            system::forget(exports.memory().data_mut(&mut self.store));
+        }
+    }
+
+    /// Whether it was kept since an earlier call.
+    #[cfg(test)]
+    pub(crate) fn was_kept(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::is_known)
+    }
+
     /// What the memory holds; `None` where the instance cannot begin from an image.
     pub(crate) fn memory(&self) -> Option<&[u8]> {
         match &self.exports {
@@ -270,11 +341,19 @@ impl Live<'_> {
         }
     }
 
-    /// Begin from an image. Gives whether it did.
-    pub(crate) fn restore(&mut self, image: &Image) -> bool {
-        match &self.exports {
-            Exports::Component(_) => false,
-            Exports::Module(exports) => image.restore(exports.memory(), &mut self.store).is_ok(),
+    /// Begin from an image, where nothing was done yet. Gives whether it does.
+    pub(crate) fn begin_from(&mut self, image: &Arc<Image>) -> bool {
+        let Exports::Module(exports) = &self.exports else {
+            return false;
+        };
+        if let Some(begun) = &self.begun.image {
+            return Arc::ptr_eq(begun, image);
         }
+        let is_restored = image.restore(exports.memory(), &mut self.store).is_ok();
+        if is_restored {
+            let size = exports.memory().data_size(&self.store);
+            self.begun = Begun { image: Some(image.clone()), size };
+        }
+        is_restored
     }
 }

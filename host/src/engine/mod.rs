@@ -1,13 +1,13 @@
 //! The engine of a gate: with a pool of slots for instances, or without one if the process lacks addresses for it.
 
 mod clock;
-
-use std::sync::{Condvar, Mutex, PoisonError};
+mod slots;
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::limits::Limits;
+use crate::{limits::Limits, system};
 pub(crate) use clock::{Clock, LOOK, TimedOut};
+pub(crate) use slots::{Slot, Slots, Taken};
 
 /// The stack of an instance, in bytes. The guest's own caps on depth keep it well inside.
 pub(crate) const STACK: usize = 512 * 1024;
@@ -37,7 +37,7 @@ fn codegen() -> Config {
 /// Memory that a slot keeps between instances, in bytes: what an ordinary verdict touches of the stack, the statics, the arena
 /// and a contract. Pages beyond it are given back after each call, and cost a page fault in the next one. Pages that it keeps are
 /// overwritten after each call, whoever touched them.
-const KEEP_RESIDENT: usize = 512 * 1024;
+pub(crate) const KEEP_RESIDENT: usize = 512 * 1024;
 
 /// The same for its tables of functions.
 const KEEP_TABLES: usize = 64 * 1024;
@@ -60,6 +60,9 @@ pub(crate) fn compiler() -> wasmtime::Result<Engine> {
 /// The configuration of a gate's engine, and of its pool with `slots` slots.
 pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationConfig) {
     let mut pool = PoolingAllocationConfig::new();
+    // If the kernel can list the pages that an instance wrote to, Wasmtime resets only those. But it does not reset a page that was
+    // swapped out (https://github.com/bytecodealliance/wasmtime/pull/14357). So where there is swap, all pages are given back.
+    let (scan, keep) = if system::has_swap() { (Enabled::No, 0) } else { (Enabled::Auto, KEEP_RESIDENT) };
     pool.total_component_instances(slots)
         // The module of the component, and those that the canonical ABI adds for the destructors of resources.
         .total_core_instances(slots.saturating_mul(4))
@@ -68,11 +71,9 @@ pub(crate) fn config(limits: &Limits, slots: u32) -> (Config, PoolingAllocationC
         .total_tables(slots.saturating_mul(3))
         .max_memory_size(limits.memory)
         .table_elements(TABLE)
-        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .linear_memory_keep_resident(keep)
         .table_keep_resident(KEEP_TABLES)
-        // If the kernel can list the pages that an instance wrote to, Wasmtime resets only those. Otherwise every page
-        // that an instance reads costs a page fault.
-        .pagemap_scan(Enabled::Auto);
+        .pagemap_scan(scan);
     (codegen(), pool)
 }
 
@@ -133,59 +134,4 @@ fn is_out_of_addresses(error: &wasmtime::Error) -> bool {
 #[cfg(not(unix))]
 fn is_out_of_addresses(_: &wasmtime::Error) -> bool {
     false
-}
-
-/// The free slots. A call that finds none waits: a full pool is backpressure, not an error.
-#[derive(Debug)]
-pub(crate) struct Slots {
-    count: u32,
-    room: Mutex<Room>,
-    freed: Condvar,
-}
-
-#[derive(Debug)]
-struct Room {
-    free: u32,
-    /// How many calls wait for a slot. To wake one is a call of the system, so it is made only where there are any.
-    waiting: u32,
-}
-
-/// One slot. Dropping it frees it.
-#[derive(Debug)]
-pub(crate) struct Slot<'s>(&'s Slots);
-
-impl Slots {
-    pub(crate) fn new(slots: u32) -> Self {
-        Slots { count: slots, room: Mutex::new(Room { free: slots, waiting: 0 }), freed: Condvar::new() }
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// Take a slot. Waits until one is free.
-    pub(crate) fn take(&self) -> Slot<'_> {
-        // Counters have no half-changed state, so a panic of another thread does not matter.
-        let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner);
-        while room.free == 0 {
-            room.waiting += 1;
-            room = self.freed.wait(room).unwrap_or_else(PoisonError::into_inner);
-            room.waiting -= 1;
-        }
-        room.free -= 1;
-        Slot(self)
-    }
-}
-
-impl Drop for Slot<'_> {
-    fn drop(&mut self) {
-        let mut room = self.0.room.lock().unwrap_or_else(PoisonError::into_inner);
-        room.free += 1;
-        let waits = room.waiting > 0;
-        drop(room);
-        if waits {
-            self.0.freed.notify_one();
-        }
-    }
 }

@@ -153,8 +153,13 @@ flat! {
 /// The exports of an instance.
 pub(crate) struct Exports<'i> {
     functions: &'i Functions,
+    handles: Handles,
+}
+
+/// What an instance is called by.
+pub(crate) struct Handles {
     instance: Instance,
-    memory: Linear,
+    pub(crate) memory: Linear,
     /// Looked up on first use: most instances answer by the straight ones.
     realloc: OnceCell<TypedFunc<(u32, u32, u32, u32), u32>>,
     straight_allocate: Func,
@@ -211,7 +216,17 @@ impl<'i> Exports<'i> {
         let memory = memory.ok_or_else(|| Error::msg("the memory is none"))?;
         let straight_allocate = func(instance, store, &functions.straight_allocate.0)?;
         let straight_validate = func(instance, store, &functions.straight_validate.0)?;
-        Ok(Exports { functions, instance, memory, realloc: OnceCell::new(), straight_allocate, straight_validate })
+        let handles = Handles { instance, memory, realloc: OnceCell::new(), straight_allocate, straight_validate };
+        Ok(Exports { functions, handles })
+    }
+
+    /// The exports of an instance that was called before.
+    pub(crate) fn again(functions: &'i Functions, handles: Handles) -> Self {
+        Exports { functions, handles }
+    }
+
+    pub(crate) fn into_handles(self) -> Handles {
+        self.handles
     }
 
     pub(crate) fn functions(&self) -> &'i Functions {
@@ -219,7 +234,7 @@ impl<'i> Exports<'i> {
     }
 
     pub(crate) fn memory(&self) -> Linear {
-        self.memory
+        self.handles.memory
     }
 }
 
@@ -247,11 +262,11 @@ impl Room for Guest<'_, '_> {
     fn room(&mut self, align: usize, size: usize) -> Result<u32> {
         let (align, size) = (u32::try_from(align)?, u32::try_from(size)?);
         let exports = self.exports;
-        let realloc = match exports.realloc.get() {
+        let realloc = match exports.handles.realloc.get() {
             Some(found) => found,
             None => {
-                let found = typed(exports.instance, self.store, &exports.functions.realloc)?;
-                exports.realloc.get_or_init(|| found)
+                let found = typed(exports.handles.instance, self.store, &exports.functions.realloc)?;
+                exports.handles.realloc.get_or_init(|| found)
             }
         };
         let at = self.invoke(realloc, (0, 0, align, size))?;
@@ -262,7 +277,7 @@ impl Room for Guest<'_, '_> {
     }
 
     fn write(&mut self, at: usize, bytes: &[u8]) -> Result<()> {
-        Ok(self.exports.memory.write(&mut *self.store, at, bytes)?)
+        Ok(self.exports.handles.memory.write(&mut *self.store, at, bytes)?)
     }
 }
 
@@ -273,7 +288,7 @@ impl<'g, 'i> Guest<'g, 'i> {
 
     /// Call a function whose answer takes more than a number, and read it.
     pub(crate) fn call<P: Flat, T: Lift>(&mut self, function: &Function, params: P) -> Result<T> {
-        let called: TypedFunc<P::Params, u32> = typed(self.exports.instance, self.store, &function.call)?;
+        let called: TypedFunc<P::Params, u32> = typed(self.exports.handles.instance, self.store, &function.call)?;
         let at = self.invoke(&called, params.params())?;
         let answer = self.read(at)?;
         self.done(function, at)?;
@@ -282,7 +297,7 @@ impl<'g, 'i> Guest<'g, 'i> {
 
     /// Call a function whose answer is a number, if there is any.
     pub(crate) fn simple<P: Flat, R: WasmResults + Sync>(&mut self, function: &Function, params: P) -> Result<R> {
-        let called: TypedFunc<P::Params, R> = typed(self.exports.instance, self.store, &function.call)?;
+        let called: TypedFunc<P::Params, R> = typed(self.exports.handles.instance, self.store, &function.call)?;
         self.invoke(&called, params.params())
     }
 
@@ -296,12 +311,12 @@ impl<'g, 'i> Guest<'g, 'i> {
         let (agent, output) = (request.agent().as_bytes(), request.output().as_bytes());
         let (agent_length, length) = (u32::try_from(agent.len())?, u32::try_from(agent.len() + output.len())?);
         let exports = self.exports;
-        let at = self.number(exports.straight_allocate, (length,), [ValRaw::u32(length)])?;
+        let at = self.number(exports.handles.straight_allocate, (length,), [ValRaw::u32(length)])?;
         self.write(at as usize, agent)?;
         self.write(at as usize + agent.len(), output)?;
         let params = (at, agent_length, length, request.why_finished() as u32);
         let raw = [params.0, params.1, params.2, params.3].map(ValRaw::u32);
-        let at = self.number(exports.straight_validate, params, raw)?;
+        let at = self.number(exports.handles.straight_validate, params, raw)?;
         match self.read::<Result<Accepted, u32>>(at)? {
             Ok(accepted) => Ok(Ok(Box::new(accepted.report(request.output())?))),
             Err(at) => {
@@ -335,12 +350,12 @@ impl<'g, 'i> Guest<'g, 'i> {
         let Some(done) = &function.done else {
             return Ok(());
         };
-        let done: TypedFunc<u32, ()> = typed(self.exports.instance, self.store, done)?;
+        let done: TypedFunc<u32, ()> = typed(self.exports.handles.instance, self.store, done)?;
         self.invoke(&done, at)
     }
 
     fn read<T: Lift>(&self, at: u32) -> Result<T> {
-        Reader::new(self.exports.memory.data(&*self.store)).read(at)
+        Reader::new(self.exports.handles.memory.data(&*self.store)).read(at)
     }
 
     fn invoke<P: WasmParams + Send + Sync, R: WasmResults + Sync>(

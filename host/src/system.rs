@@ -1,0 +1,102 @@
+//! What Linux tells of the pages of a memory. Elsewhere, nothing.
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{forget, has_swap, page_faults, page_size, without_huge_pages, written};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::{fs::File, mem::MaybeUninit, os::unix::fs::FileExt};
+
+    /// How many page faults this thread has met. `None` if the system does not count them.
+    ///
+    /// Each first write to a page that the memory shares with a file or with other zeros is one (`getrusage(2)`).
+    pub(crate) fn page_faults() -> Option<u64> {
+        let mut usage = MaybeUninit::<libc::rusage>::uninit();
+        // SAFETY: it has room for a `rusage`, which the call fills in where it gives 0.
+        let usage = unsafe {
+            if libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) != 0 {
+                return None;
+            }
+            usage.assume_init()
+        };
+        // No thread gets here without one.
+        u64::try_from(usage.ru_minflt.checked_add(usage.ru_majflt)?).ok().filter(|faults| *faults > 0)
+    }
+
+    /// Whether pages may be swapped out: there is a place for them, or nobody says.
+    pub(crate) fn has_swap() -> bool {
+        // Below its heading, each line is a place.
+        std::fs::read_to_string("/proc/swaps").map_or(true, |places| places.lines().count() > 1)
+    }
+
+    pub(crate) fn page_size() -> usize {
+        rustix::param::page_size()
+    }
+
+    /// Have the kernel never join the pages of a memory: where it does, pages can be written to that nobody wrote to before, and no page
+    /// fault says so. Gives whether it is sure.
+    pub(crate) fn without_huge_pages(memory: &mut [u8]) -> bool {
+        // SAFETY: the pages are those of a slice, all of them whole: a memory begins and ends with a page. The advice changes no byte.
+        let advised = unsafe {
+            rustix::mm::madvise(memory.as_mut_ptr().cast(), memory.len(), rustix::mm::Advice::LinuxNoHugepage)
+        };
+        // A kernel without huge pages knows no such advice.
+        matches!(advised, Ok(()) | Err(rustix::io::Errno::INVAL))
+    }
+
+    /// Give back the pages of a memory that nobody reads any more. Whoever does finds what it began with, or what it held.
+    pub(crate) fn forget(memory: &mut [u8]) {
+        // SAFETY: the pages are those of a slice, all of them whole, that nobody else has now. They are private: each becomes what the mapping
+        // has there, bytes of the file or zeros, and all of these are bytes.
+        let _ =
+            unsafe { rustix::mm::madvise(memory.as_mut_ptr().cast(), memory.len(), rustix::mm::Advice::LinuxDontNeed) };
+    }
+
+    /// The numbers of the pages of a memory that are its own, ascending: all that anybody has written to. `None` if the system does not
+    /// say. See `Documentation/admin-guide/mm/pagemap.rst` of Linux.
+    pub(crate) fn written(memory: &[u8]) -> Option<Vec<usize>> {
+        const PRESENT: u64 = 1 << 63;
+        const SWAPPED: u64 = 1 << 62;
+        const OF_A_FILE: u64 = 1 << 61;
+        const ENTRY: usize = size_of::<u64>();
+        // Opened each time: after a fork, the file of the parent tells of the parent.
+        let file = File::open("/proc/self/pagemap").ok()?;
+        let mut entries = vec![0; memory.len().div_ceil(page_size()) * ENTRY];
+        let first = memory.as_ptr().addr() / page_size() * ENTRY;
+        file.read_exact_at(&mut entries, first as u64).ok()?;
+        let entries = entries.as_chunks::<ENTRY>().0.iter().map(|entry| u64::from_ne_bytes(*entry));
+        let is_own = |entry: u64| entry & (PRESENT | SWAPPED) != 0 && entry & OF_A_FILE == 0;
+        let numbers: Vec<usize> =
+            entries.enumerate().filter(|(_, entry)| is_own(*entry)).map(|(number, _)| number).collect();
+        // Each call writes to the stack. Where nothing is said to be written, nothing is told.
+        (!numbers.is_empty()).then_some(numbers)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod nothing {
+    pub(crate) fn forget(_: &mut [u8]) {}
+
+    pub(crate) fn has_swap() -> bool {
+        true
+    }
+
+    pub(crate) fn page_faults() -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn page_size() -> usize {
+        4096
+    }
+
+    pub(crate) fn without_huge_pages(_: &mut [u8]) -> bool {
+        false
+    }
+
+    pub(crate) fn written(_: &[u8]) -> Option<Vec<usize>> {
+        None
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use nothing::{forget, has_swap, page_faults, page_size, without_huge_pages, written};
