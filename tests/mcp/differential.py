@@ -8,13 +8,16 @@ installs all of them.
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,8 +31,17 @@ STATELESS = [
     (client, server) for client in ("sdk.py", "fast.py", "client.mjs") for server in ("stateless", "stateless-node")
 ]
 
+# Clients that speak HTTP with the gate, which speaks standard input and output with the server.
+HTTP = "over HTTP"
+OVER_HTTP = [
+    (client, f"{server} {HTTP}")
+    for client, server in [*((client, "everything") for client in CLIENTS[:-1]), *STATELESS]
+]
+
 # What CI compares: a client in each language, the server with every part of the protocol, and one in each language.
 SMALL = [
+    OVER_HTTP[0],
+    OVER_HTTP[-1],
     ("sdk.py", "everything"),
     ("sdk.mjs", "everything"),
     ("sdk.py", "filesystem"),
@@ -39,6 +51,9 @@ SMALL = [
 ]
 
 Message = dict[str, object]
+
+# Of the gate that speaks HTTP.
+TOKEN = "0123456789abcdef"
 
 # With a limit that no result here reaches: a tool whose results may be cut is listed without its `outputSchema`.
 ALLOWED = {"effect": "read", "permit": "allow", "result": {"max_bytes": 1048576}}
@@ -96,7 +111,8 @@ def main() -> int:
         given.seamgate, given.node, given.modules, given.clients, given.servers, given.sqlite, given.inspector
     )
     clients = CLIENTS if given.inspector else CLIENTS[:-1]
-    pairs = SMALL if given.small else [(client, server) for client in clients for server in SERVERS] + STATELESS
+    every = [(client, server) for client in clients for server in SERVERS] + STATELESS + OVER_HTTP
+    pairs = SMALL if given.small else every
     if given.only:
         client, server = given.only.split("/")
         pairs = [(client, server)]
@@ -114,12 +130,17 @@ def main() -> int:
 
 def compare(paths: Paths, client: str, server: str, folder: Path) -> Outcome:
     """Run one client against one server, without the gate and through it."""
+    server, is_http = server.removesuffix(HTTP).rstrip(), server.endswith(HTTP)
     folder.mkdir(parents=True, exist_ok=True)
     scenario = json.loads((HERE / "servers" / f"{server}.json").read_text())
     outcome = Outcome()
     plain, plain_said = run(paths, client, scenario, folder / "plain", None)
     profile = write_profile(server, plain, folder)
-    gated, gated_said = run(paths, client, scenario, folder / "gated", profile)
+    gated, gated_said = run(paths, client, scenario, folder / "gated", profile, is_http)
+    if is_http:
+        # What came over HTTP is not recorded.
+        said(scenario["steps"], plain_said, gated_said, outcome)
+        return outcome
     for number, (before, behind) in enumerate(gated):
         through(before, behind, outcome, f"run {number}")
     denied = said(scenario["steps"], plain_said, gated_said, outcome)
@@ -130,7 +151,7 @@ def compare(paths: Paths, client: str, server: str, folder: Path) -> Outcome:
 
 
 def run(
-    paths: Paths, client: str, scenario: dict, folder: Path, profile: Path | None
+    paths: Paths, client: str, scenario: dict, folder: Path, profile: Path | None, is_http: bool = False
 ) -> tuple[list[tuple[Path, Path]], list[str]]:
     """Let a client take all steps.
 
@@ -171,11 +192,33 @@ def run(
         return [*recorder, str(before), *gate, *recorder, str(behind), *scenario["command"]]
 
     printed = []
-    for step, command in commands(paths, client, scenario, filled, server):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False, cwd=folder)
-        (folder / "stderr").open("a").write(done.stderr)
-        printed += done.stdout.splitlines() if step is None else [f"{step} {done.stdout}"]
+    environment = {**os.environ, "GATE_TOKEN": TOKEN}
+    with serving(paths, profile, scenario, folder) if is_http else nullcontext() as address:
+        reached = (lambda: [address]) if address else server
+        for step, command in commands(paths, client, scenario, filled, reached):
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=180, check=False, cwd=folder, env=environment
+            )
+            (folder / "stderr").open("a").write(done.stderr)
+            printed += done.stdout.splitlines() if step is None else [f"{step} {done.stdout}"]
     return recordings, printed
+
+
+@contextmanager
+def serving(paths: Paths, profile: Path, scenario: dict, folder: Path) -> Iterator[str]:
+    """A gate that speaks HTTP. Gives its address."""
+    command = [str(paths.seamgate), "mcp", "-p", str(profile), "--journal", str(folder / "journal")]
+    command += ["--listen", "127.0.0.1:0", "--token-env", "GATE_TOKEN", "--", *scenario["command"]]
+    environment = {**os.environ, "GATE_TOKEN": TOKEN}
+    told = folder / "gate"
+    gate = subprocess.Popen(command, cwd=folder, env=environment, stderr=told.open("w"))
+    try:
+        while not (served := re.search(r"serves (\S+)\n", told.read_text())) and gate.poll() is None:
+            time.sleep(0.02)
+        yield served.group(1)
+    finally:
+        gate.terminate()
+        gate.wait(10)
 
 
 def make_work(work: Path, scenario: dict) -> None:

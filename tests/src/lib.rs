@@ -19,6 +19,7 @@ pub mod console;
 pub mod decisions;
 pub mod fixture;
 pub mod hostile;
+pub mod http;
 mod items;
 pub mod patterns;
 mod random;

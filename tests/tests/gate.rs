@@ -3,23 +3,32 @@
 //! - `profile.json`, and `lock.json` where the tools are pinned.
 //! - `server.json`: what the server does, see `server.py`. With `servers.json`, `server-NAME.json` for each.
 //! - `session.txt`: `> LINE` the client writes; `< LINE` the gate writes, held to it byte for byte; `approve ARGUMENTS` and `shell COMMAND` run in the
-//!   folder (`GATE` is the gate's process); `end` closes the client's output. Ids that the gate makes are written as `"OWN"`, and its `requestState`s as `"STATE-N"`.
+//!   folder (`GATE` is the gate's process); `end` closes the client's output. `# stdio only: WHY` leaves the case out over HTTP. Ids that the gate makes are written as `"OWN"`, and its `requestState`s as `"STATE-N"`.
 //! - `journal.txt`: what the journal has then, a word or two for each record, and the exit status. `errors.txt`: what a person is told.
 //!
+//! Each session is also held over HTTP: the same messages come, in an order that holds for each request only, and the journal is the same.
+//!
 //! `BLESS=1` writes all but the client's lines again.
+
+#[path = "gate/raw.rs"]
+mod raw;
 
 use std::{
     env, fs,
     io::{BufRead, BufReader, Read, Write},
+    net::{Shutdown, TcpStream},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitCode, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
     time::Duration,
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use seamgate_tests::suite::{expect, folders, run, trial};
+use seamgate_tests::{
+    http::{self, Connection},
+    suite::{expect, folders, run, trial},
+};
 use serde_json::Value;
 
 /// What the gate's states begin with.
@@ -28,27 +37,120 @@ const STATE: &str = "seamgate-state-";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// So long nothing more may come before the client goes on.
 const QUIET: Duration = Duration::from_millis(150);
+/// So long a message over HTTP may take to come before the next one.
+const ORDER: Duration = Duration::from_millis(30);
 
 fn main() -> Result<ExitCode> {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate");
-    let trials = folders(&cases)?.into_iter().map(|folder| {
+    let mut trials = Vec::new();
+    for folder in folders(&cases)? {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        trial(name, move || check(&folder))
-    });
-    Ok(run(trials.collect()))
+        if !fs::read_to_string(folder.join("session.txt"))?.contains("# stdio only: ") {
+            let folder = folder.clone();
+            trials.push(trial(format!("http/{name}"), move || check(&folder, true)));
+        }
+        trials.push(trial(name, move || check(&folder, false)));
+    }
+    trials.extend(raw::trials(seamgate)?);
+    Ok(run(trials))
 }
 
 /// A session that is under way.
 struct Session {
     child: Child,
-    input: Option<ChildStdin>,
+    input: Option<Input>,
     lines: Receiver<String>,
-    errors: thread::JoinHandle<String>,
+    /// Over HTTP: what came, and was not expected yet.
+    came: Vec<String>,
+    errors: Option<thread::JoinHandle<String>>,
     place: PathBuf,
     /// The last id that the gate made.
     own: Option<String>,
     /// The states that the gate gave the client to come back with.
     states: Vec<String>,
+}
+
+/// How the client reaches the gate.
+enum Input {
+    Pipe(ChildStdin),
+    Http(Client),
+}
+
+/// A client that speaks HTTP. What comes goes to the session, whatever stream it comes by.
+struct Client {
+    port: u16,
+    /// The header with the session, once there is one.
+    session: String,
+    came: Sender<String>,
+    /// Connections of requests without a session, by their ids: who ends one cancels it.
+    open: Vec<(Value, TcpStream)>,
+}
+
+impl Client {
+    /// Send a message, and read what comes of it on a thread.
+    fn say(&mut self, line: &str) -> Result<()> {
+        let message: Value = serde_json::from_str(line).unwrap_or_default();
+        let version = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").and_then(Value::as_str);
+        let mut headers = self.session.clone();
+        if let Some(version) = version {
+            headers = format!("Mcp-Protocol-Version: {version}\r\n");
+            if let Some(method) = message["method"].as_str() {
+                headers.push_str(&format!("Mcp-Method: {method}\r\n"));
+            }
+            if let Some(name) = message["params"]["name"].as_str().or_else(|| message["params"]["uri"].as_str()) {
+                headers.push_str(&format!("Mcp-Name: {name}\r\n"));
+            }
+        }
+        if self.session.is_empty() && message["method"] == "notifications/cancelled" {
+            let cancelled = &message["params"]["requestId"];
+            let of = self.open.iter().find(|(id, _)| id == cancelled);
+            return of.map_or(Ok(()), |(_, connection)| Ok(connection.shutdown(Shutdown::Both)?));
+        }
+        let mut connection = Connection::open(self.port)?;
+        connection.ask(self.port, "POST", &headers, line)?;
+        if version.is_some() {
+            self.open.push((message["id"].clone(), connection.ending()?));
+            let came = self.came.clone();
+            thread::spawn(move || listen(&mut connection, &came, None));
+            // The head comes with the answer. The gate has the message before.
+            thread::sleep(ORDER);
+            return Ok(());
+        }
+        let head = connection.head()?;
+        let is_first = head.headers.get("mcp-session-id").map(|id| format!("Mcp-Session-Id: {id}\r\n"));
+        let came = self.came.clone();
+        thread::spawn(move || listen(&mut connection, &came, Some(head)));
+        if let Some(session) = is_first {
+            let mut connection = Connection::open(self.port)?;
+            connection.ask(self.port, "GET", &session, "")?;
+            let head = connection.head()?;
+            let came = self.came.clone();
+            thread::spawn(move || listen(&mut connection, &came, Some(head)));
+            self.session = session;
+        }
+        Ok(())
+    }
+
+    /// End the session, if there is one.
+    fn end(&mut self) -> Result<()> {
+        if self.session.is_empty() {
+            return Ok(());
+        }
+        let mut connection = Connection::open(self.port)?;
+        connection.ask(self.port, "DELETE", &self.session, "")?;
+        connection.head().map(drop)
+    }
+}
+
+/// Pass on what comes by a connection, until its end.
+fn listen(connection: &mut Connection, came: &Sender<String>, head: Option<http::Head>) {
+    let Some(head) = head.or_else(|| connection.head().ok()) else { return };
+    // A gate that ends closes its connections.
+    let _ = connection.body(&head, |piece| {
+        if let Some(message) = http::message(piece) {
+            let _ = came.send(message.to_owned());
+        }
+    });
 }
 
 fn seamgate() -> Result<PathBuf> {
@@ -57,7 +159,7 @@ fn seamgate() -> Result<PathBuf> {
 }
 
 impl Session {
-    fn start(folder: &Path, place: &Path) -> Result<Self> {
+    fn start(folder: &Path, place: &Path, is_http: bool) -> Result<Self> {
         let _ = fs::remove_dir_all(place);
         fs::create_dir_all(place)?;
         for entry in fs::read_dir(folder)? {
@@ -77,6 +179,10 @@ impl Session {
         command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).arg(seamgate()?);
         command.current_dir(place).env_remove("RUST_LOG").env("USER", "anna").env("A_SECRET", "hunter2");
         command.args(["mcp", "-p", "gate.profile.json", "--journal", "run"]);
+        if is_http {
+            command.env(http::VARIABLE, http::TOKEN);
+            command.args(["--listen", "127.0.0.1:0", "--token-env", http::VARIABLE]);
+        }
         if folder.join("servers.json").exists() {
             command.args(["--servers", "servers.json"]);
         } else {
@@ -85,24 +191,33 @@ impl Session {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (sender, lines) = mpsc::channel();
         let output = child.stdout.take().context("its output")?;
+        let of_output = sender.clone();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
+                if of_output.send(line).is_err() {
                     return;
                 }
             }
         });
-        let mut errors = child.stderr.take().context("its errors")?;
+        let mut errors = BufReader::new(child.stderr.take().context("its errors")?);
+        let input = match is_http {
+            true => {
+                let (port, _) = http::port(&mut errors)?;
+                Some(Input::Http(Client { port, session: String::new(), came: sender, open: Vec::new() }))
+            }
+            false => child.stdin.take().map(Input::Pipe),
+        };
         let errors = thread::spawn(move || {
             let mut text = String::new();
             let _ = errors.read_to_string(&mut text);
             text
         });
         Ok(Session {
-            input: child.stdin.take(),
+            input,
             child,
             lines,
-            errors,
+            came: Vec::new(),
+            errors: Some(errors),
             place: place.to_owned(),
             own: None,
             states: Vec::new(),
@@ -129,6 +244,52 @@ impl Session {
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
         }
+    }
+}
+
+impl Session {
+    /// Wait until a message comes, among others.
+    fn expect(&mut self, expected: &str) -> Result<(), String> {
+        let is_stateless = matches!(&self.input, Some(Input::Http(client)) if client.session.is_empty());
+        loop {
+            let is_it = |line: &String| line == expected || (is_stateless && alike(line) == alike(expected));
+            if let Some(place) = self.came.iter().position(is_it) {
+                self.came.remove(place);
+                return Ok(());
+            }
+            match self.next(PATIENCE).map_err(|error| error.to_string())? {
+                Some(line) => self.came.push(line),
+                None => return Err(format!("nothing came in place of {expected}, but\n{}", self.came.join("\n"))),
+            }
+        }
+    }
+
+    /// End a gate when its session has ended, if it has one.
+    fn end_gate(&self, is_stateless: bool) -> Result<()> {
+        let run = only(&self.place.join("run"))?;
+        let mut tries = 0..100;
+        while !is_stateless && !run.join("ended.json").exists() && tries.next().is_some() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        Command::new("kill").arg(self.child.id().to_string()).status().map(drop).context("kill")
+    }
+}
+
+/// A message without how it is spaced, and without the id that a server of the case had, and gives back: over HTTP without a session
+/// that is the gate's.
+fn alike(message: &str) -> String {
+    let text = serde_json::from_str::<Value>(message).unwrap_or_default().to_string();
+    let quoted = r#"\"id\":"#;
+    let Some((before, rest)) = text.split_once(quoted) else { return text };
+    let end = rest.find(',').unwrap_or(rest.len());
+    format!("{before}{quoted}ID{}", &rest[end..])
+}
+
+impl Drop for Session {
+    /// A case that fails leaves no gate, which over HTTP would go on for ever.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -170,12 +331,12 @@ fn stable(text: &str) -> String {
     }
 }
 
-fn check(folder: &Path) -> Result<()> {
+fn check(folder: &Path, is_http: bool) -> Result<()> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gate").join(&name);
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(if is_http { "gate-http" } else { "gate" }).join(&name);
     let script = fs::read_to_string(folder.join("session.txt")).context("session.txt")?;
-    let is_blessed = env::var_os("BLESS").is_some();
-    let mut session = Session::start(folder, &place)?;
+    let is_blessed = !is_http && env::var_os("BLESS").is_some();
+    let mut session = Session::start(folder, &place, is_http)?;
     let mut written = String::new();
     let steps: Vec<&str> = script.lines().collect();
     for (number, step) in steps.iter().enumerate() {
@@ -195,9 +356,13 @@ fn check(folder: &Path) -> Result<()> {
                 for (number, state) in session.states.iter().enumerate() {
                     line = line.replace(&format!("\"STATE-{}\"", number + 1), &format!("\"{STATE}{state}\""));
                 }
-                // A gate that has ended reads nothing.
-                let _ = input.write_all(line.as_bytes()).and_then(|()| input.write_all(b"\n"));
+                match input {
+                    // A gate that has ended reads nothing.
+                    Input::Pipe(pipe) => drop(pipe.write_all(line.as_bytes()).and_then(|()| pipe.write_all(b"\n"))),
+                    Input::Http(client) => client.say(&line).map_err(|error| wrong(format!("{error:#}")))?,
+                }
             }
+            ("<", expected) if is_http => session.expect(expected).map_err(wrong)?,
             ("<", expected) => {
                 let line =
                     session.next(PATIENCE)?.ok_or_else(|| wrong(format!("nothing came in place of {expected}")))?;
@@ -231,7 +396,13 @@ fn check(folder: &Path) -> Result<()> {
                     .status()?;
                 ensure!(status.success(), wrong(format!("{status}")));
             }
-            ("end", _) => drop(session.input.take()),
+            ("end", _) => match session.input.take() {
+                Some(Input::Http(mut client)) => {
+                    client.end()?;
+                    session.input = Some(Input::Http(client));
+                }
+                Some(Input::Pipe(_)) | None => {}
+            },
             ("#" | "", _) => {}
             _ => bail!(wrong("must begin with >, <, approve, shell, end or #".to_owned())),
         }
@@ -245,16 +416,34 @@ fn check(folder: &Path) -> Result<()> {
             }
         }
     }
-    drop(session.input.take());
+    if let Some(Input::Http(mut client)) = session.input.take() {
+        client.end()?;
+        session.end_gate(client.session.is_empty())?;
+    }
     let status = session.child.wait()?;
+    if let Some(line) = session.came.first() {
+        bail!("session.txt: the gate also wrote {line}");
+    }
     if let Some(line) = session.next(QUIET)? {
         bail!("session.txt: the gate also wrote {line}");
     }
-    let errors = session.errors.join().map_err(|_| anyhow!("its errors"))?;
+    let errors = session.errors.take().and_then(|errors| errors.join().ok()).context("its errors")?;
     if is_blessed {
         fs::write(folder.join("session.txt"), written)?;
     }
     let mut journal = journal(&only(&place.join("run"))?)?;
+    if is_http {
+        let expected = fs::read_to_string(folder.join("journal.txt"))?;
+        let (expected, _) = expected.rsplit_once("exit ").context("journal.txt has an exit status")?;
+        // Messages come one by one, so what is answered meanwhile stands elsewhere.
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        ensure!(sorted(&journal) == sorted(expected), "the journal is\n{journal}\nand not\n{expected}");
+        return Ok(());
+    }
     journal.push_str(&format!("exit {}\n", status.code().map_or("by a signal".to_owned(), |code| code.to_string())));
     expect(folder, "journal.txt", "", &journal)?;
     if !errors.is_empty() || folder.join("errors.txt").exists() {

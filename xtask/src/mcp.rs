@@ -93,7 +93,10 @@ fn conformance() -> Result<()> {
     let folder = Path::new(FOLDER).join("conformance");
     let sources = Path::new(SOURCES).join("conformance");
     packages(&folder, &sources, "installing the conformance suite, with a Node that runs it")?;
-    fs::copy(sources.join("server.mjs"), folder.join("server.mjs"))?;
+    // Beside the packages, where Node finds them.
+    for name in ["authorize.mjs", "server.mjs", "stateless.mjs"] {
+        fs::copy(sources.join(name), folder.join(name))?;
+    }
     let modules = root().join(folder).join("node_modules");
     // Where there is none for this system, that of the system must do.
     let nodes = ["x64", "arm64"].map(|kind| modules.join(format!("node-linux-{kind}/bin/node")));

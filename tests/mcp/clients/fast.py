@@ -2,12 +2,13 @@
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
 import mcp_types as types
 from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from mcp.client.subscriptions import listen
 
 Step = dict[str, object]
@@ -68,7 +69,10 @@ async def take(client: Client, step: Step) -> object:
 async def main(mode: str, scenario: str, command: list[str]) -> None:
     """Take all steps."""
     steps = json.loads(Path(scenario).read_text())["steps"]
-    server = StdioTransport(command=command[0], args=command[1:], keep_alive=False)
+    if command[0].startswith("http://"):
+        server = StreamableHttpTransport(command[0], headers={"Authorization": f"Bearer {os.environ['GATE_TOKEN']}"})
+    else:
+        server = StdioTransport(command=command[0], args=command[1:], keep_alive=False)
     handlers = {"sampling_handler": sample, "elicitation_handler": elicit, "log_handler": told}
     async with Client(server, mode=mode, timeout=30, roots=["file:///srv/work"], **handlers) as client:
         hello = [client.protocol_version, client.server_info, client.server_capabilities, client.instructions]

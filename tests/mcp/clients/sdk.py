@@ -1,12 +1,18 @@
-"""The client of PyPI's `mcp`: takes the steps of a scenario against a server, and prints each answer."""
+"""The client of PyPI's `mcp`: takes the steps of a scenario against a server, and prints each answer.
+
+The server is a command, or an address with a token in the environment.
+"""
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 
+import httpx2
 import mcp_types as types
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 
 Step = dict[str, object]
 
@@ -72,7 +78,11 @@ async def take(client: Client, step: Step) -> object:
 async def main(mode: str, scenario: str, command: list[str]) -> None:
     """Take all steps."""
     steps = json.loads(Path(scenario).read_text())["steps"]
-    server = StdioServerParameters(command=command[0], args=command[1:])
+    if command[0].startswith("http://"):
+        headers = {"Authorization": f"Bearer {os.environ['GATE_TOKEN']}"}
+        server = streamable_http_client(command[0], http_client=httpx2.AsyncClient(headers=headers, timeout=30))
+    else:
+        server = StdioServerParameters(command=command[0], args=command[1:])
     callbacks = {
         "sampling_callback": sample,
         "elicitation_callback": elicit,

@@ -1,9 +1,12 @@
-// The server that `@modelcontextprotocol/conformance` describes, over standard input and output.
+// The server that `@modelcontextprotocol/conformance` describes, over standard input and output, or with `--http` over that.
 
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { createMcpExpressApp } from "@modelcontextprotocol/sdk/server/express.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import * as types from "@modelcontextprotocol/sdk/types.js";
 
 const PNG =
@@ -139,57 +142,82 @@ const PROMPTS = {
 };
 
 const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, logging: {}, completions: {} };
-const server = new Server({ name: "conformance", version: "1.0.0" }, { capabilities });
+/** A server for one client. */
+function make() {
+  const server = new Server({ name: "conformance", version: "1.0.0" }, { capabilities });
 
-server.setRequestHandler(types.ListToolsRequestSchema, () => ({
-  tools: Object.keys(TOOLS).map((name) => ({
-    name,
-    description: `The tool ${name} of the conformance suite`,
-    inputSchema: schemas[name] ?? { type: "object", properties: {} },
-  })),
-}));
-server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
-  const tool = TOOLS[params.name];
-  if (!tool) throw new types.McpError(types.ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-  try {
-    return { content: await tool(params.arguments ?? {}, extra) };
-  } catch (error) {
-    return { content: [text(error.message)], isError: true };
-  }
-});
-server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
-  resources: Object.entries(RESOURCES).map(([uri, { mimeType }]) => ({
-    uri,
-    name: uri.slice(7),
-    description: `The resource ${uri}`,
-    mimeType,
-  })),
-}));
-server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({
-  resourceTemplates: [{ uriTemplate: "test://template/{id}/data", name: "template", mimeType: "application/json" }],
-}));
-server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
-  const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
-  const made = { mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) };
-  const found = RESOURCES[uri] ?? (id && made);
-  if (!found) throw new types.McpError(-32002, "Resource not found", { uri });
-  return { contents: [{ uri, ...found }] };
-});
-server.setRequestHandler(types.SubscribeRequestSchema, () => ({}));
-server.setRequestHandler(types.UnsubscribeRequestSchema, () => ({}));
-server.setRequestHandler(types.ListPromptsRequestSchema, () => ({
-  prompts: Object.entries(PROMPTS).map(([name, prompt]) => ({
-    name,
-    description: `The prompt ${name}`,
-    arguments: prompt.arguments,
-  })),
-}));
-server.setRequestHandler(types.GetPromptRequestSchema, ({ params }) => ({
-  messages: PROMPTS[params.name].messages(params.arguments ?? {}),
-}));
-server.setRequestHandler(types.CompleteRequestSchema, () => ({
-  completion: { values: ["paris", "park", "party"], total: 150, hasMore: false },
-}));
-server.setRequestHandler(types.SetLevelRequestSchema, () => ({}));
+  server.setRequestHandler(types.ListToolsRequestSchema, () => ({
+    tools: Object.keys(TOOLS).map((name) => ({
+      name,
+      description: `The tool ${name} of the conformance suite`,
+      inputSchema: schemas[name] ?? { type: "object", properties: {} },
+    })),
+  }));
+  server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = TOOLS[params.name];
+    if (!tool) throw new types.McpError(types.ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    try {
+      return { content: await tool(params.arguments ?? {}, extra) };
+    } catch (error) {
+      return { content: [text(error.message)], isError: true };
+    }
+  });
+  server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
+    resources: Object.entries(RESOURCES).map(([uri, { mimeType }]) => ({
+      uri,
+      name: uri.slice(7),
+      description: `The resource ${uri}`,
+      mimeType,
+    })),
+  }));
+  server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: [{ uriTemplate: "test://template/{id}/data", name: "template", mimeType: "application/json" }],
+  }));
+  server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
+    const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
+    const made = { mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) };
+    const found = RESOURCES[uri] ?? (id && made);
+    if (!found) throw new types.McpError(-32002, "Resource not found", { uri });
+    return { contents: [{ uri, ...found }] };
+  });
+  server.setRequestHandler(types.SubscribeRequestSchema, () => ({}));
+  server.setRequestHandler(types.UnsubscribeRequestSchema, () => ({}));
+  server.setRequestHandler(types.ListPromptsRequestSchema, () => ({
+    prompts: Object.entries(PROMPTS).map(([name, prompt]) => ({
+      name,
+      description: `The prompt ${name}`,
+      arguments: prompt.arguments,
+    })),
+  }));
+  server.setRequestHandler(types.GetPromptRequestSchema, ({ params }) => ({
+    messages: PROMPTS[params.name].messages(params.arguments ?? {}),
+  }));
+  server.setRequestHandler(types.CompleteRequestSchema, () => ({
+    completion: { values: ["paris", "park", "party"], total: 150, hasMore: false },
+  }));
+  server.setRequestHandler(types.SetLevelRequestSchema, () => ({}));
+  return server;
+}
 
-await server.connect(new StdioServerTransport());
+/** Serve over HTTP as the SDK does it, and print the port. Each session has a server of its own. */
+function serve() {
+  const sessions = new Map();
+  const app = createMcpExpressApp();
+  app.all("/mcp", async (request, response) => {
+    let transport = sessions.get(request.headers["mcp-session-id"]);
+    if (request.headers["mcp-session-id"] && !transport) return response.status(404).end();
+    if (!transport) {
+      transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => sessions.set(id, transport),
+        onsessionclosed: (id) => sessions.delete(id),
+      });
+      await make().connect(transport);
+    }
+    await transport.handleRequest(request, response, request.body);
+  });
+  const http = app.listen(0, "127.0.0.1", () => console.log(http.address().port));
+}
+
+if (process.argv[2] === "--http") serve();
+else await make().connect(new StdioServerTransport());

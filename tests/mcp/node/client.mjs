@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const [, , mode, scenario, command, ...args] = process.argv;
@@ -87,7 +87,11 @@ function take(step) {
   }
 }
 
-await client.connect(new Transport({ command, args }));
+const headers = { Authorization: `Bearer ${process.env.GATE_TOKEN}` };
+const transport = command.startsWith("http://")
+  ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers } })
+  : new Transport({ command, args });
+await client.connect(transport);
 const hello = [
   client.getNegotiatedProtocolVersion(),
   client.getServerVersion(),

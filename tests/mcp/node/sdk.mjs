@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   CreateMessageRequestSchema,
   ElicitRequestSchema,
@@ -60,7 +61,11 @@ function take(step) {
   }
 }
 
-await client.connect(new StdioClientTransport({ command, args }));
+const headers = { Authorization: `Bearer ${process.env.GATE_TOKEN}` };
+const transport = command.startsWith("http://")
+  ? new StreamableHTTPClientTransport(new URL(command), { requestInit: { headers } })
+  : new StdioClientTransport({ command, args });
+await client.connect(transport);
 const hello = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()];
 for (const [number, step] of [null, ...steps].entries()) {
   let answer;

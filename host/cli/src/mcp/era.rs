@@ -2,6 +2,8 @@
 //!
 //! <https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta>
 
+use std::borrow::Cow;
+
 use anyhow::Result;
 use serde_json::value::RawValue;
 
@@ -14,7 +16,7 @@ use super::{
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+pub(super) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The extension by which results come outside of calls. See [`super::tasks`].
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -32,6 +34,17 @@ pub(super) struct Sender {
 fn meta(params: Option<&RawValue>) -> Option<Members<'_>> {
     let meta = Members::of(Members::of(params?.get())?.get("_meta")?.get())?;
     meta.get(VERSION).is_some().then_some(meta)
+}
+
+/// The version that a request says, if there is no session.
+pub(super) fn version(params: Option<&RawValue>) -> Option<String> {
+    meta(params)?.text(VERSION).map(Cow::into_owned)
+}
+
+/// Whether a request says what its client can.
+pub(super) fn has_capabilities(params: Option<&RawValue>) -> bool {
+    let capabilities = meta(params).and_then(|meta| meta.get(CAPABILITIES));
+    capabilities.is_some_and(|all| Members::of(all.get()).is_some())
 }
 
 /// Whether a client with these capabilities can show a form. One that says no more of elicitation than its name can.

@@ -2,18 +2,16 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet, VecDeque},
-    io,
     path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
+        mpsc::{self, RecvTimeoutError, SyncSender},
     },
-    thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use seamgate::{Action, Fault, FileJournal, JournalError, Run, StepError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -34,7 +32,7 @@ use crate::{
     error::{FaultError, NoVerdict},
     mcp_client::START,
     outbox::Outbox,
-    process::{Signals, Wrote, read_lines},
+    process::{Signals, Wrote},
     safe::safe,
 };
 
@@ -53,6 +51,14 @@ pub(super) enum Came {
     Client(Wrote),
     Server(usize, Wrote),
     Signal(i32),
+}
+
+/// The client of a gate, whatever carries its messages.
+pub(super) struct Client {
+    /// What it is told.
+    pub(super) outbox: Arc<Outbox>,
+    /// Is told once where the lines go that it writes.
+    pub(super) listen: Box<dyn FnOnce(SyncSender<Came>) -> Result<()> + Send>,
 }
 
 /// How a run starts.
@@ -179,6 +185,7 @@ impl<'w> Gate<'w> {
         journal: FileJournal,
         folder: &Path,
         started: Started,
+        client: Arc<Outbox>,
     ) -> Result<Self> {
         let Some(profile) = profiles.all.first() else { bail!("name a profile with -p") };
         // Until servers have said what they have, there is nothing.
@@ -202,7 +209,7 @@ impl<'w> Gate<'w> {
             folder: folder.to_owned(),
             own: format!("seamgate-{}", random(8)?),
             last: 0,
-            client: Outbox::start(io::stdout()).map_err(|error| anyhow!("cannot start a thread: {error}"))?,
+            client,
             is_over: Arc::default(),
             peers: Vec::new(),
             calls: HashMap::new(),
@@ -236,7 +243,12 @@ impl<'w> Gate<'w> {
     }
 
     /// Serve the client until it ends the session, or nobody can serve it.
-    pub(super) fn serve(&mut self, launches: Vec<Launch>, signals: &Signals) -> Result<End> {
+    pub(super) fn serve(
+        &mut self,
+        launches: &[Launch],
+        listen: impl FnOnce(SyncSender<Came>) -> Result<()>,
+        signals: &Signals,
+    ) -> Result<End> {
         let (sender, came) = mpsc::sync_channel(MAX_CAME);
         let (signalled, is_over) = (sender.clone(), Arc::clone(&self.is_over));
         let _listening = signals.listen(move |signal| {
@@ -246,11 +258,7 @@ impl<'w> Gate<'w> {
         for (number, launch) in launches.iter().enumerate() {
             self.peers.push(Peer::start(launch, number, sender.clone()).map_err(NoVerdict)?);
         }
-        let of_client = sender.clone();
-        thread::Builder::new()
-            .spawn(move || read_lines(io::stdin(), |wrote| of_client.send(Came::Client(wrote)).is_ok()))
-            .map_err(|error| anyhow!("cannot start a thread: {error}"))?;
-        drop(sender);
+        listen(sender)?;
         let end = self.until_end(&came);
         match &end {
             Ok(End::Client) => {}

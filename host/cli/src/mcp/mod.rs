@@ -8,6 +8,7 @@ mod calls;
 mod client;
 mod era;
 mod gate;
+mod http;
 mod init;
 mod judged;
 mod legs;
@@ -20,7 +21,11 @@ mod tools;
 
 use std::{
     collections::BTreeMap,
+    io,
+    net::SocketAddr,
     path::{Path, PathBuf},
+    sync::mpsc::SyncSender,
+    thread,
     time::SystemTime,
 };
 
@@ -29,7 +34,7 @@ use seamgate::{FileJournal, read_named};
 use serde::Deserialize;
 
 use self::{
-    gate::{End, Gate},
+    gate::{Came, Client, End, Gate},
     peer::Launch,
 };
 use crate::{
@@ -37,7 +42,8 @@ use crate::{
     console::say,
     error::NoVerdict,
     lists,
-    process::Signals,
+    outbox::Outbox,
+    process::{Signals, read_lines},
     safe::safe,
     status::Status,
 };
@@ -47,6 +53,10 @@ Put this line into the configuration of a client in place of the server's own. M
 
   seamgate mcp init -o files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
   seamgate mcp -p files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
+
+A client that takes an address in place of a command gets that of --listen, with the token that this prints:
+
+  seamgate mcp -p files.profile.json --listen 127.0.0.1:7777 -- npx -y @modelcontextprotocol/server-filesystem /data
 
 Calls that need approval wait for 'seamgate approve DIR' with the folder of --journal. Each session has a folder of its own in it.
 
@@ -76,6 +86,12 @@ pub(crate) struct Arguments {
     /// For whom the client works. Default: the user who is logged in
     #[arg(long = "as", value_name = "PRINCIPAL")]
     principal: Option<String>,
+    /// Serve clients that speak HTTP at this address of this machine, as 127.0.0.1:7777. Each session has servers of its own
+    #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
+    listen: Option<SocketAddr>,
+    /// The environment variable with the token that clients must send. Default: a new one, which is told once
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    token_env: Option<String>,
     /// The server and its arguments
     #[arg(last = true, value_name = "SERVER", required_unless_present = "servers")]
     server: Vec<String>,
@@ -98,62 +114,106 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn serve(arguments: &Arguments) -> Result<Status> {
-    let Some(path) = &arguments.profile else { bail!("name a profile with -p") };
-    let document = Document::read(path)?;
-    let launches = match &arguments.servers {
-        Some(file) => document.launches(file)?,
-        None => vec![document.launch(&arguments.server)?],
-    };
-    // Who starts a client may have no name here. It approves nothing.
-    let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
-    let plan = Plan::new(vec![path.clone()], arguments.servers.clone(), ModelPlan::Client, principal)?;
-    let profiles = Profiles::read(&plan.profiles)?;
-    let Some(profile) = profiles.all.first() else { bail!("name a profile with -p") };
-    let lists = read_lists(&arguments.list, &profile.info.lists)?;
+    let setting = Setting::read(arguments)?;
     let signals = Signals::install()?;
-    // Removed when this is dropped.
-    let temporary;
-    let (folder, journal) = match &arguments.journal {
-        Some(folder) => {
-            let folder = folder.join(session()?);
-            let journal = FileJournal::create(&folder)?;
-            (folder, journal)
-        }
-        None => {
-            temporary = tempfile::Builder::new().prefix("seamgate-mcp-").tempdir().map_err(|error| {
-                NoVerdict(format!("cannot make a temporary folder for the journal: {error}; name one with --journal"))
-            })?;
-            let folder = temporary.path().join("run");
-            // What is removed at the end need not outlast a crash.
-            let journal = FileJournal::create(&folder)?.without_sync();
-            (folder, journal)
-        }
-    };
-    {
-        // Nobody else begins a run here at the same time.
-        let _lock = Lock::take(&folder)?;
-        plan.write(&folder)?;
+    if let Some(address) = arguments.listen {
+        return http::serve(setting, address, arguments.token_env.as_deref(), &signals);
     }
-    let started = gate::Started {
-        run: format!("run-{}", random(8)?),
-        principal: plan.principal.clone(),
-        mode: arguments.mode.clone(),
-        lists,
-    };
-    let mut gate = Gate::start(&profiles, &document, journal, &folder, started)?;
-    let end = gate.serve(launches, &signals);
-    drop(gate);
-    // The run has ended: nobody approves anything here any more.
-    Plan::put_aside(&folder);
-    match end? {
+    let client = standard().map_err(|error| NoVerdict(format!("cannot start a thread: {error}")))?;
+    let mut folder = None;
+    match setting.session(client, &signals, &mut folder)? {
         End::Client => Ok(Status::Accepted),
         End::Server(message) => {
-            if arguments.journal.is_some() {
+            if let Some(folder) = folder {
                 say(&format!("seamgate: what happened: seamgate trace {}", shell(&folder)));
             }
             Err(NoVerdict(safe(&message)).into())
         }
         End::Signal(signal) => Ok(Status::Signal(u8::try_from(signal).unwrap_or(127))),
+    }
+}
+
+/// The client at standard input and output.
+fn standard() -> io::Result<Client> {
+    let outbox = Outbox::start(io::stdout())?;
+    let listen = |sender: SyncSender<Came>| {
+        let read = move || read_lines(io::stdin(), |wrote| sender.send(Came::Client(wrote)).is_ok());
+        thread::Builder::new().spawn(read).context("cannot start a thread")?;
+        Ok(())
+    };
+    Ok(Client { outbox, listen: Box::new(listen) })
+}
+
+/// What all sessions of a gate have in common.
+struct Setting {
+    document: Document,
+    launches: Vec<Launch>,
+    plan: Plan,
+    profiles: Profiles,
+    lists: BTreeMap<String, Vec<String>>,
+    mode: Option<String>,
+    journal: Option<PathBuf>,
+}
+
+impl Setting {
+    fn read(arguments: &Arguments) -> Result<Self> {
+        let Some(path) = &arguments.profile else { bail!("name a profile with -p") };
+        let document = Document::read(path)?;
+        let launches = match &arguments.servers {
+            Some(file) => document.launches(file)?,
+            None => vec![document.launch(&arguments.server)?],
+        };
+        // Who starts a client may have no name here. It approves nothing.
+        let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
+        let plan = Plan::new(vec![path.clone()], arguments.servers.clone(), ModelPlan::Client, principal)?;
+        let profiles = Profiles::read(&plan.profiles)?;
+        let Some(profile) = profiles.all.first() else { bail!("name a profile with -p") };
+        let lists = read_lists(&arguments.list, &profile.info.lists)?;
+        let (mode, journal) = (arguments.mode.clone(), arguments.journal.clone());
+        Ok(Setting { document, launches, plan, profiles, lists, mode, journal })
+    }
+
+    /// Serve one client, with servers and a run of its own. `kept` gets the folder that stays.
+    fn session(&self, client: Client, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
+        // Removed when this is dropped.
+        let temporary;
+        let (folder, journal) = match &self.journal {
+            Some(folder) => {
+                let folder = folder.join(session()?);
+                let journal = FileJournal::create(&folder)?;
+                *kept = Some(folder.clone());
+                (folder, journal)
+            }
+            None => {
+                temporary = tempfile::Builder::new().prefix("seamgate-mcp-").tempdir().map_err(|error| {
+                    NoVerdict(format!(
+                        "cannot make a temporary folder for the journal: {error}; name one with --journal"
+                    ))
+                })?;
+                let folder = temporary.path().join("run");
+                // What is removed at the end need not outlast a crash.
+                let journal = FileJournal::create(&folder)?.without_sync();
+                (folder, journal)
+            }
+        };
+        {
+            // Nobody else begins a run here at the same time.
+            let _lock = Lock::take(&folder)?;
+            self.plan.write(&folder)?;
+        }
+        let started = gate::Started {
+            run: format!("run-{}", random(8)?),
+            principal: self.plan.principal.clone(),
+            mode: self.mode.clone(),
+            lists: self.lists.clone(),
+        };
+        let Client { outbox, listen } = client;
+        let mut gate = Gate::start(&self.profiles, &self.document, journal, &folder, started, outbox)?;
+        let end = gate.serve(&self.launches, listen, signals);
+        drop(gate);
+        // The run has ended: nobody approves anything here any more.
+        Plan::put_aside(&folder);
+        end
     }
 }
 

@@ -34,6 +34,13 @@ pub(super) struct Launch {
     pub(super) paths: Option<Paths>,
 }
 
+impl Launch {
+    /// Whether it gets this variable of our environment.
+    pub(super) fn gets(&self, variable: &str) -> bool {
+        self.inherited.iter().any(|name| name == variable)
+    }
+}
+
 /// A request that a server has not answered.
 pub(super) enum Asked {
     /// A call, by the run's key.

@@ -1,0 +1,441 @@
+//! HTTP/1.1 over one connection: a request is read within bounds of bytes and time, and answered whole or by a stream of events.
+//!
+//! RFC 9112. What two readers could take for different things is refused: two lengths, a length with chunks, headers that come twice.
+
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::{Shutdown, TcpStream},
+    time::{Duration, Instant},
+};
+
+use httparse::Status as Parsed;
+
+/// The longest request line with its headers, in bytes, and so many headers.
+const MAX_HEAD: usize = 16 * 1024;
+const MAX_HEADERS: usize = 64;
+/// The longest body, in bytes.
+pub(super) const MAX_BODY: usize = 16 * 1024 * 1024;
+/// The longest line before a chunk, and all that may follow the last one.
+const MAX_CHUNK_LINE: usize = 256;
+const MAX_TRAILERS: usize = 4 * 1024;
+
+/// How long a connection may do nothing, and how long a head and a body may take, from their first byte.
+const IDLE: Duration = Duration::from_secs(60);
+const HEAD: Duration = Duration::from_secs(10);
+const BODY: Duration = Duration::from_secs(60);
+/// How long a client may take nothing of what it is sent.
+const WRITE: Duration = Duration::from_secs(30);
+/// What a client still sends after it was refused is read so long, and so much of it, so that it sees the answer.
+const LINGER: Duration = Duration::from_millis(500);
+const MAX_LINGER: usize = 1024 * 1024;
+
+/// Headers that have one value, beside those of the protocol.
+const SINGLE: [&str; 8] = [
+    "authorization",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "last-event-id",
+    "origin",
+    "transfer-encoding",
+];
+
+/// Whether a header has one value.
+fn is_single(name: &str) -> bool {
+    SINGLE.contains(&name) || name.starts_with("mcp-")
+}
+
+/// The head of a request.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) target: String,
+    /// With names in lower case.
+    headers: Vec<(String, String)>,
+    body: Length,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Bytes(usize),
+    Chunks,
+}
+
+/// What the client is told when it is refused: a status, and why.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) u16, pub(super) String);
+
+/// Why nothing more is read of a connection.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// The client ended it, or is silent.
+    Ended,
+    /// The client is told why.
+    Refused(Refused),
+}
+
+impl From<Refused> for Broken {
+    fn from(refused: Refused) -> Self {
+        Broken::Refused(refused)
+    }
+}
+
+impl Request {
+    /// The value of a header that comes once, if it comes.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The words of a header that may come several times, without their parameters.
+    pub(super) fn words(&self, name: &str) -> impl Iterator<Item = &str> {
+        let values = self.headers.iter().filter(move |(own, _)| own == name);
+        values.flat_map(|(_, value)| value.split(',')).map(|word| word.split(';').next().unwrap_or_default().trim())
+    }
+
+    /// Whether it has a body.
+    pub(super) fn has_body(&self) -> bool {
+        self.body != Length::Bytes(0)
+    }
+
+    fn is_last(&self) -> bool {
+        self.words("connection").any(|word| word.eq_ignore_ascii_case("close"))
+    }
+
+    /// Read a head. Gives it with its length in bytes. None: there is more of it to come.
+    fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Refused> {
+        let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        let length = match request.parse(bytes) {
+            Ok(Parsed::Complete(length)) if length <= MAX_HEAD => length,
+            Ok(Parsed::Partial) if bytes.len() <= MAX_HEAD => return Ok(None),
+            Ok(_) => return Err(Refused(431, format!("the headers are too long: at most {MAX_HEAD} bytes"))),
+            Err(httparse::Error::TooManyHeaders) => {
+                return Err(Refused(431, format!("there are too many headers: at most {MAX_HEADERS}")));
+            }
+            Err(error) => return Err(Refused(400, format!("this is no HTTP request: {error}"))),
+        };
+        if request.version != Some(1) {
+            return Err(Refused(505, "the request must be of HTTP/1.1".to_owned()));
+        }
+        let mut read: Vec<(String, String)> = Vec::with_capacity(request.headers.len());
+        for header in request.headers.iter() {
+            let name = header.name.to_ascii_lowercase();
+            let is_plain = header.value.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
+            let value = match str::from_utf8(header.value) {
+                Ok(value) if is_plain => value.trim_matches([' ', '\t']).to_owned(),
+                // What is not ASCII may stand in what nobody reads.
+                _ if is_single(&name) => {
+                    return Err(Refused(400, format!("the header {name} has bytes that are not ASCII")));
+                }
+                _ => continue,
+            };
+            if is_single(&name) && read.iter().any(|(other, _)| *other == name) {
+                return Err(Refused(400, format!("the header {name} comes twice")));
+            }
+            read.push((name, value));
+        }
+        let mut request = Request {
+            method: request.method.unwrap_or_default().to_owned(),
+            target: request.path.unwrap_or_default().to_owned(),
+            headers: read,
+            body: Length::Bytes(0),
+        };
+        request.body = request.length()?;
+        Ok(Some((request, length)))
+    }
+
+    /// How long its body is.
+    fn length(&self) -> Result<Length, Refused> {
+        match (self.header("transfer-encoding"), self.header("content-length")) {
+            (Some(_), Some(_)) => {
+                Err(Refused(400, "a request has Content-Length or Transfer-Encoding, not both".to_owned()))
+            }
+            (Some(coding), None) if coding.eq_ignore_ascii_case("chunked") => Ok(Length::Chunks),
+            (Some(_), None) => Err(Refused(501, "Transfer-Encoding must be chunked".to_owned())),
+            (None, None) => Ok(Length::Bytes(0)),
+            (None, Some(length)) => {
+                if length.is_empty() || !length.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return Err(Refused(400, "Content-Length must be a number of bytes".to_owned()));
+                }
+                match length.parse::<usize>() {
+                    Ok(length) if length <= MAX_BODY => Ok(Length::Bytes(length)),
+                    _ => Err(too_long()),
+                }
+            }
+        }
+    }
+}
+
+fn too_long() -> Refused {
+    Refused(413, format!("the body is too long: at most {MAX_BODY} bytes"))
+}
+
+/// A connection of a client.
+pub(super) struct Connection {
+    stream: TcpStream,
+    /// What was read, and is of no request yet.
+    read: Vec<u8>,
+    /// The client has no more requests, or could not be understood.
+    is_last: bool,
+    /// The body of the last request was not read.
+    owes_body: bool,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_write_timeout(Some(WRITE))?;
+        Ok(Connection { stream, read: Vec::new(), is_last: false, owes_body: false })
+    }
+
+    /// The head of the next request.
+    pub(super) fn head(&mut self) -> Result<Request, Broken> {
+        if self.is_last {
+            return Err(Broken::Ended);
+        }
+        if self.read.is_empty() && !self.more(Instant::now() + IDLE)? {
+            return Err(Broken::Ended);
+        }
+        let until = Instant::now() + HEAD;
+        loop {
+            match Request::parse(&self.read) {
+                Ok(Some((request, length))) => {
+                    self.read.drain(..length);
+                    self.is_last = request.is_last();
+                    self.owes_body = request.has_body();
+                    return Ok(request);
+                }
+                Ok(None) if self.more(until)? => {}
+                Ok(None) => {
+                    self.is_last = true;
+                    return Err(Refused(408, "the headers took too long".to_owned()).into());
+                }
+                Err(refused) => {
+                    // Where the next request begins is not known.
+                    self.is_last = true;
+                    return Err(refused.into());
+                }
+            }
+        }
+    }
+
+    /// The body of a request whose head was read.
+    pub(super) fn body(&mut self, request: &Request) -> Result<Vec<u8>, Broken> {
+        match request.header("expect") {
+            Some(expect) if expect.eq_ignore_ascii_case("100-continue") && request.has_body() => {
+                self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").map_err(|_| Broken::Ended)?;
+            }
+            Some(expect) if !expect.eq_ignore_ascii_case("100-continue") => {
+                return Err(Refused(417, "Expect can only be 100-continue".to_owned()).into());
+            }
+            _ => {}
+        }
+        let until = Instant::now() + BODY;
+        let body = match request.body {
+            Length::Bytes(length) => self.take(length, until)?,
+            Length::Chunks => self.chunks(until)?,
+        };
+        self.owes_body = false;
+        Ok(body)
+    }
+
+    fn chunks(&mut self, until: Instant) -> Result<Vec<u8>, Broken> {
+        let mut body = Vec::new();
+        loop {
+            let (line, length) = loop {
+                match httparse::parse_chunk_size(&self.read) {
+                    Ok(Parsed::Complete(found)) if found.0 <= MAX_CHUNK_LINE => break found,
+                    Ok(Parsed::Partial) if self.read.len() <= MAX_CHUNK_LINE => self.need(until)?,
+                    _ => return Err(Refused(400, "the length of a chunk is malformed".to_owned()).into()),
+                }
+            };
+            self.read.drain(..line);
+            let left = MAX_BODY - body.len();
+            let length = usize::try_from(length).ok().filter(|length| *length <= left).ok_or_else(too_long)?;
+            if length == 0 {
+                return self.trailers(until).map(|()| body);
+            }
+            body.extend(self.take(length, until)?);
+            if self.take(2, until)? != b"\r\n" {
+                return Err(Refused(400, "a chunk is longer than it says".to_owned()).into());
+            }
+        }
+    }
+
+    /// What follows the last chunk. Nobody reads it.
+    fn trailers(&mut self, until: Instant) -> Result<(), Broken> {
+        let mut read = 0;
+        loop {
+            let end = loop {
+                match self.read.windows(2).position(|two| two == b"\r\n") {
+                    Some(end) => break end,
+                    None if self.read.len() + read <= MAX_TRAILERS => self.need(until)?,
+                    None => return Err(Refused(431, "what follows the last chunk is too long".to_owned()).into()),
+                }
+            };
+            self.read.drain(..end + 2);
+            read += end + 2;
+            if end == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize, until: Instant) -> Result<Vec<u8>, Broken> {
+        while self.read.len() < length {
+            self.need(until)?;
+        }
+        let rest = self.read.split_off(length);
+        Ok(std::mem::replace(&mut self.read, rest))
+    }
+
+    /// Read more of a body.
+    fn need(&mut self, until: Instant) -> Result<(), Broken> {
+        match self.more(until)? {
+            true => Ok(()),
+            false => Err(Refused(408, "the body took too long".to_owned()).into()),
+        }
+    }
+
+    /// Read what comes next. Gives whether something came in time.
+    fn more(&mut self, until: Instant) -> Result<bool, Broken> {
+        let mut piece = [0; 16 * 1024];
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            self.stream.set_read_timeout(Some(left)).map_err(|_| Broken::Ended)?;
+            match self.stream.read(&mut piece) {
+                Ok(0) => return Err(Broken::Ended),
+                Ok(length) => {
+                    self.read.extend_from_slice(&piece[..length]);
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return Ok(false),
+                Err(_) => return Err(Broken::Ended),
+            }
+        }
+    }
+
+    /// Answer a request as a whole. `headers` are lines.
+    pub(super) fn answer(&mut self, status: u16, headers: &str, body: &str) -> io::Result<()> {
+        let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+        // What is left of the request is of no other one.
+        self.is_last |= self.owes_body;
+        let last = if self.is_last { "Connection: close\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 {status} {}\r\n{kind}Content-Length: {}\r\nCache-Control: no-store\r\n{last}{headers}\r\n",
+            reason(status),
+            body.len()
+        );
+        self.stream.write_all(&[head.as_bytes(), body.as_bytes()].concat())
+    }
+
+    /// Whether the connection ends with the answer.
+    pub(super) fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// Begin a stream of events.
+    pub(super) fn stream(&mut self, headers: &str) -> io::Result<()> {
+        let last = if self.is_last { "Connection: close\r\n" } else { "" };
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nCache-Control: no-store\r\n\
+             X-Accel-Buffering: no\r\n{last}{headers}\r\n"
+        );
+        self.stream.write_all(head.as_bytes())
+    }
+
+    /// Write a piece of a stream.
+    pub(super) fn piece(&mut self, text: &str) -> io::Result<()> {
+        self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
+    }
+
+    /// End a stream.
+    pub(super) fn end_stream(&mut self) -> io::Result<()> {
+        self.stream.write_all(b"0\r\n\r\n")
+    }
+
+    /// Whether the client has ended the connection. What it sends early is of its next request.
+    pub(super) fn has_ended(&self) -> bool {
+        if self.stream.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let peeked = self.stream.peek(&mut [0]);
+        let is_back = self.stream.set_nonblocking(false).is_ok();
+        match peeked {
+            Ok(0) => true,
+            Ok(_) => !is_back,
+            Err(error) => !is_back || error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+
+    /// End the connection. A client that still sends sees the answer before it.
+    pub(super) fn end(mut self) {
+        let until = Instant::now() + LINGER;
+        self.read.clear();
+        if self.stream.shutdown(Shutdown::Write).is_err() {
+            return;
+        }
+        let mut read = 0;
+        while read < MAX_LINGER && matches!(self.more(until), Ok(true)) {
+            read += self.read.len();
+            self.read.clear();
+        }
+    }
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        202 => "Accepted",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        408 => "Request Timeout",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        417 => "Expectation Failed",
+        431 => "Request Header Fields Too Large",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        503 => "Service Unavailable",
+        _ => "HTTP Version Not Supported",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_in_pieces_is_the_same_head() {
+        let text =
+            b"POST /mcp HTTP/1.1\r\nHost: a\r\nAccept: x/y; q=1 , z\r\naccept:w\r\nContent-Length: 5\r\n\r\nhello";
+        let end = text.len() - 5;
+        for length in 0..end {
+            assert!(matches!(Request::parse(&text[..length]), Ok(None)), "{length}");
+        }
+        let (request, length) = Request::parse(text).expect("a head").expect("all of it");
+        assert_eq!((length, request.body, request.header("host")), (end, Length::Bytes(5), Some("a")));
+        assert_eq!(request.words("accept").collect::<Vec<_>>(), ["x/y", "z", "w"]);
+    }
+
+    #[test]
+    fn whatever_bytes_come_nothing_panics() {
+        let text = b"POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nX: \xff\r\nMcp-Name: b\r\n\r\n";
+        for place in 0..text.len() {
+            for byte in 0..=255 {
+                let mut text = text.to_vec();
+                text[place] = byte;
+                let _ = Request::parse(&text);
+            }
+        }
+    }
+}

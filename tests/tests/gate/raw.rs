@@ -1,0 +1,228 @@
+//! `seamgate mcp --listen` and whoever sends it bytes. A case is a file in `gate-http`, and each has a gate of its own:
+//!
+//! - `post BODY`, `get` and `delete` send a request that has what it must have, with the headers of `with HEADER` lines before it.
+//! - `> LINE` sends a line as it is, and `body TEXT` a text. `TOKEN` and `PORT` stand for the gate's, `SESSION` for the last session that it gave,
+//!   `LENGTH` for that of the next body, `\r` and `\n` for the characters, and `{*a*20*}` for twenty of them.
+//! - `new` opens another connection, and `use N` goes back to the Nth. `close` ends one. `wait SECONDS` waits.
+//! - `read` reads an answer, `read N` its head and so many pieces of its stream. `ends` is the end of the connection.
+//! - `< LINE` is what was read, and `! LINE`, at the end, what a person is told.
+//!
+//! `BLESS=1` writes the last ones again.
+
+use std::{
+    env, fs,
+    io::{BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use seamgate_tests::{
+    http::{self, Connection, Head, TOKEN, VARIABLE},
+    suite::{Trial, trial},
+};
+
+/// What is shown of an answer beside its status.
+const SHOWN: [&str; 8] = [
+    "allow",
+    "connection",
+    "content-type",
+    "location",
+    "mcp-session-id",
+    "retry-after",
+    "set-cookie",
+    "www-authenticate",
+];
+
+/// The trials of all files.
+pub(crate) fn trials(seamgate: fn() -> Result<PathBuf>) -> Result<Vec<Trial>> {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("gate-http");
+    let mut trials = Vec::new();
+    for entry in fs::read_dir(cases)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "txt") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            trials.push(trial(format!("raw/{name}"), move || check(&path, seamgate)));
+        }
+    }
+    Ok(trials)
+}
+
+/// What a case talks to.
+struct Talk {
+    gate: Child,
+    port: u16,
+    connections: Vec<Connection>,
+    used: usize,
+    /// The head of an answer whose stream is being read, by connection.
+    heads: Vec<Option<Head>>,
+    session: String,
+    with: String,
+}
+
+fn check(path: &Path, seamgate: fn() -> Result<PathBuf>) -> Result<()> {
+    let script = fs::read_to_string(path)?;
+    let folder = path.parent().context("a folder")?;
+    let name = path.file_stem().unwrap_or_default();
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gate-raw").join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place)?;
+    fs::copy(folder.join("profile.json"), place.join("gate.profile.json"))?;
+    fs::copy(folder.join("server.json"), place.join("server.json"))?;
+    fs::copy(folder.with_file_name("gate").join("server.py"), place.join("server.py"))?;
+    let mut command = Command::new(seamgate()?);
+    command.current_dir(&place).env_remove("RUST_LOG").env("USER", "anna").env(VARIABLE, TOKEN);
+    command.args(["mcp", "-p", "gate.profile.json", "--listen", "127.0.0.1:0", "--token-env", VARIABLE]);
+    command.args(["--journal", "run", "--", "python3", "-SEu", "server.py", "server.json"]);
+    let mut gate = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let mut errors = BufReader::new(gate.stderr.take().context("its errors")?);
+    let (port, _) = http::port(&mut errors)?;
+    let mut talk = Talk {
+        gate,
+        port,
+        connections: vec![Connection::open(port)?],
+        used: 0,
+        heads: vec![None],
+        session: String::new(),
+        with: String::new(),
+    };
+    let taken = talk.take_all(&script);
+    talk.end();
+    let mut written = taken?;
+    let mut told = String::new();
+    errors.read_to_string(&mut told)?;
+    ensure!(!told.contains(TOKEN), "the gate tells its token: {told}");
+    for run in fs::read_dir(place.join("run")).into_iter().flatten() {
+        let journal = fs::read_to_string(run?.path().join("journal.ndjson"))?;
+        ensure!(!journal.contains(TOKEN), "the journal has the token");
+    }
+    for line in told.lines() {
+        written.push_str(&format!("! {}\n", super::stable(line).replace(&format!(":{port}"), ":PORT")));
+    }
+    if env::var_os("BLESS").is_some() {
+        return Ok(fs::write(path, written)?);
+    }
+    ensure!(written == script, "{} differs (BLESS=1 writes it again). It is now:\n{written}", path.display());
+    Ok(())
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Talk {
+    /// End the gate, so that it ends its servers.
+    fn end(&mut self) {
+        // The number of one that has ended may be another's.
+        if matches!(self.gate.try_wait(), Ok(None)) {
+            let _ = Command::new("kill").arg(self.gate.id().to_string()).status();
+            let _ = self.gate.wait();
+        }
+    }
+
+    /// Take all steps. Gives the script with what came.
+    fn take_all(&mut self, script: &str) -> Result<String> {
+        let mut written = String::new();
+        let steps: Vec<&str> = script.lines().filter(|line| !line.starts_with(['<', '!'])).collect();
+        for (number, step) in steps.iter().enumerate() {
+            written.push_str(step);
+            written.push('\n');
+            let body = steps[number..].iter().find_map(|step| step.strip_prefix("body "));
+            let came = self.take(step, body).with_context(|| format!("step {}: {step}", number + 1))?;
+            written.push_str(&came);
+        }
+        Ok(written)
+    }
+
+    fn take(&mut self, step: &str, body: Option<&str>) -> Result<String> {
+        let (word, rest) = step.split_once(' ').unwrap_or((step, ""));
+        let text = self.filled(rest, body)?;
+        let connection = &mut self.connections[self.used];
+        match word {
+            "#" | "" => {}
+            ">" => connection.send(format!("{text}\r\n").as_bytes())?,
+            "body" => connection.send(text.as_bytes())?,
+            "with" => self.with.push_str(&format!("{text}\r\n")),
+            "post" | "get" | "delete" => {
+                let with = std::mem::take(&mut self.with);
+                connection.ask(self.port, &word.to_ascii_uppercase(), &with, &text)?;
+            }
+            "new" => {
+                self.connections.push(Connection::open(self.port)?);
+                self.heads.push(None);
+                self.used = self.connections.len() - 1;
+            }
+            "use" => self.used = text.parse::<usize>()? - 1,
+            "close" => {
+                self.connections[self.used] = Connection::open(self.port)?;
+                self.heads[self.used] = None;
+            }
+            "wait" => thread::sleep(Duration::from_secs_f64(text.parse()?)),
+            "read" => return self.read(text.parse().ok()),
+            "ends" => ensure!(connection.ends()?, "something comes in place of the end"),
+            _ => bail!("no such step"),
+        }
+        Ok(String::new())
+    }
+
+    /// Read an answer, or so many pieces of it.
+    fn read(&mut self, pieces: Option<usize>) -> Result<String> {
+        let connection = &mut self.connections[self.used];
+        let mut came = String::new();
+        let head = match self.heads[self.used].take() {
+            Some(head) => head,
+            None => {
+                let head = connection.head()?;
+                came.push_str(&format!("< {}", head.status));
+                for name in SHOWN {
+                    if let Some(value) = head.headers.get(name) {
+                        came.push_str(&format!("; {name}: {value}"));
+                    }
+                }
+                came.push('\n');
+                head
+            }
+        };
+        if let Some(session) = head.headers.get("mcp-session-id") {
+            self.session = session.clone();
+        }
+        let mut tell = |piece: &str| {
+            for line in piece.trim_end().lines() {
+                came.push_str(&format!("< {}\n", super::stable(line)));
+            }
+        };
+        match pieces {
+            None => connection.body(&head, tell)?,
+            Some(pieces) => {
+                for _ in 0..pieces {
+                    match connection.piece()? {
+                        Some(piece) => tell(&piece),
+                        None => bail!("the stream ends"),
+                    }
+                }
+                self.heads[self.used] = Some(head);
+            }
+        }
+        let came = came.replace(&format!(":{}", self.port), ":PORT");
+        Ok(if self.session.is_empty() { came } else { came.replace(&self.session, "SESSION") })
+    }
+
+    /// A text with what its words stand for.
+    fn filled(&self, text: &str, body: Option<&str>) -> Result<String> {
+        let mut text = text.replace("PORT", &self.port.to_string()).replace("TOKEN", TOKEN);
+        text = text.replace("SESSION", &self.session);
+        if let (true, Some(body)) = (text.contains("LENGTH"), body) {
+            text = text.replace("LENGTH", &self.filled(body, None)?.len().to_string());
+        }
+        while let Some((before, rest)) = text.split_once("{*") {
+            let (repeated, after) = rest.split_once("*}").context("*}")?;
+            let (piece, times) = repeated.rsplit_once('*').context("{*TEXT*TIMES*}")?;
+            text = format!("{before}{}{after}", piece.repeat(times.parse()?));
+        }
+        Ok(text.replace("\\r", "\r").replace("\\n", "\n"))
+    }
+}
