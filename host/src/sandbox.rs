@@ -198,7 +198,8 @@ impl Sandbox {
     pub(crate) fn leave(&self, live: Live<'_>) {
         let Live { store, exports, slot, begun, watch } = live;
         let (Exports::Module(exports), Some(watch), false) = (exports, watch, store.data().yields) else {
-            return;
+            // Before its slot is free.
+            return drop(store);
         };
         let originals = || self.originals.lock().unwrap_or_else(PoisonError::into_inner).clone();
         match Kept::rest(store, exports.into_handles(), begun, watch, originals) {

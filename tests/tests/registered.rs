@@ -1,9 +1,9 @@
 //! What a registered contract costs: nothing of it depends on what else is registered, and no output makes a later one dearer.
 
-use std::fs;
+use std::{fs, thread};
 
 use seamgate::{Component, Gate, Limits, Options, Request};
-use seamgate_tests::cases;
+use seamgate_tests::{Random, cases};
 
 /// What a call gave: the report and its fuel, and the memory of the instance; or the fault.
 type Came = Result<(String, u64, usize), String>;
@@ -55,6 +55,35 @@ fn nothing_depends_on_what_else_is_registered() {
     }
     println!("{compared} calls took the same beside other contracts");
     assert!(compared > 1_000, "only {compared} calls were compared");
+}
+
+#[test]
+fn many_threads_share_few_slots() {
+    const AGENTS: usize = 20;
+    const THREADS: usize = 8;
+    for slots in 1..=3 {
+        let mut gate = Gate::with(Options::default().slots(slots)).expect("a gate");
+        for agent in 0..AGENTS {
+            let schema = format!(r#"{{"type": "array", "items": {{"pattern": "^x{{0,{agent}}}$"}}}}"#);
+            gate.register(&format!(r#"{{"agent": "{agent}", "schema": {schema}}}"#)).expect("a contract");
+        }
+        // All kinds of outputs: small and large, accepted and rejected, of each agent.
+        let calls = |seed: usize| {
+            let mut random = Random(seed as u64);
+            let mut call = || {
+                let spaces = if random.below(40) == 0 { 30_000 } else { random.below(600) };
+                let output = format!("[\"{}\",{}1]", "x".repeat(random.below(30)), " ".repeat(spaces));
+                came(&gate, &Request::new(&random.below(AGENTS).to_string(), &output))
+            };
+            (0..300).map(|_| call()).collect::<Vec<Came>>()
+        };
+        let alone: Vec<Vec<Came>> = (0..THREADS).map(calls).collect();
+        let together: Vec<Vec<Came>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|seed| scope.spawn(move || calls(seed))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a thread")).collect()
+        });
+        assert!(together == alone, "{slots} slots");
+    }
 }
 
 /// Page faults that this thread needed no disk for.
