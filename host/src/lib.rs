@@ -83,6 +83,8 @@ pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop, UnknownStop
 pub use instance::Instance;
 pub use journal::{Blob, FileJournal, Journal, JournalError, JournalLine, JournalReader, LineKind, Lines, Torn};
 pub use json::UnknownWord;
+#[doc(hidden)]
+pub use kept::stays_in_memory;
 pub use limits::{Limits, Usage};
 pub use options::Options;
 pub use profile::{ProfileInfo, profile_files, read_profile, read_profiles};

@@ -1,6 +1,6 @@
 //! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use wasmtime::{Engine, InstancePre, Linker, Store, Trap, component};
 
@@ -201,8 +201,7 @@ impl Sandbox {
             // Before its slot is free.
             return drop(store);
         };
-        let originals = || self.originals.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match Kept::rest(store, exports.into_handles(), begun, watch, originals) {
+        match Kept::rest(store, exports.into_handles(), begun, watch, || self.originals().clone()) {
             Ok(kept) => slot.keep(kept),
             Err(Lost::Unknown(pages)) => {
                 drop(slot);
@@ -210,6 +209,10 @@ impl Sandbox {
             }
             Err(Lost::Other) => {}
         }
+    }
+
+    fn originals(&self) -> MutexGuard<'_, Arc<Originals>> {
+        self.originals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Look what pages hold in a fresh instance, if there is a slot for one.
@@ -220,8 +223,7 @@ impl Sandbox {
         drop(displaced);
         let fresh = self.instantiate(Size::Ordinary, slot);
         if let Some(memory) = fresh.as_ref().ok().and_then(Live::memory) {
-            let mut originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::make_mut(&mut originals).learn(pages, memory);
+            Arc::make_mut(&mut self.originals()).learn(pages, memory);
         }
     }
 

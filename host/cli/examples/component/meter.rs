@@ -154,7 +154,9 @@ impl Meter {
                 }
                 Payload::CodeSectionEntry(body) => {
                     for operator in body.get_operators_reader()? {
-                        stays_in_memory(&operator?)?;
+                        let operator = operator?;
+                        // A host renews an instance by its memory, so nothing else may outlast a call.
+                        ensure!(seamgate::stays_in_memory(&operator), "{operator:?} changes what is not in memory");
                     }
                 }
                 Payload::StartSection { .. } => bail!("a start function would run before the budget is set"),
@@ -164,20 +166,6 @@ impl Meter {
         // That one is the stack pointer. After each call it is back where it was.
         ensure!(mutable <= 1, "{mutable} globals change, and hosts that renew an instance know of one");
         Ok(Meter { fuel: globals, memory_refused: globals + 1, imported, parameters: functions, written: 0, alone })
-    }
-}
-
-/// A host renews an instance by its memory, so nothing else may outlast a call.
-fn stays_in_memory(operator: &Operator) -> Result<()> {
-    match operator {
-        Operator::TableSet { .. }
-        | Operator::TableGrow { .. }
-        | Operator::TableFill { .. }
-        | Operator::TableCopy { .. }
-        | Operator::TableInit { .. }
-        | Operator::ElemDrop { .. }
-        | Operator::DataDrop { .. } => bail!("{operator:?} changes what is not in memory"),
-        _ => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use anyhow::{Result, bail};
-use ring::digest::{SHA256, digest};
+use seamgate::digest;
 
 use super::wire::{Refused, Request};
 use crate::{agent::random, console::cut, safe::safe};
@@ -20,7 +20,7 @@ const MAX_TOLD: usize = 100;
 pub(super) struct Guard {
     port: u16,
     /// Only its digest stays.
-    token: [u8; 32],
+    token: String,
 }
 
 impl Guard {
@@ -41,7 +41,7 @@ impl Guard {
                 (token.clone(), Some(token))
             }
         };
-        Ok((Guard { port, token: sha256(&token) }, new))
+        Ok((Guard { port, token: digest(token.as_bytes()) }, new))
     }
 
     /// Whether a request comes from this machine, and from no page of another place.
@@ -73,7 +73,7 @@ impl Guard {
         });
         match given {
             // How long this takes tells nothing of the token.
-            Some(token) if sha256(token) == self.token => Ok(()),
+            Some(token) if digest(token.as_bytes()) == self.token => Ok(()),
             Some(_) => Err(Refused(401, "the token was not made for this server".to_owned())),
             None => Err(Refused(401, "the header Authorization must be: Bearer TOKEN".to_owned())),
         }
@@ -103,10 +103,4 @@ fn host_of(text: &str) -> Option<(&str, Option<u16>)> {
 
 fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-fn sha256(text: &str) -> [u8; 32] {
-    let mut all = [0; 32];
-    all.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
-    all
 }

@@ -30,7 +30,7 @@ use self::{
     guard::Guard,
     headers::{Era, era_of},
     sessions::{Session, Sessions},
-    streams::{Asked, GENERAL, Next, Reader, asked, renamed},
+    streams::{GENERAL, Next, Reader, asked, renamed},
     wire::{Broken, Connection, Refused, Request},
 };
 use super::{
@@ -278,11 +278,8 @@ impl Host {
         let refused =
             |status, code, why: &str| Ok(Answer::Whole(status, String::new(), message::error("null", code, why)));
         let Ok(body) = String::from_utf8(body) else { return refused(400, PARSE_ERROR, "the body is not UTF-8") };
-        // Outside of a string they mean nothing, and inside they may not stand. To a server, a line end would begin a message.
-        let line = match body.contains(['\r', '\n']) {
-            true => Cow::Owned(body.replace(['\r', '\n'], " ")),
-            false => Cow::Borrowed(&*body),
-        };
+        // To a server, a line end would begin a message.
+        let line = one_line(body);
         let message = match Message::read(&line) {
             Ok(message) => message,
             Err(wrong) => {
@@ -374,14 +371,18 @@ impl Host {
         {
             return Ok(Answer::Whole(400, String::new(), told));
         }
-        let Asked { id, method, token } = asked(id, &method, params);
-        let opened = session.streams.open(Asked { id, method, token });
+        let opened = session.streams.open(asked(id, &method, params));
         let Some((reader, own)) = opened else { return Err(gone()) };
         match session.streams.say(Wrote::Line(renamed(line, &own))) {
             true => Ok(Answer::Either(session, reader)),
             false => Err(gone()),
         }
     }
+}
+
+/// A message without line ends. Outside of a string they mean nothing, and inside they may not stand.
+fn one_line(text: String) -> String {
+    if text.contains(['\r', '\n']) { text.replace(['\r', '\n'], " ") } else { text }
 }
 
 fn gone() -> Refused {

@@ -19,6 +19,7 @@ use super::super::{
 };
 use super::{
     headers::{Mirrored, check_mirrored, mirrored},
+    one_line,
     wire::Request,
 };
 use crate::{mcp_client::MAX_TOOLS, process::Wrote};
@@ -251,7 +252,7 @@ impl Streams {
         }
         let Some(own) = state.streams.get_mut(&stream) else { return };
         // In an event, each of these would begin a line of its own.
-        let text = text(&own.asked).replace(['\r', '\n'], " ");
+        let text = one_line(text(&own.asked));
         let added = text.len();
         own.events.push_back(text);
         own.is_done |= is_last;
