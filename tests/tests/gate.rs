@@ -3,7 +3,8 @@
 //! - `profile.json`, and `lock.json` where the tools are pinned.
 //! - `server.json`: what the server does, see `server.py`. With `servers.json`, `server-NAME.json` for each.
 //! - `session.txt`: `> LINE` the client writes; `< LINE` the gate writes, held to it byte for byte; `approve ARGUMENTS` and `shell COMMAND` run in the
-//!   folder (`GATE` is the gate's process); `end` closes the client's output. `# stdio only: WHY` leaves the case out over HTTP. Ids that the gate makes are written as `"OWN"`, and its `requestState`s as `"STATE-N"`.
+//!   folder (`GATE` is the gate's process); `end` closes the client's output. `# stdio only: WHY` leaves the case out over HTTP. Ids that the gate makes are written as `"OWN"`, and its `requestState`s as `"STATE-N"`. In a line
+//!   of the client, `"OWN"` is the last id that the gate gave it, and `"OWN-N"` the Nth.
 //! - `journal.txt`: what the journal has then, a word or two for each record, and the exit status. `errors.txt`: what a person is told.
 //!
 //! Each session is also held over HTTP: the same messages come, in an order that holds for each request only, and the journal is the same.
@@ -64,8 +65,8 @@ struct Session {
     came: Vec<String>,
     errors: Option<thread::JoinHandle<String>>,
     place: PathBuf,
-    /// The last id that the gate made.
-    own: Option<String>,
+    /// The ids that the gate gave the client.
+    own: Vec<String>,
     /// The states that the gate gave the client to come back with.
     states: Vec<String>,
 }
@@ -219,7 +220,7 @@ impl Session {
             came: Vec::new(),
             errors: Some(errors),
             place: place.to_owned(),
-            own: None,
+            own: Vec::new(),
             states: Vec::new(),
         })
     }
@@ -228,8 +229,8 @@ impl Session {
         match self.lines.recv_timeout(patience) {
             Ok(line) => {
                 let id = serde_json::from_str::<Value>(&line).unwrap_or_default()["id"].as_str().map(str::to_owned);
-                if let Some(id) = id.filter(|id| id.starts_with("seamgate-")) {
-                    self.own = Some(id);
+                if let Some(id) = id.filter(|id| id.starts_with("seamgate-") && !self.own.contains(id)) {
+                    self.own.push(id);
                 }
                 let mut line = stable(&line);
                 if let Some(at) = line.find(STATE).map(|at| at + STATE.len()) {
@@ -301,13 +302,19 @@ fn stable(text: &str) -> String {
         let end = at + "seamgate-".len();
         let digits = rest[end..].bytes().take_while(u8::is_ascii_hexdigit).count();
         out.push_str(&rest[..at]);
-        match digits == 16 && rest[end + 16..].starts_with('-') {
-            true => {
+        match (digits, rest[end + digits..].starts_with('-')) {
+            // To a server.
+            (16, true) => {
                 let number = rest[end + 17..].bytes().take_while(u8::is_ascii_digit).count();
                 out.push_str("OWN");
                 rest = &rest[end + 17 + number..];
             }
-            false => {
+            // To the client.
+            (32, _) => {
+                out.push_str("OWN");
+                rest = &rest[end + 32..];
+            }
+            _ => {
                 out.push_str("seamgate-");
                 rest = &rest[end..];
             }
@@ -349,10 +356,11 @@ fn check(folder: &Path, is_http: bool) -> Result<()> {
         match step.split_once(' ').unwrap_or((step, "")) {
             (">", line) => {
                 let input = session.input.as_mut().context("the client has ended")?;
-                let mut line = match (line.contains("\"OWN\""), &session.own) {
-                    (true, Some(own)) => line.replace("OWN", own),
-                    _ => line.to_owned(),
-                };
+                let last = session.own.last().map_or("OWN", String::as_str);
+                let mut line = line.replace("\"OWN\"", &format!("\"{last}\""));
+                for (number, own) in session.own.iter().enumerate() {
+                    line = line.replace(&format!("\"OWN-{}\"", number + 1), &format!("\"{own}\""));
+                }
                 for (number, state) in session.states.iter().enumerate() {
                     line = line.replace(&format!("\"STATE-{}\"", number + 1), &format!("\"{STATE}{state}\""));
                 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
 
 use crate::{
-    outbox::Outbox,
+    outbox::{Outbox, one_line},
     process::{Program, Service, Stop, Wrote},
 };
 
@@ -267,8 +267,8 @@ impl Server {
             meta: serde_json::Map<String, Value>,
         }
         let invalid = |message: String| Ok(Err(RpcError { code: -32700, message }));
-        let one_line = arguments.replace(['\n', '\r'], " ");
-        let Ok(arguments) = serde_json::from_str::<&RawValue>(&one_line) else {
+        let arguments = one_line(arguments.to_owned());
+        let Ok(arguments) = serde_json::from_str::<&RawValue>(&arguments) else {
             return invalid("the arguments are not JSON".to_owned());
         };
         let mut meta = self.meta();

@@ -14,6 +14,25 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// How often who waits for room looks whether it should.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Rewrites a JSON text so that no reader finds a line end in it. A message is a line, and readers differ: Python's text streams and Node's
+/// `readline` end a line at a lone CR as well, Node's at U+2028 and U+2029, and `str.splitlines` at U+0085. CR and LF are white space between
+/// values, where a space means the same; the others can only stand in strings, where an escape means the same.
+pub(crate) fn one_line(text: String) -> String {
+    const ENDS: [char; 5] = ['\r', '\n', '\u{85}', '\u{2028}', '\u{2029}'];
+    if !text.contains(ENDS) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for next in text.chars() {
+        match next {
+            '\r' | '\n' => out.push(' '),
+            '\u{85}' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(next))),
+            _ => out.push(next),
+        }
+    }
+    out
+}
+
 /// A queue of lines with a thread that writes them.
 #[derive(Default)]
 pub(crate) struct Outbox {
@@ -157,6 +176,15 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn no_reader_finds_a_line_end_in_a_line() {
+        assert_eq!(
+            one_line("{\"a\":\r\n1,\r\"b\":\"\u{2028}\u{85}é\u{2029}\"}".to_owned()),
+            r#"{"a":  1, "b":"\u2028\u0085é\u2029"}"#
+        );
+        assert_eq!(one_line("é\t".to_owned()), "é\t");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `seamgate mcp --listen` and whoever sends it bytes. A case is a file in `gate-http`, and each has a gate of its own:
 //!
 //! - `post BODY`, `get` and `delete` send a request that has what it must have, with the headers of `with HEADER` lines before it.
-//! - `> LINE` sends a line as it is, and `body TEXT` a text. `TOKEN` and `PORT` stand for the gate's, `SESSION` for the last session that it gave,
+//! - `> LINE` sends a line as it is, and `body TEXT` a text. `TOKEN` and `PORT` stand for the gate's, `SESSION` for the last session that it gave, `OWN` for its last id,
 //!   `LENGTH` for that of the next body, `\r` and `\n` for the characters, and `{*a*20*}` for twenty of them.
 //! - `new` opens another connection, and `use N` goes back to the Nth. `close` ends one. `wait SECONDS` waits.
 //! - `read` reads an answer, `read N` its head and so many pieces of its stream. `ends` is the end of the connection.
@@ -59,6 +59,8 @@ struct Talk {
     /// The head of an answer whose stream is being read, by connection.
     heads: Vec<Option<Head>>,
     session: String,
+    /// The last id that the gate gave a client.
+    own: String,
     with: String,
 }
 
@@ -86,6 +88,7 @@ fn check(path: &Path, seamgate: fn() -> Result<PathBuf>) -> Result<()> {
         used: 0,
         heads: vec![None],
         session: String::new(),
+        own: String::new(),
         with: String::new(),
     };
     let taken = talk.take_all(&script);
@@ -190,8 +193,16 @@ impl Talk {
         if let Some(session) = head.headers.get("mcp-session-id") {
             self.session = session.clone();
         }
+        let own = &mut self.own;
         let mut tell = |piece: &str| {
             for line in piece.trim_end().lines() {
+                let id = line.split('"').find(|part| {
+                    let digits = part.strip_prefix("seamgate-").filter(|digits| digits.len() == 32);
+                    digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                });
+                if let Some(id) = id {
+                    id.clone_into(own);
+                }
                 came.push_str(&format!("< {}\n", super::stable(line)));
             }
         };
@@ -215,6 +226,7 @@ impl Talk {
     fn filled(&self, text: &str, body: Option<&str>) -> Result<String> {
         let mut text = text.replace("PORT", &self.port.to_string()).replace("TOKEN", TOKEN);
         text = text.replace("SESSION", &self.session);
+        text = text.replace("\"OWN\"", &format!("\"{}\"", self.own));
         if let (true, Some(body)) = (text.contains("LENGTH"), body) {
             text = text.replace("LENGTH", &self.filled(body, None)?.len().to_string());
         }

@@ -48,7 +48,7 @@ impl Gate<'_> {
         };
         let result = RawValue::from_string(text)?;
         let answer = Answer::Result(&result);
-        self.called(key, begin, answer, "")
+        self.called(key, begin, answer)
     }
 
     pub(super) fn piece(&mut self, artifact: &str, offset: usize) -> Result<Result<String, String>> {

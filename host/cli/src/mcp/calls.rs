@@ -13,8 +13,9 @@ use super::{
     gate::{Gate, Record, cut_to},
     legs::Leg,
     listing,
-    message::{self, Answer, Change, INVALID_PARAMS, Members, json, with_member},
+    message::{self, Answer, Change, INVALID_PARAMS, Members, json},
     peer::Asked,
+    servers::random_id,
 };
 use crate::{
     agent::{Ask, Ends, Event, shell},
@@ -215,7 +216,7 @@ impl Gate<'_> {
         let number = call.peer.unwrap_or_default();
         let line = std::mem::take(&mut call.line);
         let call = &self.calls[key];
-        let line = self.sent(number, &line, call);
+        let line = self.sent(number, id, &line, call);
         let asked = Asked::Call { key: key.to_owned(), since: Instant::now() };
         let effect = if call.legs == 0 { "none" } else { "unknown" };
         match self.peers[number].ask(id, line, asked) {
@@ -229,31 +230,24 @@ impl Gate<'_> {
         }
     }
 
-    /// The request of a call as the server gets it. What was judged is what is sent.
-    fn sent(&self, number: usize, line: &str, call: &Call) -> String {
-        let Some(params) = Members::of(line).and_then(|members| members.get("params")) else { return line.to_owned() };
-        let Some(members) = Members::of(params.get()) else { return line.to_owned() };
+    /// Writes the request of a call as the server gets it: what was judged, and no other member.
+    fn sent(&self, number: usize, id: &str, line: &str, call: &Call) -> String {
+        let params = Members::of(line).and_then(|members| members.get("params"));
+        let members = params.and_then(|params| Members::of(params.get())).unwrap_or(Members(Vec::new()));
         let (state, has_answer) = Self::state_for_server(call.leg.as_ref());
         let meta = members.get("_meta").and_then(|meta| self.cut_meta(number, meta.get()));
-        let is_named = members.text("name").is_some_and(|name| name == call.tool);
-        let is_same = members.get("arguments").is_none_or(|own| own.get() == call.arguments);
-        let is_first = ["requestState", "inputResponses", "task"].iter().all(|name| members.get(name).is_none());
-        if is_named && is_same && is_first && meta.is_none() {
-            return line.to_owned();
-        }
         let to = |value: Option<&str>| value.map_or(Change::Drop, |value| Change::To(value.to_owned()));
         let params = members.with(|name, _| match name {
             "name" => Change::To(json(&call.tool)),
             "arguments" => to(Some(&call.arguments)),
             "_meta" if meta.is_some() => to(meta.as_deref()),
+            "_meta" => Change::Keep,
             "requestState" => to(state),
             "inputResponses" if has_answer => Change::Keep,
-            "inputResponses" => Change::Drop,
-            // Of a version in which the result would come outside of the call.
-            "task" => Change::Drop,
-            _ => Change::Keep,
+            // Among them `task`, of a version in which the result would come outside of the call.
+            _ => Change::Drop,
         });
-        with_member(line, "params", &params)
+        message::request(id, "tools/call", Some(&params))
     }
 
     /// A call has no result.
@@ -266,7 +260,7 @@ impl Gate<'_> {
     }
 
     /// A server answered a call.
-    pub(super) fn called(&mut self, key: &str, since: Instant, answer: Answer, line: &str) -> Result<()> {
+    pub(super) fn called(&mut self, key: &str, since: Instant, answer: Answer) -> Result<()> {
         let duration_ms = milliseconds(since);
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
         call.sent = None;
@@ -283,21 +277,21 @@ impl Gate<'_> {
                     self.returned(key, duration_ms, result)
                 }
             },
-            Answer::Error(error) => self.call_error(key, duration_ms, error, line),
+            Answer::Error(error) => self.call_error(key, duration_ms, error),
         }
     }
 
     pub(super) fn returned(&mut self, key: &str, duration_ms: u64, result: &RawValue) -> Result<()> {
         let whole = result.get();
+        if !whole.starts_with('{') {
+            return self.fail_call(key, "the server's answer is no result: it must be an object", "unknown");
+        }
         if whole.len() <= MAX_INLINE {
             let event = Event::Returned { call: key, duration_ms, returned: result };
             match self.send(&event, None)? {
                 Ok(_) => return Ok(()),
-                Err(fault) if whole.starts_with('{') => {
-                    tracing::warn!(key, "both ends of the result are sent, for the whole is too much: {fault}");
-                }
                 Err(fault) => {
-                    return self.fail_call(key, &format!("the server's answer is no result: {fault}"), "unknown");
+                    tracing::warn!(key, "both ends of the result are sent, because the whole is too much: {fault}");
                 }
             }
         }
@@ -316,17 +310,16 @@ impl Gate<'_> {
     }
 
     /// A server answered a call with an error of the protocol: the client gets that, cleaned.
-    pub(super) fn call_error(&mut self, key: &str, duration_ms: u64, error: &RawValue, line: &str) -> Result<()> {
+    pub(super) fn call_error(&mut self, key: &str, duration_ms: u64, error: &RawValue) -> Result<()> {
         let number = self.calls.get(key).and_then(|call| call.peer).unwrap_or_default();
         let cleaned = self.cleaned(number, "tools/call", error)?;
-        let line = if cleaned == error.get() { line.to_owned() } else { with_member(line, "error", &cleaned) };
         let waiters = self.calls.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default();
         let text = format!("the server answered with an error: {}", cut_to(error.get(), 4096));
         let event = Event::ToolResult { call: key, duration_ms, status: "error", result: None, text: Some(&text) };
         self.send(&event, None)?.map_err(FaultError)?;
         for id in waiters {
             self.pending.remove(&id);
-            self.to_client(with_member(&line, "id", &id));
+            self.to_client(message::failure(&id, &cleaned));
         }
         self.forget(key);
         Ok(())
@@ -410,14 +403,18 @@ impl Gate<'_> {
         let sender = call.map(|call| call.sender).unwrap_or_default();
         let folder = shell(&self.folder);
         say(&format!("seamgate: a call of {} waits for approval: seamgate approve {folder} {}", safe(&tool), ask.key));
-        let is_for_client = sender.has_forms && ask.by.iter().any(|principal| principal == asks::CLIENT);
+        let is_named = ask.by.iter().any(|principal| principal == asks::CLIENT);
+        let has_key = self.profiles.of(self.run.agent()).is_some_and(|profile| !profile.keys(asks::CLIENT).is_empty());
+        // A principal with a key decides by tokens, which no form gives.
+        let is_for_client = sender.has_forms && is_named && !has_key;
         if is_for_client && sender.is_stateless {
             self.ask_by_form(&ask)?;
         } else if is_for_client {
-            let id = self.own_id();
+            let id = random_id()?;
             self.to_client(message::request(&id, "elicitation/create", Some(&asks::question(&ask.view))));
-            self.asked_client.retain(|_, asked| !matches!(asked, ForClient::Approval { key } if *key == ask.key));
-            self.asked_client.insert(id, ForClient::Approval { key: ask.key.clone() });
+            self.asked_client.retain(|_, asked| !matches!(asked, ForClient::Approval { key, .. } if *key == ask.key));
+            let (key, digest) = (ask.key.clone(), ask.digest.clone());
+            self.asked_client.insert(id, ForClient::Approval { key, digest });
         }
         self.asks.insert(ask.key.clone(), ask);
         Ok(())

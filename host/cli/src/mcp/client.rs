@@ -10,15 +10,20 @@ use super::{
     gate::{Gate, cut_to},
     judged::Judged,
     message::{
-        self, Answer, Change, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Members, Message, PARSE_ERROR, json,
-        with_member,
+        self, Answer, Change, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Members, Message,
+        PARSE_ERROR, with_member,
     },
+    methods::{self, Kind, Side},
     peer::Asked,
 };
-use crate::{agent::Event, error::FaultError, mcp_client::START, process::Wrote};
+use crate::{agent::Event, error::FaultError, mcp_client::START, outbox::one_line, process::Wrote};
 
 /// So many requests of the client wait for a list of tools.
 pub(super) const MAX_QUEUED: usize = 1024;
+
+/// The longest token of progress, in bytes, and the most tokens that are remembered.
+const MAX_TOKEN: usize = 256;
+const MAX_TOKENS: usize = 4096;
 
 /// Where a request of the client is.
 pub(super) enum Pending {
@@ -36,8 +41,8 @@ pub(super) enum Pending {
 pub(super) enum ForClient {
     /// Of a server, under its own id.
     Server { peer: usize, id: String },
-    /// Whether a call is approved.
-    Approval { key: String },
+    /// Whether a call is approved, by the form that showed the action with this digest.
+    Approval { key: String, digest: String },
 }
 
 impl Gate<'_> {
@@ -66,25 +71,51 @@ impl Gate<'_> {
     }
 
     pub(super) fn client_line(&mut self, line: String) -> Result<()> {
-        match Message::read(&line) {
+        let line = one_line(line);
+        let message = match Message::read(&line) {
+            Ok(message) => message,
             Err(wrong) => {
-                let code = match serde_json::from_str::<serde::de::IgnoredAny>(&line) {
-                    Ok(_) => INVALID_REQUEST,
-                    Err(_) => PARSE_ERROR,
-                };
-                self.to_client(message::error("null", code, &wrong));
-                Ok(())
+                self.to_client(wrong.answer(&line));
+                return Ok(());
             }
-            Ok(Message::Request { id, method, params }) => {
+        };
+        let line = message.to_line();
+        match message {
+            Message::Request { id, method, params } => {
                 if self.pending.contains_key(id) {
                     self.to_client(message::error(id, INVALID_REQUEST, "another request has this id, and waits"));
                     return Ok(());
                 }
+                if !methods::may_send(Side::Client, Kind::Request, &method) {
+                    self.misdirected(0, Side::Client, Kind::Request, &method)?;
+                    self.not_found(id, &method);
+                    return Ok(());
+                }
+                self.remember_token(params);
                 self.client_asks(id, &method, params, &line)
             }
-            Ok(Message::Notification { method, params }) => self.client_tells(&method, params, &line),
-            Ok(Message::Answer { id, answer }) => self.client_answers(id, answer, &line),
+            Message::Notification { method, .. } if !methods::may_send(Side::Client, Kind::Notification, &method) => {
+                self.misdirected(0, Side::Client, Kind::Notification, &method)
+            }
+            Message::Notification { method, params } => self.client_tells(&method, params, &line),
+            Message::Answer { id, answer } => self.client_answers(id, answer),
         }
+    }
+
+    /// Remembers the token under which a request wants to hear how far it is.
+    fn remember_token(&mut self, params: Option<&RawValue>) {
+        let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
+        let token = meta.and_then(|meta| Members::of(meta.get())?.get("progressToken")).map(RawValue::get);
+        let Some(token) = token.filter(|token| token.len() <= MAX_TOKEN && !self.has_token(token)) else { return };
+        if self.tokens.len() == MAX_TOKENS {
+            self.tokens.pop_front();
+        }
+        self.tokens.push_back(token.to_owned());
+    }
+
+    /// Whether a client chose this token, as it is written.
+    pub(super) fn has_token(&self, token: &str) -> bool {
+        self.tokens.iter().any(|known| known == token)
     }
 
     pub(super) fn client_asks(&mut self, id: &str, method: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
@@ -92,9 +123,9 @@ impl Gate<'_> {
             "initialize" => self.initialize(id, params, line),
             "tools/list" => {
                 self.own_meta = Self::own_meta(params);
-                let cursor = params.and_then(|params| Members::of(params.get())?.get("cursor")).map(RawValue::get);
-                if cursor.is_some() && self.is_listed && self.listing == 0 {
-                    self.answer_list(id, cursor);
+                if params.and_then(|params| Members::of(params.get())?.get("cursor")).is_some() {
+                    // The list has one page.
+                    self.to_client(message::error(id, INVALID_PARAMS, "Invalid cursor"));
                     return Ok(());
                 }
                 // The list may have changed without a word.
@@ -148,7 +179,16 @@ impl Gate<'_> {
         line: &str,
         asked: Asked,
     ) -> Result<()> {
-        if method != "ping" && matches!(self.judge(number, method, "client", params)?, Judged::Denied) {
+        if method == "ping" {
+            // It says no more than who asks.
+            let members = params.and_then(|params| Members::of(params.get()));
+            let meta = members.and_then(|members| members.get("_meta"));
+            let meta = meta.map(|meta| self.cut_meta(number, meta.get()).unwrap_or_else(|| meta.get().to_owned()));
+            let params = meta.map(|meta| format!("{{\"_meta\":{meta}}}"));
+            self.ask_peer(number, id, message::request(id, method, params.as_deref()), asked);
+            return Ok(());
+        }
+        if matches!(self.judge(number, method, "client", params)?, Judged::Denied) {
             self.not_found(id, method);
             return Ok(());
         }
@@ -241,7 +281,7 @@ impl Gate<'_> {
 
     pub(super) fn client_tells(&mut self, method: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
         match method {
-            "notifications/cancelled" => self.client_cancels(params, line),
+            "notifications/cancelled" => self.client_cancels(params),
             "notifications/initialized" => {
                 for peer in &self.peers {
                     // Who has ended is seen by the loop.
@@ -262,7 +302,7 @@ impl Gate<'_> {
         }
     }
 
-    pub(super) fn client_cancels(&mut self, params: Option<&RawValue>, line: &str) -> Result<()> {
+    pub(super) fn client_cancels(&mut self, params: Option<&RawValue>) -> Result<()> {
         let Some(id) = params.and_then(|params| Members::of(params.get())?.get("requestId")).map(RawValue::get) else {
             return Ok(());
         };
@@ -270,7 +310,7 @@ impl Gate<'_> {
             Some(Pending::Queued) => self.queue.retain(|(queued, _)| queued != id),
             Some(Pending::Forwarded(number)) => {
                 self.peers[number].asked.remove(id);
-                let _ = self.peers[number].write(line.to_owned());
+                let _ = self.peers[number].write(message::cancelled(id, None));
             }
             Some(Pending::Call(key)) => {
                 let Some(call) = self.calls.get_mut(&key) else { return Ok(()) };
@@ -299,22 +339,20 @@ impl Gate<'_> {
         if let (Some(id), Some(number)) = (call.sent.take(), call.peer) {
             let peer = &mut self.peers[number];
             peer.asked.remove(&id);
-            let reason = json(reason);
-            let _ = peer.write(format!(
-                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}"#
-            ));
+            let _ = peer.write(message::cancelled(&id, Some(reason)));
         }
     }
 
-    pub(super) fn client_answers(&mut self, id: &str, answer: Answer, line: &str) -> Result<()> {
+    pub(super) fn client_answers(&mut self, id: &str, answer: Answer) -> Result<()> {
         match self.asked_client.remove(id) {
             Some(ForClient::Server { peer, id: own }) => {
-                let line = if own == id { line.to_owned() } else { with_member(line, "id", &own) };
-                let _ = self.peers[peer].write(line);
+                let _ = self.peers[peer].write(Message::Answer { id: &own, answer }.to_line());
                 Ok(())
             }
-            Some(ForClient::Approval { key }) => {
-                let Some(ask) = self.asks.get(&key).cloned() else { return Ok(()) };
+            Some(ForClient::Approval { key, digest }) => {
+                // What the form showed is what is approved.
+                let ask = self.asks.get(&key).filter(|ask| ask.digest == digest);
+                let Some(ask) = ask.cloned() else { return Ok(()) };
                 let is_approved = matches!(answer, Answer::Result(result) if asks::is_approved(result));
                 let decision = if is_approved { "approved" } else { "rejected" };
                 let (digest, principal) = (&ask.digest, asks::CLIENT);

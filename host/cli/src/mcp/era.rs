@@ -158,14 +158,3 @@ impl Gate<'_> {
         Ok(true)
     }
 }
-
-/// A list without tools of a server.
-pub(super) fn own_list(tools: &[&str], is_stateless: bool) -> String {
-    let more = if is_stateless { r#","resultType":"complete","ttlMs":0,"cacheScope":"private""# } else { "" };
-    format!("{{\"tools\":[{}]{more}}}", tools.join(","))
-}
-
-/// An error of the protocol that a server gave, under an id of the client.
-pub(super) fn passed_error(id: &str, error: &str) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}")
-}

@@ -121,7 +121,7 @@ pub(super) struct Gate<'w> {
     pub(super) document: &'w Document,
     pub(super) run: Run<'w, FileJournal>,
     pub(super) folder: PathBuf,
-    /// Begins the ids of our own requests: nobody else can know it before.
+    /// Begins the ids of our own requests to servers: a client cannot foresee it.
     pub(super) own: String,
     pub(super) last: u64,
     pub(super) client: Arc<Outbox>,
@@ -136,6 +136,8 @@ pub(super) struct Gate<'w> {
     pub(super) queue: VecDeque<(String, String)>,
     /// Requests that the client has to answer.
     pub(super) asked_client: HashMap<String, ForClient>,
+    /// Tokens of the client by which servers say how far requests are, oldest first.
+    pub(super) tokens: VecDeque<String>,
     pub(super) asks: BTreeMap<String, Ask>,
     pub(super) surface: Surface,
     /// What servers listed last, as the kernel was told.
@@ -217,6 +219,7 @@ impl<'w> Gate<'w> {
             pending: BTreeMap::new(),
             queue: VecDeque::new(),
             asked_client: HashMap::new(),
+            tokens: VecDeque::new(),
             asks: BTreeMap::new(),
             surface: Surface::default(),
             listed: String::new(),
@@ -455,7 +458,7 @@ impl<'w> Gate<'w> {
         }
     }
 
-    /// An id for a request of our own, as JSON text.
+    /// An id for a request of our own to a server, as JSON text. Requests to the client have [`super::servers::random_id`].
     pub(super) fn own_id(&mut self) -> String {
         self.last += 1;
         json(&format!("{}-{}", self.own, self.last))

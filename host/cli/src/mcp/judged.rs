@@ -2,13 +2,21 @@
 
 use anyhow::Result;
 use seamgate::Fault;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
     gate::{Gate, Record, cut_to},
     message::INTERNAL_ERROR,
+    methods::{Kind, Side},
 };
-use crate::agent::Event;
+use crate::{agent::Event, console::say, error::FaultError, safe::safe};
+
+/// What the journal calls a line that is no message, and a message that its sender may not send.
+pub(super) const MALFORMED: &str = "seamgate/malformed";
+const MISDIRECTED: &str = "seamgate/misdirected";
+
+/// The most methods that are remembered as denied.
+const MAX_DENIED: usize = 1024;
 
 /// A message after the kernel has looked at it.
 pub(super) enum Judged {
@@ -56,6 +64,29 @@ impl Gate<'_> {
         }))
     }
 
+    /// Records that a message went nowhere, and why.
+    pub(super) fn record_refusal(&mut self, number: usize, method: &str, from: Side, why: &str) -> Result<()> {
+        let document = to_raw_value(why)?;
+        let id = self.event_id();
+        let server = self.peers.get(number).map(|peer| peer.name.clone()).unwrap_or_default();
+        let event = Event::Message { id: &id, server: &server, method, from: from.name(), document: Some(&document) };
+        self.send(&event, None)?.map_err(FaultError)?;
+        Ok(())
+    }
+
+    /// Records a method that its sender may not send in this way, once.
+    pub(super) fn misdirected(&mut self, number: usize, from: Side, kind: Kind, method: &str) -> Result<()> {
+        let method = cut_to(method, 256);
+        let key = (number, format!("{} {kind:?} {method}", from.name()));
+        if self.denied.contains(&key) || self.denied.len() >= MAX_DENIED {
+            return Ok(());
+        }
+        self.denied.insert(key);
+        let (sender, kind) = (from.name(), kind.name());
+        say(&format!("seamgate: not passed on: the {sender} sent {:?} as a {kind}", safe(method)));
+        self.record_refusal(number, MISDIRECTED, from, &format!("{method} as a {kind}"))
+    }
+
     /// An error of the protocol that a server gave, cleaned.
     pub(super) fn cleaned(&mut self, number: usize, method: &str, error: &RawValue) -> Result<String> {
         Ok(match self.judge(number, method, "server", Some(error))? {
@@ -82,7 +113,7 @@ impl Gate<'_> {
             return Ok(Judged::Denied);
         }
         let judged = self.judge(number, method, from, params)?;
-        if matches!(judged, Judged::Denied) && self.denied.len() < 1024 {
+        if matches!(judged, Judged::Denied) && self.denied.len() < MAX_DENIED {
             self.denied.insert(key);
         }
         Ok(judged)

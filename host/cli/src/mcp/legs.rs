@@ -6,7 +6,7 @@
 //! holds for this call and once. The server's own state stays here: the server gets it again byte for byte.
 
 use anyhow::Result;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{
     asks,
@@ -15,6 +15,7 @@ use super::{
     gate::{Gate, cut_to},
     judged::Judged,
     message::{self, Change, INVALID_PARAMS, Members, json},
+    methods::Side,
 };
 use crate::{
     agent::{Ask, Event, random},
@@ -272,17 +273,7 @@ impl Gate<'_> {
 
     /// A client comes back with what it was not given for this.
     fn refuse_state(&mut self, id: &str, why: &str) -> Result<()> {
-        let document = to_raw_value(why)?;
-        let own = self.event_id();
-        let server = self.peers.first().map(|peer| peer.name.clone()).unwrap_or_default();
-        let event = Event::Message {
-            id: &own,
-            server: &server,
-            method: "seamgate/requestState",
-            from: "client",
-            document: Some(&document),
-        };
-        self.send(&event, None)?.map_err(FaultError)?;
+        self.record_refusal(0, "seamgate/requestState", Side::Client, why)?;
         let message = format!("Invalid or expired requestState: {why}. Call again without it");
         self.to_client(message::error(id, INVALID_PARAMS, &message));
         Ok(())

@@ -7,7 +7,6 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Document, READ_ARTIFACT,
-    era::own_list,
     message::{Change, Members, json},
 };
 use crate::mcp_client::{MAX_PAGES, MAX_TOOLS};
@@ -28,11 +27,18 @@ pub(super) struct Listed {
 
 /// A page of a list.
 struct Page {
-    /// What asks for it, as it is written. None: the first.
-    cursor: Option<String>,
-    /// The whole result.
-    result: String,
     tools: Vec<Box<RawValue>>,
+    /// How long the client may keep the list, in milliseconds, and for whom, where the server says it.
+    ttl_ms: Option<u64>,
+    scope: Option<Scope>,
+}
+
+/// For whom a list may be kept.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    Private,
+    Public,
 }
 
 /// What follows a page.
@@ -64,16 +70,23 @@ impl Listed {
         self.pages.clear();
     }
 
-    /// Take the next page.
-    pub(super) fn take(&mut self, cursor: Option<String>, result: &RawValue) -> Result<Next, String> {
+    /// Takes the next page. Of its members only these are read, and no others are passed on.
+    pub(super) fn take(&mut self, result: &RawValue) -> Result<Next, String> {
         #[derive(Deserialize)]
         struct Given {
             tools: Vec<Box<RawValue>>,
             #[serde(default, rename = "nextCursor")]
             next: Option<String>,
+            #[serde(default, rename = "ttlMs")]
+            ttl_ms: Option<Value>,
+            #[serde(default, rename = "cacheScope")]
+            scope: Option<Value>,
         }
-        let Given { tools, next } = serde_json::from_str(result.get()).map_err(|error| error.to_string())?;
-        self.coming.push(Page { cursor, result: result.get().to_owned(), tools });
+        let Given { tools, next, ttl_ms, scope } =
+            serde_json::from_str(result.get()).map_err(|error| error.to_string())?;
+        let ttl_ms = ttl_ms.and_then(|ttl| ttl.as_u64());
+        let scope = scope.and_then(|scope| serde_json::from_value(scope).ok());
+        self.coming.push(Page { tools, ttl_ms, scope });
         if self.coming.iter().map(|page| page.tools.len()).sum::<usize>() > MAX_TOOLS {
             return Err(format!("it has more than {MAX_TOOLS} tools"));
         }
@@ -85,6 +98,13 @@ impl Listed {
                 Ok(Next::Done)
             }
         }
+    }
+
+    /// What a version without a session says of a list beside its tools: the least that one of its pages says.
+    fn freshness(&self) -> (u64, Scope) {
+        let ttl_ms = self.pages.iter().map(|page| page.ttl_ms.unwrap_or_default()).min().unwrap_or_default();
+        let scope = self.pages.iter().map(|page| page.scope.unwrap_or(Scope::Private)).min();
+        (ttl_ms, scope.unwrap_or(Scope::Private))
     }
 
     pub(super) fn tools(&self) -> impl Iterator<Item = &RawValue> {
@@ -188,41 +208,28 @@ impl Surface {
         self.by_name.get(name).map(|&place| &self.tools[place])
     }
 
-    /// The result of `tools/list` with a cursor, as it is written. None: no page has it.
-    pub(super) fn page(&self, cursor: Option<&str>, peers: &[(&str, &Listed)], is_stateless: bool) -> Option<String> {
-        let own = self.tools.iter().filter(|tool| tool.peer.is_none()).map(|tool| tool.definition.as_str());
-        let (page, is_last) = match peers {
+    /// The result of `tools/list`: all tools that the client sees, on one page.
+    pub(super) fn list(&self, peers: &[(&str, &Listed)], is_stateless: bool) -> String {
+        let mut visible: Vec<&Visible> = self.tools.iter().collect();
+        let (ttl_ms, scope) = match peers {
             [(_, listed)] => {
-                let place = listed.pages.iter().position(|page| page.cursor.as_deref() == cursor);
-                match place {
-                    Some(place) => (Some(&listed.pages[place]), place + 1 == listed.pages.len()),
-                    None if cursor.is_none() => (None, true),
-                    None => return None,
-                }
+                // In the order in which the server lists them, and then the gate's own.
+                let names = listed.tools().filter_map(|tool| name_of(tool.get()));
+                let places: HashMap<String, usize> = names.enumerate().map(|(place, name)| (name, place)).collect();
+                let place =
+                    |tool: &&Visible| tool.peer.and_then(|_| places.get(&tool.tool)).copied().unwrap_or(usize::MAX);
+                visible.sort_by_key(place);
+                listed.freshness()
             }
-            _ if cursor.is_some() => return None,
-            _ => (None, true),
+            _ => (0, Scope::Private),
         };
-        let Some(page) = page else {
-            let all: Vec<&str> = self.tools.iter().map(|tool| tool.definition.as_str()).collect();
-            return Some(own_list(&all, is_stateless));
+        let tools: Vec<&str> = visible.iter().map(|tool| tool.definition.as_str()).collect();
+        let scope = if scope == Scope::Public { "public" } else { "private" };
+        let more = match is_stateless {
+            true => format!(r#","resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"{scope}""#),
+            false => String::new(),
         };
-        let mut tools: Vec<&str> = Vec::new();
-        for listed in &page.tools {
-            let visible = name_of(listed.get())
-                .and_then(|name| self.tools.iter().find(|tool| tool.peer == Some(0) && tool.tool == name));
-            if let Some(visible) = visible
-                && !tools.contains(&visible.definition.as_str())
-            {
-                tools.push(&visible.definition);
-            }
-        }
-        if is_last {
-            tools.extend(own);
-        }
-        let members = Members::of(&page.result)?;
-        let tools = format!("[{}]", tools.join(","));
-        Some(members.with(|name, _| if name == "tools" { Change::To(tools.clone()) } else { Change::Keep }))
+        format!("{{\"tools\":[{}]{more}}}", tools.join(","))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Messages of the protocol: only the envelope is read, and what is not judged keeps its bytes.
+//! Messages of the protocol. A line is read whole before anything is decided, and what is sent on is written anew from what was read. A value
+//! that is not judged, and data, keep their bytes.
 //!
 //! <https://www.jsonrpc.org/specification>
 
@@ -6,9 +7,11 @@ use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
+    de::{IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::value::RawValue;
+
+use super::names;
 
 /// Errors of the protocol.
 pub(super) const PARSE_ERROR: i64 = -32700;
@@ -17,22 +20,8 @@ pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const INTERNAL_ERROR: i64 = -32603;
 
-/// The envelope of a message. A member that comes twice is an error: two readers could take different ones.
-#[derive(Deserialize)]
-struct Envelope<'l> {
-    #[serde(borrow)]
-    jsonrpc: Cow<'l, str>,
-    #[serde(borrow, default)]
-    id: Option<&'l RawValue>,
-    #[serde(borrow, default)]
-    method: Option<Cow<'l, str>>,
-    #[serde(borrow, default)]
-    params: Option<&'l RawValue>,
-    #[serde(borrow, default)]
-    result: Option<&'l RawValue>,
-    #[serde(borrow, default)]
-    error: Option<&'l RawValue>,
-}
+/// The members of an envelope. Others are dropped.
+const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
 /// A message. Ids are JSON text, as they are written.
 pub(super) enum Message<'l> {
@@ -48,22 +37,68 @@ pub(super) enum Answer<'l> {
     Error(&'l RawValue),
 }
 
+/// Says why a line is no message.
+pub(super) struct Malformed<'l> {
+    /// The id to answer under, where the line is a request whose envelope can be read.
+    pub(super) id: Option<&'l str>,
+    pub(super) why: String,
+}
+
+impl Malformed<'_> {
+    /// Writes the error that answers the line.
+    pub(super) fn answer(&self, line: &str) -> String {
+        match self.id {
+            Some(id) => error(id, INVALID_PARAMS, &format!("Invalid params: {}", self.why)),
+            None if serde_json::from_str::<IgnoredAny>(line).is_ok() => error("null", INVALID_REQUEST, &self.why),
+            None => error("null", PARSE_ERROR, &self.why),
+        }
+    }
+}
+
 impl<'l> Message<'l> {
-    /// Read a line. An error says what is wrong with it.
-    pub(super) fn read(line: &'l str) -> Result<Self, String> {
-        let envelope: Envelope =
+    /// Reads a line from outside. No object of it but data has two names that a reader could take for one another: see [`names`].
+    pub(super) fn read(line: &'l str) -> Result<Self, Malformed<'l>> {
+        let message = Self::of_own(line).map_err(|why| Malformed { id: None, why })?;
+        let (id, document) = match &message {
+            Message::Request { id, params, .. } => (Some(*id), *params),
+            Message::Notification { params, .. } => (None, *params),
+            Message::Answer { answer: Answer::Result(document) | Answer::Error(document), .. } => {
+                (None, Some(*document))
+            }
+        };
+        match document.map_or(Ok(()), names::check) {
+            Ok(()) => Ok(message),
+            Err(why) => Err(Malformed { id, why }),
+        }
+    }
+
+    /// Reads a line that the gate wrote itself, of which only the envelope can be wrong. An error says what is.
+    pub(super) fn of_own(line: &'l str) -> Result<Self, String> {
+        let members: Members =
             serde_json::from_str(line).map_err(|error| match line.trim_start().starts_with('[') {
                 true => "the message is a list: this protocol has no batches".to_owned(),
                 false => format!("the line is no message: {error}"),
             })?;
-        let Envelope { jsonrpc, id, method, params, result, error } = envelope;
-        if jsonrpc != "2.0" {
+        if let Some((one, other)) = names::alike(members.0.iter().map(|(name, _)| &**name)) {
+            return Err(names::wrong(&one, &other));
+        }
+        if let Some((name, _)) = members.0.iter().find(|(name, _)| is_misspelt(name)) {
+            return Err(format!("the member {name:?} must be written {:?}", names::folded(name)));
+        }
+        if members.text("jsonrpc").as_deref() != Some("2.0") {
             return Err("the message must have \"jsonrpc\": \"2.0\"".to_owned());
         }
-        let id = id.map(RawValue::get);
+        let id = members.get("id").map(RawValue::get);
         if id.is_some_and(|id| !id.starts_with(['"', '-']) && !id.starts_with(|first: char| first.is_ascii_digit())) {
             return Err("the id must be a string or a number".to_owned());
         }
+        let given = |name: &str| members.get(name).filter(|value| value.get() != "null");
+        let method = match given("method") {
+            Some(_) => Some(members.text("method").ok_or("the method must be a string")?),
+            None => None,
+        };
+        // Some servers write `"error": null` beside a result.
+        let (params, result, error) = (given("params"), members.get("result"), given("error"));
         match (method, id, result, error) {
             (Some(method), Some(id), None, None) => Ok(Message::Request { id, method, params }),
             (Some(method), None, None, None) => Ok(Message::Notification { method, params }),
@@ -72,6 +107,21 @@ impl<'l> Message<'l> {
             _ => Err("the message must have a method, or an id with a result or an error".to_owned()),
         }
     }
+
+    /// Writes the message anew: the members that were read, and no others.
+    pub(super) fn to_line(&self) -> String {
+        match self {
+            Message::Request { id, method, params } => request(id, method, params.map(RawValue::get)),
+            Message::Notification { method, params } => notification(method, params.map(RawValue::get)),
+            Message::Answer { id, answer: Answer::Result(result) } => self::result(id, result.get()),
+            Message::Answer { id, answer: Answer::Error(error) } => failure(id, error.get()),
+        }
+    }
+}
+
+/// Whether a decoder that ignores case takes a name for a member of the envelope.
+fn is_misspelt(name: &str) -> bool {
+    !ENVELOPE.contains(&name) && ENVELOPE.contains(&names::folded(name).as_str())
 }
 
 /// The members of an object, in their order.
@@ -176,10 +226,27 @@ pub(super) fn with_member(message: &str, member: &str, value: &str) -> String {
     )
 }
 
-/// A request of our own.
+/// A request.
 pub(super) fn request(id: &str, method: &str, params: Option<&str>) -> String {
-    let (method, params) = (json(method), params.map(|params| format!(",\"params\":{params}")).unwrap_or_default());
+    let (method, params) = (json(method), member_of("params", params));
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method}{params}}}")
+}
+
+/// A notification.
+pub(super) fn notification(method: &str, params: Option<&str>) -> String {
+    let (method, params) = (json(method), member_of("params", params));
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":{method}{params}}}")
+}
+
+/// A notification that nobody waits for the answer to a request any more.
+pub(super) fn cancelled(id: &str, reason: Option<&str>) -> String {
+    let reason = member_of("reason", reason.map(json).as_deref());
+    notification("notifications/cancelled", Some(&format!("{{\"requestId\":{id}{reason}}}")))
+}
+
+/// A member that follows others, if it has a value.
+fn member_of(name: &str, value: Option<&str>) -> String {
+    value.map(|value| format!(",\"{name}\":{value}")).unwrap_or_default()
 }
 
 /// An answer with a result.
@@ -190,6 +257,11 @@ pub(super) fn result(id: &str, result: &str) -> String {
 /// An answer with an error.
 pub(super) fn error(id: &str, code: i64, message: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{}}}}}", json(message))
+}
+
+/// An answer with an error that is an object already.
+pub(super) fn failure(id: &str, error: &str) -> String {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}")
 }
 
 /// A result of a tool: a text.
@@ -232,7 +304,7 @@ mod tests {
             Ok(Message::Notification { method, .. }) => format!("notification {method}"),
             Ok(Message::Answer { id, answer: Answer::Result(result) }) => format!("result {id} {}", result.get()),
             Ok(Message::Answer { id, answer: Answer::Error(error) }) => format!("error {id} {}", error.get()),
-            Err(message) => format!("wrong: {message}"),
+            Err(Malformed { why, .. }) => format!("wrong: {why}"),
         };
         for (line, expected) in [
             (r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#, "request 1 a"),
@@ -240,6 +312,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1.0,"result":{ "x": 1.50 }}"#, r#"result 1.0 { "x": 1.50 }"#),
             (r#"{"jsonrpc":"2.0","id":-7,"error":{}}"#, "error -7 {}"),
             (r#"{"jsonrpc":"2.0","method":"n"}"#, "notification n"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":null,"error":null}"#, "request 1 a"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":null}"#, "result 1 null"),
         ] {
             assert_eq!(kind(line), expected, "{line}");
         }
@@ -258,8 +332,38 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"method":"a","result":{}}"#,
             r#"{"jsonrpc":"2.0","id":1}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","Method":"b"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","METHOD":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"Method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","param\u017f":{}}"#,
+            r#"{"jsonrpc":"2.0","ID":1,"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","x":1,"X":2}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"b","Name":"c"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"_meta":{},"_meta":{}}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"Content":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"Code":2}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+            r#"{"jsonrpc":2.0,"id":1,"method":"a"}"#,
         ] {
             assert!(kind(line).starts_with("wrong"), "{line}: {}", kind(line));
+        }
+    }
+
+    #[test]
+    fn what_is_written_anew_has_what_was_read_and_no_more() {
+        for (line, expected) in [
+            (
+                r#" {"params": { "a" : 1.50 } , "x": {"method":"b"}, "method":"a\/b" ,"id": "1","jsonrpc":"2.0"} "#,
+                r#"{"jsonrpc":"2.0","id":"1","method":"a/b","params":{ "a" : 1.50 }}"#,
+            ),
+            (r#"{"method":"n","params":null,"jsonrpc":"2.0","y":1}"#, r#"{"jsonrpc":"2.0","method":"n"}"#),
+            (r#"{"id":1,"note":"n","result":{},"jsonrpc":"2.0"}"#, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            (r#"{"id":1,"error":{"code": 1},"jsonrpc":"2.0"}"#, r#"{"jsonrpc":"2.0","id":1,"error":{"code": 1}}"#),
+        ] {
+            let message = Message::read(line).unwrap_or_else(|wrong| panic!("{line}: {}", wrong.why));
+            assert_eq!(message.to_line(), expected);
         }
     }
 

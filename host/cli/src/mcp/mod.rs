@@ -14,6 +14,8 @@ mod judged;
 mod legs;
 mod listing;
 mod message;
+mod methods;
+mod names;
 mod peer;
 mod servers;
 mod tasks;

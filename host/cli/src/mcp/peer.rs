@@ -70,8 +70,6 @@ pub(super) struct Peer {
     pub(super) is_subscribed: bool,
     pub(super) subscription: Option<String>,
     pub(super) listed: Listed,
-    /// Of the page that it was asked for, as it is written.
-    pub(super) next_cursor: Option<String>,
     /// Why it gives no more answers.
     pub(super) ended: Option<String>,
     malformed: usize,
@@ -105,7 +103,6 @@ impl Peer {
             is_subscribed: false,
             subscription: None,
             listed: Listed::default(),
-            next_cursor: None,
             ended: None,
             malformed: 0,
             unasked: 0.0,

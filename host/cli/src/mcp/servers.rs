@@ -9,12 +9,15 @@ use super::{
     client::{ForClient, MAX_QUEUED},
     era,
     gate::{Gate, cut_to},
-    judged::Judged,
-    message::{self, Answer, INTERNAL_ERROR, METHOD_NOT_FOUND, Members, Message, json, with_member},
+    judged::{Judged, MALFORMED},
+    message::{self, Answer, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Members, Message, json, with_member},
+    methods::{self, Kind, Side},
     peer::Asked,
 };
 use crate::{
+    agent::random,
     console::{cut, say},
+    outbox::one_line,
     process::Wrote,
     safe::safe,
 };
@@ -26,10 +29,16 @@ impl Gate<'_> {
         }
         match wrote {
             Wrote::Line(line) if line.trim().is_empty() => Ok(()),
-            Wrote::Line(line) => match Message::read(&line) {
-                Ok(message) => self.server_says(number, message, &line),
-                Err(wrong) => self.malformed(number, &line, &wrong),
-            },
+            Wrote::Line(line) => {
+                let line = one_line(line);
+                match Message::read(&line) {
+                    Ok(message) => {
+                        let line = message.to_line();
+                        self.server_says(number, message, &line)
+                    }
+                    Err(wrong) => self.malformed(number, &line, &wrong.why),
+                }
+            }
             Wrote::NotText(shown) => self.malformed(number, &shown, "the line is not UTF-8"),
             Wrote::Unended(line) => {
                 // A server that ends in the middle of a line has said nothing.
@@ -51,8 +60,7 @@ impl Gate<'_> {
         let peer = &mut self.peers[number];
         let (told, too_many) = (peer.told(), peer.count_malformed());
         say(&format!("seamgate: {told} wrote a line that is no message: {}", safe(&cut(line, 200))));
-        let document = to_raw_value(cut_to(line, 2048))?;
-        self.judge(number, "seamgate/malformed", "server", Some(&document))?;
+        self.record_refusal(number, MALFORMED, Side::Server, cut_to(line, 2048))?;
         if let Err(message) = too_many {
             return self.server_ended(number, message);
         }
@@ -147,11 +155,19 @@ impl Gate<'_> {
             },
             Message::Request { id, method, params } => {
                 self.unasked(number)?;
-                self.server_asks(number, id, &method, params, line)
+                if !methods::may_send(Side::Server, Kind::Request, &method) {
+                    self.misdirected(number, Side::Server, Kind::Request, &method)?;
+                    let _ = self.peers[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
+                    return Ok(());
+                }
+                self.server_asks(number, id, &method, params)
             }
             Message::Notification { method, params } => {
                 self.unasked(number)?;
-                self.server_tells(number, &method, params, line)
+                if !methods::may_send(Side::Server, Kind::Notification, &method) {
+                    return self.misdirected(number, Side::Server, Kind::Notification, &method);
+                }
+                self.server_tells(number, &method, params)
             }
         }
     }
@@ -172,7 +188,7 @@ impl Gate<'_> {
         line: &str,
     ) -> Result<()> {
         match asked {
-            Asked::Call { key, since } => self.called(&key, since, answer, line),
+            Asked::Call { key, since } => self.called(&key, since, answer),
             Asked::List => self.list_page(number, answer),
             Asked::Initialize => self.one_initialized(number, answer),
             Asked::Listen => {
@@ -207,6 +223,11 @@ impl Gate<'_> {
         line: &str,
     ) -> Result<String> {
         let (member, document) = match answer {
+            // It says no more than that the server is there.
+            Answer::Result(_) if method == "ping" => {
+                let is_stateless = self.own_meta.is_some();
+                return Ok(message::result(id, if is_stateless { r#"{"resultType":"complete"}"# } else { "{}" }));
+            }
             Answer::Result(result) => ("result", result),
             Answer::Error(error) => ("error", error),
         };
@@ -313,66 +334,87 @@ impl Gate<'_> {
         Ok(())
     }
 
-    pub(super) fn server_tells(
-        &mut self,
-        number: usize,
-        method: &str,
-        params: Option<&RawValue>,
-        line: &str,
-    ) -> Result<()> {
+    pub(super) fn server_tells(&mut self, number: usize, method: &str, params: Option<&RawValue>) -> Result<()> {
         let subscription = era::subscription(params);
         let is_own = subscription.is_some() && subscription == self.peers[number].subscription.as_deref();
         match method {
-            "notifications/tools/list_changed" => {
-                if !is_own && self.list_changed.len() < MAX_QUEUED {
-                    self.list_changed.push(line.to_owned());
-                }
-                if self.listing > 0 {
-                    self.is_list_stale = true;
-                    return Ok(());
-                }
-                self.list()
-            }
+            "notifications/tools/list_changed" => self.server_tells_changes(number, subscription, is_own),
             _ if is_own => Ok(()),
             // What a task came to is judged when the client asks for it.
             "notifications/tasks" => Ok(()),
-            "notifications/cancelled" => {
-                let params = params.and_then(|params| Members::of(params.get()));
-                let id = params.and_then(|params| params.get("requestId")).map(RawValue::get);
-                if let Some(id) = id
-                    && matches!(self.peers[number].asked.get(id), Some(Asked::Forwarded { method }) if method == "subscriptions/listen")
-                {
-                    // A server ends a subscription so.
-                    self.peers[number].asked.remove(id);
-                    self.pending.remove(id);
-                    self.to_client(line.to_owned());
-                    return Ok(());
-                }
-                let is_it = |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && Some(own.as_str()) == id);
-                let found = self.asked_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
-                if let (Some(found), Some(params)) =
-                    (found, Members::of(line).and_then(|members| members.get("params")))
-                {
-                    self.asked_client.remove(&found);
-                    self.to_client(with_member(line, "params", &with_member(params.get(), "requestId", &found)));
-                }
-                Ok(())
-            }
+            "notifications/cancelled" => self.server_cancels(number, params),
+            "notifications/progress" => self.server_tells_progress(number, params),
             _ => {
-                let has_text = method != "notifications/progress"
-                    || params.and_then(|params| Members::of(params.get())?.get("message")).is_some();
-                if !has_text {
-                    self.to_client(line.to_owned());
-                    return Ok(());
-                }
-                match self.judge_once(number, method, "server", params)? {
-                    Judged::Denied => {}
-                    Judged::AsItIs => self.to_client(line.to_owned()),
-                    Judged::Cleaned(cleaned) => self.to_client(with_member(line, "params", cleaned.get())),
-                }
+                let params = match self.judge_once(number, method, "server", params)? {
+                    Judged::Denied => return Ok(()),
+                    Judged::AsItIs => params.map(RawValue::to_owned),
+                    Judged::Cleaned(cleaned) => Some(cleaned),
+                };
+                self.to_client(message::notification(method, params.as_deref().map(RawValue::get)));
                 Ok(())
             }
         }
+    }
+
+    /// A server's tools have changed: the client hears no more than that.
+    fn server_tells_changes(&mut self, number: usize, subscription: Option<&str>, is_own: bool) -> Result<()> {
+        if !is_own && self.list_changed.len() < MAX_QUEUED {
+            // Only a subscription of the client's own is named to it.
+            let named = subscription.filter(|id| self.peers[number].asked.contains_key(*id));
+            let params = named.map(|id| format!("{{\"_meta\":{{{}:{id}}}}}", json(era::SUBSCRIPTION)));
+            self.list_changed.push(message::notification("notifications/tools/list_changed", params.as_deref()));
+        }
+        if self.listing > 0 {
+            // What was listed may be old.
+            self.is_list_stale = true;
+            return Ok(());
+        }
+        self.list()
+    }
+
+    /// A server takes back what it asked the client, or ends a subscription.
+    fn server_cancels(&mut self, number: usize, params: Option<&RawValue>) -> Result<()> {
+        let params = params.and_then(|params| Members::of(params.get()));
+        let Some(id) = params.and_then(|params| params.get("requestId")).map(RawValue::get) else { return Ok(()) };
+        let asked = self.peers[number].asked.get(id);
+        if matches!(asked, Some(Asked::Forwarded { method }) if method == "subscriptions/listen") {
+            self.peers[number].asked.remove(id);
+            self.pending.remove(id);
+            self.to_client(message::cancelled(id, None));
+            return Ok(());
+        }
+        let is_it =
+            |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && own == id);
+        let found = self.asked_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
+        if let Some(found) = found {
+            self.asked_client.remove(&found);
+            self.to_client(message::cancelled(&found, None));
+        }
+        Ok(())
+    }
+
+    /// A server says how far a request is. The client hears the numbers, and a message that was judged, for a token that it chose itself.
+    fn server_tells_progress(&mut self, number: usize, params: Option<&RawValue>) -> Result<()> {
+        let Some(members) = params.and_then(|params| Members::of(params.get())) else { return Ok(()) };
+        let is_number =
+            |value: &&RawValue| value.get().starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        let token = members.get("progressToken").filter(|token| self.has_token(token.get()));
+        let (Some(token), Some(progress)) = (token, members.get("progress").filter(is_number)) else { return Ok(()) };
+        let mut told = format!("{{\"progressToken\":{},\"progress\":{}", token.get(), progress.get());
+        if let Some(total) = members.get("total").filter(is_number) {
+            told.push_str(&format!(",\"total\":{}", total.get()));
+        }
+        if let Some(text) = members.text("message") {
+            let document = RawValue::from_string(json(&text))?;
+            match self.judge_once(number, "notifications/progress", "server", Some(&document))? {
+                Judged::Denied => {}
+                Judged::AsItIs => told.push_str(&format!(",\"message\":{}", document.get())),
+                Judged::Cleaned(cleaned) => told.push_str(&format!(",\"message\":{}", cleaned.get())),
+            }
+        }
+        told.push('}');
+        self.to_client(message::notification("notifications/progress", Some(&told)));
+        Ok(())
     }
 
     pub(super) fn server_asks(
@@ -381,39 +423,43 @@ impl Gate<'_> {
         id: &str,
         method: &str,
         params: Option<&RawValue>,
-        line: &str,
     ) -> Result<()> {
         if self.peers[number].ended.is_some() {
             return Ok(());
         }
-        let judged = match method {
+        let params = match method {
             "ping" if self.peers.len() > 1 => {
                 let _ = self.peers[number].write(message::result(id, "{}"));
                 return Ok(());
             }
-            "ping" => Judged::AsItIs,
-            _ => self.judge(number, method, "server", params)?,
+            // It says no more than that the server asks.
+            "ping" => None,
+            _ => match self.judge(number, method, "server", params)? {
+                Judged::Denied => {
+                    let _ = self.peers[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
+                    return Ok(());
+                }
+                Judged::AsItIs => params.map(RawValue::to_owned),
+                Judged::Cleaned(cleaned) => Some(cleaned),
+            },
         };
-        let line = match judged {
-            Judged::Denied => {
-                let _ = self.peers[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
-                return Ok(());
-            }
-            Judged::AsItIs => line.to_owned(),
-            Judged::Cleaned(cleaned) => with_member(line, "params", cleaned.get()),
-        };
-        // Ids of two servers may be the same.
-        let (seen, line) = match self.asked_client.contains_key(id) || self.peers.len() > 1 {
-            true => {
-                let own = self.own_id();
-                (own.clone(), with_member(&line, "id", &own))
-            }
-            false => (id.to_owned(), line),
-        };
-        self.asked_client.insert(seen, ForClient::Server { peer: number, id: id.to_owned() });
-        self.to_client(line);
+        let is_asked =
+            |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && own == id);
+        if self.asked_client.values().any(is_asked) {
+            let _ =
+                self.peers[number].write(message::error(id, INVALID_REQUEST, "another request has this id, and waits"));
+            return Ok(());
+        }
+        let own = random_id()?;
+        self.to_client(message::request(&own, method, params.as_deref().map(RawValue::get)));
+        self.asked_client.insert(own, ForClient::Server { peer: number, id: id.to_owned() });
         Ok(())
     }
+}
+
+/// An id for a request to the client, as JSON text. A server that could foresee it could have its own question answered in place of the gate's.
+pub(super) fn random_id() -> Result<String> {
+    Ok(json(&format!("seamgate-{}", random(16)?)))
 }
 
 /// The kind of methods that a capability of a server is about.

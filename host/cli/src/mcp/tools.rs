@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    READ_ARTIFACT, era,
+    READ_ARTIFACT,
     gate::{Gate, cut_to},
     listing::{self, Listed, Next, READ_ARTIFACT_DEFINITION, Surface},
-    message::{self, Answer, INVALID_PARAMS, Members, Message, json},
+    message::{self, Answer, Message, json},
     peer::Asked,
 };
 use crate::{
@@ -59,7 +59,6 @@ impl Gate<'_> {
         let members: Vec<String> = cursor_member.into_iter().chain(self.meta_for(number)).collect();
         let params = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
         let line = message::request(&own, "tools/list", params.as_deref());
-        self.peers[number].next_cursor = cursor.map(json);
         match self.peers[number].ask(&own, line, Asked::List) {
             Ok(()) => Ok(()),
             Err(_) => {
@@ -70,9 +69,8 @@ impl Gate<'_> {
     }
 
     pub(super) fn list_page(&mut self, number: usize, answer: Answer) -> Result<()> {
-        let cursor = self.peers[number].next_cursor.take();
         let taken = match answer {
-            Answer::Result(result) => self.peers[number].listed.take(cursor, result),
+            Answer::Result(result) => self.peers[number].listed.take(result),
             Answer::Error(error) if self.refused_to_list(number, error)? => Ok(Next::Done),
             Answer::Error(error) => Err(cut_to(error.get(), 512).to_owned()),
         };
@@ -105,7 +103,7 @@ impl Gate<'_> {
         if let Some(error) = self.list_error.take() {
             for (id, _) in std::mem::take(&mut self.queue) {
                 if self.pending.remove(&id).is_some() {
-                    self.to_client(era::passed_error(&id, &error));
+                    self.to_client(message::failure(&id, &error));
                 }
             }
             return Ok(());
@@ -131,10 +129,10 @@ impl Gate<'_> {
             if self.pending.remove(&id).is_none() {
                 continue;
             }
-            match Message::read(&line) {
-                Ok(Message::Request { method, params, .. }) if method == "tools/list" => {
-                    let cursor = params.and_then(|params| Members::of(params.get())?.get("cursor"));
-                    self.answer_list(&id, cursor.map(RawValue::get));
+            match Message::of_own(&line) {
+                Ok(Message::Request { method, .. }) if method == "tools/list" => {
+                    let list = self.surface.list(&self.lists(), self.own_meta.is_some());
+                    self.to_client(message::result(&id, &list));
                 }
                 Ok(Message::Request { params, .. }) => self.call(&id, params, &line)?,
                 _ => {}
@@ -190,13 +188,6 @@ impl Gate<'_> {
             Err(message) => return Err(NoVerdict(message).into()),
         };
         Ok(Ok(()))
-    }
-
-    pub(super) fn answer_list(&self, id: &str, cursor: Option<&str>) {
-        self.to_client(match self.surface.page(cursor, &self.lists(), self.own_meta.is_some()) {
-            Some(page) => message::result(id, &page),
-            None => message::error(id, INVALID_PARAMS, "Invalid cursor"),
-        });
     }
 }
 

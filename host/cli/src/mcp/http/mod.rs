@@ -40,6 +40,7 @@ use super::{
 use crate::{
     console::say,
     error::NoVerdict,
+    outbox::one_line,
     process::{Signals, Wrote},
     safe::safe,
     status::Status,
@@ -282,10 +283,7 @@ impl Host {
         let line = one_line(body);
         let message = match Message::read(&line) {
             Ok(message) => message,
-            Err(wrong) => {
-                let is_json = serde_json::from_str::<serde::de::IgnoredAny>(&line).is_ok();
-                return refused(400, if is_json { INVALID_REQUEST } else { PARSE_ERROR }, &wrong);
-            }
+            Err(wrong) => return Ok(Answer::Whole(400, String::new(), wrong.answer(&line))),
         };
         let params = match &message {
             Message::Request { params, .. } | Message::Notification { params, .. } => *params,
@@ -380,11 +378,6 @@ impl Host {
     }
 }
 
-/// A message without line ends. Outside of a string they mean nothing, and inside they may not stand.
-fn one_line(text: String) -> String {
-    if text.contains(['\r', '\n']) { text.replace(['\r', '\n'], " ") } else { text }
-}
-
 fn gone() -> Refused {
     Refused(404, "there is no such session, or it has ended: begin with initialize".to_owned())
 }
@@ -405,7 +398,7 @@ fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
             let first = loop {
                 match reader.next(LOOK) {
                     Next::Message(number, text) => {
-                        if let Ok(Message::Answer { answer, .. }) = Message::read(&text) {
+                        if let Ok(Message::Answer { answer, .. }) = Message::of_own(&text) {
                             return connection.answer(headers::status_of(answer), "", &text);
                         }
                         break Some((number, text));

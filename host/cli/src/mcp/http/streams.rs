@@ -19,10 +19,9 @@ use super::super::{
 };
 use super::{
     headers::{Mirrored, check_mirrored, mirrored},
-    one_line,
     wire::Request,
 };
-use crate::{mcp_client::MAX_TOOLS, process::Wrote};
+use crate::{mcp_client::MAX_TOOLS, outbox::one_line, process::Wrote};
 
 /// So many bytes wait for a client that reads slowly. Then the gate waits.
 const MAX_WAITING: usize = 16 * 1024 * 1024;
@@ -162,7 +161,7 @@ impl Streams {
 
     /// A line of the gate.
     fn take(&self, line: &str) {
-        let Ok(message) = Message::read(line) else { return };
+        let Ok(message) = Message::of_own(line) else { return };
         match message {
             Message::Answer { id, answer } => {
                 let Some(stream) = self.lock().open.remove(id) else { return };
