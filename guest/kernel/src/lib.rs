@@ -25,6 +25,7 @@ mod observe;
 mod permit;
 mod profile;
 mod project;
+mod reached;
 mod registry;
 mod render;
 mod result;

@@ -184,22 +184,32 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
         found.truncate(MAX_VIOLATIONS);
         return Err(Reason::wrong(code, "the arguments are not valid", found));
     }
-    match profile.deny.iter().find(|rule| denies(rule, tool, &arguments)) {
-        Some(rule) => Err(Reason::new("deny", rule.reason.clone())),
+    match profile.deny.iter().find_map(|rule| denied(rule, tool, &arguments)) {
+        Some(reason) => Err(reason),
         None => Ok(arguments),
     }
 }
 
-fn denies(rule: &Deny, tool: &Tool, arguments: &Json) -> bool {
-    tool.is_named(&rule.tool) && rule.when.as_ref().is_none_or(|when| when.is_valid(arguments))
+/// Why a rule denies a call. One that says nothing about an argument because that is of another type denies it, too.
+fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
+    if !tool.is_named(&rule.tool) {
+        return None;
+    }
+    let reason = &rule.reason;
+    match &rule.when {
+        Some(when) if !when.is_valid(arguments) => when.may_be_valid(arguments).then(|| {
+            Reason::new("deny", format!("{reason} (an argument is of another type than this rule is about)"))
+        }),
+        _ => Some(Reason::new("deny", reason.clone())),
+    }
 }
 
 /// What a parent may not do, its children may not. Rules that cannot be read deny everything.
 fn parent_denies(facts: &Facts, tool: &Tool, arguments: &Json) -> Result<(), Reason> {
     match facts.parent_deny() {
         Err(_) => Err(Reason::new("deny", "the parent's rules cannot be read")),
-        Ok(rules) => match rules.into_iter().find(|rule| denies(rule, tool, arguments)) {
-            Some(rule) => Err(Reason::new("deny", rule.reason)),
+        Ok(rules) => match rules.iter().find_map(|rule| denied(rule, tool, arguments)) {
+            Some(reason) => Err(reason),
             None => Ok(()),
         },
     }

@@ -10,6 +10,7 @@ use crate::{
     decision::Reason,
     facts::Facts,
     profile::{Deny, Mode, Profile},
+    reached::Reached,
     tool::{Permit, Tool},
 };
 
@@ -34,8 +35,11 @@ pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p
 fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
-        let selected = facts.task().map(|task| Path::select(&path.selectors, document, task)).unwrap_or_default();
-        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical(document, at)))
+        let Some(task) = facts.task() else { return false };
+        // A task of another shape is none of those that the condition names.
+        let Reached { ends, stopped, is_absent, .. } = Reached::of(&path.selectors, document, task);
+        let is_whole = !ends.is_empty() && stopped.is_empty() && !is_absent;
+        is_whole && ends.iter().all(|&at| values.contains(&canonical(document, at)))
     };
     let failed = mode.when.iter().find(|condition| !holds(condition))?;
     let (mode, path) = (quote(&mode.name, 64), quote(&failed.0.text, 128));

@@ -2,6 +2,7 @@
 
 mod describe;
 mod lint;
+mod paths;
 mod read;
 
 use seamgate_core::{
