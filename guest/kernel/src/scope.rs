@@ -22,6 +22,14 @@ impl Within {
             Within::From(_) | Within::Values(_) => None,
         }
     }
+
+    /// The sources that it names.
+    pub(crate) fn sources(&self) -> &[Source] {
+        match self {
+            Within::From(sources) => sources,
+            Within::List(_) | Within::Values(_) => &[],
+        }
+    }
 }
 
 /// Hold arguments to the scopes of their tool. Without facts, only to those that the profile itself decides.

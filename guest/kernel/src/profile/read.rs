@@ -10,8 +10,8 @@ use seamgate_core::{
 use serde_json::value::RawValue;
 
 use super::{
-    Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt, Server, Then,
-    paths,
+    Approver, Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt,
+    Server, Then, paths,
 };
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
@@ -73,7 +73,20 @@ fn delegate_definition(agent: &str) -> Definition {
 ///
 /// Everything that is wrong with it.
 pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
-    let mut reader = Reader { document, wrong: Vec::new() };
+    read_as(document, false)
+}
+
+/// Read the part of a profile that a parent handed on. Its paths were looked at when the whole was loaded.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub(crate) fn read_part(document: &Json) -> Result<Profile, Vec<Violation>> {
+    read_as(document, true)
+}
+
+fn read_as(document: &Json, is_part: bool) -> Result<Profile, Vec<Violation>> {
+    let mut reader = Reader { document, is_part, wrong: Vec::new() };
     let profile = reader.profile();
     if reader.wrong.is_empty() { Ok(profile) } else { Err(reader.wrong) }
 }
@@ -81,6 +94,7 @@ pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
 /// Reads a document, and keeps what is wrong with it.
 struct Reader<'d, 't> {
     document: &'d Json<'t>,
+    is_part: bool,
     wrong: Vec<Violation>,
 }
 
@@ -167,11 +181,12 @@ impl Reader<'_, '_> {
     }
 
     fn approvers(&self) -> Vec<Group> {
-        let principals = |at: NodeId| {
-            let principal = |at| text_in(self.document, at, "principal").unwrap_or_default().to_owned();
-            self.document.items(at).map(principal).collect()
+        let approver = |at: NodeId| Approver {
+            principal: text_in(self.document, at, "principal").unwrap_or_default().to_owned(),
+            key: text_in(self.document, at, "key").map(str::to_owned),
         };
-        self.members("approvers").into_iter().map(|(name, at)| Group { name, principals: principals(at) }).collect()
+        let approvers = |at: NodeId| self.document.items(at).map(approver).collect();
+        self.members("approvers").into_iter().map(|(name, at)| Group { name, approvers: approvers(at) }).collect()
     }
 
     fn context(&mut self) -> Vec<Context> {
@@ -272,6 +287,7 @@ impl Reader<'_, '_> {
                 tools: texts_in(self.document, at, "tools"),
                 pass: paths.into_iter().map(|(_, path)| path).collect(),
                 budget: self.budget(self.member(at, "budget")),
+                limits_state: self.member(at, "budget").is_some_and(|at| self.member(at, "state_bytes").is_some()),
             });
         }
         delegates
@@ -371,6 +387,9 @@ impl Reader<'_, '_> {
     /// Hold the paths of a tool's scope to what its definition and its own schema describe. A definition that is not pinned yet
     /// holds them when it is.
     fn reachable(&mut self, tool: NodeId, scope: &[Scope], pinned: Option<&Definition>, own: Option<&Schema>) {
+        if self.is_part {
+            return;
+        }
         let name = quote(text_in(self.document, tool, "name").unwrap_or_default(), 128);
         let pinned = pinned.and_then(|definition| definition.arguments.as_ref());
         let schemas = [
@@ -407,7 +426,7 @@ impl Reader<'_, '_> {
         let meant: Vec<&Tool> = tools.iter().filter(|tool| tool.is_named(&rule.tool)).collect();
         let definitions = meant.iter().filter_map(|tool| tool.definition.as_ref());
         let schemas: Vec<&Schema> = definitions.filter_map(|definition| definition.arguments.as_ref()).collect();
-        if meant.is_empty() || schemas.len() < meant.len() {
+        if self.is_part || meant.is_empty() || schemas.len() < meant.len() {
             return;
         }
         let of = match &meant[..] {
