@@ -4,7 +4,7 @@
 const MAX_BYTES: usize = 64;
 
 /// The known word that is most like another: a slip or two away, or the same but for capitals and signs.
-pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let most = match word.len() {
         0..3 => return None,
         3..6 => 1,

@@ -3,9 +3,10 @@
 
 pub use crate::{
     caps::{CONTRACT_CAPS, Caps},
-    check::canonical,
+    check::{Describes, Kinds, Lacking, canonical},
     contract::digest,
     json::json,
+    misspelling::nearest,
     parse::{Document, Kind, NodeId, Number},
     path::{Path, Selector},
     place::{Place, Step},
@@ -44,6 +45,26 @@ impl Schema {
     /// Whether it accepts a document.
     pub fn is_valid(&self, document: &Json) -> bool {
         self.0.is_valid(document.screened())
+    }
+
+    /// Whether it could accept a document: a rule that meets a value of a kind that it is not about leaves open what it says, as
+    /// `pattern` does of a list. What accepts nothing whatever such rules say is not valid.
+    pub fn may_be_valid(&self, document: &Json) -> bool {
+        self.0.may_be_valid(document.screened())
+    }
+
+    /// The kinds of values to which a path leads in documents that it describes.
+    ///
+    /// # Errors
+    ///
+    /// None of them has a value there.
+    pub fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
+        self.0.reach(path, describes)
+    }
+
+    /// The paths that it says something about.
+    pub fn paths(&self) -> Vec<Vec<Selector>> {
+        self.0.paths()
     }
 
     /// What is wrong with a document, at most 100 violations; none where it is valid.

@@ -3,6 +3,7 @@
 use seamgate_core::parts::{quote, visible};
 
 use crate::{
+    above,
     call::Call,
     decision::{AskView, Reason},
     facts::{Ask, Decided, Facts, MAX_NUMBER, Verdict},
@@ -125,16 +126,18 @@ pub(crate) fn spend(approvals: &[Decided], places: &[usize]) -> Vec<Decided> {
 
 /// What a person is asked: exactly the bytes to be sent, with what cannot be seen escaped, and what they do not see.
 pub(crate) fn view(profile: &Profile, tool: &Tool, facts: &Facts, call: &Call, ask: &Ask, by: &[String]) -> AskView {
+    let above = facts.above.as_deref();
     let mode = facts.mode.as_deref().map(|mode| format!("mode: {}\n", visible(mode))).unwrap_or_default();
     let more = if profile.may_ask(&tool.server) { NOT_COVERED } else { "" };
     let view = format!(
         "tool: {}\neffect: {}{}\nfor: {}\nrun: {}\n{mode}arguments: {}\n{more}",
         tool.full_name(),
-        tool.effect.as_str(),
-        if tool.egress { ", sends data out" } else { "" },
+        above::effect(tool, above).as_str(),
+        if above::sends_out(tool, above) { ", sends data out" } else { "" },
         visible(&facts.principal),
         visible(&facts.run),
         visible(&call.arguments),
     );
-    AskView { key: ask.key.clone(), digest: ask.digest.clone(), by: by.to_vec(), expires: ask.expires, view }
+    let keys = by.iter().filter_map(|who| Some((who.clone(), above::keys(profile, above, who)?))).collect();
+    AskView { key: ask.key.clone(), digest: ask.digest.clone(), by: by.to_vec(), keys, expires: ask.expires, view }
 }

@@ -1,5 +1,7 @@
 //! What is decided about a call, and why.
 
+use std::collections::BTreeMap;
+
 use seamgate_core::{Violation, parts::json};
 use serde::Serialize;
 
@@ -59,6 +61,9 @@ pub(crate) struct AskView {
     pub(crate) key: String,
     pub(crate) digest: String,
     pub(crate) by: Vec<String>,
+    /// The public keys of those who have to sign what they decide.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) keys: BTreeMap<String, Vec<String>>,
     pub(crate) expires: u64,
     pub(crate) view: String,
 }

@@ -1,17 +1,18 @@
 //! What a decision about one call depends on.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use seamgate_core::{
-    Fault, FaultCode, Violation,
-    parts::{Document, Json, Kind, NodeId, Schema, json},
+    Fault, FaultCode,
+    parts::{Document, Json, Kind, NodeId, json},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    document::{CAPS, Format, number_in, text, text_in, texts_in},
-    profile::{Budget, Deny},
+    above::{self, Above, Rules},
+    document::{CAPS, Format, number_in, source, text, text_in, texts_in},
+    profile::Budget,
 };
 
 pub(crate) static FORMAT: Format = Format::new("facts", include_str!("../../../schemas/facts.schema.json"));
@@ -32,6 +33,8 @@ pub(crate) struct Facts<'t> {
     pub(crate) used: Used,
     pub(crate) asks: Vec<Ask>,
     pub(crate) approvals: Vec<Decided>,
+    /// The bounds that a parent set.
+    pub(crate) above: Option<Arc<Above>>,
 }
 
 /// The use of budgets.
@@ -116,18 +119,16 @@ impl Kept {
             task: &'k Option<Box<RawValue>>,
             context: &'k BTreeMap<String, Box<RawValue>>,
             lists: &'k BTreeMap<String, Vec<String>>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            parent: &'k Option<Box<RawValue>>,
         }
-        json(&Given { task: &self.task, context: &self.context, lists: &self.lists, parent: &self.parent })
+        json(&Given { task: &self.task, context: &self.context, lists: &self.lists })
     }
 
-    /// Facts to decide by. `given` is the text that [`Kept::given`] made.
+    /// Facts to decide by. `given` is the text that [`Kept::given`] made, and `above` was read of the bounds that a parent set.
     ///
     /// # Errors
     ///
     /// `bad_request`: the given text is not JSON within the caps.
-    pub(crate) fn facts<'t>(&self, given: &'t str) -> Result<Facts<'t>, Fault> {
+    pub(crate) fn facts<'t>(&self, given: &'t str, above: Option<&Arc<Above>>) -> Result<Facts<'t>, Fault> {
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "state", violations);
         Ok(Facts {
             document: Json::read(given, &CAPS).map_err(wrong)?,
@@ -141,6 +142,7 @@ impl Kept {
             used: self.used.clone(),
             asks: self.asks.clone(),
             approvals: self.approvals.clone(),
+            above: above.cloned(),
         })
     }
 
@@ -180,7 +182,10 @@ impl<'t> Facts<'t> {
         let document = FORMAT.read(json)?;
         let owned = |name: &str| text(&document, name).map(str::to_owned);
         let required = |name: &str| owned(name).unwrap_or_default();
+        let parent = document.member(Document::ROOT, "parent");
+        let above = parent.map(|at| Above::read(&source(&document, at)).map(Arc::new)).transpose()?;
         Ok(Facts {
+            above,
             run: required("run"),
             at: number_in(&document, Document::ROOT, "at").unwrap_or_default(),
             principal: required("principal"),
@@ -218,15 +223,10 @@ impl<'t> Facts<'t> {
         self.document.member(Document::ROOT, "task")
     }
 
-    /// The bounds that a parent set.
-    pub(crate) fn parent(&self) -> Option<NodeId> {
-        self.document.member(Document::ROOT, "parent")
-    }
-
     /// The limits that hold: the profile's, and those of a parent.
     pub(crate) fn budget(&self, own: &Budget) -> Budget {
-        let Some(parent) = self.parent() else { return own.clone() };
-        let mut budget = stricter(own, &self.document, self.document.member(parent, "budget"));
+        let Some(above) = &self.above else { return own.clone() };
+        let mut budget = above.budget(own);
         if let Some(deadline) = self.deadline() {
             let ends = self.used.ms.saturating_add(deadline.saturating_sub(self.at));
             budget.ms = Some(budget.ms.map_or(ends, |ms| ms.min(ends)));
@@ -236,38 +236,36 @@ impl<'t> Facts<'t> {
 
     /// When a parent ends the run.
     pub(crate) fn deadline(&self) -> Option<u64> {
-        number_in(&self.document, self.parent()?, "deadline")
+        self.above.as_ref()?.bounds.deadline
     }
 
-    /// The deny rules of a parent.
+    /// The rules of all agents above, the parent's first.
+    pub(crate) fn rules(&self) -> &[Rules] {
+        self.above.as_ref().map_or(&[], |above| &above.rules)
+    }
+
+    /// The facts by which an agent above judges a call of this run: its task, context and lists, what was read here, and how often
+    /// equal calls were permitted there and here. What it asked and who approved there says nothing here.
     ///
     /// # Errors
     ///
-    /// A schema in them cannot be used.
-    pub(crate) fn parent_deny(&self) -> Result<Vec<Deny>, Vec<Violation>> {
-        let document = &self.document;
-        let rules = self.parent().and_then(|parent| document.member(parent, "deny"));
-        let rules = rules.into_iter().flat_map(|at| document.items(at));
-        let rule = |at| {
-            let when = document.member(at, "when").filter(|&at| document.kind(at) != Kind::True);
-            Ok(Deny {
-                tool: text_in(document, at, "tool").unwrap_or("*").to_owned(),
-                when: when.map(|at| Schema::compile(document, at)).transpose()?,
-                reason: text_in(document, at, "reason").unwrap_or_default().to_owned(),
-            })
-        };
-        rules.map(rule).collect()
-    }
-
-    /// The tools that a parent holds under approval: by whom, and for how many seconds.
-    pub(crate) fn parent_approvals(&self) -> Vec<(String, Vec<String>, u64)> {
-        let document = &self.document;
-        let approvals = self.parent().and_then(|parent| document.member(parent, "approvals"));
-        let approval = |at| {
-            let tool = text_in(document, at, "tool").unwrap_or_default().to_owned();
-            (tool, texts_in(document, at, "by"), number_in(document, at, "ttl_s").unwrap_or_default())
-        };
-        approvals.into_iter().flat_map(|at| document.items(at)).map(approval).collect()
+    /// `bad_request`: what was handed on is not JSON within the caps.
+    pub(crate) fn by<'r>(&self, rules: &'r Rules, read: &[String]) -> Result<Facts<'r>, Fault> {
+        let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "parent", violations);
+        Ok(Facts {
+            document: Json::read(&rules.given, &CAPS).map_err(wrong)?,
+            run: self.run.clone(),
+            at: self.at,
+            principal: self.principal.clone(),
+            nonce: self.nonce.clone(),
+            mode: None,
+            surface: None,
+            labels: read.to_vec(),
+            used: Used { calls: above::sum(&rules.calls, &self.used.calls), ..Used::default() },
+            asks: Vec::new(),
+            approvals: Vec::new(),
+            above: None,
+        })
     }
 
     /// A value of the context.
@@ -292,16 +290,4 @@ fn used(document: &Document) -> Used {
 
 fn each<T>(document: &Document, name: &str, read: impl Fn(NodeId) -> T) -> Vec<T> {
     document.member(Document::ROOT, name).into_iter().flat_map(|at| document.items(at)).map(read).collect()
-}
-
-/// The limits of a child: its own, and what its parent carved for it.
-fn stricter(own: &Budget, document: &Document, at: Option<NodeId>) -> Budget {
-    let limit = |own: Option<u64>, name| own.into_iter().chain(at.and_then(|at| number_in(document, at, name))).min();
-    Budget {
-        steps: limit(own.steps, "steps"),
-        tool_calls: limit(own.tool_calls, "tool_calls"),
-        tokens: limit(own.tokens, "tokens"),
-        ms: limit(own.ms, "ms"),
-        ..own.clone()
-    }
 }

@@ -6,7 +6,7 @@ use crate::{
     decision::Reason,
     facts::Facts,
     profile::{Flow, Profile, Then},
-    surface::has_read,
+    surface,
     tool::{Approval, Tool},
 };
 
@@ -19,9 +19,10 @@ pub(crate) enum Flowing {
 
 /// Look at all flows: one that denies wins.
 pub(crate) fn check(profile: &Profile, facts: &Facts, tool: &Tool) -> Flowing {
+    let read = surface::read(profile, facts);
     let concerns = |flow: &&Flow| {
         let to = flow.to == tool.effect.as_str() || (flow.to == "egress" && tool.egress);
-        to && has_read(profile, facts, &flow.after)
+        to && read.contains(&flow.after)
     };
     let mut approvals: Vec<(Approval, Reason)> = Vec::new();
     for flow in profile.flows.iter().filter(concerns) {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the words are documented once, in schemas/")]
 
+mod above;
 mod approval;
 mod budget;
 mod call;
@@ -25,6 +26,7 @@ mod observe;
 mod permit;
 mod profile;
 mod project;
+mod reached;
 mod registry;
 mod render;
 mod result;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::{
+    above,
     document::{Format, text_in},
     facts::{Changed, Facts},
     profile::{Mode, Profile},
@@ -64,7 +65,13 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
         let pinned = tool.definition.as_ref();
         let offered = match &listed {
             // The host itself offers what delegates.
-            Some(listed) if !tool.is_delegate => offered(tool, listed, pinned),
+            Some(listed) if !tool.is_delegate => offered(tool, listed, pinned).and_then(|shown| {
+                // What an agent above pinned must be there, too.
+                let above = facts.above.iter().flat_map(|above| above.tools(tool));
+                let mut pinned = above.filter_map(|theirs| theirs.definition.as_ref());
+                pinned.try_for_each(|pinned| offered(tool, listed, Some(pinned)).map(|_| ()))?;
+                Ok(shown)
+            }),
             _ => Ok(pinned.map(|pinned| pinned.shown.clone())),
         };
         let code = match &offered {
@@ -78,7 +85,7 @@ pub(crate) fn list(profile: &Profile, facts: &Facts, listed: Option<&str>) -> Re
             (None, Ok(definition)) => tools.push(Visible {
                 server: tool.server.clone(),
                 tool: tool.name.clone(),
-                effect: tool.effect.as_str(),
+                effect: above::effect(tool, facts.above.as_deref()).as_str(),
                 permit: if matches!(tool.permit, Permit::Approval(_)) { "approval" } else { "allow" },
                 definition,
             }),
@@ -120,7 +127,7 @@ fn unseen(profile: &Profile, tool: &Tool, mode: Option<&Mode>, facts: &Facts, by
         () if tool.permit == Permit::Deny => Some("permit"),
         () if surface::is_denied(profile, facts, tool) => Some("deny"),
         () if !surface::is_in(tool, mode, facts) => Some("mode"),
-        () if !surface::is_passed(tool, facts) => Some("parent"),
+        () if surface::withheld(tool, facts).is_some() => Some("parent"),
         () if by_facts && !surface::is_there(tool, facts) => Some("absent"),
         () => None,
     }

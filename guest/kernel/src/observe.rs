@@ -82,6 +82,7 @@ pub(crate) fn observe_as(
         (None, Body::Json(_)) => {}
     }
     let mut observation = read.observation(tool, call, facts);
+    label_by_those_above(&mut observation, profile, facts, tool, call, result)?;
     observation.id = id;
     observation.artifact = artifact;
     observation.bytes = bytes;
@@ -97,6 +98,32 @@ pub(crate) fn observe_as(
         _ => marked(&observation.about, &mark, &observation.text),
     };
     Ok(observation)
+}
+
+/// Give an observation the labels that it would have for the agents above, too: their flows depend on them.
+fn label_by_those_above(
+    observation: &mut Observation,
+    profile: &Profile,
+    facts: &Facts,
+    tool: &Tool,
+    call: &Call,
+    result: &ToolResult,
+) -> Result<(), Fault> {
+    let read = surface::read(profile, facts);
+    for rules in facts.rules().iter().filter(|rules| !rules.profile.flows.is_empty() && rules.tool(tool).is_some()) {
+        let call = Call {
+            key: call.key.clone(),
+            server: Some(tool.server.clone()),
+            tool: tool.name.clone(),
+            arguments: call.arguments.clone(),
+        };
+        let theirs = observe_as(&rules.profile, &facts.by(rules, &read)?, &call, result, false, |_| {})?;
+        observation.labels.extend(theirs.labels);
+    }
+    observation.labels.sort_unstable();
+    observation.labels.dedup();
+    observation.facts.labels = united(&facts.labels, &observation.labels);
+    Ok(())
 }
 
 /// What is known of a result, so far.

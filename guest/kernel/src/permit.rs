@@ -7,6 +7,7 @@ use seamgate_core::{
 };
 
 use crate::{
+    above,
     approval::{self, Needed, State},
     budget,
     call::{Call, MAX_ARGUMENTS, NotArguments},
@@ -41,7 +42,7 @@ pub(crate) fn permit(profile: &Profile, facts: &Facts, call: &Call) -> Result<De
         key: call.key.clone(),
         server: tool.map(|tool| tool.server.clone()).or_else(|| call.server.clone()).filter(|name| !name.is_empty()),
         tool: short(&call.tool, 256),
-        effect: tool.map(|tool| tool.effect.as_str()),
+        effect: tool.map(|tool| above::effect(tool, facts.above.as_deref()).as_str()),
         arguments: None,
         digest: None,
         message: String::new(),
@@ -116,14 +117,48 @@ struct Passed {
     needed: Vec<Needed>,
 }
 
+/// Look at a call by the rules of the agent, and of all agents above it. Each of them can only add to what is denied and to who must
+/// approve, so that no child may do what an agent above it may not.
 fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
+    let mut passed = match judge(profile, facts, tool, call)? {
+        Ok(passed) => passed,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let read = surface::read(profile, facts);
+    for rules in facts.rules() {
+        let agent = quote(&rules.profile.agent, 128);
+        let by = |reason: Reason| Reason {
+            message: format!("{} (a rule of the delegating agent {agent})", reason.message),
+            ..reason
+        };
+        // Without one it is not on the surface.
+        let Some(theirs) = rules.tool(tool) else {
+            return Ok(Err(by(Reason::new("parent", "the tool was not handed on"))));
+        };
+        match judge(&rules.profile, &facts.by(rules, &read)?, theirs, call)? {
+            Ok(more) => passed.needed.extend(
+                more.needed
+                    .into_iter()
+                    .map(|one| Needed { reason: Reason { code: "parent", ..by(one.reason) }, ..one }),
+            ),
+            Err(reason) => return Ok(Err(by(reason))),
+        }
+    }
+    let mut needed: Vec<Needed> = Vec::new();
+    for one in passed.needed {
+        if needed.iter().all(|other| other.by != one.by || other.ttl_s != one.ttl_s) {
+            needed.push(one);
+        }
+    }
+    Ok(Ok(Passed { needed, ..passed }))
+}
+
+/// Look at a call by the rules of one agent.
+fn judge(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
     let arguments = match arguments(profile, tool, call) {
         Ok(arguments) => arguments,
         Err(reason) => return Ok(Err(reason)),
     };
-    if let Err(reason) = parent_denies(facts, tool, &arguments) {
-        return Ok(Err(reason));
-    }
     if let Err(reason) = scope::check(tool, &arguments, Some(facts))? {
         return Ok(Err(reason));
     }
@@ -139,29 +174,14 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
     let own = match &tool.permit {
         Permit::Deny => return Ok(Err(Reason::new("permit", format!("{name} is never permitted")))),
         Permit::Allow => None,
-        Permit::Approval(approval) => Some(approval),
+        Permit::Approval(approval) => Some((approval.clone(), Reason::new("permit", format!("{name} needs approval")))),
     };
-    let own = own.map(|approval| {
-        let reason = Reason::new("permit", format!("{name} needs approval"));
-        Needed { by: profile.principals(&approval.by), ttl_s: approval.ttl_s, reason }
-    });
-    let of_parent =
-        facts.parent_approvals().into_iter().filter(|(word, ..)| tool.is_named(word)).map(|(_, by, ttl_s)| {
-            let reason = Reason::new("parent", format!("{name} needs approval, because the parent needs it"));
-            Needed { by, ttl_s, reason }
-        });
-    let by_flows = by_flows.into_iter().map(|(approval, reason)| Needed {
+    let needed = own.into_iter().chain(by_flows).map(|(approval, reason)| Needed {
         by: profile.principals(&approval.by),
         ttl_s: approval.ttl_s,
         reason,
     });
-    let mut needed: Vec<Needed> = Vec::new();
-    for one in own.into_iter().chain(of_parent).chain(by_flows) {
-        if needed.iter().all(|other| other.by != one.by || other.ttl_s != one.ttl_s) {
-            needed.push(one);
-        }
-    }
-    Ok(Ok(Passed { same_call, needed }))
+    Ok(Ok(Passed { same_call, needed: needed.collect() }))
 }
 
 /// The arguments of a call as a document, held to both schemas and to the deny rules.
@@ -184,24 +204,23 @@ pub(crate) fn arguments<'c>(profile: &Profile, tool: &Tool, call: &'c Call) -> R
         found.truncate(MAX_VIOLATIONS);
         return Err(Reason::wrong(code, "the arguments are not valid", found));
     }
-    match profile.deny.iter().find(|rule| denies(rule, tool, &arguments)) {
-        Some(rule) => Err(Reason::new("deny", rule.reason.clone())),
+    match profile.deny.iter().find_map(|rule| denied(rule, tool, &arguments)) {
+        Some(reason) => Err(reason),
         None => Ok(arguments),
     }
 }
 
-fn denies(rule: &Deny, tool: &Tool, arguments: &Json) -> bool {
-    tool.is_named(&rule.tool) && rule.when.as_ref().is_none_or(|when| when.is_valid(arguments))
-}
-
-/// What a parent may not do, its children may not. Rules that cannot be read deny everything.
-fn parent_denies(facts: &Facts, tool: &Tool, arguments: &Json) -> Result<(), Reason> {
-    match facts.parent_deny() {
-        Err(_) => Err(Reason::new("deny", "the parent's rules cannot be read")),
-        Ok(rules) => match rules.into_iter().find(|rule| denies(rule, tool, arguments)) {
-            Some(rule) => Err(Reason::new("deny", rule.reason)),
-            None => Ok(()),
-        },
+/// Why a rule denies a call. One that says nothing about an argument because that is of another type denies it, too.
+fn denied(rule: &Deny, tool: &Tool, arguments: &Json) -> Option<Reason> {
+    if !tool.is_named(&rule.tool) {
+        return None;
+    }
+    let reason = &rule.reason;
+    match &rule.when {
+        Some(when) if !when.is_valid(arguments) => when
+            .may_be_valid(arguments)
+            .then(|| Reason::new("deny", format!("{reason} (an argument is of another type than this rule is about)"))),
+        _ => Some(Reason::new("deny", reason.clone())),
     }
 }
 

@@ -1,13 +1,16 @@
 //! Values of the arguments must be in a list, in the task, or in the context.
 
+use std::collections::BTreeSet;
+
 use seamgate_core::{
     Fault, FaultCode, Violation,
-    parts::{Document, Kind, NodeId, Path, quote},
+    parts::{Document, Kind, NodeId, quote},
 };
 
 use crate::{
     decision::Reason,
     facts::Facts,
+    reached::Reached,
     tool::{Scope, Source, Tool, Within},
 };
 
@@ -19,17 +22,34 @@ impl Within {
             Within::From(_) | Within::Values(_) => None,
         }
     }
+
+    /// The sources that it names.
+    pub(crate) fn sources(&self) -> &[Source] {
+        match self {
+            Within::From(sources) => sources,
+            Within::List(_) | Within::Values(_) => &[],
+        }
+    }
 }
 
 /// Hold arguments to the scopes of their tool. Without facts, only to those that the profile itself decides.
+///
+/// A rule holds the values to which its path leads. If something of another kind stands on the way, the rule cannot hold it,
+/// and it is denied unless another rule reaches it. A value that is absent needs no rule.
 ///
 /// # Errors
 ///
 /// `bad_request`: the facts lack a list that a scope names. An inner error: a value is outside.
 pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) -> Result<Result<(), Reason>, Fault> {
     let mut found = Vec::new();
+    let mut known: BTreeSet<NodeId> = BTreeSet::new();
+    let mut ways = Vec::new();
     for scope in &tool.scope {
-        let selected = Path::select(&scope.path.selectors, arguments, Document::ROOT);
+        let mut reached = Reached::of(&scope.path.selectors, arguments, Document::ROOT);
+        let is_single = |at: &NodeId| !matches!(arguments.kind(*at), Kind::Array | Kind::Object);
+        let (held, unheld): (Vec<NodeId>, Vec<NodeId>) = reached.ends.drain(..).partition(is_single);
+        known.extend(held.iter().chain(&reached.passed));
+        ways.push((scope, reached, unheld));
         let is_within: Box<dyn Fn(NodeId) -> bool> = match (&scope.within, facts) {
             (Within::Values(values), _) => Box::new(|at| {
                 arguments.kind(at) == Kind::String
@@ -40,12 +60,34 @@ pub(crate) fn check(tool: &Tool, arguments: &Document, facts: Option<&Facts>) ->
                 let list = facts.list(name).ok_or_else(|| lacking(tool, name))?;
                 Box::new(move |at| arguments.kind(at) == Kind::String && list.contains(&arguments.string(at)))
             }
-            (Within::From(sources), Some(facts)) => Box::new(|at| {
-                let is_scalar = !matches!(arguments.kind(at), Kind::Array | Kind::Object);
-                is_scalar && sources.iter().any(|source| is_from(&arguments.shown(at), source, facts))
-            }),
+            (Within::From(sources), Some(facts)) => {
+                // Where there is no value, none occurs.
+                let is_value = |at| arguments.kind(at) != Kind::Null;
+                let occurs = |at| sources.iter().any(|source| is_from(&arguments.shown(at), source, facts));
+                Box::new(move |at| is_value(at) && occurs(at))
+            }
         };
-        found.extend(selected.into_iter().filter(|&at| !is_within(at)).map(|at| outside(arguments, at, scope)));
+        found.extend(held.into_iter().filter(|&at| !is_within(at)).map(|at| outside(arguments, at, scope)));
+    }
+    for (scope, reached, unheld) in ways {
+        let path = quote(&scope.path.text, 128);
+        let mut say = |at: NodeId, expected: &str, message: String| {
+            if !known.contains(&at) {
+                found.push(Violation::of(arguments, at, "scope", expected, &message));
+            }
+        };
+        for (at, needed) in reached.stopped {
+            let (is, needed) = (arguments.kind(at).name(), needed.name());
+            say(at, needed, format!("must be of the type {needed}, and is {is}: its scope holds {path}"));
+        }
+        for at in unheld {
+            let is = arguments.kind(at).name();
+            let message = format!("must be a single value, and is of the type {is}: its scope holds {path}");
+            say(at, "a single value", message);
+        }
+        for at in reached.beside {
+            say(at, "no such item", format!("must not be there: of this list, the scope holds only {path}"));
+        }
     }
     found.truncate(MAX_SHOWN);
     Ok(if found.is_empty() { Ok(()) } else { Err(Reason::wrong("scope", "outside of what the task allows", found)) })

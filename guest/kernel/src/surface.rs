@@ -10,6 +10,7 @@ use crate::{
     decision::Reason,
     facts::Facts,
     profile::{Deny, Mode, Profile},
+    reached::Reached,
     tool::{Permit, Tool},
 };
 
@@ -34,8 +35,11 @@ pub(crate) fn mode<'p>(profile: &'p Profile, facts: &Facts) -> Result<Option<&'p
 fn not_for_task(mode: &Mode, facts: &Facts) -> Option<Reason> {
     let document = &facts.document;
     let holds = |(path, values): &(Path, Vec<String>)| {
-        let selected = facts.task().map(|task| Path::select(&path.selectors, document, task)).unwrap_or_default();
-        !selected.is_empty() && selected.iter().all(|&at| values.contains(&canonical(document, at)))
+        let Some(task) = facts.task() else { return false };
+        // A task of another shape is none of those that the condition names.
+        let Reached { ends, stopped, is_absent, .. } = Reached::of(&path.selectors, document, task);
+        let is_whole = !ends.is_empty() && stopped.is_empty() && !is_absent;
+        is_whole && ends.iter().all(|&at| values.contains(&canonical(document, at)))
     };
     let failed = mode.when.iter().find(|condition| !holds(condition))?;
     let (mode, path) = (quote(&mode.name, 64), quote(&failed.0.text, 128));
@@ -54,11 +58,9 @@ pub(crate) fn is_there(tool: &Tool, facts: &Facts) -> bool {
     facts.surface.as_ref().is_none_or(|surface| surface.iter().any(|word| *word == tool.full_name()))
 }
 
-/// Whether the run's parent handed a tool on; without a parent there is no such bound.
-pub(crate) fn is_passed(tool: &Tool, facts: &Facts) -> bool {
-    let document = &facts.document;
-    let tools = |parent| document.member(parent, "tools").into_iter().flat_map(|at| document.items(at));
-    facts.parent().is_none_or(|parent| tools(parent).any(|at| tool.is_named(document.string(at))))
+/// Why a tool is not there, by what the run's parent handed on; without a parent there is no such bound.
+pub(crate) fn withheld(tool: &Tool, facts: &Facts) -> Option<String> {
+    facts.above.as_ref().and_then(|above| above.withholds(tool))
 }
 
 /// Why a tool is not on the surface.
@@ -72,8 +74,8 @@ fn hidden(tool: &Tool, mode: Option<&Mode>, facts: &Facts) -> Option<Reason> {
             return Some(reason);
         }
     }
-    if !is_passed(tool, facts) {
-        return Some(Reason::new("parent", format!("{name} was not handed on by the parent")));
+    if let Some(message) = withheld(tool, facts) {
+        return Some(Reason::new("parent", message));
     }
     if !is_there(tool, facts) {
         return Some(Reason::new("surface", format!("{name} is not available: its server lacks it, or changed it")));
@@ -112,7 +114,8 @@ pub(crate) fn known<'p>(profile: &'p Profile, call: &Call) -> Result<&'p Tool, R
 /// Whether a rule denies a tool whatever its arguments are.
 pub(crate) fn is_denied(profile: &Profile, facts: &Facts, tool: &Tool) -> bool {
     let denies = |rule: &Deny| rule.when.is_none() && tool.is_named(&rule.tool);
-    profile.deny.iter().any(denies) || facts.parent_deny().is_ok_and(|rules| rules.iter().any(denies))
+    let above = facts.rules().iter().flat_map(|rules| &rules.profile.deny);
+    profile.deny.iter().chain(above).any(denies)
 }
 
 /// The full names of the tools that the model may call, with approval or without.
@@ -123,9 +126,12 @@ pub(crate) fn allowed(profile: &Profile, mode: Option<&Mode>, facts: &Facts) -> 
     profile.tools.iter().filter(is_allowed).map(Tool::full_name).collect()
 }
 
-/// Whether the model has read data with a label: in an observation, or in a value of the context.
-pub(crate) fn has_read(profile: &Profile, facts: &Facts, label: &str) -> bool {
-    let has = |labels: &[String]| labels.iter().any(|other| other == label);
-    let context = profile.context.iter().filter(|source| has(&source.labels));
-    has(&facts.labels) || context.into_iter().any(|source| facts.context(&source.name).is_some())
+/// The labels of all data that the model has read: in observations, and in values of the context.
+pub(crate) fn read(profile: &Profile, facts: &Facts) -> Vec<String> {
+    let context = profile.context.iter().filter(|source| facts.context(&source.name).is_some());
+    let context = context.flat_map(|source| source.labels.iter().cloned());
+    let mut labels: Vec<String> = facts.labels.iter().cloned().chain(context).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    labels
 }

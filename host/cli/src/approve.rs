@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::{
     agent::{
-        Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, Registered, ignored, is_terminal, now,
-        principal, show_ask, step_error, verify,
+        Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, is_terminal, now, principal, show_ask,
+        step_error, verify,
     },
     console::say,
     safe::safe,
@@ -54,7 +54,6 @@ struct Waiting {
     run: String,
     ask: Ask,
     profiles: Rc<Profiles>,
-    agent: String,
     /// Whether its process goes on by itself when it is approved.
     goes_on: bool,
 }
@@ -90,10 +89,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         }
     };
     show_ask(&one.ask, &one.folder);
-    let profile = one.profiles.of(&one.agent).context("the run's profile")?;
     let decision = match &arguments.token {
-        Some(file) => signed(file, one, profile)?,
-        None => match said(arguments, &one.ask, profile)? {
+        Some(file) => signed(file, one)?,
+        None => match said(arguments, &one.ask)? {
             Some(decision) => decision,
             None => {
                 say("seamgate: nothing was decided");
@@ -111,14 +109,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 /// What a person says here.
-fn said(arguments: &Arguments, ask: &Ask, profile: &Registered) -> Result<Option<Decision>> {
+fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Decision>> {
     let principal = principal(arguments.principal.as_deref())?;
     if !ask.by.contains(&principal) {
         let by = safe(&ask.by.join(", "));
         bail!("{} may not decide about this call; these may: {by}. Say who you are with --as", safe(&principal));
     }
-    if !profile.keys(&principal).is_empty() {
-        bail!("{} has a key in the profile: decide with --token", safe(&principal));
+    match ask.keys(&principal) {
+        None => {}
+        Some([]) => bail!("{}", no_common_key(&principal)),
+        Some(_) => bail!("{} has a key in the profile: decide with --token", safe(&principal)),
     }
     let word = if arguments.reject { "Reject" } else { "Approve" };
     if !arguments.yes && !is_confirmed(&format!("{word} this call as {}? [y/N]", safe(&principal)))? {
@@ -129,12 +129,12 @@ fn said(arguments: &Arguments, ask: &Ask, profile: &Registered) -> Result<Option
 }
 
 /// What a token says. It holds for this call of this run, and no other.
-fn signed(file: &Path, one: &Waiting, profile: &Registered) -> Result<Decision> {
+fn signed(file: &Path, one: &Waiting) -> Result<Decision> {
     let context = || format!("--token {}", file.display());
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
     let token = text.trim();
     let Claims { run, key, digest, decision, principal, .. } =
-        verify(token, |principal| profile.keys(principal), now()).with_context(context)?;
+        verify(token, |principal| one.ask.keys(principal).unwrap_or_default(), now()).with_context(context)?;
     for (name, is, must) in [("run", &run, &one.run), ("key", &key, &one.ask.key), ("digest", &digest, &one.ask.digest)]
     {
         if is != must {
@@ -145,6 +145,14 @@ fn signed(file: &Path, one: &Waiting, profile: &Registered) -> Result<Decision> 
         bail!("Invalid token: its decision must be \"approved\" or \"rejected\"");
     }
     Ok(Decision { decision, principal, token: Some(token.to_owned()) })
+}
+
+fn no_common_key(principal: &str) -> String {
+    let principal = safe(principal);
+    format!(
+        "{principal} has another key in the profile of the run's agent than in that of an agent above it, and cannot sign for both: \
+         give {principal} the same key in these profiles, or let another of those who may decide do so"
+    )
 }
 
 fn is_confirmed(question: &str) -> Result<bool> {
@@ -206,20 +214,13 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
     let is_asked = |key: &str| calls.iter().any(|call| call.key == key && call.phase == "asked");
     let mut shown = shown(run.journal())?;
-    let (id, agent) = (run.id().to_owned(), run.agent().to_owned());
+    let id = run.id().to_owned();
     drop(run);
     if matches!(status.as_str(), "running" | "waiting") {
         for asked in facts.asks.into_iter().filter(|ask| is_asked(&ask.key)) {
             if let Some(ask) = shown.remove(&(asked.key, asked.digest)) {
                 let profiles = Rc::clone(&profiles);
-                waiting.push(Waiting {
-                    folder: folder.to_owned(),
-                    run: id.clone(),
-                    ask,
-                    profiles,
-                    agent: agent.clone(),
-                    goes_on,
-                });
+                waiting.push(Waiting { folder: folder.to_owned(), run: id.clone(), ask, profiles, goes_on });
             }
         }
     }

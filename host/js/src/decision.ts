@@ -110,6 +110,8 @@ export interface Ask {
   readonly digest: string;
   /** The principals who may approve. */
   readonly by: readonly string[];
+  /** The public keys of those who decide by signed tokens. Verify the token before you tell the loop. */
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** In milliseconds since 1970. From then on, neither the ask nor an approval holds. */
   readonly expires: number;
   /** What would be sent, whole, with what cannot be seen escaped. */

@@ -29,6 +29,9 @@ const TRIED: usize = 16;
 /// What hangs on a match that is not decided is judged twice this often. What else does counts as undecided.
 const TWICE: u32 = 1_000;
 
+/// What a schema expects is looked for this far, in what it refers to.
+const LEVELS: usize = 16;
+
 /// Judgements after which those that were made are remembered, and further for each value of the document. Alternatives
 /// that refer to each other can ask the same of the same value exponentially often; most documents need no memory.
 const FORGETFUL: usize = 1_000;
@@ -164,6 +167,15 @@ impl Failure {
 /// Whether a document is valid.
 pub(super) fn is_valid(schemas: &Schemas, document: &Document) -> bool {
     Judge::new(schemas, document).judge(&mut First, schemas.root, Document::ROOT, None)
+}
+
+/// Whether a document could be valid where a rule about one kind of values that meets a value of another decides nothing: `pattern`
+/// says nothing of a list of texts, and `const` nothing of the same value written as a text.
+pub(super) fn may_be_valid(schemas: &Schemas, document: &Document) -> bool {
+    let mut judge = Judge::new(schemas, document);
+    judge.reading = Reading::Open;
+    judge.by_shape = true;
+    judge.is_valid(schemas.root, Document::ROOT)
 }
 
 /// What is wrong with a document, in no order; and whether the search ended before everything was looked at.
@@ -390,8 +402,8 @@ struct Judge<'d> {
     waiting: Vec<(SchemaId, NodeId)>,
     /// How many judgements are made before they are remembered.
     forgetful: usize,
-    /// By value, schema and reading: whether it is valid, and whether a match was not decided on the way.
-    decided: BTreeMap<(NodeId, SchemaId, Reading), (bool, bool)>,
+    /// By value, schema, reading, and whether the value's kind is expected: whether it is valid, and whether a match was not decided on the way.
+    decided: BTreeMap<(NodeId, SchemaId, Reading, bool), (bool, bool)>,
     reading: Reading,
     /// How often a match that is not decided was come to, and the last of them.
     met: u32,
@@ -399,6 +411,10 @@ struct Judge<'d> {
     /// Those matches, by pattern and text: each is tried once.
     tried: BTreeSet<(*const Pattern, NodeId)>,
     twice: u32,
+    /// Whether a rule that meets a value of another kind is not decided.
+    by_shape: bool,
+    /// Values of which another alternative expects the kind: by the others, they are what JSON Schema says.
+    expected: Vec<NodeId>,
     /// Those that may still be made to tell alternatives apart.
     steps: u32,
 }
@@ -467,8 +483,23 @@ impl<'d> Judge<'d> {
         let forgetful = FORGETFUL + FORGETFUL_PER_VALUE * document.next(Document::ROOT) as usize;
         let (open, waiting, decided) = (Vec::new(), Vec::new(), BTreeMap::new());
         let (reading, met, hanging, tried, twice) = (Reading::Strict, 0, None, BTreeSet::new(), TWICE);
-        let steps = steps(document);
-        Judge { schemas, document, open, waiting, forgetful, decided, reading, met, hanging, tried, twice, steps }
+        let (by_shape, expected, steps) = (false, Vec::new(), steps(document));
+        Judge {
+            schemas,
+            document,
+            open,
+            waiting,
+            forgetful,
+            decided,
+            reading,
+            met,
+            hanging,
+            tried,
+            twice,
+            by_shape,
+            expected,
+            steps,
+        }
     }
 
     fn is_valid(&mut self, id: SchemaId, at: NodeId) -> bool {
@@ -557,6 +588,9 @@ impl<'d> Judge<'d> {
     fn judge<F: Findings>(&mut self, found: &mut F, id: SchemaId, at: NodeId, seen: Option<&mut Seen>) -> bool {
         let brief = self.schemas.brief(id);
         let kind = self.document.kind(at);
+        if self.by_shape && self.is_misshapen(id, at, kind) {
+            return self.reading == Reading::Open;
+        }
         if brief.takes_all(kind) {
             return true;
         }
@@ -564,6 +598,37 @@ impl<'d> Judge<'d> {
             return false;
         }
         self.judge_by_rules(found, id, Value { at, kind }, seen)
+    }
+
+    /// Whether a schema's rules are about values of other kinds than this one.
+    #[cold]
+    #[inline(never)]
+    fn is_misshapen(&mut self, id: SchemaId, at: NodeId, kind: Kind) -> bool {
+        let is = !self.expected.contains(&at) && self.schemas.expects(id, 0).is_some_and(|kinds| !kinds.has(kind));
+        self.met = self.met.wrapping_add(u32::from(is));
+        is
+    }
+
+    /// Judge by one of several alternatives. If any of them is about values of this kind, the others say of it what JSON Schema says.
+    #[inline(always)]
+    fn alternative<T>(&mut self, all: &[SchemaId], at: NodeId, judge: impl FnOnce(&mut Self) -> T) -> T {
+        let is_expected = self.by_shape && self.is_expected(all, at);
+        if is_expected {
+            self.expected.push(at);
+        }
+        let judged = judge(self);
+        if is_expected {
+            self.expected.pop();
+        }
+        judged
+    }
+
+    /// Whether any of some alternatives is about values of this kind.
+    #[cold]
+    #[inline(never)]
+    fn is_expected(&self, all: &[SchemaId], at: NodeId) -> bool {
+        let kind = self.document.kind(at);
+        all.iter().any(|id| self.schemas.expects(*id, LEVELS).is_some_and(|kinds| kinds.has(kind)))
     }
 
     #[inline(never)]
@@ -658,7 +723,7 @@ impl<'d> Judge<'d> {
         Rules { id, schema }: Rules<'d>,
         Value { at, kind }: Value,
     ) -> bool {
-        let key = (at, id, self.reading);
+        let key = (at, id, self.reading, self.expected.contains(&at));
         if let Some((valid, hangs)) = self.decided.get(&key).copied() {
             self.met = self.met.wrapping_add(u32::from(hangs));
             return valid;
@@ -1159,7 +1224,7 @@ impl<'d> Judge<'d> {
                 let mut matches = false;
                 let met = self.met;
                 for schema in any {
-                    matches |= self.matches(*schema, at, seen.as_deref_mut());
+                    matches |= self.alternative(any, at, |judge| judge.matches(*schema, at, seen.as_deref_mut()));
                     // What the others evaluate counts too.
                     if matches && seen.is_none() {
                         break;
@@ -1180,7 +1245,7 @@ impl<'d> Judge<'d> {
                 // How many match by each reading.
                 let (mut strict, mut open) = (0, 0);
                 for (index, schema) in one.iter().enumerate() {
-                    let both = self.both(*schema, at, seen.as_deref_mut());
+                    let both = self.alternative(one, at, |judge| judge.both(*schema, at, seen.as_deref_mut()));
                     strict += usize::from(both.strict);
                     open += usize::from(both.open);
                     if F::ALL {

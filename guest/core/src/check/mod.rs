@@ -8,6 +8,7 @@ mod judge;
 pub(crate) mod keywords;
 mod metaschema;
 mod pattern;
+mod reach;
 mod schema;
 mod source;
 mod union;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::{
     caps::CONTRACT_CAPS,
     parse::{Document, NodeId, Span, parse},
-    path::ItemsPath,
+    path::{ItemsPath, Selector},
     place::Place,
     screen::{Screened, malformed},
     types::Violation,
@@ -29,6 +30,7 @@ use crate::{
 use compile::{Unusable, compile};
 use explain::Explainer;
 pub(crate) use pattern::{Patterns, remarks};
+pub use reach::{Describes, Kinds, Lacking};
 use schema::{ItemSchemas, SchemaId, Schemas};
 pub(crate) use source::{Resource, SchemaSource};
 use unusable::Given;
@@ -153,6 +155,34 @@ impl Checker {
         match &self.0 {
             Rules::JsonSchema(schemas) => judge::is_valid(schemas, document),
             Rules::Jtd(schema, _) => schema.violations(document, 1).is_empty(),
+        }
+    }
+
+    /// Whether a document could be valid: whatever the verdict is where a rule meets a value of a kind that it is not about.
+    pub(crate) fn may_be_valid(&self, screened: Screened) -> bool {
+        match &self.0 {
+            Rules::JsonSchema(schemas) => judge::may_be_valid(schemas, screened.document()),
+            Rules::Jtd(..) => self.is_valid(screened),
+        }
+    }
+
+    /// The kinds of values to which a path leads in documents that this describes.
+    ///
+    /// # Errors
+    ///
+    /// None of them has a value there.
+    pub(crate) fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
+        match &self.0 {
+            Rules::JsonSchema(schemas) => schemas.reach(path, describes),
+            Rules::Jtd(..) => Ok(Kinds::ALL),
+        }
+    }
+
+    /// The paths that this says something about.
+    pub(crate) fn paths(&self) -> Vec<Vec<Selector>> {
+        match &self.0 {
+            Rules::JsonSchema(schemas) => schemas.paths(),
+            Rules::Jtd(..) => Vec::new(),
         }
     }
 

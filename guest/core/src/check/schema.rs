@@ -241,6 +241,12 @@ impl Types {
         Some(name)
     }
 
+    /// Whether any value of a kind has one of the types.
+    pub(super) fn may_have(self, kind: Kind) -> bool {
+        let integers = if kind == Kind::Number { INTEGER | WRITTEN_INTEGER } else { 0 };
+        self.0 & (Types::bit(kind) | integers) != 0
+    }
+
     #[inline]
     pub(super) fn has(self, document: &Document, at: NodeId, kind: Kind) -> bool {
         self.0 & Types::bit(kind) != 0 || (kind == Kind::Number && self.has_integer(Number(document.source(at))))

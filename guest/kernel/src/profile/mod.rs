@@ -1,7 +1,9 @@
 //! A profile: what one agent may do, read, checked and compiled once.
 
 mod describe;
+mod handed;
 mod lint;
+mod paths;
 mod read;
 
 use seamgate_core::{
@@ -9,7 +11,7 @@ use seamgate_core::{
     parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema},
 };
 
-pub(crate) use read::{DELEGATE, passed_as, read};
+pub(crate) use read::{DELEGATE, passed_as, read, read_part};
 
 use crate::{
     document::Format,
@@ -88,7 +90,14 @@ pub(crate) struct Mode {
 /// Principals who may approve.
 pub(crate) struct Group {
     pub(crate) name: String,
-    pub(crate) principals: Vec<String>,
+    pub(crate) approvers: Vec<Approver>,
+}
+
+/// One who may approve.
+pub(crate) struct Approver {
+    pub(crate) principal: String,
+    /// The public key with which they sign what they decide.
+    pub(crate) key: Option<String>,
 }
 
 /// Calls that never run.
@@ -178,6 +187,8 @@ pub(crate) struct Delegate {
     /// Paths into `task` and `context`.
     pub(crate) pass: Vec<Path>,
     pub(crate) budget: Budget,
+    /// Whether the budget says how large the child's state may be.
+    pub(crate) limits_state: bool,
 }
 
 /// The tools of a profile that is read again, in its order.
@@ -259,10 +270,21 @@ impl Profile {
     /// The principals of some groups, in ascending order.
     pub(crate) fn principals(&self, groups: &[String]) -> Vec<String> {
         let groups = self.approvers.iter().filter(|group| groups.contains(&group.name));
-        let mut principals: Vec<String> = groups.flat_map(|group| group.principals.iter().cloned()).collect();
+        let mut principals: Vec<String> =
+            groups.flat_map(|group| group.approvers.iter().map(|one| one.principal.clone())).collect();
         principals.sort_unstable();
         principals.dedup();
         principals
+    }
+
+    /// The public keys of a principal, in ascending order. Whoever has one signs what they decide.
+    pub(crate) fn keys(&self, principal: &str) -> Vec<String> {
+        let approvers = self.approvers.iter().flat_map(|group| &group.approvers);
+        let mut keys: Vec<String> =
+            approvers.filter(|one| one.principal == principal).filter_map(|one| one.key.clone()).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys
     }
 
     /// Who approves a call that a flow concerns.

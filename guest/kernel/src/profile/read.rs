@@ -2,13 +2,16 @@
 
 use seamgate_core::{
     Contract, Violation,
-    parts::{Document, Json, Kind, NodeId, Path, Place, Schema, Selector, canonical, digest, json, quote},
+    parts::{
+        Describes, Document, Json, Kind, Lacking, NodeId, Path, Place, Schema, Selector, canonical, digest, json, quote,
+    },
 };
 
 use serde_json::value::RawValue;
 
 use super::{
-    Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt, Server, Then,
+    Approver, Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt,
+    Server, Then, paths,
 };
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
@@ -70,7 +73,20 @@ fn delegate_definition(agent: &str) -> Definition {
 ///
 /// Everything that is wrong with it.
 pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
-    let mut reader = Reader { document, wrong: Vec::new() };
+    read_as(document, false)
+}
+
+/// Read the part of a profile that a parent handed on. Its paths were looked at when the whole was loaded.
+///
+/// # Errors
+///
+/// Everything that is wrong with it.
+pub(crate) fn read_part(document: &Json) -> Result<Profile, Vec<Violation>> {
+    read_as(document, true)
+}
+
+fn read_as(document: &Json, is_part: bool) -> Result<Profile, Vec<Violation>> {
+    let mut reader = Reader { document, is_part, wrong: Vec::new() };
     let profile = reader.profile();
     if reader.wrong.is_empty() { Ok(profile) } else { Err(reader.wrong) }
 }
@@ -78,6 +94,7 @@ pub(crate) fn read(document: &Json) -> Result<Profile, Vec<Violation>> {
 /// Reads a document, and keeps what is wrong with it.
 struct Reader<'d, 't> {
     document: &'d Json<'t>,
+    is_part: bool,
     wrong: Vec<Violation>,
 }
 
@@ -164,11 +181,12 @@ impl Reader<'_, '_> {
     }
 
     fn approvers(&self) -> Vec<Group> {
-        let principals = |at: NodeId| {
-            let principal = |at| text_in(self.document, at, "principal").unwrap_or_default().to_owned();
-            self.document.items(at).map(principal).collect()
+        let approver = |at: NodeId| Approver {
+            principal: text_in(self.document, at, "principal").unwrap_or_default().to_owned(),
+            key: text_in(self.document, at, "key").map(str::to_owned),
         };
-        self.members("approvers").into_iter().map(|(name, at)| Group { name, principals: principals(at) }).collect()
+        let approvers = |at: NodeId| self.document.items(at).map(approver).collect();
+        self.members("approvers").into_iter().map(|(name, at)| Group { name, approvers: approvers(at) }).collect()
     }
 
     fn context(&mut self) -> Vec<Context> {
@@ -269,6 +287,7 @@ impl Reader<'_, '_> {
                 tools: texts_in(self.document, at, "tools"),
                 pass: paths.into_iter().map(|(_, path)| path).collect(),
                 budget: self.budget(self.member(at, "budget")),
+                limits_state: self.member(at, "budget").is_some_and(|at| self.member(at, "state_bytes").is_some()),
             });
         }
         delegates
@@ -300,13 +319,17 @@ impl Reader<'_, '_> {
     fn tool(&mut self, at: NodeId, groups: &[&str], sources: &[&str]) -> Tool {
         let document = self.document;
         let name = text_in(document, at, "name").unwrap_or_default().to_owned();
+        let definition = self.definition(at, &name);
+        let arguments = self.schema(at, "arguments");
+        let scope = self.scope(at, sources);
+        self.reachable(at, &scope, definition.as_ref(), arguments.as_ref());
         Tool {
-            definition: self.definition(at, &name),
             server: text_in(document, at, "server").unwrap_or_default().to_owned(),
             effect: Effect::of(text_in(document, at, "effect").unwrap_or_default()),
             egress: self.member(at, "egress").is_some_and(|at| document.kind(at) == Kind::True),
-            arguments: self.schema(at, "arguments"),
-            scope: self.scope(at, sources),
+            definition,
+            arguments,
+            scope,
             permit: self.permit(at, groups),
             result: self.result(at),
             name,
@@ -359,6 +382,74 @@ impl Reader<'_, '_> {
             }
         }
         scopes
+    }
+
+    /// Hold the paths of a tool's scope to what its definition and its own schema describe. A definition that is not pinned yet
+    /// holds them when it is.
+    fn reachable(&mut self, tool: NodeId, scope: &[Scope], pinned: Option<&Definition>, own: Option<&Schema>) {
+        if self.is_part {
+            return;
+        }
+        let name = quote(text_in(self.document, tool, "name").unwrap_or_default(), 128);
+        let pinned = pinned.and_then(|definition| definition.arguments.as_ref());
+        let schemas = [
+            (pinned, Describes::All, format!("the pinned definition of {name}")),
+            (own, Describes::Part, format!("the 'arguments' of {name}")),
+        ];
+        let document = self.document;
+        let rules = self.member(tool, "scope").into_iter().flat_map(|at| document.items(at));
+        // A path that cannot be read was told by itself.
+        let rules: Vec<NodeId> = rules.filter_map(|rule| document.member(rule, "path")).collect();
+        for Scope { path, within } in scope {
+            let Some(&at) = rules.iter().find(|&&at| document.string(at) == path.text) else { continue };
+            let wanted: &[Kind] = match within {
+                Within::List(_) | Within::Values(_) => &[Kind::String],
+                Within::From(_) => &[Kind::String, Kind::Number, Kind::True],
+            };
+            for (schema, describes, of) in &schemas {
+                let Some(schema) = schema else { continue };
+                let wrong = match schema.reach(&path.selectors, *describes) {
+                    Ok(kinds) => paths::ends_wrongly(&path.selectors, kinds, wanted, of),
+                    Err(lacking) => Some(paths::leads_nowhere(&path.selectors, &lacking, of)),
+                };
+                if let Some(wrong) = wrong {
+                    self.say(at, "a path of the tool's arguments", &wrong);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Hold the members that a condition names to what the definitions of its tools describe: at least one of them has each.
+    fn applicable(&mut self, at: NodeId, rule: &Deny, tools: &[Tool]) {
+        let Some(when) = &rule.when else { return };
+        let meant: Vec<&Tool> = tools.iter().filter(|tool| tool.is_named(&rule.tool)).collect();
+        let definitions = meant.iter().filter_map(|tool| tool.definition.as_ref());
+        let schemas: Vec<&Schema> = definitions.filter_map(|definition| definition.arguments.as_ref()).collect();
+        if self.is_part || meant.is_empty() || schemas.len() < meant.len() {
+            return;
+        }
+        let of = match &meant[..] {
+            [tool] => format!("the pinned definition of {}", quote(&tool.full_name(), 128)),
+            _ => format!("the pinned definition of any tool that {} names", quote(&rule.tool, 128)),
+        };
+        let mut all = when.paths();
+        all.sort_by_key(Vec::len);
+        let mut wrong: Vec<Vec<Selector>> = Vec::new();
+        for path in all {
+            if wrong.iter().any(|known| path.starts_with(known)) {
+                continue;
+            }
+            let found = path.clone();
+            let lacking: Option<Vec<Lacking>> =
+                schemas.iter().map(|schema| schema.reach(&path, Describes::All).err()).collect();
+            if let Some(lacking) = lacking.and_then(|all| all.into_iter().max_by_key(|lacking| lacking.steps)) {
+                let (path, why) = (quote(&paths::written(&path), 256), paths::leads_nowhere(&path, &lacking, &of));
+                let message = format!("can never apply: {path} {why}");
+                self.say(at, "members of the tool's arguments", &message);
+                wrong.push(found);
+            }
+        }
     }
 
     /// What `permit` of a tool says. Default: deny.
@@ -416,6 +507,10 @@ impl Reader<'_, '_> {
 
     fn modes(&mut self, tools: &[Tool], groups: &[&str]) -> Vec<Mode> {
         let document = self.document;
+        let task = self.member(Document::ROOT, "task").and_then(|at| document.member(at, "schema"));
+        // One that is none is told by itself.
+        let task = task.and_then(|at| Schema::compile(document, at).ok());
+        let task = task.as_ref();
         let mut modes = Vec::new();
         for (name, at) in self.members("modes") {
             let words: Vec<NodeId> = self.member(at, "tools").into_iter().flat_map(|at| document.items(at)).collect();
@@ -425,7 +520,12 @@ impl Reader<'_, '_> {
             }
             let mut when = Vec::new();
             for (path, values) in self.member(at, "when").into_iter().flat_map(|at| document.members(at)) {
+                let at = path;
                 if let Some(path) = self.path_at(path) {
+                    if let Some(Err(lacking)) = task.map(|task| task.reach(&path.selectors, Describes::All)) {
+                        let message = paths::leads_nowhere(&path.selectors, &lacking, "the task");
+                        self.say(at, "a path of the task", &message);
+                    }
                     when.push((path, document.items(values).map(|at| canonical(document, at)).collect()));
                 }
             }
@@ -440,11 +540,15 @@ impl Reader<'_, '_> {
         let mut deny = Vec::new();
         for at in self.each("deny") {
             self.known_tools(self.member(at, "tool"), tools);
-            deny.push(Deny {
+            let rule = Deny {
                 tool: text_in(document, at, "tool").unwrap_or("*").to_owned(),
                 when: self.schema(at, "when"),
                 reason: text_in(document, at, "reason").unwrap_or_default().to_owned(),
-            });
+            };
+            if let Some(when) = self.member(at, "when") {
+                self.applicable(when, &rule, tools);
+            }
+            deny.push(rule);
         }
         deny
     }

@@ -13,6 +13,7 @@ use super::{
     written,
 };
 use crate::{
+    above::{effect, keys},
     call::{Call, MAX_ARGUMENTS},
     clean::clean,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
@@ -98,7 +99,7 @@ impl Run<'_> {
         let tool = surface::known(self.profile, &self.as_call(index)).ok();
         let call = &mut self.state.calls[index];
         call.server = decision.server.or(call.server.take());
-        call.effect = tool.map_or(Effect::Effectful, |tool| tool.effect);
+        call.effect = tool.map_or(Effect::Effectful, |tool| effect(tool, self.above.as_deref()));
         call.digest = decision.digest;
         self.state.facts.take(decision.facts);
         match (decision.permit, decision.ask, tool) {
@@ -191,7 +192,7 @@ impl Run<'_> {
         let times = self.state.denials.entry(denial).or_default();
         *times += 1;
         let times = *times;
-        if times >= self.profile.budget.same_call.unwrap_or(MAX_DENIALS).max(2) {
+        if times >= self.budget.same_call.unwrap_or(MAX_DENIALS).max(2) {
             self.state.end("same_denial", format!("the same call was denied {times} times"));
         }
     }
@@ -271,6 +272,10 @@ impl Run<'_> {
         }
         if !call.by.contains(&principal) {
             self.ignore("approver", "this principal may not decide about this");
+            return Ok(());
+        }
+        if event.text("token").is_none() && keys(self.profile, self.above.as_deref(), &principal).is_some() {
+            self.ignore("token", "this principal has a key, and decides by a token that is signed with it");
             return Ok(());
         }
         let decision = Verdict::of(&word("decision"));

@@ -1,12 +1,12 @@
 //! Calls that are runs of other agents. A child gets a packet, never the transcript, and never more than its parent may.
 
+use std::collections::BTreeMap;
+
 use seamgate_core::{
     Confidence, Fault,
-    parts::{Document, Kind, Path, Selector, digest, json, short},
+    parts::{Document, Json, Kind, Path, Selector, digest, json, short},
 };
-use serde::Serialize;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
 
 use super::{
     Run,
@@ -17,54 +17,29 @@ use super::{
     written,
 };
 use crate::{
-    document::{number_in, source, text_in, texts_in},
+    above::{Bounds, Granted, Handed, effect},
+    digest::same_call,
+    document::{CAPS, number_in, source, text_in, texts_in},
     facts::MAX_NUMBER,
     flow::{self, Flowing},
     observe::united,
-    profile::{DELEGATE, Delegate, passed_as},
+    profile::{Budget, DELEGATE, Delegate, passed_as},
     result::{Body, ToolResult},
     surface,
-    tool::{Approval, Permit, Tool},
+    tool::{Effect, Source, Tool, Within},
 };
-
-/// What a parent allows: a child's first event has it under `parent`.
-#[derive(Serialize)]
-struct Bounds {
-    run: String,
-    call: String,
-    tools: Vec<String>,
-    deny: Vec<Box<RawValue>>,
-    approvals: Vec<Asked>,
-    labels: Vec<String>,
-    budget: Carved,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deadline: Option<u64>,
-}
-
-/// A tool of which each call needs an approval.
-#[derive(Serialize)]
-struct Asked {
-    tool: String,
-    by: Vec<String>,
-    ttl_s: u64,
-}
 
 /// So many uncertain calls of children are kept, and so many bytes of their arguments.
 const MAX_LEFT: usize = 64;
 const MAX_ARGUMENTS_LEFT: usize = 1024;
 
 impl Run<'_> {
-    /// Take over the bounds that a parent set.
-    pub(super) fn bounds(&mut self, event: &Event) -> Result<(), Fault> {
-        let Some(at) = event.member("parent") else { return Ok(()) };
-        self.state.facts.labels = texts_in(event.document(), at, "labels");
+    /// What a parent has read, its child has read.
+    pub(super) fn take_labels(&mut self) {
+        let Some(above) = &self.above else { return };
+        self.state.facts.labels.clone_from(&above.bounds.labels);
         self.state.facts.labels.sort_unstable();
         self.state.facts.labels.dedup();
-        let facts = self.facts()?;
-        facts
-            .parent_deny()
-            .map_err(|violations| Fault::wrong(seamgate_core::FaultCode::BadRequest, "event", violations))?;
-        Ok(())
     }
 
     pub(super) fn is_delegate(&self, index: usize) -> bool {
@@ -76,8 +51,43 @@ impl Run<'_> {
         self.profile.delegates.iter().find(|delegate| delegate.agent == agent)
     }
 
+    /// Whether a child has to wait until another one has ended: both may make the same call, which is counted for both, and each
+    /// knows only the calls of those that ended before it started. Calls that only read run beside each other.
+    fn has_to_wait(&self, index: usize) -> bool {
+        let changing = |index: usize| -> Vec<String> {
+            let handed = self.delegate_of(index).map(|delegate| self.tools_for(delegate)).unwrap_or_default();
+            let tools = self.profile.tools.iter().filter(|tool| handed.contains(&tool.full_name()));
+            tools.filter(|tool| effect(tool, self.above.as_deref()) != Effect::Read).map(Tool::full_name).collect()
+        };
+        let mut started = (0..self.state.calls.len()).filter(|&other| {
+            let call = &self.state.calls[other];
+            other != index && call.phase.is_under_way() && call.carved.is_some()
+        });
+        self.counts_calls() && {
+            let own = changing(index);
+            !own.is_empty() && started.any(|other| changing(other).iter().any(|tool| own.contains(tool)))
+        }
+    }
+
+    /// Start the children that had to wait.
+    pub(super) fn delegate_waiting(&mut self) {
+        for index in 0..self.state.calls.len() {
+            let call = &self.state.calls[index];
+            let waits = call.phase == Phase::Dispatched && call.carved.is_none() && self.is_delegate(index);
+            if waits && !self.has_to_wait(index) {
+                self.state.calls[index].expires = Some(self.call_expires());
+                self.delegate(index);
+            }
+        }
+    }
+
     /// Start a child, with what it may use carved from this run's budget.
     pub(super) fn delegate(&mut self, index: usize) {
+        if self.has_to_wait(index) {
+            // It ends with the one that it waits for.
+            self.state.calls[index].expires = None;
+            return;
+        }
         let Some(limits) = self.delegate_of(index).map(|delegate| delegate.budget.clone()) else { return };
         let used = &self.state.facts.used;
         let part = |wanted: Option<u64>, limit: Option<u64>, used: u64| {
@@ -136,14 +146,24 @@ impl Run<'_> {
         }
         packet.insert("reason".to_owned(), raw(json(&reason)));
         let task = json(&packet);
+        let Carved { steps, tool_calls, tokens } = call.carved.clone().unwrap_or_default();
+        let Budget { same_call, state_bytes, .. } = delegate.budget;
+        let tools = self.tools_for(delegate);
         let bounds = Bounds {
             run: self.state.facts.run.clone(),
             call: call.key.clone(),
-            tools: self.tools_for(delegate),
-            deny: self.deny_for(),
-            approvals: self.approvals_for(),
-            labels: self.labels(),
-            budget: call.carved.clone().unwrap_or_default(),
+            rules: self.rules_for(&tools),
+            tools,
+            labels: surface::read(self.profile, &facts),
+            budget: Granted {
+                steps,
+                tool_calls,
+                tokens,
+                // The deadline has it.
+                ms: None,
+                same_call,
+                state_bytes: delegate.limits_state.then_some(state_bytes as u64),
+            },
             deadline: call.expires,
         };
         self.actions.push(Action::Delegate {
@@ -200,47 +220,58 @@ impl Run<'_> {
         self.profile.tools.iter().filter(is_passed).map(Tool::full_name).collect()
     }
 
-    /// What neither this run nor its parents may do.
-    fn deny_for(&self) -> Vec<Box<RawValue>> {
-        let own = self.profile.document();
-        let own = own.iter().flat_map(|own| {
-            let rules = own.member(Document::ROOT, "deny").into_iter().flat_map(|at| own.items(at));
-            rules.map(|at| raw(source(own, at))).collect::<Vec<_>>()
-        });
-        let facts = self.facts();
-        let above = facts.iter().flat_map(|facts| {
-            let rules = facts.parent().and_then(|at| facts.document.member(at, "deny"));
-            let rules = rules.into_iter().flat_map(|at| facts.document.items(at));
-            rules.map(|at| raw(source(&facts.document, at))).collect::<Vec<_>>()
-        });
-        own.chain(above).collect()
+    /// The rules by which a child is judged beside its own: this agent's, and those of the agents above it.
+    fn rules_for(&self, tools: &[String]) -> Vec<Handed> {
+        let facts = &self.state.facts;
+        let handed = self.profile.tools.iter().filter(|tool| tools.contains(&tool.full_name()));
+        let scopes: Vec<&Within> = handed.flat_map(|tool| &tool.scope).map(|scope| &scope.within).collect();
+        let sources = || scopes.iter().flat_map(|within| within.sources());
+        let (mut context, mut lists) = (facts.context.clone(), facts.lists.clone());
+        context.retain(|name, _| sources().any(|source| matches!(source, Source::Context(other) if other == name)));
+        lists.retain(|name, _| scopes.iter().any(|within| within.list() == Some(name)));
+        let calls = self.calls_made();
+        let own = Handed {
+            profile: self.profile.handed(tools),
+            task: facts.task.clone().filter(|_| sources().any(|source| *source == Source::Task)),
+            context,
+            lists,
+            calls: if self.budget.same_call.is_some() { calls.clone() } else { BTreeMap::new() },
+        };
+        let above = self.above.iter().flat_map(|above| above.handed(&calls));
+        [own].into_iter().chain(above).collect()
     }
 
-    fn approvals_for(&self) -> Vec<Asked> {
-        let facts = self.facts();
-        let asked = |tool: &Tool, approval: &Approval| Asked {
-            tool: tool.full_name(),
-            by: self.profile.principals(&approval.by),
-            ttl_s: approval.ttl_s,
-        };
-        let own = self.profile.tools.iter().flat_map(|tool| {
-            let permit = match &tool.permit {
-                Permit::Approval(approval) => Some(asked(tool, approval)),
-                _ => None,
-            };
-            let flows = match facts.as_ref().map(|facts| flow::check(self.profile, facts, tool)) {
-                Ok(Flowing::Approvals(approvals)) => approvals,
-                _ => Vec::new(),
-            };
-            permit.into_iter().chain(flows.into_iter().map(|(approval, _)| asked(tool, &approval))).collect::<Vec<_>>()
-        });
-        let above =
-            facts.iter().flat_map(|facts| facts.parent_approvals()).map(|(tool, by, ttl_s)| Asked { tool, by, ttl_s });
-        own.chain(above).collect()
+    /// How often each call was permitted here and below. What waits for approval may be before a child ends.
+    fn calls_made(&self) -> BTreeMap<String, u64> {
+        let mut calls = self.state.facts.used.calls.clone();
+        for call in self.state.calls.iter().filter(|call| call.phase == Phase::Asked) {
+            if let Ok(arguments) = Json::read(&call.arguments, &CAPS) {
+                let server = call.server.as_deref().unwrap_or_default();
+                let count = calls.entry(same_call(server, &call.tool, &arguments)).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        calls
+    }
+
+    /// Count the calls of a child as this run's, even if its result comes too late.
+    fn count_calls(&mut self, event: &Event) {
+        let document = event.document();
+        let is_delegate =
+            event.text("call").and_then(|key| self.state.call(key)).is_some_and(|at| self.is_delegate(at));
+        let calls = event.member("used").and_then(|used| document.member(used, "calls")).filter(|_| is_delegate);
+        let Some(calls) = calls else { return };
+        for (name, _) in document.members(calls) {
+            let name = document.string(name);
+            let times = number_in(document, calls, name).unwrap_or_default();
+            let count = self.state.facts.used.calls.entry(name.to_owned()).or_default();
+            *count = count.saturating_add(times).min(MAX_NUMBER);
+        }
     }
 
     /// How a child ended.
     pub(super) fn child_result(&mut self, event: &Event) -> Result<(), Fault> {
+        self.count_calls(event);
         let Some(index) = self.call_of(event, Phase::is_under_way).filter(|&index| self.is_delegate(index)) else {
             self.ignore("late", "no such child is under way");
             return Ok(());

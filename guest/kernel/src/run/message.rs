@@ -26,7 +26,8 @@ impl Run<'_> {
         let from = if text("from") == "client" { "client" } else { "server" };
         let mut findings = Findings::default();
         let (mut permit, mut document) = (DENY, None);
-        if self.profile.has_method(server, method) {
+        let above = self.above.iter().flat_map(|above| &above.rules).map(|rules| &rules.profile);
+        if [self.profile].into_iter().chain(above).all(|profile| profile.has_method(server, method)) {
             permit = ALLOW;
             if let Some(at) = event.member("document") {
                 let whole = event.document();

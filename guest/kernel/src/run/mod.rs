@@ -30,7 +30,7 @@ mod stop;
 mod task;
 mod waits;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use seamgate_core::{
     Fault,
@@ -45,6 +45,7 @@ use state::{EntryKind, Phase, State};
 use step::{Action, Record};
 
 use crate::{
+    above::Above,
     clean::clean,
     digest,
     facts::{Facts, Kept, Used},
@@ -61,6 +62,8 @@ struct Run<'p> {
     budget: Budget,
     /// When a parent ends it.
     deadline: Option<u64>,
+    /// The bounds that a parent set.
+    above: Option<Arc<Above>>,
     state: State,
     /// What of the facts decisions only read, as JSON text.
     given: String,
@@ -98,9 +101,9 @@ struct Needs {
 /// `bad_request`: the state is none of this profile and version, or the event is none. Such an event is not part of the run.
 pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String, Fault> {
     let state = state.map(|state| State::read(profile, state)).transpose()?;
-    Ok(match step(profile, state, event)? {
+    Ok(match step(profile, state, None, event)? {
         Stepped::Needs(needs) => json(&needs),
-        Stepped::Step(step, state) => json(&Step { state: Some(written(&state)), ..step }),
+        Stepped::Step(step, state, _) => json(&Step { state: Some(written(&state)), ..step }),
     })
 }
 
@@ -108,6 +111,8 @@ pub(crate) fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Re
 pub struct OpenRun {
     agent: String,
     state: Option<State>,
+    /// The bounds of the state, read once.
+    above: Option<Arc<Above>>,
 }
 
 impl OpenRun {
@@ -116,7 +121,8 @@ impl OpenRun {
     /// `bad_request`: the state is none of this profile and version.
     pub(crate) fn open(profile: &Profile, state: Option<&str>) -> Result<Self, Fault> {
         let state = state.map(|state| State::read(profile, state)).transpose()?;
-        Ok(OpenRun { agent: profile.agent.clone(), state })
+        let above = state.as_ref().map(Run::above).transpose()?.flatten();
+        Ok(OpenRun { agent: profile.agent.clone(), state, above })
     }
 
     /// Whose run it is.
@@ -130,10 +136,10 @@ impl OpenRun {
     ///
     /// `bad_request`: the event is none. The state stays.
     pub(crate) fn advance(&mut self, profile: &Profile, event: &str) -> Result<String, Fault> {
-        Ok(match step(profile, self.state.clone(), event)? {
+        Ok(match step(profile, self.state.clone(), self.above.clone(), event)? {
             Stepped::Needs(needs) => json(&needs),
-            Stepped::Step(step, state) => {
-                self.state = Some(*state);
+            Stepped::Step(step, state, above) => {
+                (self.state, self.above) = (Some(*state), above);
                 json(&step)
             }
         })
@@ -148,15 +154,20 @@ impl OpenRun {
 /// What an event led to.
 enum Stepped {
     Needs(Needs),
-    Step(Step, Box<State>),
+    Step(Step, Box<State>, Option<Arc<Above>>),
 }
 
-fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped, Fault> {
+/// `above`: the bounds of the state, where they have been read.
+fn step(profile: &Profile, state: Option<State>, above: Option<Arc<Above>>, event: &str) -> Result<Stepped, Fault> {
     let event = Event::read(event)?;
     let mut run = match state {
         None => Run::start(profile, &event)?,
         Some(state) => {
-            let mut run = Run::new(profile, state);
+            let above = match above {
+                Some(above) => Some(above),
+                None => Run::above(&state)?,
+            };
+            let mut run = Run::new(profile, state, above);
             run.take(&event)?;
             run
         }
@@ -168,13 +179,18 @@ fn step(profile: &Profile, state: Option<State>, event: &str) -> Result<Stepped,
     run.decide()?;
     let step =
         Step { step: run.state.step, wake_at: run.wake_at(), records: run.records, actions: run.actions, state: None };
-    Ok(Stepped::Step(step, Box::new(run.state)))
+    Ok(Stepped::Step(step, Box::new(run.state), run.above))
 }
 
 impl<'p> Run<'p> {
-    fn new(profile: &'p Profile, state: State) -> Self {
+    /// Read the bounds of a state.
+    fn above(state: &State) -> Result<Option<Arc<Above>>, Fault> {
+        state.facts.parent.as_ref().map(|parent| Above::read(parent.get()).map(Arc::new)).transpose()
+    }
+
+    fn new(profile: &'p Profile, state: State, above: Option<Arc<Above>>) -> Self {
         let given = state.facts.given();
-        let bounds = state.facts.parent.as_ref().and_then(|_| state.facts.facts(&given).ok());
+        let bounds = above.as_ref().and_then(|_| state.facts.facts(&given, above.as_ref()).ok());
         let (budget, deadline) = match bounds {
             Some(facts) => (facts.budget(&profile.budget), facts.deadline()),
             None => (profile.budget.clone(), None),
@@ -183,6 +199,7 @@ impl<'p> Run<'p> {
             profile,
             budget,
             deadline,
+            above,
             state,
             given,
             actions: Vec::new(),
@@ -228,11 +245,14 @@ impl<'p> Run<'p> {
             approvals: Vec::new(),
             parent: event.source("parent").map(raw),
         };
-        let mut run = Run::new(profile, State::new(profile, facts));
+        let state = State::new(profile, facts);
+        let above =
+            Run::above(&state).map_err(|fault| Fault { message: format!("event: {}", fault.message), ..fault })?;
+        let mut run = Run::new(profile, state, above);
         run.state.step = 1;
         run.state.session = owned("session");
         run.state.turn = owned("turn");
-        run.bounds(event)?;
+        run.take_labels();
         run.remember(event);
         run.context(event);
         run.task(event);
@@ -289,6 +309,7 @@ impl<'p> Run<'p> {
         if told.is_some() {
             self.lapse(is_resumed, None)?;
         }
+        self.delegate_waiting();
         self.drop_stale();
         Ok(())
     }
@@ -335,7 +356,7 @@ impl<'p> Run<'p> {
 
     /// The facts to decide by.
     fn facts(&self) -> Result<Facts<'_>, Fault> {
-        self.state.facts.facts(&self.given)
+        self.state.facts.facts(&self.given, self.above.as_ref())
     }
 
     fn ignore(&mut self, code: &'static str, message: &str) {

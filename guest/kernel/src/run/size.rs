@@ -12,7 +12,7 @@ impl Run<'_> {
     /// Forget what is settled, and make the state fit.
     pub(super) fn fit(&mut self) {
         self.forget();
-        let limit = self.profile.budget.state_bytes;
+        let limit = self.budget.state_bytes;
         if self.at_most() <= limit {
             return;
         }
@@ -45,7 +45,7 @@ impl Run<'_> {
 
     /// Why there is no room for more. In a run that has no loop to end, it denies a further call.
     pub(super) fn too_large(&self) -> Option<Reason> {
-        let limit = self.profile.budget.state_bytes;
+        let limit = self.budget.state_bytes;
         if self.at_most() <= limit {
             return None;
         }
@@ -69,14 +69,20 @@ impl Run<'_> {
         let counts =
             state.facts.used.calls.len() + state.denials.len() + state.facts.asks.len() + state.facts.approvals.len();
         let counts = counts + 8 * state.uncertain.len();
-        let given = self.given.len() + state.frame.as_ref().map_or(0, String::len);
+        let parent = self.state.facts.parent.as_ref().map_or(0, |parent| parent.get().len());
+        let given = self.given.len() + parent + state.frame.as_ref().map_or(0, String::len);
         // Each byte of a text takes two at the most: what takes more was escaped before.
         8192 + 2 * (calls.sum::<usize>() + entries.sum::<usize>() + given) + 512 * counts
     }
 
+    /// Whether equal calls have to be counted, for this agent or for one above it.
+    pub(super) fn counts_calls(&self) -> bool {
+        self.budget.same_call.is_some() || self.above.as_ref().is_some_and(|above| above.counts_calls())
+    }
+
     /// Asks and approvals of calls that are settled, and without a loop the calls, too.
     fn forget(&mut self) {
-        if self.profile.budget.same_call.is_none() {
+        if !self.counts_calls() {
             self.state.facts.used.calls.clear();
         }
         if !self.profile.has_loop() {

@@ -1,10 +1,12 @@
 //! What one event leads to: what the host must do, and what goes into the journal.
 
+use std::collections::BTreeMap;
+
 use seamgate_core::Confidence;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::state::{Carved, ContextRequest, Purpose, Status, Stop, Uncertain};
+use super::state::{ContextRequest, Purpose, Status, Stop, Uncertain};
 use crate::{
     decision::{AskView, Reason, Used},
     facts::Used as Budgets,
@@ -78,9 +80,20 @@ pub(crate) enum Action {
         labels: Vec<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         confidence: Option<Confidence>,
-        used: Carved,
+        used: Spent,
         requests: Vec<ContextRequest>,
     },
+}
+
+/// What a run used, and those below it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Spent {
+    pub(crate) steps: u64,
+    pub(crate) tool_calls: u64,
+    pub(crate) tokens: u64,
+    /// How often each call was permitted, for the agents above.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) calls: BTreeMap<String, u64>,
 }
 
 impl Action {

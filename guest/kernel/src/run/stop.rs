@@ -1,5 +1,7 @@
 //! Whether the run goes on, waits or ends. The model is not asked.
 
+use std::collections::BTreeMap;
+
 use seamgate_core::{Confidence, Fault, parts::json};
 use serde::Serialize;
 
@@ -7,9 +9,11 @@ use super::{
     Run,
     prompt::TooLarge,
     raw,
-    state::{CallState, Carved, ModelCall, Phase, Purpose, Status, Stop, Uncertain},
-    step::{Action, Record},
+    state::{CallState, ModelCall, Phase, Purpose, Status, Stop, Uncertain},
+    step::{Action, Record, Spent},
 };
+
+use crate::surface;
 
 /// A partial answer: made of the state, without the model.
 #[derive(Serialize)]
@@ -194,6 +198,10 @@ impl Run<'_> {
         });
         let (uncertain, confidence) =
             (uncertain.chain(self.state.uncertain.clone()).collect(), seen().map(|seen| seen.confidence).min());
+        let labels = self
+            .facts()
+            .map(|facts| surface::read(self.profile, &facts))
+            .unwrap_or_else(|_| self.state.facts.labels.clone());
         let used = &self.state.facts.used;
         self.actions.push(Action::Finish {
             key: self.key(),
@@ -203,26 +211,19 @@ impl Run<'_> {
             missing,
             uncertain,
             kinds,
-            labels: self.labels(),
+            labels,
             confidence,
-            used: Carved {
-                steps: Some(self.state.steps),
-                tool_calls: Some(used.tool_calls),
-                tokens: Some(used.tokens),
+            used: Spent {
+                steps: self.state.steps,
+                tool_calls: used.tool_calls,
+                tokens: used.tokens,
+                calls: match self.above {
+                    Some(_) => used.calls.clone(),
+                    None => BTreeMap::new(),
+                },
             },
             requests: self.state.requests.clone(),
         });
-    }
-
-    /// The labels of all that the model has read.
-    pub(super) fn labels(&self) -> Vec<String> {
-        let has = |name: &str| self.state.facts.context.contains_key(name);
-        let context = self.profile.context.iter().filter(|source| has(&source.name));
-        let context = context.flat_map(|source| source.labels.iter().cloned());
-        let mut labels: Vec<String> = self.state.facts.labels.iter().cloned().chain(context).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        labels
     }
 
     fn partial(&self, missing: &[String]) -> String {

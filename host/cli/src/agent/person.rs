@@ -1,6 +1,7 @@
 //! What a person is asked, how it is shown, and what they say on a terminal.
 
 use std::{
+    collections::BTreeMap,
     io::{self, BufRead, IsTerminal},
     path::Path,
     sync::{
@@ -29,6 +30,9 @@ pub(crate) struct Ask {
     pub(crate) digest: String,
     /// Who may approve.
     pub(crate) by: Vec<String>,
+    /// The public keys of those who decide by signed tokens: by the run's own profile, and those of the agents above it.
+    #[serde(default)]
+    pub(crate) keys: BTreeMap<String, Vec<String>>,
     pub(crate) expires: u64,
     /// What would be sent. Nothing in it is hidden.
     pub(crate) view: String,
@@ -45,6 +49,11 @@ pub(crate) struct Question {
 }
 
 impl Ask {
+    /// The public keys with which a principal signs what they decide. `None`: their name is enough.
+    pub(crate) fn keys(&self, principal: &str) -> Option<&[String]> {
+        self.keys.get(principal).map(Vec::as_slice)
+    }
+
     pub(crate) fn of(action: &Action) -> Result<Self> {
         #[derive(Deserialize)]
         struct Asked {

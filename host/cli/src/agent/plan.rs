@@ -124,14 +124,6 @@ pub(crate) struct Registered {
     pub(crate) info: ProfileInfo,
     /// Its tools, with the definitions that are pinned.
     pub(crate) tools: Vec<Pinned>,
-    /// Groups of those who may approve.
-    approvers: BTreeMap<String, Vec<Approver>>,
-}
-
-#[derive(Deserialize)]
-struct Approver {
-    principal: String,
-    key: Option<String>,
 }
 
 /// A tool of a profile, as far as its host has to know it.
@@ -144,12 +136,6 @@ pub(crate) struct Pinned {
 }
 
 impl Registered {
-    /// The public keys of a principal. Who has one decides by tokens that are signed with it.
-    pub(crate) fn keys(&self, principal: &str) -> Vec<&str> {
-        let all = self.approvers.values().flatten().filter(|approver| approver.principal == principal);
-        all.filter_map(|approver| approver.key.as_deref()).collect()
-    }
-
     /// The tools that servers have, in the format of lock files. What a command runs has the definition that is pinned.
     pub(crate) fn listed(&self, servers: &Servers) -> Result<Box<RawValue>> {
         #[derive(Serialize)]
@@ -185,8 +171,6 @@ impl Profiles {
         struct Document {
             #[serde(default)]
             tools: Vec<Pinned>,
-            #[serde(default)]
-            approvers: BTreeMap<String, Vec<Approver>>,
         }
         let mut gate = Gate::new()?;
         let mut all = Vec::new();
@@ -194,8 +178,8 @@ impl Profiles {
             let text = read_profile(path)?;
             let context = || path.display().to_string();
             let info = gate.register_profile(&text).map_err(|fault| unusable_profile(fault, path))?;
-            let Document { tools, approvers } = serde_json::from_str(&text).with_context(context)?;
-            all.push(Registered { info, tools, approvers });
+            let Document { tools } = serde_json::from_str(&text).with_context(context)?;
+            all.push(Registered { info, tools });
         }
         Ok(Profiles { gate, all })
     }

@@ -31,7 +31,7 @@ pub(crate) struct Claims {
 
 /// Read a token, and verify that its principal signed it. `keys` gives the public keys of a principal (base64url), `now` is in
 /// milliseconds since 1970.
-pub(crate) fn verify<'k>(token: &str, keys: impl Fn(&str) -> Vec<&'k str>, now: u64) -> Result<Claims> {
+pub(crate) fn verify<'k>(token: &str, keys: impl Fn(&str) -> &'k [String], now: u64) -> Result<Claims> {
     #[derive(Deserialize)]
     struct Header {
         alg: String,
@@ -57,7 +57,7 @@ pub(crate) fn verify<'k>(token: &str, keys: impl Fn(&str) -> Vec<&'k str>, now: 
         Err(error) => bail!("Invalid token: {error}"),
     };
     let signed = &token.as_bytes()[..token.rfind('.').unwrap_or_default()];
-    let is_by = |key: &&str| {
+    let is_by = |key: &String| {
         let key = BASE64URL_NOPAD.decode(key.as_bytes()).unwrap_or_default();
         UnparsedPublicKey::new(&ED25519, key).verify(signed, &signature).is_ok()
     };
@@ -100,7 +100,8 @@ mod tests {
     fn verified(token: &str, now: u64) -> Result<Claims> {
         let own = encode(pair().public_key().as_ref());
         let other = encode(&[9; 32]);
-        verify(token, |principal| if principal == "anna" { vec![&other, &own] } else { Vec::new() }, now)
+        let keys = [other, own];
+        verify(token, |principal| if principal == "anna" { &keys } else { &[] }, now)
     }
 
     #[test]

@@ -133,6 +133,7 @@ class Ask:
         by: The principals who may approve.
         expires: In milliseconds since 1970. From then on, neither the ask nor an approval holds.
         view: What would be sent, whole, with what cannot be seen escaped.
+        keys: The public keys of those who decide by signed tokens. Verify the token before you tell the loop.
     """
 
     key: str
@@ -140,6 +141,7 @@ class Ask:
     by: tuple[str, ...]
     expires: int
     view: str
+    keys: dict[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,554 @@
+//! Compiled schema + path -> whether any document that it describes can have a value there.
+//!
+//! Only what is certain is an error: where a schema says nothing, or something that is not looked at here, there may be a value.
+
+use std::collections::BTreeSet;
+
+use super::schema::{ANY, Applied, Schema, SchemaId, Schemas};
+use crate::{parse::Kind, path::Selector, scan::hash};
+
+/// Schemas inside each other are followed this far to find which kinds of values they take.
+const MAX_LEVELS: usize = 16;
+
+/// The longest paths that a condition's own are looked for, and the most of them.
+const MAX_STEPS: usize = 32;
+const MAX_PATHS: usize = 1_000;
+
+/// The kinds of values, `true` for both booleans.
+const KINDS: [Kind; 6] = [Kind::Null, Kind::True, Kind::Number, Kind::String, Kind::Array, Kind::Object];
+
+/// A set of kinds of values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    /// All of them.
+    pub const ALL: Kinds = Kinds(u8::MAX);
+    /// None of them.
+    pub const NONE: Kinds = Kinds(0);
+
+    /// The set of one kind.
+    pub fn of(kind: Kind) -> Self {
+        Kinds(1 << KINDS.iter().position(|known| known.name() == kind.name()).unwrap_or_default())
+    }
+
+    /// Whether a kind belongs to the set.
+    pub fn has(self, kind: Kind) -> bool {
+        self.0 & Kinds::of(kind).0 != 0
+    }
+
+    /// Whether two sets share a kind.
+    pub fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The kinds of either set.
+    pub fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 & other.0)
+    }
+
+    /// The names of the kinds, as JSON Schema has them.
+    pub fn names(self) -> Vec<&'static str> {
+        KINDS.into_iter().filter(|kind| self.has(*kind)).map(Kind::name).collect()
+    }
+}
+
+/// Where a path leaves what a schema describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lacking {
+    /// The number of selectors that lead to something.
+    pub steps: usize,
+    /// The kinds of values that stand there. The next selector leads into none of them if it is of another kind.
+    pub kinds: Kinds,
+    /// The members that are declared there, in ascending order.
+    pub names: Vec<String>,
+}
+
+/// How a schema is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Describes {
+    /// It describes the whole document: members that it does not declare beside others are not there.
+    All,
+    /// It adds to what another schema says: only members that it forbids are not there.
+    Part,
+}
+
+impl Schemas {
+    /// The kinds of values to which a path leads.
+    ///
+    /// # Errors
+    ///
+    /// No document that these schemas describe has a value there.
+    pub(super) fn reach(&self, path: &[Selector], describes: Describes) -> Result<Kinds, Lacking> {
+        let mut at = vec![self.root];
+        for (steps, selector) in path.iter().enumerate() {
+            let kinds = self.kinds_of(&at);
+            let (all, is_open) = self.expand(at);
+            let inside = match selector {
+                Selector::Name(name) => self.of_name(&all, name, describes),
+                Selector::Index(index) => self.of_index(&all, Some(*index)),
+                Selector::Each => self.of_index(&all, None),
+            };
+            let kind = if matches!(selector, Selector::Name(_)) { Kind::Object } else { Kind::Array };
+            match inside {
+                _ if !kinds.has(kind) => return Err(Lacking { steps, kinds, names: self.names(&all) }),
+                Inside::At(ids) => at = ids,
+                Inside::Anything => return Ok(Kinds::ALL),
+                Inside::Nothing if is_open => return Ok(Kinds::ALL),
+                Inside::Nothing => return Err(Lacking { steps, kinds, names: self.names(&all) }),
+            }
+        }
+        Ok(self.kinds_of(&at))
+    }
+
+    /// The kinds of values that any of some schemas takes.
+    fn kinds_of(&self, ids: &[SchemaId]) -> Kinds {
+        ids.iter().fold(Kinds::NONE, |all, id| all.or(self.kinds(*id, MAX_LEVELS)))
+    }
+
+    /// The kinds of values that a schema may take.
+    fn kinds(&self, id: SchemaId, levels: usize) -> Kinds {
+        let schema = self.get(id);
+        if levels == 0 {
+            return Kinds::ALL;
+        }
+        if schema.never {
+            return Kinds::NONE;
+        }
+        let mut kinds = KINDS.into_iter().filter(|kind| schema.types.may_have(*kind)).map(Kinds::of);
+        let mut kinds = kinds.by_ref().fold(Kinds::NONE, Kinds::or);
+        for allowed in &schema.allowed {
+            kinds = kinds.and(allowed_kinds(allowed));
+        }
+        let any = |ids: &[SchemaId]| ids.iter().fold(Kinds::NONE, |all, id| all.or(self.kinds(*id, levels - 1)));
+        for applied in &schema.applied {
+            kinds = match applied {
+                Applied::Reference(id) => kinds.and(self.kinds(*id, levels - 1)),
+                Applied::All(ids) => ids.iter().fold(kinds, |kinds, id| kinds.and(self.kinds(*id, levels - 1))),
+                Applied::Any(ids) | Applied::One(ids) => kinds.and(any(ids)),
+                Applied::Not(..) | Applied::If { .. } => kinds,
+            };
+        }
+        kinds
+    }
+
+    /// With the schemas that may hold for the same values; and whether an alternative among them takes everything.
+    fn expand(&self, mut ids: Vec<SchemaId>) -> (Vec<SchemaId>, bool) {
+        let mut is_open = ids.contains(&ANY);
+        let mut known: BTreeSet<SchemaId> = ids.iter().copied().collect();
+        let mut next = 0;
+        while let Some(&id) = ids.get(next) {
+            next += 1;
+            let schema = self.get(id);
+            let dependent = schema.object.iter().flat_map(|rules| &rules.dependent).filter_map(|one| one.schema);
+            let mut more: Vec<SchemaId> = dependent.collect();
+            for applied in &schema.applied {
+                match applied {
+                    Applied::Reference(id) => more.push(*id),
+                    Applied::All(all) => more.extend(all),
+                    Applied::Any(all) | Applied::One(all) => {
+                        is_open |= all.contains(&ANY);
+                        more.extend(all);
+                    }
+                    Applied::Not(..) => {}
+                    Applied::If { condition, then, otherwise } => {
+                        more.extend([Some(*condition), *then, *otherwise].into_iter().flatten());
+                    }
+                }
+            }
+            ids.extend(more.into_iter().filter(|id| known.insert(*id)));
+        }
+        (ids, is_open)
+    }
+
+    /// What stands under a name, by all of some schemas.
+    fn of_name(&self, ids: &[SchemaId], name: &str, describes: Describes) -> Inside {
+        let mut inside = Vec::new();
+        let (mut is_named, mut lists, mut is_closed) = (false, false, false);
+        let is_there = |id: &SchemaId| !self.get(*id).never;
+        for schema in ids.iter().map(|id| self.get(*id)) {
+            lists |= schema.has_keyword("properties") || schema.unevaluated_members.is_some();
+            is_closed |= schema.unevaluated_members.is_some_and(|id| self.get(id).never);
+            inside.extend(schema.unevaluated_members.filter(is_there));
+            // Whole values: what is in them is not looked at.
+            is_named |= schema.allowed.iter().any(|allowed| allowed.has_kind(Kind::Object));
+            let Some(rules) = &schema.object else { continue };
+            lists |= !rules.patterns.is_empty() || rules.additional.is_some();
+            is_closed |= rules.additional.is_some_and(|id| self.get(id).never);
+            match rules.names.find(name.as_bytes(), hash(name.as_bytes())).map(|number| rules.members[number].schema) {
+                Some(Some(id)) => {
+                    inside.extend(Some(id).filter(is_there));
+                    continue;
+                }
+                Some(None) => is_named = true,
+                None => {}
+            }
+            let matching = rules.patterns.iter().filter(|(pattern, _)| !matches!(pattern.matches(name), Ok(false)));
+            let matching: Vec<SchemaId> = matching.map(|(_, id)| *id).collect();
+            match matching.is_empty() {
+                true => inside.extend(rules.additional.filter(is_there)),
+                false => inside.extend(matching.into_iter().filter(|id| is_there(id))),
+            }
+        }
+        let may_be = match describes {
+            Describes::All => !lists,
+            Describes::Part => !is_closed,
+        };
+        match inside.is_empty() {
+            false => Inside::At(inside),
+            true if is_named || may_be => Inside::Anything,
+            true => Inside::Nothing,
+        }
+    }
+
+    /// The items of a number, or all, by all of some schemas.
+    fn of_index(&self, ids: &[SchemaId], index: Option<usize>) -> Inside {
+        let mut inside = Vec::new();
+        let (mut lists, mut is_named) = (false, false);
+        for schema in ids.iter().map(|id| self.get(*id)) {
+            is_named |= schema.allowed.iter().any(|allowed| allowed.has_kind(Kind::Array));
+            inside.extend(schema.unevaluated_items.filter(|id| !self.get(*id).never));
+            let Some(rules) = &schema.array else { continue };
+            if rules.length.max <= index.unwrap_or(0) {
+                return Inside::Nothing;
+            }
+            lists |= rules.rest.is_some() || rules.closed;
+            let found: Vec<SchemaId> = match index {
+                Some(index) => rules.prefix.get(index).copied().or(rules.rest).into_iter().collect(),
+                None => rules.prefix.iter().copied().chain(rules.rest).collect(),
+            };
+            inside.extend(found.into_iter().filter(|id| !self.get(*id).never));
+        }
+        match inside.is_empty() {
+            false => Inside::At(inside),
+            true if is_named || !lists => Inside::Anything,
+            true => Inside::Nothing,
+        }
+    }
+
+    /// The members that some schemas declare, in ascending order.
+    fn names(&self, ids: &[SchemaId]) -> Vec<String> {
+        let rules = ids.iter().filter_map(|id| self.get(*id).object.as_deref());
+        let names = rules.flat_map(|rules| {
+            let is_there = |id: Option<SchemaId>| id.is_none_or(|id| !self.get(id).never);
+            let named = rules.members.iter().enumerate().filter(move |(_, member)| is_there(member.schema));
+            named.map(|(number, _)| rules.names.get(number).to_owned())
+        });
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The paths that these schemas say something about, each once, as far as they are followed.
+    pub(super) fn paths(&self) -> Vec<Vec<Selector>> {
+        let mut found = Vec::new();
+        let mut todo = vec![(Vec::new(), self.root)];
+        let mut seen = BTreeSet::new();
+        while let Some((path, id)) = todo.pop() {
+            if path.len() > MAX_STEPS || found.len() >= MAX_PATHS || !seen.insert((key(&path), id)) {
+                continue;
+            }
+            let schema = self.get(id);
+            for applied in &schema.applied {
+                let same = match applied {
+                    Applied::Reference(id) | Applied::Not(id, _) => vec![*id],
+                    Applied::All(ids) | Applied::Any(ids) | Applied::One(ids) => ids.clone(),
+                    Applied::If { condition, then, otherwise } => {
+                        [Some(*condition), *then, *otherwise].into_iter().flatten().collect()
+                    }
+                };
+                todo.extend(same.into_iter().map(|id| (path.clone(), id)));
+            }
+            let with = |selector: Selector| path.iter().cloned().chain([selector]).collect::<Vec<_>>();
+            for (number, member) in schema.object.iter().flat_map(|rules| rules.members.iter().enumerate()) {
+                let Some(rules) = &schema.object else { continue };
+                let inside = with(Selector::Name(rules.names.get(number).to_owned()));
+                if !found.contains(&inside) {
+                    found.push(inside.clone());
+                }
+                todo.extend(member.schema.map(|id| (inside, id)));
+            }
+            for dependent in schema.object.iter().flat_map(|rules| &rules.dependent) {
+                for name in [&dependent.name].into_iter().chain(&dependent.required) {
+                    let inside = with(Selector::Name(name.clone()));
+                    if !found.contains(&inside) {
+                        found.push(inside);
+                    }
+                }
+                todo.extend(dependent.schema.map(|id| (path.clone(), id)));
+            }
+            if let Some(rules) = &schema.array {
+                todo.extend(rules.prefix.iter().enumerate().map(|(index, id)| (with(Selector::Index(index)), *id)));
+                let items = rules.rest.into_iter().chain(rules.contains.iter().map(|contains| contains.schema));
+                todo.extend(items.map(|id| (with(Selector::Each), id)));
+            }
+        }
+        found
+    }
+
+    /// The kinds of values that a schema's rules are about, whatever types it takes. `None`: it has no rule about a value, or
+    /// may have any.
+    pub(super) fn expects(&self, id: SchemaId, levels: usize) -> Option<Kinds> {
+        let schema = self.get(id);
+        let mut kinds = schema.expected();
+        if levels == 0 {
+            return kinds;
+        }
+        let mut meet = |other: Option<Kinds>| {
+            kinds = match (kinds, other) {
+                (Some(kinds), Some(other)) => Some(kinds.and(other)),
+                (kinds, other) => kinds.or(other),
+            }
+        };
+        for applied in &schema.applied {
+            match applied {
+                Applied::Reference(id) | Applied::Not(id, _) => meet(self.expects(*id, levels - 1)),
+                Applied::All(ids) => ids.iter().for_each(|id| meet(self.expects(*id, levels - 1))),
+                Applied::Any(ids) | Applied::One(ids) => {
+                    let all = ids.iter().map(|id| self.expects(*id, levels - 1));
+                    meet(all.reduce(|all, one| Some(all?.or(one?))).flatten());
+                }
+                Applied::If { .. } => {}
+            }
+        }
+        kinds
+    }
+}
+
+/// What a selector leads to.
+enum Inside {
+    At(Vec<SchemaId>),
+    /// Nothing is said about it.
+    Anything,
+    Nothing,
+}
+
+fn allowed_kinds(allowed: &super::schema::Allowed) -> Kinds {
+    let kinds = KINDS.into_iter().filter(|kind| allowed.has_kind(*kind));
+    kinds.fold(Kinds::NONE, |all, kind| all.or(Kinds::of(kind)))
+}
+
+/// A path as a text by which equal ones are known.
+fn key(path: &[Selector]) -> String {
+    path.iter().map(|selector| format!("{selector:?}")).collect()
+}
+
+impl Schema {
+    fn has_keyword(&self, name: &str) -> bool {
+        self.keywords.iter().any(|(known, _)| *known == name)
+    }
+
+    /// The kinds of values that this schema's own rules are about: `pattern` is about strings, `const` about values of the kind of
+    /// its own. `type` is no such rule, as it is about values of each kind.
+    fn expected(&self) -> Option<Kinds> {
+        let rules = [
+            (Kind::Number, self.number.is_some()),
+            (Kind::String, self.string.is_some()),
+            (Kind::Array, self.array.is_some() || self.unevaluated_items.is_some()),
+            (Kind::Object, self.object.is_some() || self.unevaluated_members.is_some()),
+        ];
+        let ruled = rules.into_iter().filter(|(_, has)| *has).map(|(kind, _)| Kinds::of(kind)).reduce(Kinds::or);
+        self.allowed.iter().map(allowed_kinds).chain(ruled).reduce(Kinds::and)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parts::{CONTRACT_CAPS, Describes, Document, Json, Kind, Path, Schema};
+
+    fn compiled(schema: &str) -> Schema {
+        let document = Json::read(schema, &CONTRACT_CAPS).expect("JSON");
+        Schema::compile(&document, Document::ROOT).unwrap_or_else(|wrong| panic!("{schema}: {wrong:?}"))
+    }
+
+    #[test]
+    fn a_path_is_lacking_only_where_no_document_has_a_value() {
+        let file = r#"{"type":"object","properties":{"path":{"type":"string"}}}"#;
+        let list = r#"{"type":"object","properties":{"paths":{"type":"array","items":{"type":"string"}}}}"#;
+        let table = [
+            (file, "$.path", true),
+            (file, "$.paht", false),
+            (file, "$.path[*]", false),
+            (file, "$.path.x", false),
+            (file, "$.path[0]", false),
+            (list, "$.paths[*]", true),
+            (list, "$.paths[3]", true),
+            (list, "$.paths", true),
+            (list, "$.paths.x", false),
+            (list, "$.paths[*][*]", false),
+            // Nothing is said about what there is.
+            (r#"{"type":"object"}"#, "$.any[*].thing", true),
+            ("{}", "$.any", true),
+            (r#"{"properties":{"a":true}}"#, "$.a.b[*]", true),
+            (r#"{"properties":{"a":{}}}"#, "$.a.b[*]", true),
+            (r#"{"properties":{"a":false}}"#, "$.a", false),
+            (r#"{"properties":{}}"#, "$.a", false),
+            (r#"{"required":["a"],"properties":{"b":{}}}"#, "$.a.b", true),
+            (r#"{"minProperties":1}"#, "$.a", true),
+            // Members beside those that are declared.
+            (r#"{"properties":{"a":{}},"additionalProperties":true}"#, "$.b.c", true),
+            (r#"{"properties":{"a":{}},"additionalProperties":{}}"#, "$.b.c", true),
+            (r#"{"properties":{"a":{}},"additionalProperties":{"type":"string"}}"#, "$.b", true),
+            (r#"{"properties":{"a":{}},"additionalProperties":{"type":"string"}}"#, "$.b.c", false),
+            (r#"{"properties":{"a":{}},"additionalProperties":false}"#, "$.b", false),
+            (r#"{"additionalProperties":false}"#, "$.b", false),
+            (r#"{"properties":{"a":{}},"unevaluatedProperties":{"type":"object"}}"#, "$.b.c", true),
+            (r#"{"properties":{"a":{}},"unevaluatedProperties":false}"#, "$.b", false),
+            (r#"{"patternProperties":{"^x-":{"type":"string"}}}"#, "$['x-a']", true),
+            (r#"{"patternProperties":{"^x-":{"type":"string"}}}"#, "$['y-a']", false),
+            (r#"{"properties":{"a":{}},"patternProperties":{"^x":false}}"#, "$.x", false),
+            // Alternatives, conditions and references.
+            (r#"{"anyOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}"#, "$.b", true),
+            (r#"{"oneOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}"#, "$.c", false),
+            (r#"{"allOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}"#, "$.a", true),
+            (r#"{"properties":{"a":{}},"anyOf":[{"required":["a"]},{"required":["c"]}]}"#, "$.c", true),
+            (r#"{"properties":{"a":{}},"anyOf":[{"required":["a"]},true]}"#, "$.d", true),
+            (
+                r#"{"properties":{"a":{}},"if":{"properties":{"k":{"const":1}}},"then":{"properties":{"b":{}}}}"#,
+                "$.b",
+                true,
+            ),
+            (r#"{"properties":{"a":{}},"else":{"properties":{"b":{}}},"if":false}"#, "$.b", true),
+            (r#"{"properties":{"a":{}},"dependentSchemas":{"a":{"properties":{"b":{}}}}}"#, "$.b", true),
+            (r##"{"$ref":"#/$defs/x","$defs":{"x":{"properties":{"a":{}}}}}"##, "$.a", true),
+            (r##"{"$ref":"#/$defs/x","$defs":{"x":{"properties":{"a":{}}}}}"##, "$.b", false),
+            (r##"{"properties":{"a":{"$ref":"#"}}}"##, "$.a.a.a.a", true),
+            (r##"{"properties":{"a":{"$ref":"#"}}}"##, "$.a.a.b", false),
+            (r#"{"properties":{"p":{"type":["string","array"]}}}"#, "$.p[*]", true),
+            (r#"{"properties":{"p":{"type":["string","array"]}}}"#, "$.p.x", false),
+            (r#"{"properties":{"p":{"anyOf":[{"type":"string"},{"type":"array"}]}}}"#, "$.p[*]", true),
+            (
+                r#"{"properties":{"p":{"type":["array","null"],"items":{"type":"object","properties":{"x":{}}}}}}"#,
+                "$.p[*].x",
+                true,
+            ),
+            (r#"{"properties":{"p":{"enum":["a","b"]}}}"#, "$.p.x", false),
+            (r#"{"properties":{"p":{"enum":[{"x":1}]}}}"#, "$.p.x", true),
+            // Tuples.
+            (r#"{"properties":{"p":{"prefixItems":[{"type":"string"}],"items":false}}}"#, "$.p[0]", true),
+            (r#"{"properties":{"p":{"prefixItems":[{"type":"string"}],"items":false}}}"#, "$.p[1]", false),
+            (r#"{"properties":{"p":{"prefixItems":[{"type":"string"}]}}}"#, "$.p[1].x", true),
+            (r#"{"properties":{"p":{"maxItems":1}}}"#, "$.p[1]", false),
+            (
+                r#"{"properties":{"p":{"prefixItems":[{"type":"string"},{"properties":{"x":{}}}],"items":false}}}"#,
+                "$.p[*].x",
+                true,
+            ),
+            (
+                r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"p":{"items":[{}],"additionalItems":false}}}"#,
+                "$.p[1]",
+                false,
+            ),
+        ];
+        for (schema, path, is) in table {
+            let reached = compiled(schema).reach(&Path::read(path).expect("a path").selectors, Describes::All);
+            assert_eq!(reached.is_ok(), is, "{path} in {schema}: {reached:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_adds_lacks_only_what_it_forbids() {
+        for (schema, path, is) in [
+            (r#"{"properties":{"a":{}}}"#, "$.b", true),
+            (r#"{"properties":{"a":{}},"additionalProperties":false}"#, "$.b", false),
+            (r#"{"properties":{"a":{"type":"string"}}}"#, "$.a[*]", false),
+        ] {
+            let reached = compiled(schema).reach(&Path::read(path).expect("a path").selectors, Describes::Part);
+            assert_eq!(reached.is_ok(), is, "{path} in {schema}: {reached:?}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_path_has_the_kinds_that_its_schemas_take() {
+        for (schema, kinds) in [
+            (r#"{"type":["string","array"]}"#, vec!["string", "array"]),
+            (r#"{"anyOf":[{"type":"integer"},{"const":"a"}]}"#, vec!["number", "string"]),
+            (r#"{"allOf":[{"type":["integer","string"]},{"type":["string","null"]}]}"#, vec!["string"]),
+            (r#"{"enum":[null,true,[1]]}"#, vec!["null", "boolean", "array"]),
+            ("true", vec!["null", "boolean", "number", "string", "array", "object"]),
+        ] {
+            let whole = format!(r#"{{"properties":{{"a":{schema}}}}}"#);
+            let reached = compiled(&whole).reach(&Path::read("$.a").expect("a path").selectors, Describes::All);
+            assert_eq!(reached.expect("a value").names(), kinds, "{schema}");
+        }
+        assert!(super::Kinds::of(Kind::False).has(Kind::True));
+    }
+
+    #[test]
+    fn a_rule_that_meets_another_kind_of_value_decides_nothing() {
+        // A condition about `p`, a value of it, and whether the condition may hold.
+        let table = [
+            (r#"{"pattern":"^/etc"}"#, r#""/etc/x""#, true),
+            (r#"{"pattern":"^/etc"}"#, r#""/srv""#, false),
+            (r#"{"pattern":"^/etc"}"#, r#"["/srv"]"#, true),
+            (r#"{"type":"string","pattern":"^/etc"}"#, r#"["/etc/x"]"#, true),
+            (r#"{"type":"string","pattern":"^/etc"}"#, r#""/srv""#, false),
+            (r#"{"type":"string","pattern":"^/etc"}"#, "null", true),
+            (r#"{"not":{"pattern":"^/srv/"}}"#, r#"["/etc"]"#, true),
+            (r#"{"not":{"pattern":"^/srv/"}}"#, r#""/srv/x""#, false),
+            (r#"{"not":{"type":"string","pattern":"^/srv/"}}"#, r#"["/etc"]"#, true),
+            (r#"{"const":true}"#, r#""true""#, true),
+            (r#"{"const":true}"#, "1", true),
+            (r#"{"const":true}"#, "false", false),
+            (r#"{"enum":["prod"]}"#, r#"["prod"]"#, true),
+            (r#"{"enum":["prod"]}"#, r#""test""#, false),
+            (r#"{"enum":["prod",7]}"#, "8", false),
+            (r#"{"minimum":100}"#, r#""1000""#, true),
+            (r#"{"minimum":100}"#, "7", false),
+            (r#"{"type":"integer","minimum":100}"#, r#""1000""#, true),
+            (r#"{"type":"array","contains":{"const":"-rf"}}"#, r#""-rf""#, true),
+            (r#"{"type":"array","contains":{"const":"-rf"}}"#, r#"["a"]"#, false),
+            (r#"{"type":"array","contains":{"const":"-rf"}}"#, r#"[["-rf"]]"#, true),
+            (r#"{"type":"object","required":["force"]}"#, r#""{\"force\":true}""#, true),
+            (r#"{"type":"object","required":["force"]}"#, "{}", false),
+            // A condition about the type is about each value.
+            (r#"{"type":"array"}"#, r#""a""#, false),
+            (r#"{"type":"array"}"#, "[]", true),
+            // Whoever names both kinds has decided about both.
+            (
+                r#"{"anyOf":[{"type":"string","pattern":"^/etc"},{"type":"array","contains":{"pattern":"^/etc"}}]}"#,
+                r#"["/srv"]"#,
+                false,
+            ),
+            (
+                r#"{"anyOf":[{"type":"string","pattern":"^/etc"},{"type":"array","contains":{"pattern":"^/etc"}}]}"#,
+                r#"["/etc"]"#,
+                true,
+            ),
+            (
+                r#"{"anyOf":[{"type":"string","pattern":"^/etc"},{"type":"array","contains":{"pattern":"^/etc"}}]}"#,
+                r#"{"a":"/etc"}"#,
+                true,
+            ),
+            (
+                r#"{"if":{"type":"string"},"then":{"pattern":"^/etc"},"else":{"contains":{"pattern":"^/etc"}}}"#,
+                r#"["/srv"]"#,
+                false,
+            ),
+            (r#"{"oneOf":[{"type":"string","pattern":"^/etc"},{"type":"array","maxItems":0}]}"#, r#"["/srv"]"#, false),
+        ];
+        for (condition, value, may) in table {
+            let schema = compiled(&format!(r#"{{"required":["p"],"properties":{{"p":{condition}}}}}"#));
+            let text = format!(r#"{{"p":{value}}}"#);
+            let document = Json::read(&text, &CONTRACT_CAPS).expect("JSON");
+            assert_eq!(schema.may_be_valid(&document) || schema.is_valid(&document), may, "{condition} of {value}");
+        }
+        // What another rule excludes does not hang on it.
+        let schema = compiled(r#"{"required":["q"],"properties":{"p":{"pattern":"^/etc"}}}"#);
+        let document = Json::read(r#"{"p":["/etc"]}"#, &CONTRACT_CAPS).expect("JSON");
+        assert!(!schema.may_be_valid(&document));
+    }
+
+    #[test]
+    fn the_paths_of_a_condition_are_those_that_it_names() {
+        let schema = r##"{"required":["a"],"properties":{"b":{"contains":{"required":["c"]}},"r":{"$ref":"#"}},"not":{"properties":{"d":true}},"dependentRequired":{"e":["f"]}}"##;
+        let mut paths: Vec<String> =
+            compiled(schema).paths().iter().filter(|path| path.len() < 3).map(|path| format!("{path:?}")).collect();
+        paths.sort();
+        for name in ["a", "b", "d", "e", "f", "r"] {
+            assert!(paths.contains(&format!("[Name({name:?})]")), "{name}: {paths:?}");
+        }
+    }
+}

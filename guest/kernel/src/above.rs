@@ -1,0 +1,223 @@
+//! The agents above a child: what was handed on to it, and the rules by which each of them judges its calls.
+//!
+//! A rule set is the part of an agent's profile that judges calls, with the values that its scopes name. The child's calls are
+//! judged by it as the agent's own calls are, by the same code.
+
+use std::collections::BTreeMap;
+
+use seamgate_core::{
+    Fault, FaultCode,
+    parts::{CONTRACT_CAPS, Json, json, quote},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    profile::{self, Budget, Profile},
+    tool::{Effect, Permit, Tool},
+};
+
+/// What a parent hands on to a child: the member `parent` of the child's first event and of its facts.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Bounds {
+    pub(crate) run: String,
+    pub(crate) call: String,
+    pub(crate) tools: Vec<String>,
+    /// The parent's first, then those of the agents above it.
+    pub(crate) rules: Vec<Handed>,
+    #[serde(default)]
+    pub(crate) labels: Vec<String>,
+    pub(crate) budget: Granted,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) deadline: Option<u64>,
+}
+
+/// The rules of one agent above a child.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Handed {
+    /// Its profile, without what judges no call.
+    pub(crate) profile: Box<RawValue>,
+    /// The task, the context and the lists that its scopes name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) task: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) context: BTreeMap<String, Box<RawValue>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) lists: BTreeMap<String, Vec<String>>,
+    /// How often each call was permitted in its run and in those below it, before the child was started.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub(crate) calls: BTreeMap<String, u64>,
+}
+
+/// What a child may use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Granted {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) tool_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) same_call: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) state_bytes: Option<u64>,
+}
+
+/// The bounds of a child, ready to judge by.
+pub(crate) struct Above {
+    pub(crate) bounds: Bounds,
+    /// In the order of the bounds.
+    pub(crate) rules: Vec<Rules>,
+}
+
+/// The rules of one agent, ready to judge by.
+pub(crate) struct Rules {
+    pub(crate) profile: Profile,
+    /// The values that its scopes name, as facts have them: JSON text.
+    pub(crate) given: String,
+    pub(crate) calls: BTreeMap<String, u64>,
+}
+
+impl Above {
+    /// Read the bounds of a child.
+    ///
+    /// # Errors
+    ///
+    /// `bad_request`: they are invalid, or a rule set in them is. A child without the rules of its parent would be free.
+    pub(crate) fn read(bounds: &str) -> Result<Self, Fault> {
+        let bad = |message: String| Fault::new(FaultCode::BadRequest, format!("parent: {message}"));
+        let bounds: Bounds = serde_json::from_str(bounds).map_err(|error| bad(quote(&error.to_string(), 256)))?;
+        if bounds.rules.is_empty() {
+            return Err(bad("$.rules must have the rules of the parent".to_owned()));
+        }
+        let rules = bounds.rules.iter().enumerate().map(|(index, handed)| {
+            Rules::of(handed)
+                .map_err(|fault| Fault { message: format!("parent: $.rules[{index}].{}", fault.message), ..fault })
+        });
+        Ok(Above { rules: rules.collect::<Result<_, _>>()?, bounds })
+    }
+
+    /// Why a tool of the child is not there for it, by what was handed on.
+    pub(crate) fn withholds(&self, tool: &Tool) -> Option<String> {
+        let name = quote(&tool.full_name(), 128);
+        if !self.bounds.tools.iter().any(|word| tool.is_named(word)) {
+            return Some(format!("{name} was not handed on by the parent"));
+        }
+        self.rules.iter().find_map(|rules| {
+            let agent = quote(&rules.profile.agent, 128);
+            let Some(theirs) = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny) else {
+                return Some(format!("{name} was not handed on by the parent: {agent} may not use it"));
+            };
+            match (&tool.definition, &theirs.definition) {
+                (Some(own), Some(pinned)) if own.canonical != pinned.canonical => {
+                    Some(format!("{name} has another definition than {agent} pinned, which delegated"))
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// The same tool by each of the agents above.
+    pub(crate) fn tools<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = &'a Tool> {
+        self.rules.iter().filter_map(|rules| rules.tool(tool))
+    }
+
+    /// The limits that hold: those of a profile, and what was granted.
+    pub(crate) fn budget(&self, own: &Budget) -> Budget {
+        let Budget { steps, tool_calls, tokens, ms, same_call, state_bytes } = own.clone();
+        let Granted {
+            steps: most_steps,
+            tool_calls: most_tool_calls,
+            tokens: most_tokens,
+            ms: most_ms,
+            same_call: most_same_call,
+            state_bytes: most_state_bytes,
+        } = self.bounds.budget.clone();
+        let least = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        Budget {
+            steps: least(steps, most_steps),
+            tool_calls: least(tool_calls, most_tool_calls),
+            tokens: least(tokens, most_tokens),
+            ms: least(ms, most_ms),
+            same_call: least(same_call, most_same_call),
+            state_bytes: most_state_bytes
+                .and_then(|most| usize::try_from(most).ok())
+                .map_or(state_bytes, |most| state_bytes.min(most)),
+        }
+    }
+
+    /// Whether equal calls have to be counted for anybody above.
+    pub(crate) fn counts_calls(&self) -> bool {
+        self.rules.iter().any(|rules| rules.profile.budget.same_call.is_some())
+    }
+
+    /// The rules as a child of the child gets them: calls that were made meanwhile are counted.
+    pub(crate) fn handed(&self, calls: &BTreeMap<String, u64>) -> Vec<Handed> {
+        let handed = self.bounds.rules.iter().cloned();
+        handed.map(|one| Handed { calls: sum(&one.calls, calls), ..one }).collect()
+    }
+}
+
+impl Rules {
+    fn of(handed: &Handed) -> Result<Self, Fault> {
+        #[derive(Serialize)]
+        struct Given<'h> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            task: &'h Option<Box<RawValue>>,
+            context: &'h BTreeMap<String, Box<RawValue>>,
+            lists: &'h BTreeMap<String, Vec<String>>,
+        }
+        let Handed { profile, task, context, lists, calls } = handed;
+        let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "profile", violations);
+        let document = Json::read(profile.get(), &CONTRACT_CAPS).map_err(wrong)?;
+        let violations = profile::FORMAT.schema().violations(&document);
+        if !violations.is_empty() {
+            return Err(wrong(violations));
+        }
+        Ok(Rules {
+            profile: profile::read_part(&document).map_err(wrong)?,
+            given: json(&Given { task, context, lists }),
+            calls: calls.clone(),
+        })
+    }
+
+    /// The same tool by this agent.
+    pub(crate) fn tool(&self, tool: &Tool) -> Option<&Tool> {
+        self.profile.tools.iter().find(|theirs| theirs.name == tool.name && theirs.server == tool.server)
+    }
+}
+
+/// What a call of a tool changes, by all who judge it: the child's profile and those above.
+pub(crate) fn effect(tool: &Tool, above: Option<&Above>) -> Effect {
+    let theirs = above.into_iter().flat_map(|above| above.tools(tool)).map(|theirs| theirs.effect);
+    theirs.fold(tool.effect, Effect::max)
+}
+
+/// Whether a tool sends data out, by any who judge its calls.
+pub(crate) fn sends_out(tool: &Tool, above: Option<&Above>) -> bool {
+    tool.egress || above.is_some_and(|above| above.tools(tool).any(|theirs| theirs.egress))
+}
+
+/// The keys with which a principal has to sign what they decide, by all who judge a call. `None`: by nobody's profile a key is
+/// needed. An empty list: the profiles that give them a key agree about none.
+pub(crate) fn keys(profile: &Profile, above: Option<&Above>, principal: &str) -> Option<Vec<String>> {
+    let profiles = [profile].into_iter().chain(above.iter().flat_map(|above| &above.rules).map(|rules| &rules.profile));
+    let keys = profiles.map(|profile| profile.keys(principal)).filter(|keys| !keys.is_empty());
+    keys.reduce(|all, keys| all.into_iter().filter(|key| keys.contains(key)).collect())
+}
+
+/// How often each call was permitted, in two counts.
+pub(crate) fn sum(one: &BTreeMap<String, u64>, other: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut all = one.clone();
+    for (call, times) in other {
+        let count = all.entry(call.clone()).or_default();
+        *count = count.saturating_add(*times);
+    }
+    all
+}

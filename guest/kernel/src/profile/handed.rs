@@ -1,0 +1,81 @@
+//! What of a profile judges the calls of a child: all of it but what is known to judge none, so that what is added later is handed
+//! on unless somebody decides otherwise.
+
+use seamgate_core::parts::{Document, NodeId, json};
+use serde_json::value::RawValue;
+
+use super::{Budget, Profile, tools_of};
+use crate::{document::source, tool::Tool};
+
+/// Members of a profile that judge no call of a child. A mode has decided which tools are handed on; what is used is carved from
+/// the budget, and the deadline ends the child.
+const ROOT: [&str; 10] =
+    ["$schema", "$comment", "description", "task", "prompt", "modes", "final", "on_limit", "projections", "delegate"];
+
+/// The same of a tool: its examples were tried when the profile was loaded.
+const TOOL: [&str; 2] = ["$comment", "examples"];
+
+/// The same of a budget.
+const BUDGET: [&str; 5] = ["steps", "tool_calls", "tokens", "ms", "state_bytes"];
+
+impl Profile {
+    /// The part of the profile that judges calls of some tools, as JSON text.
+    pub(crate) fn handed(&self, handed: &[String]) -> Box<RawValue> {
+        // Each member is in a list above, or is handed on: whoever adds one decides which.
+        let Profile {
+            agent: _,
+            version: _,
+            digest: _,
+            source: _,
+            tools,
+            modes: _,
+            approvers: _,
+            deny,
+            flows: _,
+            budget: Budget { steps: _, tool_calls: _, tokens: _, ms: _, same_call: _, state_bytes: _ },
+            context: _,
+            task: _,
+            frame: _,
+            prompt: _,
+            final_contract: _,
+            evidence: _,
+            fails_at_limit: _,
+            projections: _,
+            delegates: _,
+            servers: _,
+        } = self;
+        let Some(document) = self.document() else { return RawValue::NULL.to_owned() };
+        let is_handed = |tool: &&Tool| handed.contains(&tool.full_name());
+        let names_one = |word: &str| tools.iter().filter(is_handed).any(|tool| tool.is_named(word));
+        let members = document.members(Document::ROOT).filter_map(|(name, at)| {
+            let value = match document.string(name) {
+                name if ROOT.contains(&name) => return None,
+                "tools" => {
+                    let all = tools.iter().zip(tools_of(&document));
+                    list(all.filter(|(tool, _)| is_handed(tool)).map(|(_, at)| without(&document, at, &TOOL)))
+                }
+                // A rule about none of the tools never applies.
+                "deny" => {
+                    let all = deny.iter().zip(document.items(at));
+                    list(all.filter(|(rule, _)| names_one(&rule.tool)).map(|(_, at)| source(&document, at)))
+                }
+                "budget" => without(&document, at, &BUDGET),
+                _ => source(&document, at),
+            };
+            Some(format!("{}:{value}", json(&document.string(name))))
+        });
+        let text = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+    }
+}
+
+fn list(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
+/// An object without some of its members.
+fn without(document: &Document, at: NodeId, names: &[&str]) -> String {
+    let members = document.members(at).filter(|(name, _)| !names.contains(&document.string(*name)));
+    let members = members.map(|(name, at)| format!("{}:{}", json(&document.string(name)), source(document, at)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+}
