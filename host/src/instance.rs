@@ -418,7 +418,7 @@ impl<'g> Instance<'g> {
     /// The same, for calls that need what an image has.
     fn begin_from(&mut self, bytes: usize, image: Option<&Arc<Image>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
-            let size = if self.once { Size::of(bytes) } else { Size::Large };
+            let size = if self.once { Size::of(bytes) } else { Size::Held };
             self.used = false;
             self.agents.clear();
             self.profiles.clear();
