@@ -73,8 +73,10 @@ export function asPlainJson(what: string, document: unknown, code: FaultCode, is
   try {
     return plainJson(what, document, isSchema);
   } catch (error) {
-    // It nests deeper than the stack.
-    throw error instanceof RangeError ? new SeamgateFault(code, `${what}: $ nests too deep`, {}, { cause: error }) : error;
+    if (!(error instanceof RangeError)) throw error;
+    // A cycle; or it nests deeper than the stack.
+    const isOurs = error.message.startsWith(`${what}: $`);
+    throw new SeamgateFault(code, isOurs ? error.message : `${what}: $ nests too deep`, {}, { cause: error });
   }
 }
 

@@ -16,11 +16,12 @@ const LIBRARIES: Readonly<Record<string, readonly [schema: string, toJson: strin
 
 /**
  * A document as JSON text. What JSON text would lose is refused, and not lost: an instance of a class, a function, a symbol, a bigint,
- * a number that is not finite, a cycle, and in a schema what is undefined. Elsewhere, members that are undefined are left out.
+ * a number that is not finite, and in a schema what is undefined. Elsewhere, members that are undefined are left out.
  *
  * @param what - What the document is, for the message.
  * @param isSchema - Whether it is a schema as a whole.
  * @throws {TypeError} It holds something else than JSON. The message says what and where.
+ * @throws {RangeError} It has no end.
  */
 export function plainJson(what: string, document: unknown, isSchema = false): string {
   return JSON.stringify(copied(document, "$", { what, isSchema, around: new Set() }));
@@ -53,7 +54,7 @@ function copied(value: unknown, path: string, place: Place): unknown {
     throw refused(path, named(value), place);
   }
   if (place.around.has(value)) {
-    throw refused(path, "a reference to an object around it", place);
+    throw new RangeError(`${place.what}: ${path} must be JSON: it is an object around it again`);
   }
   place.around.add(value);
   const copy = Array.isArray(value)

@@ -149,8 +149,8 @@ class ResultParser:
         Args:
             output: What the agent produced.
             schema: A JSON Schema (a dict, or a bool); or a type: a Pydantic model, a dataclass, or anything else that
-                Pydantic has a schema for, or a `TypeAdapter`. Then `data` is of that type, and what its own validators reject is told in
-                `validation_errors`. Types need the extra `seamgate[pydantic]`.
+                Pydantic has a schema for; or a `TypeAdapter`. Then `data` is of that type, and what its own validators
+                reject is told in `validation_errors`. Types need the extra `seamgate[pydantic]`.
             finish: Why the producer stopped.
 
         Raises:

@@ -121,8 +121,10 @@ def _contract_text(contract: Contract) -> str:
         return _json.text(plain("contract", contract))
     named = of_type(contract)
     if named is not None:
-        raise TypeError(f"a contract must be JSON text, a dict or a pathlib.Path, not {named}: its `schema` says what \
-the output must be; for that, {advice(contract, named)}")
+        raise TypeError(
+            f"a contract must be JSON text, a dict or a pathlib.Path, not {named}: its `schema` says what \
+the output must be; for that, {advice(contract, named)}"
+        )
     return _text_given("contract", contract, "bad_contract", ", a dict or a pathlib.Path")
 
 
