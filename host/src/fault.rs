@@ -145,7 +145,7 @@ impl Fault {
     pub(crate) fn all_at_work(slots: u32, waited: Duration) -> Self {
         let limit = usize::try_from(slots).unwrap_or(usize::MAX);
         let message = format!(
-            "all {limit} instances were at work for {} ms: ask from fewer threads, or raise `timeout` or `slots`",
+            "all instances ({limit}) were at work for {} ms: ask from fewer threads, or raise the limit on time",
             waited.as_millis()
         );
         Fault::Busy { message, limit }
@@ -154,7 +154,7 @@ impl Fault {
     /// Too many instances are held between calls.
     pub(crate) fn too_many(limit: usize) -> Self {
         let message =
-            format!("{limit} sessions and instances are open, the most there can be: close those that are done");
+            format!("no more than {limit} sessions and instances can be open at once: close those that are done");
         Fault::Busy { message, limit }
     }
 

@@ -22,7 +22,8 @@ use crate::{
     verdict::{Answer, Verdict},
 };
 
-/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one.
+/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes no slot
+/// of the gate, and counts as a [`Session`](crate::Session) does.
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};

@@ -190,7 +190,9 @@ test("sessions that nobody ends hold up nothing, and end when they are closed", 
   assert.throws(() => session.finish(), TypeError);
 });
 
-test("too many sessions are a fault at once", { skip: backend !== "native" && "it holds no instance of Wasmtime" }, () => {
+test("too many sessions are a fault at once", {
+  skip: backend !== "native" && "it holds no instance of Wasmtime",
+}, () => {
   gate.register({ agent: "any", schema: { type: "array" } });
   const sessions = [];
   const fill = () => {

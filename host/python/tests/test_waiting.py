@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -92,6 +95,43 @@ def test_instances_in_use_hold_up_no_verdict(lists: Gate) -> None:
     for instance in warm:
         assert instance.validate("l", "[]").report.success
     assert lists.validate("l", "[]").report.success
+
+
+SCARCE = """
+import time
+from seamgate import Gate, Limits, SeamgateFault
+gate = Gate(limits=Limits(timeout=1))
+gate.register({"agent": "l", "schema": {"type": "array"}})
+sessions, begin = [], time.monotonic()
+def busy(call):
+    try:
+        while True:
+            sessions.append(call())
+    except SeamgateFault as fault:
+        return fault.code == "busy"
+assert busy(lambda: gate.session("l")), "sessions"
+assert len(sessions) in (%s), len(sessions)
+if len(sessions) == 1 and %s:
+    assert busy(lambda: gate.validate("l", "[]")), "a verdict"
+else:
+    assert gate.validate("l", "[]").report.success
+sessions[0].close()
+assert gate.validate("l", "[]").report.success
+assert time.monotonic() - begin < 30
+"""
+
+
+@pytest.mark.parametrize(("gigabytes", "sessions", "is_one"), [(6, "1,", True), (16, "1, 2", False)])
+def test_where_addresses_are_scarce_nothing_waits_for_ever_either(gigabytes: int, sessions: str, is_one: bool) -> None:
+    limit = gigabytes * 10**9
+    ran = subprocess.run(
+        [sys.executable, "-c", SCARCE % (sessions, is_one)],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        stderr=subprocess.PIPE,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr.decode()
 
 
 def _interrupted(call: Callable[[], object]) -> float:
