@@ -200,8 +200,8 @@ class Gate:
     def session(self, agent: str, *, lists: Lists | None = None, evidence: Evidence | None = None) -> Session:
         """Begin an output that is still coming. Only the native backend has sessions.
 
-        A session holds an instance, about 0.35 MB. A process can have 4,096 sessions and instances open; one more is the
-        fault `busy` at once. No verdict waits for a session.
+        A session holds an instance, about 0.35 MB. A process can have 4,096 sessions and instances open; one more is
+        the fault `busy` at once. No verdict waits for a session.
 
         Args:
             agent: The name of an agent whose contract is registered.
