@@ -94,6 +94,15 @@ pub enum Fault {
         /// The limit.
         limit: Duration,
     },
+    /// There is no instance for the call: all were at work for as long as a call may take, or too many are held.
+    #[error("{message}")]
+    #[non_exhaustive]
+    Busy {
+        /// One sentence for a person.
+        message: String,
+        /// The most instances that there can be.
+        limit: usize,
+    },
     /// The output is longer than the limit. It did not enter the sandbox.
     #[error("the output has {bytes} bytes{}; the limit is {limit}", if *.more { " or more" } else { "" })]
     InputTooLarge {
@@ -126,9 +135,27 @@ impl Fault {
             Fault::OutOfMemory { .. } => "out_of_memory",
             Fault::StackOverflow { .. } => "stack_overflow",
             Fault::Timeout { .. } => "timeout",
+            Fault::Busy { .. } => "busy",
             Fault::InputTooLarge { .. } => "input_too_large",
             Fault::Trap { .. } => "trap",
         }
+    }
+
+    /// No slot became free within the limit on time.
+    pub(crate) fn all_at_work(slots: u32, waited: Duration) -> Self {
+        let limit = usize::try_from(slots).unwrap_or(usize::MAX);
+        let message = format!(
+            "all instances ({limit}) were at work for {} ms: ask from fewer threads, or raise the limit on time",
+            waited.as_millis()
+        );
+        Fault::Busy { message, limit }
+    }
+
+    /// Too many instances are held between calls.
+    pub(crate) fn too_many(limit: usize) -> Self {
+        let message =
+            format!("no more than {limit} sessions and instances can be open at once: close those that are done");
+        Fault::Busy { message, limit }
     }
 
     /// The same fault for an output that is still coming: one that is too large may grow.
@@ -175,9 +202,9 @@ impl Fault {
             | Fault::BadProfile { violations, .. } => Detail { violations, ..Detail::default() },
             Fault::UnknownAgent { agents, .. } => Detail { agents, ..Detail::default() },
             Fault::OutOfFuel { limit } => Detail { limit: Some(*limit), ..Detail::default() },
-            Fault::OutOfMemory { limit: bytes } | Fault::StackOverflow { limit: bytes } => {
-                Detail { limit: limit(*bytes), ..Detail::default() }
-            }
+            Fault::OutOfMemory { limit: bytes }
+            | Fault::StackOverflow { limit: bytes }
+            | Fault::Busy { limit: bytes, .. } => Detail { limit: limit(*bytes), ..Detail::default() },
             Fault::Timeout { limit } => Detail { limit: u64::try_from(limit.as_millis()).ok(), ..Detail::default() },
             Fault::InputTooLarge { bytes, limit: most, .. } => {
                 Detail { bytes: limit(*bytes), limit: limit(*most), ..Detail::default() }

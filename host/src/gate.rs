@@ -63,7 +63,7 @@ impl Gate {
     /// The component is invalid, too large, imports anything, or is not a validator; it does not start within the
     /// limits; or the engine cannot be set up.
     pub fn with(options: Options) -> Result<Self, LoadError> {
-        let (engine, slots) = engine::engine(&options.limits, options.slots).map_err(LoadError::engine)?;
+        let (engine, slots) = engine::engine(&options.limits, options.slots.max(1)).map_err(LoadError::engine)?;
         let sandbox = Sandbox::new(engine, Options { slots, ..options }, true)?;
         Ok(Gate { sandbox: Arc::new(sandbox), registry: Registry::default() })
     }

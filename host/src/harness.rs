@@ -217,7 +217,7 @@ impl Gate {
     pub fn attempts(&self, request: &Request) -> Result<Attempts<'_>, Fault> {
         let contract = self.contract(request.agent())?;
         // This opens a session only because the component then checks the lists, before there is any output.
-        self.instance().open(request)?;
+        self.once().open(request)?;
         Ok(Attempts {
             gate: self,
             contract,

@@ -22,7 +22,8 @@ use crate::{
     verdict::{Answer, Verdict},
 };
 
-/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one.
+/// An instance for more than one call. After a fault that stopped it, the next call begins with a fresh one. It takes no slot
+/// of the gate, and counts as a [`Session`](crate::Session) does.
 ///
 /// ```
 /// use seamgate::{Disposition, Gate, Request};
@@ -418,7 +419,7 @@ impl<'g> Instance<'g> {
     /// The same, for calls that need what an image has.
     fn begin_from(&mut self, bytes: usize, image: Option<&Arc<Image>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
-            let size = if self.once { Size::of(bytes) } else { Size::Large };
+            let size = if self.once { Size::of(bytes) } else { Size::Held };
             self.used = false;
             self.agents.clear();
             self.profiles.clear();

@@ -21,7 +21,9 @@ pub struct Options {
     pub component: Component,
     /// What one call may use.
     pub limits: Limits,
-    /// How many instances can run at once; further calls wait. Default: four for each processor, at least 8.
+    /// How many instances can run at once, at least one. A further call waits, at most as long as a call may take
+    /// ([`Limits::timeout`]), and then ends in [`Fault::Busy`](crate::Fault::Busy). Sessions and instances of
+    /// [`Gate::instance`](crate::Gate::instance) take no slots. Default: four for each processor, at least 8.
     ///
     /// Each reserves 4 GiB of addresses, and takes memory only as it uses it. If the process may not reserve as much
     /// (`ulimit -v`), as many instances run as fit, at least one; that one needs 5 GiB. Verdicts and fuel stay the same,

@@ -8,7 +8,7 @@ use crate::{
     cache::Cache,
     code::Code,
     component::Component,
-    engine::{self, Clock, LOOK, STACK, Slot, Slots, Taken, TimedOut},
+    engine::{self, Clock, Full, LOOK, MOST_SEATS, STACK, Seat, Slot, Slots, Taken, TimedOut},
     exports::{
         Caller, Exports,
         component::{Exports as ComponentExports, Interfaces},
@@ -28,9 +28,11 @@ pub(crate) struct Sandbox {
     component: Component,
     /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
     ordinary: Instances,
-    /// For all others: apart, so that what a large output leaves makes no later one slower. Made on first use.
+    /// For those that judge one large output: apart, so that what it leaves makes no later one slower. Made on first use.
     large: OnceLock<Option<Instances>>,
-    /// Whether they are apart.
+    /// For those that are held between calls: outside of all pools, so that no verdict waits for one. Made on first use.
+    held: OnceLock<Option<Instances>>,
+    /// Whether large and held instances may have engines of their own.
     apart: bool,
     limits: Limits,
     slots: Slots<Kept>,
@@ -55,10 +57,16 @@ enum Kind {
 pub(crate) struct Live<'s> {
     store: Store<Memory>,
     exports: Exports<'s>,
-    slot: Slot<'s, Kept>,
+    place: Place<'s>,
     begun: Begun,
     /// Where it may be kept.
     watch: Option<Watch>,
+}
+
+/// What an instance takes up.
+enum Place<'s> {
+    Slot(Slot<'s, Kept>),
+    Seat { _seat: Seat },
 }
 
 /// Why a call has no result.
@@ -73,7 +81,10 @@ pub(crate) enum Stopped {
 pub(crate) enum Size {
     /// One that judges one output of ordinary size.
     Ordinary,
+    /// One that judges one large output.
     Large,
+    /// One that is held between calls.
+    Held,
 }
 
 impl Size {
@@ -118,17 +129,19 @@ impl Instances {
 }
 
 impl Sandbox {
-    /// A sandbox on an engine whose pool has the slots of the options. `apart`: whether large instances may have an engine of
-    /// their own.
+    /// A sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held instances may have engines
+    /// of their own.
     pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
         let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
         let sandbox = Sandbox {
             component: options.component,
             ordinary: Instances::new(engine, code)?,
             large: OnceLock::new(),
+            held: OnceLock::new(),
             apart,
             limits: options.limits,
-            slots: Slots::new(options.slots),
+            // Where held instances have no engine of their own, one slot is left to verdicts if there are two.
+            slots: Slots::new(options.slots, if apart { (options.slots - 1).max(1) } else { options.slots }),
             originals: Mutex::default(),
         };
         // Only an instance shows whether its functions have the right types.
@@ -166,48 +179,87 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The instances for a size. Where the large ones cannot have an engine of their own, there is one kind.
-    fn instances(&self, size: Size) -> &Instances {
-        let large = || {
-            let engine = engine::second(&self.limits, self.slots.count())?;
-            let code = self.ordinary.code.on(&engine).ok()?;
-            Instances::new(engine, code).ok()
-        };
-        match size {
-            Size::Large if self.apart => self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary),
-            _ => &self.ordinary,
+    /// The instances for one large output. Where they cannot have an engine of their own, there is one kind.
+    fn large(&self) -> &Instances {
+        let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
+        if !self.apart {
+            return &self.ordinary;
         }
+        self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary)
+    }
+
+    /// The instances that are held between calls. `None` where they cannot have an engine of their own.
+    fn held(&self) -> Option<&Instances> {
+        if !self.apart {
+            return None;
+        }
+        self.held.get_or_init(|| self.on(&engine::unpooled()?)).as_ref()
+    }
+
+    /// The same code on another engine.
+    fn on(&self, engine: &Engine) -> Option<Instances> {
+        let code = self.ordinary.code.on(engine).ok()?;
+        Instances::new(engine.clone(), code).ok()
     }
 
     /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this image, if it was kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Busy`] if no slot becomes free within the limit on time, or at once if too many instances are held.
     pub(crate) fn enter(&self, size: Size, image: Option<&Arc<Image>>) -> Result<Live<'_>, Fault> {
+        let timeout = self.limits.timeout;
+        if size == Size::Held {
+            let Some(instances) = self.held() else {
+                let Taken { slot, displaced, .. } = self.slots.hold(timeout).map_err(|full| self.busy(full))?;
+                drop(displaced);
+                return self.instantiate(&self.ordinary, None, Place::Slot(slot));
+            };
+            let seat = Seat::take().ok_or_else(|| Fault::too_many(MOST_SEATS))?;
+            return self.instantiate(instances, None, Place::Seat { _seat: seat });
+        }
         let is_wanted = |kept: &Kept| size == Size::Ordinary && kept.begins_from(image);
-        let Taken { slot, kept, displaced } = self.slots.take(is_wanted);
+        let taken = self.slots.take(is_wanted, timeout).map_err(|full| self.busy(full))?;
+        let Taken { slot, kept, displaced } = taken;
         drop(displaced);
         match (kept, &self.ordinary.kind) {
             (Some(kept), Kind::Module(_, functions)) => {
                 let (store, handles, begun, watch) = kept.wake();
                 let exports = Exports::Module(ModuleExports::again(functions, handles));
-                Ok(Live { store, exports, slot, begun, watch })
+                Ok(Live { store, exports, place: Place::Slot(slot), begun, watch })
             }
-            _ => self.instantiate(size, slot),
+            _ if size == Size::Large => self.instantiate(self.large(), None, Place::Slot(slot)),
+            _ => self.ordinary_one(slot),
+        }
+    }
+
+    /// Why there is no slot.
+    fn busy(&self, full: Full) -> Fault {
+        match full {
+            Full::Waited => Fault::all_at_work(self.slots.count(), self.limits.timeout),
+            Full::Held { most } => Fault::too_many(usize::try_from(most).unwrap_or(usize::MAX)),
         }
     }
 
     /// Give back an instance that a call has ended by itself in. It may be kept.
     pub(crate) fn leave(&self, live: Live<'_>) {
-        let Live { store, exports, slot, begun, watch } = live;
-        let (Exports::Module(exports), Some(watch), false) = (exports, watch, store.data().yields) else {
-            // Before its slot is free.
-            return drop(store);
-        };
-        match Kept::rest(store, exports.into_handles(), begun, watch, || self.originals().clone()) {
-            Ok(kept) => slot.keep(kept),
-            Err(Lost::Unknown(pages)) => {
-                drop(slot);
-                self.learn(&pages);
+        let Live { store, exports, place, begun, watch } = live;
+        match (exports, watch, place) {
+            (Exports::Module(exports), Some(watch), Place::Slot(slot)) if !store.data().yields => {
+                match Kept::rest(store, exports.into_handles(), begun, watch, || self.originals().clone()) {
+                    Ok(kept) => slot.keep(kept),
+                    Err(Lost::Unknown(pages)) => {
+                        drop(slot);
+                        self.learn(&pages);
+                    }
+                    Err(Lost::Other) => {}
+                }
             }
-            Err(Lost::Other) => {}
+            (_, _, place) => {
+                // Before its slot is free.
+                drop(store);
+                drop(place);
+            }
         }
     }
 
@@ -221,17 +273,25 @@ impl Sandbox {
             return;
         };
         drop(displaced);
-        let fresh = self.instantiate(Size::Ordinary, slot);
+        let fresh = self.ordinary_one(slot);
         if let Some(memory) = fresh.as_ref().ok().and_then(Live::memory) {
             Arc::make_mut(&mut self.originals()).learn(pages, memory);
         }
     }
 
-    /// A fresh instance in a slot.
-    fn instantiate<'s>(&'s self, size: Size, slot: Slot<'s, Kept>) -> Result<Live<'s>, Fault> {
+    /// A fresh instance for one output of ordinary size.
+    fn ordinary_one<'s>(&'s self, slot: Slot<'s, Kept>) -> Result<Live<'s>, Fault> {
         // What the instance begins with may be written before anything is called.
-        let watch = if size == Size::Ordinary { Watch::new() } else { None };
-        let instances = self.instances(size);
+        self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
+    }
+
+    /// A fresh instance. What it takes up is given back with it.
+    fn instantiate<'s>(
+        &'s self,
+        instances: &'s Instances,
+        watch: Option<Watch>,
+        place: Place<'s>,
+    ) -> Result<Live<'s>, Fault> {
         let mut store = Store::new(&instances.engine, Memory::new(self.limits.memory));
         store.limiter(|memory| memory);
         // Instantiation runs the component's start function: the built-in one has none, another may do anything within
@@ -250,7 +310,7 @@ impl Sandbox {
         });
         match entered {
             Ok(exports) => {
-                let mut live = Live { store, exports, slot, begun: Begun { image: None, size: 0 }, watch };
+                let mut live = Live { store, exports, place, begun: Begun { image: None, size: 0 }, watch };
                 live.begun.size = live.memory().map_or(0, <[u8]>::len);
                 Ok(live)
             }

@@ -13,6 +13,9 @@ use crate::{
 /// An output that is still coming: chunks in, the verdict at the end. Until then the session reports each item as it
 /// completes, and a dead end: a violation that no further text can repair.
 ///
+/// A session holds an instance until it is finished or dropped, about 350 KB. It takes no slot of the gate, so no verdict
+/// waits for it. A process can hold 4,096 of them; one more is [`Fault::Busy`] at once.
+///
 /// ```
 /// use seamgate::{Completeness, Finish, Gate, Request};
 ///

@@ -1,11 +1,12 @@
-import { asContract, asJson, type Contract, isContract } from "./contract.js";
+import { asContract, asPlainJson, type Contract, type ContractDocument, isContract } from "./contract.js";
 import { SeamgateFault } from "./fault.js";
 import { feedback } from "./feedback.js";
 import { Gate, type Seen } from "./gate.js";
+import { inJson } from "./plain.js";
 import { type Reply, type Said, said } from "./replies.js";
 import { type Judged, Report, type Usage } from "./report.js";
 import { compiled, contractOf } from "./schemas.js";
-import { inJson, isStandard, read, type StandardSchema } from "./standard.js";
+import { isStandard, read, type StandardSchema } from "./standard.js";
 import type { Violation } from "./types.js";
 
 export type { Reply } from "./replies.js";
@@ -29,7 +30,7 @@ export type Stop = "accepted" | "partial" | "refused" | "not_retryable" | "repea
 /** What comes with a question. */
 export interface AskOptions {
   /** For a schema: what the contract says beside it, as `{ retry: { limit: 3 } }`. */
-  readonly contract?: Readonly<Record<string, unknown>>;
+  readonly contract?: ContractDocument;
   /** Where agents are registered, and whose limits apply. Default: one that all calls share. */
   readonly gate?: Gate;
   /** Lists that the contract's `allow` names. */
@@ -101,7 +102,8 @@ let shared: Promise<Gate> | undefined;
  *   is; or the text; or `{ text, finish }`, with why the model stopped. Its errors pass through.
  * @param prompt - What is asked for. What the answer must be is added to it.
  * @throws {SeamgateFault} There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
- * @throws {TypeError} `callLlm` returned nothing that can be read; or the schema does not say what it is in JSON.
+ * @throws {TypeError} `callLlm` returned nothing that can be read; or the schema does not say what it is in JSON; or a contract holds
+ *   something else than JSON, as a schema of a library.
  */
 export async function ask<T, M extends object = never>(
   of: StandardSchema<T>,
@@ -289,7 +291,7 @@ function judge(of: StandardSchema | Contract, { contract: policy }: AskOptions, 
     throw new TypeError("`contract` has no schema of its own beside this one");
   }
   // What libraries write of themselves may look around in patterns: those have a step limit.
-  const members = asJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
+  const members = asPlainJson("contract", { patterns: "backtracking", ...policy }, "bad_contract").slice(1, -1);
   const schema = inJson(of);
   const isNamed = policy !== undefined && "agent" in policy;
   return registered(isNamed ? `{${members},"schema":${schema}}` : contractOf(schema, `${members},`), beside);

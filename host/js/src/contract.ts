@@ -1,16 +1,35 @@
 import { type FaultDetail, SeamgateFault } from "./fault.js";
+import { plainJson } from "./plain.js";
 import { measure } from "./text.js";
 import type { FaultCode } from "./types.js";
+
+/**
+ * A JSON Schema: draft 4, 6, 7, 2019-09 or, where it does not say, 2020-12. A schema of a library, as Zod's, is not JSON: `ask` and
+ * `parseWithSchema` take it; elsewhere, pass what its library makes of it. For an interface, as TypeBox has them, write
+ * `{ ...schema }`.
+ */
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
+
+/** What a contract says beside its agent, as an object. */
+export interface ContractDocument {
+  /** JSON, not a schema of a library: see {@link JsonSchema}. */
+  readonly schema?: JsonSchema;
+  /** A JSON Type Definition (RFC 8927), in place of `schema`. */
+  readonly jtd?: Readonly<Record<string, unknown>>;
+  /** Schemas that `schema` refers to, by their URIs. */
+  readonly resources?: Readonly<Record<string, JsonSchema>>;
+  readonly [member: string]: unknown;
+}
 
 /**
  * What one agent's output must be: one whole JSON document (`schemas/contract.schema.json`), as JSON text or as the
  * object that it says. Text keeps the digits of its numbers.
  */
-export type Contract = string | Readonly<Record<string, unknown>>;
+export type Contract = string | ContractDocument;
 
 /**
  * What one agent may do: one whole JSON document (`schemas/profile.schema.json`), as JSON text or as the object that it
- * says. The definitions of its tools are inside.
+ * says. The definitions of its tools are inside, with their schemas as JSON.
  */
 export type Profile = string | Readonly<Record<string, unknown>>;
 
@@ -33,12 +52,32 @@ export function asProfile(profile: Profile): string {
 }
 
 function bounded(what: string, document: string | object, code: FaultCode): string {
-  const text = asJson(what, document, code);
+  const text = asPlainJson(what, document, code);
   const { bytes } = measure(text);
   if (bytes > MOST) {
     throw new SeamgateFault(code, `${what}: $ must have at most ${MOST} bytes, not ${bytes}`);
   }
   return text;
+}
+
+/**
+ * A document as JSON text that can stand in a request, where JSON text would lose nothing of it.
+ *
+ * @param isSchema - Whether it is a schema as a whole.
+ * @throws {TypeError} It holds something else than JSON.
+ */
+export function asPlainJson(what: string, document: unknown, code: FaultCode, isSchema = false): string {
+  if (typeof document === "string") {
+    return asJson(what, document, code);
+  }
+  try {
+    return plainJson(what, document, isSchema);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // A cycle; or it nests deeper than the stack.
+    const isOurs = error.message.startsWith(`${what}: $`);
+    throw new SeamgateFault(code, isOurs ? error.message : `${what}: $ nests too deep`, {}, { cause: error });
+  }
 }
 
 /** A document as JSON text that can stand in a request. */

@@ -32,6 +32,7 @@ export function readProfiles(path: string): string[] {
  *
  * @returns The component: for `Gate.load({ component })`, and for a file.
  * @throws {SeamgateFault} A contract or a profile is invalid, or two have one agent.
+ * @throws {TypeError} One holds something else than JSON.
  */
 export async function bake(contracts: readonly Contract[], options: BakeOptions = {}): Promise<Uint8Array> {
   const texts = contracts.map(asContract);

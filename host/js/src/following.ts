@@ -10,7 +10,7 @@ export class Following implements Coming {
   readonly #agent: string;
   readonly #options: OutputOptions;
   readonly #limits: Required<Limits>;
-  readonly #instance: Judge;
+  #instance: Judge | undefined;
   /** Pieces may end within a character. */
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #chunks: Uint8Array[] = [];
@@ -22,7 +22,6 @@ export class Following implements Coming {
     this.#agent = agent;
     this.#options = options;
     this.#limits = limits;
-    this.#instance = engine.instance();
     engine.contracts.of(agent);
     // Says now, and not at the end, where a list or the evidence is missing.
     engine.validate(agent, "", options);
@@ -34,6 +33,7 @@ export class Following implements Coming {
     this.#chunks.push(chunk.slice());
     const text = this.#decoder.decode(chunk, { stream: true });
     const request = JSON.stringify({ op: "push", agent: this.#agent, chunk: text, state: this.#state });
+    this.#instance ??= this.#engine.instance();
     const { state, progress } = JSON.parse(answered(this.#instance.call(request).json, "result"));
     this.#state = state;
     return progress;
@@ -46,9 +46,13 @@ export class Following implements Coming {
       whole.set(chunk, at);
       at += chunk.length;
     }
+    this.close();
     const options = finish === undefined ? this.#options : { ...this.#options, finish };
     return this.#engine.validate(this.#agent, whole, options);
   }
 
-  close(): void {}
+  close(): void {
+    this.#instance = undefined;
+    this.#chunks.length = 0;
+  }
 }

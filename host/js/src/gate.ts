@@ -92,6 +92,7 @@ export class Gate {
    * nothing. It is one whole document, as JSON text or as an object; the schema is inside, not the name of a file.
    *
    * @throws {SeamgateFault} `bad_contract`, also where the agent has another contract already; or a limit was passed.
+   * @throws {TypeError} It holds something else than JSON, as a schema of Zod: the message says what to pass.
    */
   register(contract: Contract): ContractInfo {
     return this.#engine.register(asContract(contract));
@@ -129,6 +130,7 @@ export class Gate {
    * What is likely a mistake in a contract, which need not be registered.
    *
    * @throws {SeamgateFault} `bad_contract`, or a limit was passed.
+   * @throws {TypeError} It holds something else than JSON.
    */
   lint(contract: Contract): Warning[] {
     return this.#engine.lint(asContract(contract));
@@ -142,6 +144,7 @@ export class Gate {
    *   surrogate pairs in a string, reject it, with the place.
    * @throws {SeamgateFault} There is no verdict: for one, a list is missing that the contract's `allow` names
    *   (`bad_request`). A rejected output is none of these: it is a report.
+   * @throws {TypeError} A contract holds something else than JSON.
    */
   validate<T = unknown>(
     agentOrContract: string | Contract,

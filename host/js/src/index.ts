@@ -9,7 +9,7 @@ export {
   type Stop,
 } from "./ask.js";
 export type { Component } from "./component.js";
-export type { Contract, Profile } from "./contract.js";
+export type { Contract, ContractDocument, JsonSchema, Profile } from "./contract.js";
 export type {
   Ask,
   Asked,
@@ -36,7 +36,7 @@ export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } 
 export type { Outcome, Produced, RunJournal, RunOptions, RunStop } from "./harness.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
-export { type JsonSchema, type ParseResult, ResultParser } from "./parser.js";
+export { type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";
 export { type Action, type Journal, Run } from "./run.js";

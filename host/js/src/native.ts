@@ -3,7 +3,6 @@ import { asContract, type Contract, isContract } from "./contract.js";
 import type { ProfileInfo } from "./decision.js";
 import type { Coming, Engine, Judge, Judged, Operation } from "./engine.js";
 import { FileError, JournalError, LoadError, SeamgateFault } from "./fault.js";
-import { Following } from "./following.js";
 import type { RunJournal, RunOptions } from "./harness.js";
 import type { Limits } from "./limits.js";
 import type { OutputOptions } from "./options.js";
@@ -83,8 +82,7 @@ interface AddonGate extends AddonJudge {
   validateWith(contract: string, output: Uint8Array, extras?: string): Given;
   merge(reports: readonly string[], extras?: string): Given;
   instance(): AddonJudge;
-  /** Null where too many are open. */
-  session(agent: string, extras?: string): AddonSession | null;
+  session(agent: string, extras?: string): AddonSession;
   attempts(
     agent: string,
     extras: string | undefined,
@@ -216,9 +214,6 @@ export class NativeEngine implements Engine {
   session(agent: string, options: OutputOptions): Coming {
     this.contracts.of(agent);
     const session = told(() => this.gate.session(agent, textOf(options)));
-    if (session === null) {
-      return new Following(this, this.#limits, agent, options);
-    }
     return {
       push: (chunk): Progress => JSON.parse(told(() => session.push(chunk))),
       finish: (finish) => {

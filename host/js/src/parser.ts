@@ -1,9 +1,10 @@
-import { asJson } from "./contract.js";
+import { asPlainJson, type JsonSchema } from "./contract.js";
 import { feedback } from "./feedback.js";
 import type { Gate, OutputOptions } from "./gate.js";
+import { inJson } from "./plain.js";
 import type { Judged, Usage } from "./report.js";
 import { compiled, contractOf } from "./schemas.js";
-import { inJson, isStandard, read, type StandardSchema } from "./standard.js";
+import { isStandard, read, type StandardSchema } from "./standard.js";
 import type { Violation } from "./types.js";
 
 interface Parsed {
@@ -30,9 +31,6 @@ interface Parsed {
 export type ParseResult<T> = Parsed &
   ({ readonly success: true; readonly data: T } | { readonly success: false; readonly data: T | null });
 
-/** A JSON Schema: draft 4, 6, 7, 2019-09 or, where it does not say, 2020-12. */
-export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
-
 /** Reads outputs: by the contract of an agent, or by nothing but a schema. */
 export class ResultParser {
   readonly #gate: Gate;
@@ -56,7 +54,7 @@ export class ResultParser {
    * output. A schema is compiled once.
    *
    * @throws {SeamgateFault} `bad_contract`: the schema cannot be used; or as {@link Gate.validate} does.
-   * @throws {TypeError} The schema does not say what it is in JSON.
+   * @throws {TypeError} The schema is not JSON, and does not say what it is in JSON.
    */
   parseWithSchema<T>(output: string | Uint8Array, schema: StandardSchema<T>): ParseResult<T>;
   parseWithSchema<T = unknown>(output: string | Uint8Array, schema: JsonSchema): ParseResult<T>;
@@ -82,7 +80,7 @@ export class ResultParser {
    * Text for an agent's prompt: what its output must be for {@link ResultParser.parseWithSchema}.
    *
    * @throws {SeamgateFault} `bad_contract`: the schema cannot be used.
-   * @throws {TypeError} The schema does not say what it is in JSON.
+   * @throws {TypeError} The schema is not JSON, and does not say what it is in JSON.
    */
   describeSchema(schema: StandardSchema | JsonSchema): string {
     const { gate, info } = compiled(contractFor(schema), this.#gate);
@@ -104,5 +102,5 @@ function contractFor(schema: StandardSchema | JsonSchema): string {
     return contractOf(inJson(schema), '"patterns":"backtracking",');
   }
   // An object may be changed between calls.
-  return contractOf(asJson("schema", schema as object, "bad_contract"));
+  return contractOf(asPlainJson("schema", schema, "bad_contract", true));
 }

@@ -3,6 +3,13 @@ import type { OutputOptions } from "./options.js";
 import { type Judged, Report, type Verdict } from "./report.js";
 import type { Progress } from "./types.js";
 
+declare global {
+  /** As in `lib.esnext.disposable.d.ts`, for programs that are compiled without it. */
+  interface SymbolConstructor {
+    readonly dispose: unique symbol;
+  }
+}
+
 /**
  * An output that is still coming, in pieces of any size. Nothing is judged before the end but what can no longer become right. See
  * `Gate.session`.
@@ -68,10 +75,18 @@ export class Session<T = unknown> {
     return { report: new Report<T>(json, raw) as Judged<T>, usage };
   }
 
-  /** End it without a verdict. A session that is neither finished nor closed holds an instance until it is collected. */
+  /**
+   * End it without a verdict, if it has not ended: what it holds is free at once. A session that is neither finished nor closed holds
+   * an instance until it is collected. `using session = gate.session(…)` closes it.
+   */
   close(): void {
     this.#over = true;
     this.#coming.close();
+  }
+
+  /** The same as {@link Session.close}. */
+  [Symbol.dispose](): void {
+    this.close();
   }
 
   #goesOn(): void {

@@ -34,34 +34,13 @@ const MAX_ERRORS = 100;
 const MAX_TEXT = 512;
 const MAX_RECEIVED = 256;
 
-/** What schemas are in JSON, written once. */
-const written = new WeakMap<object, string>();
-
 /** Whether this is a schema of a library. */
 export function isStandard<T>(schema: unknown): schema is StandardSchema<T> {
   // Schemas of some libraries are functions.
   return ((typeof schema === "object" && schema !== null) || typeof schema === "function") && "~standard" in schema;
 }
 
-/** What a schema takes, before its transforms, as the JSON text of a JSON Schema. */
-export function inJson(schema: StandardSchema): string {
-  const known = written.get(schema);
-  if (known !== undefined) {
-    return known;
-  }
-  const standard = schema["~standard"] as { jsonSchema?: { input?(options: { target: string }): unknown } };
-  if (typeof standard.jsonSchema?.input !== "function") {
-    throw new TypeError(
-      `the schema, of ${schema["~standard"].vendor}, does not say what it is in JSON: Zod's do since 4.2; ` +
-        "or pass the JSON Schema that its library makes of it",
-    );
-  }
-  const text = JSON.stringify(standard.jsonSchema.input({ target: "draft-2020-12" }));
-  written.set(schema, text);
-  return text;
-}
-
-/** Read a document that is valid by the schema that {@link inJson} gives. A schema with asynchronous checks gives a promise. */
+/** Read a document that is valid by the schema that `inJson` gives. A schema with asynchronous checks gives a promise. */
 export function read<T>(schema: StandardSchema<T>, document: unknown): Read<T> | Promise<Read<T>> {
   const checked = schema["~standard"].validate(document);
   return checked instanceof Promise ? checked.then((result) => readOf(result, document)) : readOf(checked, document);

@@ -303,5 +303,6 @@ export type FaultCode =
   | "out_of_memory"
   | "stack_overflow"
   | "timeout"
+  | "busy"
   | "input_too_large"
   | "trap";

@@ -46,6 +46,20 @@ export async function uses(): Promise<void> {
   // @ts-expect-error The transform makes a number of it.
   const wrong: ParseResult<string> = new ResultParser(gate).parseWithSchema("1", z.string().transform(Number));
   new ContractRegistry(gate).list();
+  const Order = z.object({ sku: z.string() });
+  // @ts-expect-error A schema of a library is not JSON: it says what it is itself.
+  gate.register({ agent: "order", schema: Order });
+  // @ts-expect-error
+  gate.validate({ agent: "order", schema: Order }, "{}");
+  // @ts-expect-error
+  gate.lint(Order);
+  // @ts-expect-error
+  await ask({ agent: "order", schema: Order }, () => "{}");
+  gate.register({ agent: "order", schema: z.toJSONSchema(Order, { io: "input" }) });
+  const given: Record<string, unknown> = { agent: "given", schema: {} };
+  gate.register(given);
+  gate.session("order").close();
+  gate.session("order")[Symbol.dispose]();
   await using_(await WorkerGate.load({ limits, deadline: 100, workers: 2 }));
   void [greeting, span, fuel, parsed, wrong, lists];
 }

@@ -3,12 +3,30 @@
 
 use std::{
     pin::pin,
+    sync::OnceLock,
     task::{Context, Poll, Waker},
     time::{Duration, Instant},
 };
 
 /// Fuel between two checks of the clock: some milliseconds. A check switches stacks, a fraction of a microsecond.
 pub(crate) const LOOK: u64 = 10_000_000;
+
+/// How long a call works or waits between two questions whether its host wants it to go on.
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
+
+static INTERRUPTED: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Sets, once in a process, what is asked every 50 ms on the thread of a call that works or waits: whether the call is to
+/// end now. It then ends in the fault for the time limit. A host language that keeps signals until a call returns, as Python
+/// does, looks for them here.
+#[doc(hidden)]
+pub fn interrupt_when(asked: fn() -> bool) {
+    let _ = INTERRUPTED.set(asked);
+}
+
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.get().is_some_and(|asked| asked())
+}
 
 /// The start of a call, and how long it may last.
 #[derive(Debug, Clone, Copy)]
@@ -31,15 +49,27 @@ impl Clock {
         self.start.elapsed()
     }
 
+    /// The time that is left.
+    pub(crate) fn left(&self) -> Duration {
+        self.timeout.saturating_sub(self.elapsed())
+    }
+
     /// Run a call of the guest to its end, or until the time is up. Drop the store after a timeout.
     pub(crate) fn run<T>(&self, call: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
         let mut call = pin!(call);
         // The guest waits for nothing: after a yield it can go on at once.
         let mut context = Context::from_waker(Waker::noop());
+        let mut next = self.elapsed() + PAUSE;
         loop {
             match call.as_mut().poll(&mut context) {
                 Poll::Ready(result) => return result,
-                Poll::Pending if self.elapsed() >= self.timeout => return Err(TimedOut.into()),
+                Poll::Pending if self.left().is_zero() => return Err(TimedOut.into()),
+                Poll::Pending if self.elapsed() >= next => {
+                    if is_interrupted() {
+                        return Err(TimedOut.into());
+                    }
+                    next = self.elapsed() + PAUSE;
+                }
                 Poll::Pending => {}
             }
         }

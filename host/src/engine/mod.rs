@@ -1,13 +1,16 @@
 //! The engine of a gate: with a pool of slots for instances, or without one if the process lacks addresses for it.
 
 mod clock;
+mod seat;
 mod slots;
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{limits::Limits, system};
+pub use clock::interrupt_when;
 pub(crate) use clock::{Clock, LOOK, TimedOut};
-pub(crate) use slots::{Slot, Slots, Taken};
+pub(crate) use seat::{MOST_SEATS, Seat};
+pub(crate) use slots::{Full, Slot, Slots, Taken};
 
 /// The stack of an instance, in bytes. The guest's own caps on depth keep it well inside.
 pub(crate) const STACK: usize = 512 * 1024;
@@ -108,6 +111,17 @@ pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {
     }
     let (mut config, pool) = config(limits, slots);
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    Engine::new(&config).ok()
+}
+
+/// Another engine like a gate's, without a pool: for instances that are held between calls, of which there may be many. `None`
+/// as above.
+pub(crate) fn unpooled() -> Option<Engine> {
+    if addresses().is_some() {
+        return None;
+    }
+    let mut config = codegen();
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
     Engine::new(&config).ok()
 }
 

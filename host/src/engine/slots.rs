@@ -1,11 +1,22 @@
 //! The slots of a pool: how many instances there are at once, and those that wait for their next call.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
-/// The free slots. A call that finds none waits: a full pool is backpressure, not an error.
+use super::clock::{Clock, PAUSE, is_interrupted};
+
+/// The free slots. A call that finds none waits, at most as long as a call may take: a full pool is backpressure.
 #[derive(Debug)]
 pub(crate) struct Slots<K> {
     count: u32,
+    /// The most slots that instances for more than one call may hold at a time.
+    most_held: u32,
+    held: AtomicU32,
     room: Mutex<Room<K>>,
     freed: Condvar,
 }
@@ -15,13 +26,31 @@ struct Room<K> {
     free: u32,
     /// How many calls wait for a slot. To wake one is a call of the system, so it is made only where there are any.
     waiting: u32,
+    /// How many of them have waited for some time. As many slots are theirs: no other call takes them.
+    overdue: u32,
     /// What free slots hold, the oldest first: never more than are free.
     kept: Vec<K>,
 }
 
 /// One slot. Dropping it frees it.
 #[derive(Debug)]
-pub(crate) struct Slot<'s, K>(&'s Slots<K>);
+pub(crate) struct Slot<'s, K> {
+    slots: &'s Slots<K>,
+    /// Whether an instance for more than one call has it.
+    is_held: bool,
+}
+
+/// Why a call gets no slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Full {
+    /// None became free in time.
+    Waited,
+    /// As many are held as may be.
+    Held {
+        /// How many that are.
+        most: u32,
+    },
+}
 
 /// A slot that was taken.
 pub(crate) struct Taken<'s, K> {
@@ -33,9 +62,9 @@ pub(crate) struct Taken<'s, K> {
 }
 
 impl<K> Slots<K> {
-    pub(crate) fn new(slots: u32) -> Self {
-        let room = Room { free: slots, waiting: 0, kept: Vec::new() };
-        Slots { count: slots, room: Mutex::new(room), freed: Condvar::new() }
+    pub(crate) fn new(slots: u32, most_held: u32) -> Self {
+        let room = Room { free: slots, waiting: 0, overdue: 0, kept: Vec::new() };
+        Slots { count: slots, most_held, held: AtomicU32::new(0), room: Mutex::new(room), freed: Condvar::new() }
     }
 
     /// How many there are.
@@ -43,21 +72,72 @@ impl<K> Slots<K> {
         self.count
     }
 
-    /// Take a slot, one that holds what is wanted if there is one. Waits until one is free.
-    pub(crate) fn take(&self, wanted: impl Fn(&K) -> bool) -> Taken<'_, K> {
+    /// Take a slot, one that holds what is wanted if there is one. Waits until one is free, but no longer than `most`.
+    pub(crate) fn take(&self, wanted: impl Fn(&K) -> bool, most: Duration) -> Result<Taken<'_, K>, Full> {
         let mut room = self.room();
-        while room.free == 0 {
-            room.waiting += 1;
-            room = self.freed.wait(room).unwrap_or_else(PoisonError::into_inner);
-            room.waiting -= 1;
+        if room.free <= room.overdue {
+            room = self.wait(room, most)?;
         }
-        self.taken(&mut room, wanted)
+        Ok(self.taken(&mut room, wanted))
+    }
+
+    /// Take a slot for an instance that is used more than once, unless as many are held as may be.
+    pub(crate) fn hold(&self, most: Duration) -> Result<Taken<'_, K>, Full> {
+        let one_more = |held: u32| (held < self.most_held).then_some(held + 1);
+        if self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
+            return Err(Full::Held { most: self.most_held });
+        }
+        match self.take(|_| false, most) {
+            Ok(mut taken) => {
+                taken.slot.is_held = true;
+                Ok(taken)
+            }
+            Err(full) => {
+                self.held.fetch_sub(1, Ordering::Relaxed);
+                Err(full)
+            }
+        }
     }
 
     /// Take a slot, if one is free.
     pub(crate) fn try_take(&self) -> Option<Taken<'_, K>> {
         let mut room = self.room();
-        (room.free > 0).then(|| self.taken(&mut room, |_| false))
+        (room.free > room.overdue).then(|| self.taken(&mut room, |_| false))
+    }
+
+    /// Wait for a slot. Calls that came later do not overtake one that has waited for some time.
+    fn wait<'r>(&'r self, mut room: MutexGuard<'r, Room<K>>, most: Duration) -> Result<MutexGuard<'r, Room<K>>, Full> {
+        let clock = Clock::start(most);
+        let mut is_overdue = false;
+        room.waiting += 1;
+        let found = loop {
+            let (again, waited) =
+                self.freed.wait_timeout(room, clock.left().min(PAUSE)).unwrap_or_else(PoisonError::into_inner);
+            room = again;
+            let others = room.overdue - u32::from(is_overdue);
+            if room.free > if is_overdue { 0 } else { others } {
+                break true;
+            }
+            if clock.left().is_zero() {
+                break false;
+            }
+            if !is_overdue && clock.elapsed() >= PAUSE {
+                is_overdue = true;
+                room.overdue += 1;
+            }
+            if waited.timed_out() {
+                // Without the lock: the host's language may wait for another thread, which gives a slot back.
+                drop(room);
+                let is_interrupted = is_interrupted();
+                room = self.room();
+                if is_interrupted {
+                    break false;
+                }
+            }
+        };
+        room.waiting -= 1;
+        room.overdue -= u32::from(is_overdue);
+        if found { Ok(room) } else { Err(Full::Waited) }
     }
 
     fn taken(&self, room: &mut Room<K>, wanted: impl Fn(&K) -> bool) -> Taken<'_, K> {
@@ -66,15 +146,18 @@ impl<K> Slots<K> {
         let kept = room.kept.iter().rposition(wanted).map(|at| room.kept.remove(at));
         let is_full = room.kept.len() > room.free as usize;
         let displaced = is_full.then(|| room.kept.remove(0));
-        Taken { slot: Slot(self), kept, displaced }
+        Taken { slot: Slot { slots: self, is_held: false }, kept, displaced }
     }
 
     fn free(&self, mut room: MutexGuard<Room<K>>) {
         room.free += 1;
-        let waits = room.waiting > 0;
+        let (waiting, overdue) = (room.waiting, room.overdue);
         drop(room);
-        if waits {
-            self.freed.notify_one();
+        match (waiting, overdue) {
+            (0, _) => {}
+            (_, 0) => self.freed.notify_one(),
+            // It is for one of those that are overdue, whichever they are.
+            _ => self.freed.notify_all(),
         }
     }
 
@@ -87,7 +170,7 @@ impl<K> Slots<K> {
 impl<K> Slot<'_, K> {
     /// Free it, and have it hold something.
     pub(crate) fn keep(self, kept: K) {
-        let slots = self.0;
+        let slots = self.slots;
         let mut room = slots.room();
         room.kept.push(kept);
         slots.free(room);
@@ -97,26 +180,88 @@ impl<K> Slot<'_, K> {
 
 impl<K> Drop for Slot<'_, K> {
     fn drop(&mut self) {
-        self.0.free(self.0.room());
+        if self.is_held {
+            self.slots.held.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.slots.free(self.slots.room());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{sync::atomic::AtomicBool, thread, time::Instant};
+
     use super::*;
+
+    const SOON: Duration = Duration::from_millis(120);
+
+    fn take<'s, K>(slots: &'s Slots<K>, wanted: impl Fn(&K) -> bool) -> Taken<'s, K> {
+        slots.take(wanted, Duration::ZERO).unwrap_or_else(|full| panic!("{full:?}"))
+    }
 
     #[test]
     fn a_slot_gives_what_is_wanted_and_no_more_is_kept_than_slots_are_free() {
-        let slots = Slots::new(2);
-        slots.take(|_| true).slot.keep("a");
-        slots.take(|kept| *kept == "b").slot.keep("b");
-        let first = slots.take(|kept| *kept == "a");
+        let slots = Slots::new(2, 2);
+        take(&slots, |_| true).slot.keep("a");
+        take(&slots, |kept| *kept == "b").slot.keep("b");
+        let first = take(&slots, |kept| *kept == "a");
         assert_eq!((first.kept, first.displaced), (Some("a"), None));
-        let second = slots.take(|kept| *kept == "a");
+        let second = take(&slots, |kept| *kept == "a");
         assert_eq!((second.kept, second.displaced), (None, Some("b")));
         assert!(slots.try_take().is_none());
         drop(first.slot);
         let third = slots.try_take().expect("a slot");
         assert_eq!((third.kept, third.displaced), (None, None));
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_a_call_may_take() {
+        let slots = Slots::<()>::new(1, 1);
+        let taken = take(&slots, |()| true);
+        for most in [Duration::ZERO, Duration::from_millis(1), SOON] {
+            let begin = Instant::now();
+            assert_eq!(slots.take(|()| true, most).err(), Some(Full::Waited));
+            assert!(begin.elapsed() >= most && begin.elapsed() < most + Duration::from_secs(2));
+        }
+        drop(taken);
+        // What those waited for is there for the next.
+        assert_eq!((slots.room().waiting, slots.room().overdue), (0, 0));
+        drop(take(&slots, |()| true));
+    }
+
+    #[test]
+    fn so_many_are_held_and_one_more_is_refused_at_once() {
+        let slots = Slots::<()>::new(3, 2);
+        let held = [slots.hold(SOON), slots.hold(SOON)];
+        assert!(held.iter().all(Result::is_ok));
+        assert_eq!(slots.hold(Duration::MAX).err(), Some(Full::Held { most: 2 }));
+        drop(take(&slots, |()| true));
+        drop(held);
+        assert!(slots.hold(SOON).is_ok());
+    }
+
+    #[test]
+    fn a_call_that_waits_gets_its_turn_beside_calls_without_end() {
+        let slots = Slots::<()>::new(1, 1);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        // It is free only while its thread asks for it again.
+                        let taken = slots.take(|()| true, Duration::MAX);
+                        let begin = Instant::now();
+                        while begin.elapsed() < Duration::from_micros(200) {}
+                        drop(taken);
+                    }
+                });
+            }
+            for _ in 0..20 {
+                let taken = slots.take(|()| true, Duration::from_secs(10));
+                assert!(taken.is_ok(), "it was overtaken for 10 s");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        assert_eq!((slots.room().waiting, slots.room().overdue, slots.room().free), (0, 0, 1));
     }
 }

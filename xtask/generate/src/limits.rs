@@ -70,6 +70,8 @@ pub(super) fn document() -> Result<String> {
         ),
         ("memory", format!("{} for each instance", bytes(limit("MEMORY")?)), "fault `out_of_memory`"),
         ("wall clock", format!("{} s for each call", limit("TIMEOUT")?), "fault `timeout`"),
+        ("waiting for a free instance", "as long as a call may take".to_owned(), "fault `busy`"),
+        ("open sessions and instances", "4,096 in a process".to_owned(), "fault `busy`"),
         ("output", bytes(limit("OUTPUT_BYTES")?), "fault `input_too_large`, before the sandbox is entered"),
         ("stack", bytes(limit("STACK")?), "fault `stack_overflow`"),
         (

@@ -44,5 +44,5 @@ pub(super) const CORE_BY_HAND: [&str; 7] =
 pub(super) const CORE_STATIC: [&str; 1] = ["dead-end.keyword"];
 
 /// The words of the faults that a host adds to the component's.
-pub(super) const HOST_FAULTS: [&str; 6] =
-    ["out_of_fuel", "out_of_memory", "stack_overflow", "timeout", "input_too_large", "trap"];
+pub(super) const HOST_FAULTS: [&str; 7] =
+    ["out_of_fuel", "out_of_memory", "stack_overflow", "timeout", "busy", "input_too_large", "trap"];

@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     collections::VecDeque,
     rc::Rc,
-    sync::{Arc, RwLock},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use napi::{
@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// How many instances can run at once. Each reserves addresses. JavaScript runs one at a time, and promises as many as there are threads
-/// for them: the others are warm ones, and sessions.
+/// of libuv, which are rarely more.
 const SLOTS: u32 = 64;
 
 /// For so many different limits a thread keeps an empty gate.
@@ -56,19 +56,29 @@ fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
 /// A gate as it is now. To register something puts another one in its place: those that an instance, a session or a run was begun with
 /// stay as they were.
 #[derive(Clone)]
-pub(crate) struct Current(Arc<RwLock<Arc<Gate>>>);
+pub(crate) struct Current(Arc<Shared>);
+
+struct Shared {
+    /// Locked for a moment only: the thread of JavaScript reads it.
+    now: RwLock<Arc<Gate>>,
+    /// One contract is registered at a time.
+    registering: Mutex<()>,
+}
 
 impl Current {
+    fn new(gate: Gate) -> Self {
+        Current(Arc::new(Shared { now: RwLock::new(Arc::new(gate)), registering: Mutex::new(()) }))
+    }
+
     pub(crate) fn gate(&self) -> Arc<Gate> {
-        // No one panics while it is locked.
-        Arc::clone(&self.0.read().unwrap_or_else(std::sync::PoisonError::into_inner))
+        Arc::clone(&self.0.now.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn register<T>(&self, register: impl FnOnce(&mut Gate) -> std::result::Result<T, Fault>) -> Result<T> {
-        let mut current = self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut gate = Gate::clone(&current);
+        let _alone = self.0.registering.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gate = Gate::clone(&self.gate());
         let info = register(&mut gate).map_err(fault)?;
-        *current = Arc::new(gate);
+        *self.0.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gate);
         Ok(info)
     }
 }
@@ -165,7 +175,7 @@ impl NativeGate {
                 Gate::with(Options::default().limits(limits).slots(SLOTS).component(component))
             }
         };
-        Ok(NativeGate(Rc::new(Current(Arc::new(RwLock::new(Arc::new(gate.map_err(load)?)))))))
+        Ok(NativeGate(Rc::new(Current::new(gate.map_err(load)?))))
     }
 
     fn gate(&self) -> Arc<Gate> {
@@ -298,9 +308,9 @@ impl NativeGate {
         NativeInstance::new(Rc::clone(&self.0))
     }
 
-    /// Begin an output that is still coming; none where too many are open.
+    /// Begin an output that is still coming.
     #[napi]
-    pub fn session(&self, agent: String, extras: Option<String>) -> Result<Option<NativeSession>> {
+    pub fn session(&self, agent: String, extras: Option<String>) -> Result<NativeSession> {
         NativeSession::open(self.gate(), &agent, extras.as_deref())
     }
 

@@ -30,15 +30,15 @@ self_cell!(
 type Slot = RefCell<Option<Warm>>;
 
 thread_local! {
-    /// The instances of this thread that hold a slot. There are only so many slots, and who waits for one waits for ever where all are held
-    /// by idle instances of the same thread: the one that was begun first is emptied. It begins again when it is called.
+    /// The instances of this thread that hold memory. JavaScript does not know how much that is, and collects them late: the one that was
+    /// begun first is emptied. It begins again when it is called.
     static WARMED: RefCell<VecDeque<Weak<Slot>>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// So many instances keep what they hold. Fewer than a gate has slots.
+/// The most instances that keep what they hold.
 const MOST: usize = 16;
 
-/// Make room for an instance that is to hold a slot.
+/// Make room for an instance that is to hold memory.
 fn warm(slot: &Rc<Slot>) {
     WARMED.with_borrow_mut(|held| {
         held.retain(|slot| slot.upgrade().is_some_and(|slot| slot.borrow().is_some()));

@@ -1,6 +1,6 @@
 //! Outputs that are still coming.
 
-use std::{cell::Cell, sync::Arc};
+use std::sync::Arc;
 
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
@@ -23,14 +23,6 @@ self_cell!(
     }
 );
 
-thread_local! {
-    /// How many sessions of this thread are open. Each holds a slot, and who waits for a slot on this thread waits for ever.
-    static OPEN: Cell<u32> = const { Cell::new(0) };
-}
-
-/// So many can be open.
-const MOST: u32 = 32;
-
 /// See `Session` of `host/js/src/session.ts`.
 #[napi]
 pub struct NativeSession {
@@ -38,28 +30,10 @@ pub struct NativeSession {
 }
 
 impl NativeSession {
-    /// None where too many are open.
-    pub(crate) fn open(gate: Arc<Gate>, agent: &str, extras: Option<&str>) -> Result<Option<Self>> {
-        if OPEN.get() >= MOST {
-            return Ok(None);
-        }
+    pub(crate) fn open(gate: Arc<Gate>, agent: &str, extras: Option<&str>) -> Result<Self> {
         let request = options::request(agent, b"", extras)?;
         let kept = Kept::try_new(gate, |gate| gate.session(&request).map(Some)).map_err(fault)?;
-        OPEN.set(OPEN.get() + 1);
-        Ok(Some(NativeSession { kept: Some(kept) }))
-    }
-
-    fn end(&mut self) {
-        if self.kept.take().is_some() {
-            // A thread that ends has none that counts any more.
-            let _ = OPEN.try_with(|open| open.set(open.get().saturating_sub(1)));
-        }
-    }
-}
-
-impl Drop for NativeSession {
-    fn drop(&mut self) {
-        self.end();
+        Ok(NativeSession { kept: Some(kept) })
     }
 }
 
@@ -75,7 +49,7 @@ impl NativeSession {
         match pushed {
             Some(Ok(progress)) => Ok(progress.to_json()),
             Some(Err(error)) => {
-                self.end();
+                self.kept = None;
                 Err(fault(error))
             }
             None => Err(over()),
@@ -89,14 +63,14 @@ impl NativeSession {
         let session = self.kept.as_mut().and_then(|kept| {
             kept.with_dependent_mut(|_, session| session.take().map(|session| session.finish(finish)))
         });
-        self.end();
+        self.kept = None;
         session.ok_or_else(over)?.map(Judged::of).map_err(fault)
     }
 
     /// End it without a verdict.
     #[napi]
     pub fn close(&mut self) {
-        self.end();
+        self.kept = None;
     }
 }
 

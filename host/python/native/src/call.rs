@@ -1,9 +1,9 @@
 //! What a call is given.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use pyo3::{
-    PyErr, PyResult, Python,
+    PyErr, PyResult,
     exceptions::PyTypeError,
     prelude::*,
     pybacked::{PyBackedBytes, PyBackedStr},
@@ -108,11 +108,3 @@ pub(crate) fn answer(answer: seamgate::Answer) -> Answer {
     let Usage { fuel, memory, elapsed, .. } = answer.usage;
     (answer.json, fuel, memory, elapsed.as_secs_f64())
 }
-
-/// Run something that needs no Python, while other threads of Python go on. A fault is raised.
-pub(crate) fn apart<T: Send>(py: Python, work: impl FnOnce() -> Result<T, seamgate::Fault> + Send) -> PyResult<T> {
-    py.detach(work).map_err(|fault| crate::fault::raised(&fault))
-}
-
-/// Between two looks for Ctrl-C.
-pub(crate) const LOOK: Duration = Duration::from_millis(50);

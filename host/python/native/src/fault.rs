@@ -15,6 +15,11 @@ pub(crate) fn raised(fault: &seamgate::Fault) -> PyErr {
     Fault::new_err(fault.to_json())
 }
 
+/// The fault `busy`, which this module has reasons of its own for.
+pub(crate) fn busy(message: &str) -> PyErr {
+    Fault::new_err(serde_json::json!({"fault": "busy", "message": message, "detail": {}}).to_string())
+}
+
 /// Why a gate cannot be made.
 pub(crate) fn load(error: &dyn Error) -> PyErr {
     LoadFault::new_err(chain(error))

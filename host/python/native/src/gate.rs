@@ -1,9 +1,12 @@
 //! The gate and its warm instances.
 
-use std::sync::{
-    Arc, Mutex, OnceLock, PoisonError, RwLock,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
-    mpsc::{RecvTimeoutError, channel},
+use std::{
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc::{RecvTimeoutError, channel},
+    },
+    time::Duration,
 };
 
 use pyo3::{
@@ -15,11 +18,12 @@ use seamgate::{Component, Fault, Options, Request};
 use self_cell::self_cell;
 
 use crate::{
-    call::{Answer, Beside, LOOK, Lists, Output, answer, apart},
+    call::{Answer, Beside, Lists, Output, answer},
     fault::load,
     harness::{Attempts, Given, failed},
     journal::Run,
     session::Session,
+    turns::{LOOK, Turns, apart, detached, until},
     verdict::Verdict,
 };
 
@@ -53,8 +57,10 @@ pub(crate) struct Gate {
     /// The gate as it is now. Calls that are under way keep the one that they began with.
     now: RwLock<Arc<seamgate::Gate>>,
     /// One contract is registered at a time.
-    registering: Mutex<()>,
+    registering: Turns<()>,
     slots: u32,
+    /// How long a call may take, and how long a thread waits for another one.
+    timeout: Duration,
 }
 
 impl Gate {
@@ -63,12 +69,18 @@ impl Gate {
     }
 
     /// Change a copy of the gate, and put it in the gate's place.
-    fn change<T>(&self, change: impl FnOnce(&mut seamgate::Gate) -> Result<T, Fault>) -> Result<T, Fault> {
-        let _alone = self.registering.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = (*self.now()).clone();
-        let changed = change(&mut next)?;
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
-        Ok(changed)
+    fn change<T: Send>(
+        &self,
+        py: Python,
+        change: impl FnOnce(&mut seamgate::Gate) -> Result<T, Fault> + Send,
+    ) -> PyResult<T> {
+        self.registering.apart(py, |()| {
+            let mut next = (*self.now()).clone();
+            let changed = change(&mut next)?;
+            // Held for a moment only.
+            *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+            Ok(changed)
+        })
     }
 }
 
@@ -95,7 +107,7 @@ fn json(value: &impl serde::Serialize) -> String {
 impl Gate {
     #[new]
     fn new(py: Python, component: Option<PyBackedBytes>, limits: limits::Given, cache: bool) -> PyResult<Self> {
-        py.detach(|| {
+        detached(py, || {
             let mut options = Options::default().limits(limits::limits(&limits));
             if let Some(component) = component {
                 options = options.component(Component::from_bytes(&component[..]));
@@ -103,10 +115,11 @@ impl Gate {
             if !cache {
                 options = options.cache(None);
             }
-            let slots = options.slots;
+            let (slots, timeout) = (options.slots, options.limits.timeout);
             let gate = seamgate::Gate::with(options)?;
-            Ok(Gate { now: RwLock::new(Arc::new(gate)), registering: Mutex::new(()), slots })
-        })
+            let registering = Turns::new("registry of the gate", timeout, ());
+            Ok(Gate { now: RwLock::new(Arc::new(gate)), registering, slots, timeout })
+        })?
         .map_err(|error: seamgate::LoadError| load(&error))
     }
 
@@ -122,7 +135,7 @@ impl Gate {
 
     /// Register a contract: what it is, as JSON text.
     fn register(&self, py: Python, contract: &str) -> PyResult<String> {
-        apart(py, || self.change(|gate| gate.register(contract).map(|info| json(&info))))
+        self.change(py, |gate| gate.register(contract).map(|info| json(&info)))
     }
 
     fn lint(&self, py: Python, contract: &str) -> PyResult<String> {
@@ -130,7 +143,7 @@ impl Gate {
     }
 
     fn register_profile(&self, py: Python, profile: &str) -> PyResult<String> {
-        apart(py, || self.change(|gate| gate.register_profile(profile).map(|info| json(&info))))
+        self.change(py, |gate| gate.register_profile(profile).map(|info| json(&info)))
     }
 
     fn lint_profile(&self, py: Python, profile: &str) -> PyResult<String> {
@@ -157,8 +170,7 @@ impl Gate {
         apart(py, || judge(&gate, contract, beside, &output)).map(Verdict::from)
     }
 
-    /// Judge many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it: what has not begun
-    /// is not begun.
+    /// Judge many outputs, several at once: for each, its verdict, or the JSON text of a fault. Ctrl-C ends it.
     fn validate_all(&self, py: Python, asked: Vec<Asked>, threads: Option<usize>) -> PyResult<Vec<Py<PyAny>>> {
         let read = |(contract, output, finish, lists, evidence): Asked| {
             Ok((contract, output, Mutex::new(Some(Beside::read(finish.as_deref(), lists, evidence.as_deref())?))))
@@ -168,7 +180,7 @@ impl Gate {
         let most = usize::try_from(self.slots).unwrap_or(usize::MAX).min(asked.len());
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or(processors).clamp(1, most.max(1));
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (next, stop) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
         let answers: Vec<OnceLock<Result<seamgate::Verdict, Fault>>> = asked.iter().map(|_| OnceLock::new()).collect();
         let interrupted = py.detach(|| {
             std::thread::scope(|scope| {
@@ -187,7 +199,7 @@ impl Gate {
                             };
                             let beside = beside.lock().unwrap_or_else(PoisonError::into_inner).take();
                             if let Some(beside) = beside {
-                                let _ = answer.set(judge(gate, contract, beside, output));
+                                let _ = answer.set(until(stop, || judge(gate, contract, beside, output)));
                             }
                         }
                     });
@@ -242,13 +254,14 @@ impl Gate {
     }
 
     fn instance(slf: Bound<Self>) -> Instance {
-        Instance { gate: slf.unbind(), held: Mutex::new(None) }
+        let held = Turns::new("instance", slf.get().timeout, None);
+        Instance { gate: slf.unbind(), held }
     }
 
     fn session(&self, py: Python, agent: &str, lists: Option<Lists>, evidence: Option<&str>) -> PyResult<Session> {
         let request = Beside::read(None, lists, evidence)?.empty(agent);
         let gate = self.now();
-        apart(py, || Session::open(gate, &request))
+        apart(py, || Session::open(gate, &request, self.timeout))
     }
 
     fn attempts(
@@ -262,22 +275,22 @@ impl Gate {
     ) -> PyResult<Attempts> {
         let request = Beside::read(None, lists, evidence)?.empty(agent);
         let gate = self.now();
-        py.detach(|| Attempts::begin(gate, &request, allow_partial, journal)).map_err(failed)
+        detached(py, || Attempts::begin(gate, &request, allow_partial, journal, self.timeout))?.map_err(failed)
     }
 
     /// Start a run in a folder, or in an object that is a journal.
     fn start(&self, py: Python, journal: Bound<PyAny>, agent: &str, started: &str) -> PyResult<(Run, Vec<String>)> {
-        Run::start(py, self.now(), journal, agent, started)
+        Run::start(py, self.now(), self.timeout, journal, agent, started)
     }
 
     /// Go on with a run.
     fn open(&self, py: Python, journal: Bound<PyAny>) -> PyResult<Run> {
-        Run::open(py, self.now(), journal)
+        Run::open(py, self.now(), self.timeout, journal)
     }
 
     /// Go on with a run from its snapshot.
     fn restore(&self, py: Python, journal: Bound<PyAny>, snapshot: &str) -> PyResult<Run> {
-        Run::restore(py, self.now(), journal, snapshot)
+        Run::restore(py, self.now(), self.timeout, journal, snapshot)
     }
 }
 
@@ -314,7 +327,7 @@ self_cell!(
 #[pyclass(frozen, module = "seamgate._native")]
 pub(crate) struct Instance {
     gate: Py<Gate>,
-    held: Mutex<Option<Held>>,
+    held: Turns<Option<Held>>,
 }
 
 impl Instance {
@@ -325,8 +338,7 @@ impl Instance {
         work: impl FnOnce(&mut seamgate::Instance) -> Result<T, Fault> + Send,
     ) -> PyResult<T> {
         let gate = self.gate.get().now();
-        apart(py, || {
-            let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        self.held.apart(py, |held| {
             if held.as_ref().is_none_or(|held| !Arc::ptr_eq(held.borrow_owner(), &gate)) {
                 *held = Some(Held::new(gate, |gate| gate.instance()));
             }
@@ -364,7 +376,7 @@ impl Instance {
     }
 
     /// Drop what it holds.
-    fn close(&self, py: Python) {
-        py.detach(|| drop(self.held.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    fn close(&self, py: Python) -> PyResult<()> {
+        self.held.with(py, |held| drop(held.take()))
     }
 }

@@ -1,9 +1,6 @@
 //! The harness step: the attempts of one producer, their journal, and the verdict on all of them together.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use pyo3::prelude::*;
 use seamgate::{Finish, Gate, Produced, Report, Request};
@@ -13,6 +10,7 @@ use self_cell::self_cell;
 use crate::{
     call::Output,
     fault::{JournalFault, Unfit, raised},
+    turns::Turns,
     verdict::Verdict,
 };
 
@@ -26,7 +24,7 @@ self_cell!(
 
 /// The attempts so far.
 #[pyclass(frozen, module = "seamgate._native")]
-pub(crate) struct Attempts(Mutex<Begun>);
+pub(crate) struct Attempts(Turns<Begun>);
 
 /// Where attempts are written down: a path, whether to resume, whether to keep outputs, the producer, the prompt.
 pub(crate) type Given = (PathBuf, bool, bool, String, String);
@@ -37,6 +35,7 @@ impl Attempts {
         request: &Request,
         allow_partial: bool,
         journal: Option<Given>,
+        most: Duration,
     ) -> Result<Self, Error> {
         let kept = journal.map(|(path, resume, keep_outputs, producer, prompt)| Kept {
             path,
@@ -46,7 +45,7 @@ impl Attempts {
             prompt,
         });
         let begun = Begun::try_new(gate, |gate| Recorded::begin(gate, request, allow_partial, kept.as_ref()))?;
-        Ok(Attempts(Mutex::new(begun)))
+        Ok(Attempts(Turns::new("run", most, begun)))
     }
 
     /// Work without Python: other threads of it go on.
@@ -55,11 +54,11 @@ impl Attempts {
         py: Python,
         work: impl for<'g> FnOnce(&mut Recorded<'g>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        py.detach(|| self.with(work)).map_err(failed)
+        self.with(py, work)?.map_err(failed)
     }
 
-    fn with<T>(&self, work: impl for<'g> FnOnce(&mut Recorded<'g>) -> T) -> T {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).with_dependent_mut(|_, attempts| work(attempts))
+    fn with<T: Send>(&self, py: Python, work: impl for<'g> FnOnce(&mut Recorded<'g>) -> T + Send) -> PyResult<T> {
+        self.0.with(py, |begun| begun.with_dependent_mut(|_, attempts| work(attempts)))
     }
 }
 
@@ -96,12 +95,12 @@ impl Attempts {
     }
 
     /// The verdict on all attempts together, as JSON text.
-    fn report(&self) -> Option<String> {
-        self.with(|attempts| attempts.report().map(Report::to_json))
+    fn report(&self, py: Python) -> PyResult<Option<String>> {
+        self.with(py, |attempts| attempts.report().map(Report::to_json))
     }
 
     #[getter]
-    fn count(&self) -> u32 {
-        self.with(|attempts| attempts.count())
+    fn count(&self, py: Python) -> PyResult<u32> {
+        self.with(py, |attempts| attempts.count())
     }
 }

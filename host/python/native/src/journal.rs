@@ -1,15 +1,15 @@
 //! Runs of the kernel, and journals: in a folder, or an object of Python.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use pyo3::{prelude::*, types::PyIterator};
 use seamgate::{Action, Blob, FileJournal, Gate, Journal, JournalError, Lines, StepError};
 use self_cell::self_cell;
 
-use crate::fault::{JournalFault, chain, raised};
+use crate::{
+    fault::{JournalFault, chain, raised},
+    turns::{Turns, detached},
+};
 
 type Kept = Box<dyn Journal + Send>;
 type Going<'g> = seamgate::Run<'g, Kept>;
@@ -24,43 +24,54 @@ self_cell!(
 
 /// The life of one task, step by step.
 #[pyclass(frozen, module = "seamgate._native")]
-pub(crate) struct Run(Mutex<Begun>);
+pub(crate) struct Run(Turns<Begun>);
 
 impl Run {
     pub(crate) fn start(
         py: Python,
         gate: Arc<Gate>,
+        most: Duration,
         journal: Bound<PyAny>,
         agent: &str,
         started: &str,
     ) -> PyResult<(Self, Vec<String>)> {
         let journal = keeper(&journal, FileJournal::create)?;
-        py.detach(|| {
-            let mut actions = Vec::new();
-            let begun: Result<_, StepError> = Begun::try_new(gate, |gate| {
+        let mut actions = Vec::new();
+        let begun: Result<_, StepError> = detached(py, || {
+            Begun::try_new(gate, |gate| {
                 let (run, first) = seamgate::Run::start(gate, journal, agent, started)?;
                 actions = texts(first);
                 Ok(run)
-            });
-            Ok((Run(Mutex::new(begun?)), actions))
-        })
-        .map_err(failed)
+            })
+        })?;
+        Ok((Run::new(most, begun)?, actions))
     }
 
-    pub(crate) fn open(py: Python, gate: Arc<Gate>, journal: Bound<PyAny>) -> PyResult<Self> {
+    pub(crate) fn open(py: Python, gate: Arc<Gate>, most: Duration, journal: Bound<PyAny>) -> PyResult<Self> {
         let journal = keeper(&journal, FileJournal::open)?;
-        let begun = py.detach(|| Begun::try_new(gate, |gate| seamgate::Run::open(gate, journal)));
-        begun.map(|begun| Run(Mutex::new(begun))).map_err(failed)
+        let begun = detached(py, || Begun::try_new(gate, |gate| seamgate::Run::open(gate, journal)))?;
+        Run::new(most, begun)
     }
 
-    pub(crate) fn restore(py: Python, gate: Arc<Gate>, journal: Bound<PyAny>, snapshot: &str) -> PyResult<Self> {
+    pub(crate) fn restore(
+        py: Python,
+        gate: Arc<Gate>,
+        most: Duration,
+        journal: Bound<PyAny>,
+        snapshot: &str,
+    ) -> PyResult<Self> {
         let journal = keeper(&journal, FileJournal::open)?;
-        let begun = py.detach(|| Begun::try_new(gate, |gate| seamgate::Run::restore(gate, journal, snapshot)));
-        begun.map(|begun| Run(Mutex::new(begun))).map_err(failed)
+        let begun = detached(py, || Begun::try_new(gate, |gate| seamgate::Run::restore(gate, journal, snapshot)))?;
+        Run::new(most, begun)
     }
 
-    fn with<T>(&self, work: impl for<'g> FnOnce(&mut Going<'g>) -> T) -> T {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).with_dependent_mut(|_, run| work(run))
+    fn new(most: Duration, begun: Result<Begun, StepError>) -> PyResult<Self> {
+        Ok(Run(Turns::new("run", most, begun.map_err(failed)?)))
+    }
+
+    // Detached: another thread that is at work may wait for Python, to write in its journal.
+    fn with<T: Send>(&self, py: Python, work: impl for<'g> FnOnce(&mut Going<'g>) -> T + Send) -> PyResult<T> {
+        self.0.with(py, |begun| begun.with_dependent_mut(|_, run| work(run)))
     }
 }
 
@@ -68,48 +79,46 @@ impl Run {
 impl Run {
     /// An event: the actions that it leads to, as JSON texts.
     fn send(&self, py: Python, event: &str) -> PyResult<Vec<String>> {
-        py.detach(|| self.with(|run| run.send(event))).map(texts).map_err(failed)
+        self.with(py, |run| run.send(event))?.map(texts).map_err(failed)
     }
 
     /// Keep a text that an event names by its digest.
     fn keep(&self, py: Python, text: &str) -> PyResult<String> {
-        py.detach(|| self.with(|run| run.keep(text))).map_err(|error| failed(error.into()))
+        self.with(py, |run| run.keep(text))?.map_err(|error| failed(error.into()))
     }
 
-    // Each detaches: another thread that is at work may wait for Python, to write in its journal.
-
-    fn records(&self, py: Python) -> Vec<String> {
-        py.detach(|| self.with(|run| run.records().to_vec()))
-    }
-
-    #[getter]
-    fn wake_at(&self, py: Python) -> Option<u64> {
-        py.detach(|| self.with(|run| run.wake_at()))
+    fn records(&self, py: Python) -> PyResult<Vec<String>> {
+        self.with(py, |run| run.records().to_vec())
     }
 
     #[getter]
-    fn state(&self, py: Python) -> String {
-        py.detach(|| self.with(|run| run.state().to_owned()))
+    fn wake_at(&self, py: Python) -> PyResult<Option<u64>> {
+        self.with(py, |run| run.wake_at())
     }
 
     #[getter]
-    fn snapshot(&self, py: Python) -> String {
-        py.detach(|| self.with(|run| run.snapshot()))
+    fn state(&self, py: Python) -> PyResult<String> {
+        self.with(py, |run| run.state().to_owned())
     }
 
     #[getter]
-    fn step(&self, py: Python) -> u64 {
-        py.detach(|| self.with(|run| run.step()))
+    fn snapshot(&self, py: Python) -> PyResult<String> {
+        self.with(py, |run| run.snapshot())
     }
 
     #[getter]
-    fn id(&self, py: Python) -> String {
-        py.detach(|| self.with(|run| run.id().to_owned()))
+    fn step(&self, py: Python) -> PyResult<u64> {
+        self.with(py, |run| run.step())
     }
 
     #[getter]
-    fn agent(&self, py: Python) -> String {
-        py.detach(|| self.with(|run| run.agent().to_owned()))
+    fn id(&self, py: Python) -> PyResult<String> {
+        self.with(py, |run| run.id().to_owned())
+    }
+
+    #[getter]
+    fn agent(&self, py: Python) -> PyResult<String> {
+        self.with(py, |run| run.agent().to_owned())
     }
 }
 

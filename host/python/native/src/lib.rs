@@ -8,6 +8,7 @@ mod harness;
 mod journal;
 mod parquet;
 mod session;
+mod turns;
 mod verdict;
 
 #[pyo3::pymodule]
@@ -30,6 +31,7 @@ mod _native {
     use crate::{
         fault::{load, raised},
         gate::limits,
+        turns::{self, detached},
     };
 
     /// Refuse a second interpreter in the process: types of this module would be shared with the first.
@@ -43,6 +45,7 @@ mod _native {
                 "{name} does not support subinterpreters: use the main one, or processes"
             )));
         }
+        turns::install();
         Ok(())
     }
 
@@ -56,10 +59,10 @@ mod _native {
         limits: limits::Given,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let limits = limits::limits(&limits);
-        let baked = py.detach(|| {
+        let baked = detached(py, || {
             let component = component.map_or_else(Component::builtin, Component::from_bytes);
             component.bake_with(&contracts, &profiles, &limits)
-        });
+        })?;
         match baked {
             Ok(baked) => Ok(PyBytes::new(py, baked.as_bytes())),
             Err(BakeError::Contract { fault, .. } | BakeError::Profile { fault, .. }) => Err(raised(&fault)),

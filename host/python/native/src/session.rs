@@ -1,12 +1,12 @@
 //! An output that is still coming.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{sync::Arc, time::Duration};
 
 use pyo3::{prelude::*, pybacked::PyBackedBytes};
 use seamgate::{Fault, Finish, Gate, Request};
 use self_cell::self_cell;
 
-use crate::{call::apart, fault::Unfit, verdict::Verdict};
+use crate::{fault::Unfit, turns::Turns, verdict::Verdict};
 
 type Streaming<'g> = Option<seamgate::Session<'g>>;
 
@@ -20,15 +20,16 @@ self_cell!(
 
 /// Chunks in, the verdict at the end.
 #[pyclass(frozen, module = "seamgate._native")]
-pub(crate) struct Session(Mutex<Open>);
+pub(crate) struct Session(Turns<Open>);
 
 fn ended() -> Fault {
     Fault::BadRequest { message: "the session has ended".to_owned(), violations: Vec::new() }
 }
 
 impl Session {
-    pub(crate) fn open(gate: Arc<Gate>, request: &Request) -> Result<Self, Fault> {
-        Ok(Session(Mutex::new(Open::try_new(gate, |gate| gate.session(request).map(Some))?)))
+    pub(crate) fn open(gate: Arc<Gate>, request: &Request, most: Duration) -> Result<Self, Fault> {
+        let open = Open::try_new(gate, |gate| gate.session(request).map(Some))?;
+        Ok(Session(Turns::new("session", most, open)))
     }
 }
 
@@ -36,8 +37,7 @@ impl Session {
 impl Session {
     /// Add the next bytes: what is known, as JSON text.
     fn push(&self, py: Python, chunk: PyBackedBytes) -> PyResult<String> {
-        apart(py, || {
-            let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.apart(py, |open| {
             open.with_dependent_mut(|_, session| {
                 let pushed = session.as_mut().ok_or_else(ended)?.push(&chunk);
                 if pushed.is_err() {
@@ -50,10 +50,13 @@ impl Session {
 
     fn finish(&self, py: Python, finish: &str) -> PyResult<Verdict> {
         let finish: Finish = finish.parse().map_err(|_| Unfit::new_err("finish"))?;
-        apart(py, || {
-            let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            open.with_dependent_mut(|_, session| session.take().ok_or_else(ended)?.finish(finish))
-        })
-        .map(Verdict::from)
+        self.0
+            .apart(py, |open| open.with_dependent_mut(|_, session| session.take().ok_or_else(ended)?.finish(finish)))
+            .map(Verdict::from)
+    }
+
+    /// End it without a verdict. What it holds is free at once.
+    fn close(&self, py: Python) -> PyResult<()> {
+        self.0.with(py, |open| open.with_dependent_mut(|_, session| drop(session.take())))
     }
 }

@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, Union, overload
 
 from . import _json
-from ._aliases import Contract, Evidence, Lists
-from ._contracts import read_contract
+from ._aliases import Evidence, Lists
 from ._faults import SeamgateFault
 from ._feedback import feedback
 from ._gate import Gate
 from ._limits import Limits, Usage
 from ._models import Model
+from ._plain import plain
 from ._replies import Said, said
 from ._report import Report
+from ._requests import _contract_text
 from ._schemas import compiled, contract_of
 from ._types import Disposition, Finish, Violation, Wanted
 
@@ -202,7 +203,8 @@ def ask(
         SeamgateFault: There is no verdict: the contract is none (`bad_contract`), or a limit was passed.
         FileError: A file cannot be read.
         ImportError: A type was given, and Pydantic is not installed.
-        TypeError: `call_llm` returned nothing that can be read.
+        TypeError: `call_llm` returned nothing that can be read; or a contract holds something that is not JSON, as a
+            Pydantic model.
     """
     question = _Question(of, prompt, contract, gate, lists, evidence)
     while True:
@@ -376,9 +378,9 @@ def _judge(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None) -> tupl
             raise TypeError("`contract` goes with a type: a contract says everything itself")
         if isinstance(of, str) and not of.lstrip().startswith("{"):
             return None, Gate(limits=limits) if gate is None else gate, of
-        return None, *_registered(_text(of), limits)
+        return None, *_registered(_contract_text(of), limits)
     model = Model(of)
-    members = dict(policy or {})
+    members = plain("contract", policy or {})
     if "schema" in members or "jtd" in members:
         raise TypeError("`contract` has no schema: the type has one")
     # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
@@ -392,12 +394,6 @@ def _judge(of: Any, policy: Mapping[str, Any] | None, gate: Gate | None) -> tupl
 def _registered(contract: str, limits: Limits) -> tuple[Gate, str]:
     made = compiled(contract, limits)
     return made.gate, made.info.agent
-
-
-def _text(contract: Contract) -> str:
-    if isinstance(contract, os.PathLike):
-        return read_contract(contract)
-    return contract if isinstance(contract, str) else _json.text(dict(contract))
 
 
 def _asking(prompt: Prompt, wanted: str) -> Messages:

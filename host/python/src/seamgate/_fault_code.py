@@ -17,6 +17,7 @@ FaultCode = Literal[
     "out_of_memory",
     "stack_overflow",
     "timeout",
+    "busy",
     "input_too_large",
     "trap",
 ]

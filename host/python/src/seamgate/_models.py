@@ -68,7 +68,7 @@ def _made(of: Any) -> tuple[TypeAdapter[Any], str]:
             f"{name} is a type: that needs Pydantic, `pip install seamgate[pydantic]`; a JSON Schema as a dict does not"
         ) from None
     try:
-        adapter: TypeAdapter[Any] = TypeAdapter(of)
+        adapter: TypeAdapter[Any] = of if isinstance(of, TypeAdapter) else TypeAdapter(of)
         return adapter, _json.text(adapter.json_schema(mode="validation"))
     except PydanticUserError as error:
         raise SeamgateFault("bad_contract", f"{of!r} has no JSON Schema: {error.message}") from None

@@ -11,6 +11,7 @@ from ._aliases import Contract, Evidence, Lists, Output
 from ._feedback import feedback
 from ._gate import Gate
 from ._models import Model
+from ._plain import plain
 from ._report import Report
 from ._schemas import Compiled, compiled, contract_of
 from ._types import ContractInfo, Finish, Violation
@@ -148,13 +149,14 @@ class ResultParser:
         Args:
             output: What the agent produced.
             schema: A JSON Schema (a dict, or a bool); or a type: a Pydantic model, a dataclass, or anything else that
-                Pydantic has a schema for. Then `data` is of that type, and what its own validators reject is told in
-                `validation_errors`. Types need the extra `seamgate[pydantic]`.
+                Pydantic has a schema for; or a `TypeAdapter`. Then `data` is of that type, and what its own validators
+                reject is told in `validation_errors`. Types need the extra `seamgate[pydantic]`.
             finish: Why the producer stopped.
 
         Raises:
             SeamgateFault: `bad_contract` where the schema cannot be used; or a limit was passed.
             ImportError: The schema is a type, and Pydantic is not installed.
+            TypeError: The schema is a dict with something in it that is not JSON.
         """
         made, model = self._compiled(schema)
         report = made.gate.validate(made.info.agent, output, finish=finish).report
@@ -176,8 +178,7 @@ class ResultParser:
     def _compiled(self, schema: Any) -> tuple[Compiled, Model | None]:
         limits = self.registry.gate.limits
         if isinstance(schema, (Mapping, bool)):
-            schema = dict(schema) if isinstance(schema, Mapping) else schema
-            return compiled(contract_of(_json.text(schema)), limits), None
+            return compiled(contract_of(_json.text(plain("schema", schema))), limits), None
         model = Model(schema)
         # Pydantic's own patterns look ahead. They are no producer's, and the steps of this engine are limited too.
         return compiled(contract_of(model.schema, '"patterns":"backtracking",'), limits), model

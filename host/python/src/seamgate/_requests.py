@@ -113,8 +113,18 @@ def _contract_text(contract: Contract) -> str:
         from ._contracts import read_contract
 
         return read_contract(contract)
+    if isinstance(contract, str):
+        return _text_given("contract", contract, "bad_contract", "")
+    from ._plain import advice, of_type, plain
+
     if isinstance(contract, Mapping):
-        return _json.text(dict(contract))
+        return _json.text(plain("contract", contract))
+    named = of_type(contract)
+    if named is not None:
+        raise TypeError(
+            f"a contract must be JSON text, a dict or a pathlib.Path, not {named}: its `schema` says what \
+the output must be; for that, {advice(contract, named)}"
+        )
     return _text_given("contract", contract, "bad_contract", ", a dict or a pathlib.Path")
 
 
@@ -124,7 +134,9 @@ def _profile_text(profile: Profile) -> str:
 
         return read_profile(profile)
     if isinstance(profile, Mapping):
-        return _json.written(dict(profile))
+        from ._plain import plain
+
+        return _json.written(plain("profile", profile))
     return _text_given("profile", profile, "bad_profile", ", a dict or a pathlib.Path")
 
 

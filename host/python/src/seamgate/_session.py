@@ -63,13 +63,34 @@ class Progress:
 
 
 class Session:
-    """Chunks in, the verdict at the end: see `Gate.session`."""
+    """Chunks in, the verdict at the end: see `Gate.session`.
+
+    It holds an instance until it is finished, closed, ended by a fault, or collected. `with` closes it:
+
+        with gate.session("triage") as session:
+            for chunk in stream:
+                session.push(chunk)
+            verdict = session.finish("stop")
+
+    One thread at a time may use it.
+    """
 
     def __init__(self, engine: NativeEngine, agent: str, lists: Lists | None, evidence: Evidence | None) -> None:
         given = None if lists is None else _lists(lists)
         seen = None if evidence is None else _evidence(evidence)
         self._native: Any = unfit_is_a_fault(engine.native.session, agent, given, seen)
         self._chunks: list[bytes] = []
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it without a verdict, if it has not ended: what it holds is free at once."""
+        self._chunks.clear()
+        raising(self._native.close)
 
     def push(self, chunk: str | bytes) -> Progress:
         """Add the next piece, cut anywhere.

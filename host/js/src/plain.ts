@@ -1,0 +1,169 @@
+import { isStandard, type StandardSchema, visible } from "./standard.js";
+
+/** Members that hold schemas. In a schema, what is undefined was meant to be something. */
+const SCHEMAS: readonly string[] = ["schema", "jtd", "resources", "inputSchema", "input_schema", "outputSchema"];
+
+/** The most characters that are shown of a name. */
+const MAX_NAME = 64;
+
+/** How a library's schemas are called, and what makes a JSON Schema of one. */
+const LIBRARIES: Readonly<Record<string, readonly [schema: string, toJson: string]>> = {
+  zod: ["a Zod schema", '`z.toJSONSchema(schema, { io: "input" })`'],
+  valibot: ["a Valibot schema", "`toJsonSchema(schema)` of @valibot/to-json-schema"],
+  arktype: ["an ArkType schema", "`schema.toJsonSchema()`"],
+  effect: ["a schema of Effect", "`JSONSchema.make(schema)`"],
+};
+
+/**
+ * A document as JSON text. What JSON text would lose is refused, and not lost: an instance of a class, a function, a symbol, a bigint,
+ * a number that is not finite, and in a schema what is undefined. Elsewhere, members that are undefined are left out.
+ *
+ * @param what - What the document is, for the message.
+ * @param isSchema - Whether it is a schema as a whole.
+ * @throws {TypeError} It holds something else than JSON. The message says what and where.
+ * @throws {RangeError} It has no end.
+ */
+export function plainJson(what: string, document: unknown, isSchema = false): string {
+  return JSON.stringify(copied(document, "$", { what, isSchema, around: new Set() }));
+}
+
+interface Place {
+  readonly what: string;
+  readonly isSchema: boolean;
+  /** The objects around this one. */
+  readonly around: Set<object>;
+}
+
+function copied(value: unknown, path: string, place: Place): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (Number.isFinite(value)) return value;
+      throw refused(path, String(value), place);
+    case "object":
+      break;
+    default:
+      throw refused(path, named(value), place);
+  }
+  if (value === null) {
+    return value;
+  }
+  if (!isPlain(value)) {
+    throw refused(path, named(value), place);
+  }
+  if (place.around.has(value)) {
+    throw new RangeError(`${place.what}: ${path} must be JSON: it is an object around it again`);
+  }
+  place.around.add(value);
+  const copy = Array.isArray(value)
+    ? Array.from(value, (item, at) => copied(item, `${path}[${at}]`, place))
+    : members(value, path, place);
+  place.around.delete(value);
+  return copy;
+}
+
+function members(object: object, path: string, place: Place): object {
+  // A name may be `__proto__`.
+  const copy = Object.create(null);
+  for (const [name, value] of Object.entries(object)) {
+    if (value === undefined && !place.isSchema && !SCHEMAS.includes(name)) {
+      continue;
+    }
+    const within = place.isSchema || SCHEMAS.includes(name) ? { ...place, isSchema: true } : place;
+    copy[name] = copied(value, `${path}${step(name)}`, within);
+  }
+  return copy;
+}
+
+/** Whether an object is an array, or one that is written `{}`, in this realm or another one. */
+function isPlain(value: object): boolean {
+  if (Array.isArray(value)) {
+    return true;
+  }
+  const prototype = Object.getPrototypeOf(value);
+  // What `z.toJSONSchema` makes has this, too, out of sight: it is JSON all the same.
+  const isSchema = isStandard(value) && Object.keys(value).includes("~standard");
+  return (prototype === null || Object.getPrototypeOf(prototype) === null) && !isSchema;
+}
+
+function refused(path: string, found: string, { what, isSchema }: Place): TypeError {
+  const must = isSchema ? "a schema must be JSON" : "it must be JSON";
+  return new TypeError(`${what}: ${path} is ${found}; ${must}${advice(found, isSchema)}`);
+}
+
+/** What makes JSON of it. */
+function advice(found: string, isSchema: boolean): string {
+  const known = Object.values(LIBRARIES).find(([schema]) => schema === found);
+  if (known === undefined && !found.startsWith("a schema of ")) {
+    return isSchema && found !== "undefined" ? ", as `JSON.parse` gives it" : "";
+  }
+  const toJson = known?.[1] ?? 'what its library makes of it, say `schema["~standard"].jsonSchema.input(…)`';
+  return `. Pass ${toJson}; or give the schema itself to \`ask\` or \`parseWithSchema\`, which run its own checks, too`;
+}
+
+/** What a value is that is not JSON. */
+function named(value: unknown): string {
+  const library = libraryOf(value);
+  if (library !== undefined) {
+    return LIBRARIES[library]?.[0] ?? `a schema of ${shown(library)}`;
+  }
+  switch (typeof value) {
+    case "function":
+      return "a function";
+    case "object": {
+      const maker = (value as object).constructor;
+      const name = typeof maker === "function" ? maker.name : "";
+      return name === "" || name === "Object" ? "an object that is not plain" : `an instance of ${shown(name)}`;
+    }
+    case "undefined":
+      return "undefined";
+    default:
+      return `a ${typeof value}`;
+  }
+}
+
+/** The library that a schema is of, where it is one. */
+function libraryOf(value: unknown): string | undefined {
+  if (isStandard(value)) {
+    return String(value["~standard"]?.vendor).toLowerCase();
+  }
+  if (typeof value !== "object" || value === null) {
+    return undefined;
+  }
+  // Zod before 3.24.
+  return "_def" in value && "safeParse" in value ? "zod" : undefined;
+}
+
+function step(name: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && name.length <= MAX_NAME ? `.${name}` : `['${shown(name)}']`;
+}
+
+function shown(name: string): string {
+  return visible(name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+}
+
+/** The dialect that schemas are asked for. */
+const TARGET = { target: "draft-2020-12" };
+
+/** What schemas are in JSON, written once. */
+const written = new WeakMap<object, string>();
+
+/** What a schema takes, before its transforms, as the JSON text of a JSON Schema. */
+export function inJson(schema: StandardSchema): string {
+  const known = written.get(schema);
+  if (known !== undefined) {
+    return known;
+  }
+  const standard = schema["~standard"] as { jsonSchema?: { input?(options: { target: string }): unknown } };
+  if (typeof standard.jsonSchema?.input !== "function") {
+    throw new TypeError(
+      `the schema, of ${schema["~standard"].vendor}, does not say what it is in JSON: Zod's do since 4.2; ` +
+        "or pass the JSON Schema that its library makes of it",
+    );
+  }
+  const text = plainJson(`the schema, of ${schema["~standard"].vendor}`, standard.jsonSchema.input(TARGET), true);
+  written.set(schema, text);
+  return text;
+}

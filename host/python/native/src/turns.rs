@@ -1,0 +1,213 @@
+//! Work of the library on a thread of Python: other threads go on, Ctrl-C ends it, and no thread waits for another without a
+//! clock.
+
+use std::{
+    cell::{Cell, RefCell},
+    sync::{
+        Arc, Condvar, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, ThreadId},
+    time::{Duration, Instant},
+};
+
+use pyo3::{exceptions::PyRuntimeError, prelude::*};
+
+use crate::fault;
+
+/// How long a thread waits between two looks for Ctrl-C.
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
+
+/// What may end the work of a thread.
+#[derive(Clone, Default)]
+enum Ends {
+    #[default]
+    Nothing,
+    /// A signal whose handler raises something.
+    Signals,
+    /// Another thread, which sets this.
+    Flag(Arc<AtomicBool>),
+}
+
+thread_local! {
+    static ENDS: RefCell<Ends> = const { RefCell::new(Ends::Nothing) };
+    /// What a handler of a signal raised.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+    /// Whether this is the thread whose signals Python handles, once that is known.
+    static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Sets what may end the work of this thread, until it is dropped.
+struct Ending(Ends);
+
+impl Ending {
+    fn by(ends: Ends) -> Self {
+        // A handler of a signal may call the library again.
+        Ending(ENDS.replace(ends))
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        ENDS.set(std::mem::take(&mut self.0));
+    }
+}
+
+/// Has the library ask this module whether a call is to end early.
+pub(crate) fn install() {
+    seamgate::interrupt_when(is_interrupted);
+}
+
+fn is_interrupted() -> bool {
+    match ENDS.with_borrow(Ends::clone) {
+        Ends::Nothing => false,
+        Ends::Flag(flag) => flag.load(Ordering::Relaxed),
+        Ends::Signals if IS_MAIN.get() == Some(false) => false,
+        Ends::Signals => Python::attach(|py| {
+            if IS_MAIN.get().is_none() {
+                // Where Python cannot say it, it is asked for signals: it does nothing on other threads.
+                IS_MAIN.set(Some(is_main_thread(py).unwrap_or(true)));
+            }
+            match py.check_signals() {
+                Ok(()) => false,
+                Err(error) => {
+                    RAISED.set(Some(error));
+                    true
+                }
+            }
+        }),
+    }
+}
+
+fn is_main_thread(py: Python) -> PyResult<bool> {
+    let threading = py.import("threading")?;
+    Ok(threading.call_method0("current_thread")?.is(&threading.call_method0("main_thread")?))
+}
+
+/// Runs work that needs no Python while other threads of Python go on.
+///
+/// # Errors
+///
+/// What the handler of a signal raised meanwhile: `KeyboardInterrupt` for Ctrl-C.
+pub(crate) fn detached<T: Send>(py: Python, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let made = py.detach(|| {
+        let _ending = Ending::by(Ends::Signals);
+        work()
+    });
+    match RAISED.take() {
+        Some(error) => Err(error),
+        None => Ok(made),
+    }
+}
+
+/// The same for work that may end in a fault, which is raised.
+pub(crate) fn apart<T: Send>(py: Python, work: impl FnOnce() -> Result<T, seamgate::Fault> + Send) -> PyResult<T> {
+    detached(py, work)?.map_err(|fault| fault::raised(&fault))
+}
+
+/// Runs work on a thread that Python does not know. It ends early when the flag is set.
+pub(crate) fn until<T>(flag: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    let _ending = Ending::by(Ends::Flag(Arc::clone(flag)));
+    work()
+}
+
+/// A value that threads use one after the other.
+pub(crate) struct Turns<T> {
+    /// What it is, for messages.
+    name: &'static str,
+    /// How long a thread waits for its turn.
+    most: Duration,
+    /// The thread whose turn it is.
+    user: Mutex<Option<ThreadId>>,
+    over: Condvar,
+    /// Locked only by that thread.
+    value: Mutex<T>,
+}
+
+/// Ends a turn when it is dropped.
+struct Turn<'t, T>(&'t Turns<T>);
+
+impl<T> Drop for Turn<'_, T> {
+    fn drop(&mut self) {
+        *self.0.user.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.0.over.notify_one();
+    }
+}
+
+/// Why a thread has no turn.
+enum NoTurn {
+    /// It has one already, and was called back.
+    Again,
+    /// Another thread's turn took too long.
+    Waited,
+}
+
+impl<T: Send> Turns<T> {
+    pub(crate) fn new(name: &'static str, most: Duration, value: T) -> Self {
+        Turns { name, most, user: Mutex::new(None), over: Condvar::new(), value: Mutex::new(value) }
+    }
+
+    /// Runs work with the value, when it is this thread's turn.
+    ///
+    /// # Errors
+    ///
+    /// The fault `busy` if other threads use it for too long; `RuntimeError` if this thread is using it already; or what the
+    /// handler of a signal raised.
+    pub(crate) fn with<R: Send>(&self, py: Python, work: impl FnOnce(&mut T) -> R + Send) -> PyResult<R> {
+        let made = detached(py, || {
+            let _turn = self.turn()?;
+            Ok(work(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner)))
+        })?;
+        made.map_err(|none| match none {
+            NoTurn::Again => {
+                PyRuntimeError::new_err(format!("the {} is at work: it cannot be called from inside", self.name))
+            }
+            NoTurn::Waited => fault::busy(&format!(
+                "another thread has used the {} for {} ms: give each thread its own",
+                self.name,
+                self.most.as_millis()
+            )),
+        })
+    }
+
+    /// The same for work that may end in a fault, which is raised.
+    pub(crate) fn apart<R: Send>(
+        &self,
+        py: Python,
+        work: impl FnOnce(&mut T) -> Result<R, seamgate::Fault> + Send,
+    ) -> PyResult<R> {
+        self.with(py, work)?.map_err(|fault| fault::raised(&fault))
+    }
+
+    fn turn(&self) -> Result<Turn<'_, T>, NoTurn> {
+        let me = thread::current().id();
+        let begin = Instant::now();
+        let mut user = self.user();
+        while let Some(other) = *user {
+            if other == me {
+                return Err(NoTurn::Again);
+            }
+            let left = self.most.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                return Err(NoTurn::Waited);
+            }
+            let (again, waited) = self.over.wait_timeout(user, left.min(LOOK)).unwrap_or_else(PoisonError::into_inner);
+            user = again;
+            if waited.timed_out() {
+                // Without the lock: another thread may need it to give Python back.
+                drop(user);
+                if is_interrupted() {
+                    // What was raised takes the place of this.
+                    return Err(NoTurn::Waited);
+                }
+                user = self.user();
+            }
+        }
+        *user = Some(me);
+        Ok(Turn(self))
+    }
+
+    fn user(&self) -> std::sync::MutexGuard<'_, Option<ThreadId>> {
+        self.user.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
