@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    fmt,
+    fmt, io,
     path::{Path, PathBuf},
 };
 
@@ -117,7 +117,17 @@ impl ContractSource {
     ///
     /// A file cannot be read, is too large or is not UTF-8, or a path names no regular file in the folder.
     pub fn read(path: &Path) -> Result<Self, FileError> {
-        let text = text(read_named(path, MAX_FILE)).map_err(|kind| FileError::new(path, kind))?;
+        Self::of_bytes(path, read_named(path, MAX_FILE))
+    }
+
+    /// Takes a contract whose bytes were read already, as those of a pipe. Its folder, for the schemas that it names by
+    /// path, is that of `path`, which errors name.
+    ///
+    /// # Errors
+    ///
+    /// The bytes could not be read or are not UTF-8, or those of [`ContractSource::read`] for the schemas.
+    pub fn of_bytes(path: &Path, bytes: io::Result<Vec<u8>>) -> Result<Self, FileError> {
+        let text = text(bytes).map_err(|kind| FileError::new(path, kind))?;
         Self::of(path, text)
     }
 
@@ -137,7 +147,16 @@ impl ContractSource {
     ///
     /// The file cannot be read, is too large or is not UTF-8, or is not JSON.
     pub fn of_schema(path: &Path, agent: &str) -> Result<Self, FileError> {
-        let text = text(read_named(path, MAX_FILE)).map_err(|kind| FileError::new(path, kind))?;
+        Self::of_schema_bytes(path, agent, read_named(path, MAX_FILE))
+    }
+
+    /// Takes a schema whose bytes were read already, as those of a pipe. Errors name `path`.
+    ///
+    /// # Errors
+    ///
+    /// The bytes could not be read or are not UTF-8, or are not JSON.
+    pub fn of_schema_bytes(path: &Path, agent: &str, bytes: io::Result<Vec<u8>>) -> Result<Self, FileError> {
+        let text = text(bytes).map_err(|kind| FileError::new(path, kind))?;
         let mut source = ContractSource { text: String::new(), files: Vec::new(), pieces: Vec::new() };
         source.text = format!("{{\"agent\":{},\"schema\":", crate::json::json(&agent));
         source.push_schema(path.to_owned(), text).map_err(|(kind, place)| FileError {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Extent, plan::Plan};
 
@@ -21,6 +21,22 @@ pub(crate) const CORE: &str = "seamgate's core, no sandbox";
 pub(crate) const NATIVE: &str = "jsonschema (Rust)";
 pub(crate) const ERRORS: &str = "jsonschema (Rust), all errors";
 pub(crate) const AJV: &str = "Ajv (JavaScript)";
+const BOON: &str = "boon (Rust)";
+
+/// The folder of the peers in Rust, which `cargo xtask bench` builds apart, each by itself.
+pub(crate) fn peers(installed: &Path) -> PathBuf {
+    installed.join("peers/peers")
+}
+
+/// The features of `serde_json` that a peer asks for itself, and that all of its users get with it. It may have no others:
+/// a build together with seamgate enables features that slow it down.
+fn own_features(name: &str) -> Option<&'static [&'static str]> {
+    match name {
+        NATIVE | ERRORS => Some(&["float_roundtrip"]),
+        BOON => Some(&[]),
+        _ => None,
+    }
+}
 
 /// An engine, its program running.
 pub(crate) struct Engine {
@@ -84,6 +100,7 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
     let (set, document) = plan.first()?;
     let program = |words: &[&Path]| Program::of(words, installed);
     let example = |name: &str| release.join("examples").join(name);
+    let peer = |name: &str| peers(installed).join(name);
     let (word_plan, word_first) = (Path::new("plan"), Path::new("first"));
     let mut engines = Vec::new();
 
@@ -124,22 +141,22 @@ pub(crate) fn start(release: &Path, installed: &Path, plan: &Plan, extent: Exten
         NATIVE,
         locked("jsonschema"),
         "`serde_json::from_slice`, `Validator::is_valid`; `PatternOptions::regex()` where it takes all patterns",
-        &program(&[&example("bench-native"), word_plan, &plan.path]),
-        Some(program(&[&example("bench-native-cli"), &set.schema, &document.path])),
+        &program(&[&peer("bench-native"), word_plan, &plan.path]),
+        Some(program(&[&peer("bench-native-cli"), &set.schema, &document.path])),
     )?);
     engines.push(Engine::start(
         ERRORS,
         locked("jsonschema"),
         "the same validators; `Validator::iter_errors`, the text and the instance path of every error",
-        &program(&[&example("bench-native"), word_plan, &plan.path, Path::new("errors")]),
+        &program(&[&peer("bench-native"), word_plan, &plan.path, Path::new("errors")]),
         None,
     )?);
     engines.push(Engine::start(
-        "boon (Rust)",
+        BOON,
         locked("boon"),
         "`serde_json::from_slice`, `Schemas::validate`; formats but `regex` replaced by ones that pass",
-        &program(&[&example("bench-boon"), word_plan, &plan.path]),
-        Some(program(&[&example("bench-boon"), word_first, &set.schema, &document.path])),
+        &program(&[&peer("bench-boon"), word_plan, &plan.path]),
+        Some(program(&[&peer("bench-boon"), word_first, &set.schema, &document.path])),
     )?);
 
     let started = Engines { all: engines, skipped: Vec::new(), with_all_contracts: first(&plan.component) };
@@ -217,7 +234,15 @@ impl Engine {
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().context("no output")?);
         let engine = Engine { name, version, settings, process: RefCell::new(Process { child, input, output }), first };
-        engine.answer()?;
+        let ready = engine.answer()?;
+        if let Some(own) = own_features(name) {
+            ensure!(
+                ready["serde_json"] == json!(own),
+                "{name} was built with the features {} of `serde_json`; its users get {own:?}. \
+                 `cargo xtask bench` builds it by itself",
+                ready["serde_json"]
+            );
+        }
         Ok(engine)
     }
 

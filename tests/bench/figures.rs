@@ -75,11 +75,19 @@ impl Headline {
         self.wanted.map_or(["–", "–"].map(str::to_owned), |wanted| wanted.map(text))
     }
 
+    /// Returns whether the figure misses its aim.
+    pub(crate) fn misses_aim(&self) -> bool {
+        self.value.zip(self.wanted).is_some_and(|(value, [aim, _])| !self.meets(value, aim))
+    }
+
+    fn meets(&self, value: f64, wanted: f64) -> bool {
+        if self.more { value >= wanted } else { value <= wanted }
+    }
+
     /// What is said where the figure is not what is wanted at least.
     pub(crate) fn miss(&self) -> Option<String> {
         let (value, [_, least]) = (self.value?, self.wanted?);
-        let met = if self.more { value >= least } else { value <= least };
-        (!met).then(|| format!("{}: {}, wanted {}", self.what, self.value(), self.wanted()[1]))
+        (!self.meets(value, least)).then(|| format!("{}: {}, wanted {}", self.what, self.value(), self.wanted()[1]))
     }
 }
 

@@ -5,14 +5,16 @@
 mod cleaning;
 
 use std::{
-    fmt::Write,
+    fmt::Write as _,
     fs,
     hint::black_box,
-    path::Path,
+    io::{BufRead, BufReader, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use seamgate::{Component, Gate, Instance, Limits, Options};
 use seamgate_kernel::{Profile, advance, observe, permit};
 use serde_json::{Value, json};
@@ -210,6 +212,64 @@ fn long_run(profile: &Profile, instance: &mut Instance) -> Result<(f64, f64, usi
     Ok((us[0], us[1], run.state.map_or(0, |state| state.len())))
 }
 
+/// The program that reads documents with `serde_json` alone. This one has features of it that make it slower.
+struct Peer {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    /// The file with the document to read.
+    document: PathBuf,
+}
+
+impl Peer {
+    fn start() -> Result<Self> {
+        // target/release/deps/kernel-…
+        let program = std::env::current_exe()?;
+        let installed = program.ancestors().nth(3).context("no target folder")?.join("bench");
+        let program = installed.join("peers/peers/bench-serde-json");
+        let mut child = Command::new(&program)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{} cannot be started; `cargo xtask bench` builds it", program.display()))?;
+        let input = child.stdin.take().context("no input")?;
+        let output = BufReader::new(child.stdout.take().context("no output")?);
+        let document = installed.join("run/kernel.json");
+        fs::create_dir_all(installed.join("run"))?;
+        let mut peer = Peer { child, input, output, document };
+        let features = &peer.answer()?["serde_json"];
+        ensure!(*features == json!([]), "{} was built with the features {features}", program.display());
+        Ok(peer)
+    }
+
+    /// Makes this the document to read.
+    fn take(&mut self, document: &str) -> Result<()> {
+        Ok(fs::write(&self.document, document)?)
+    }
+
+    /// Returns the mean time of one round.
+    fn round(&mut self) -> Result<Duration> {
+        writeln!(self.input, "{}", self.document.display())?;
+        let answer = self.answer()?;
+        let nanos = answer["nanos"].as_f64().with_context(|| answer.to_string())?;
+        Ok(Duration::from_secs_f64(nanos / 1e9))
+    }
+
+    fn answer(&mut self) -> Result<Value> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        serde_json::from_str(&line).with_context(|| format!("invalid answer {line:?}"))
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// The least time of one round's average.
 fn least(mut once: impl FnMut() -> Result<()>) -> Result<Duration> {
     let (start, mut times) = (Instant::now(), 0);
@@ -230,21 +290,20 @@ fn main() -> Result<()> {
     let mut gate = Gate::with(Options::default().limits(limits))?;
     gate.register_profile(&source)?;
     let mut warm = gate.instance();
+    let mut peer = Peer::start()?;
 
     let mut out = String::from(
         "# What decisions, observations and steps cost\n\nMicroseconds, the least of 15 rounds in turn; written by `cargo xtask bench`. \
-         `serde_json` reads the same result, call or state as a value.\n\n\
+         `serde_json` reads the same result, call or state as a value, in a program of its own.\n\n\
          | | bytes | serde_json | native | warm | fresh, baked | native / serde_json | warm / native |\n\
          | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     for job in jobs(&native)? {
         let mut times = [Duration::MAX; 4];
+        peer.take(&job.document)?;
         for _ in 0..ROUNDS {
             let measured = [
-                least(|| {
-                    black_box(serde_json::from_str::<Value>(black_box(&job.document))?);
-                    Ok(())
-                })?,
+                peer.round()?,
                 least(|| black_box(job.natively(&native, &facts)).map(drop).map_err(wrong))?,
                 least(|| Ok(job.inside(&mut warm, &facts)?))?,
                 least(|| Ok(job.inside(&mut fresh.instance(), &facts)?))?,

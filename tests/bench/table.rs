@@ -50,7 +50,8 @@ fn write(
     writeln!(out, "| --- | --- | --- | --- |")?;
     for headline in &figures.headlines {
         let [aim, least] = headline.wanted();
-        writeln!(out, "| {} | {} | {aim} | {least} |", headline.what, headline.value())?;
+        let missed = if headline.misses_aim() { ", missed" } else { "" };
+        writeln!(out, "| {} | {} | {aim}{missed} | {least} |", headline.what, headline.value())?;
     }
     writeln!(
         out,

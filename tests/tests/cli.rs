@@ -160,6 +160,54 @@ fn a_list_comes_from_a_file() {
     assert!(out(&inert).contains("was not checked: the request has no list"), "{}", out(&inert));
 }
 
+/// An editor may begin a file with a mark. What allows nothing is reported, as nobody means it.
+#[test]
+fn a_list_is_what_its_author_sees() {
+    let folder = temporary("list-files");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let contract = r#"{"agent":"a","schema":true,"allow":[{"path":"$.team","list":"teams"}]}"#;
+    fs::write(path("a.contract.json"), contract).expect("a contract");
+    let check = |text: &[u8]| {
+        fs::write(path("teams.txt"), text).expect("a list");
+        let list = format!("teams={}", path("teams.txt"));
+        let output = run(&["check", "-c", &path("a.contract.json"), "--list", &list], br#"{"team":"core"}"#);
+        (output.status.code(), err(&output))
+    };
+    for text in ["\u{feff}core\nweb\n", "\u{feff}core", "\u{feff}core\r\nweb\r\n", "web\ncore\n", "core\n\n"] {
+        assert_eq!(check(text.as_bytes()), (Some(0), String::new()), "{text:?}");
+    }
+    let file = path("teams.txt");
+    for (text, said) in [
+        ("", format!("seamgate: --list teams: {file} is empty: this list allows no value\n")),
+        ("\u{feff}", format!("seamgate: --list teams: {file} is empty: this list allows no value\n")),
+        (
+            "\r\n\n",
+            format!("seamgate: --list teams: {file} has only empty lines: this list allows only an empty string\n"),
+        ),
+        (
+            "web\n\u{feff}core\n",
+            format!(
+                "seamgate: --list teams: {file} has a byte order mark (U+FEFF) at the start of line 2: it is part of that \
+                 value; remove it\n"
+            ),
+        ),
+    ] {
+        assert_eq!(check(text.as_bytes()), (Some(1), said), "{text:?}");
+    }
+    // As PowerShell writes a file by `>`.
+    let wide: Vec<u8> = "\u{feff}core".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (status, said) = check(&wide);
+    assert!(status == Some(2) && said.contains("invalid utf-8"), "{said}");
+
+    // Observations are JSON, with the mark or without.
+    let contract = r#"{"agent":"a","schema":true,"evidence":{"claims":"$.claims[*]"}}"#;
+    fs::write(path("b.contract.json"), contract).expect("a contract");
+    fs::write(path("seen.json"), "\u{feff}[]").expect("evidence");
+    let arguments = ["check", "-c", &path("b.contract.json"), "--evidence", &path("seen.json")];
+    assert_eq!(status(&arguments, br#"{"claims":[]}"#), 0);
+    fs::remove_dir_all(folder).expect("removed");
+}
+
 #[test]
 fn a_list_that_is_lacking_is_a_fault_and_one_that_nobody_asks_for_a_mistake_of_usage() {
     let folder = temporary("lists");
@@ -662,10 +710,14 @@ mod files {
 
     /// A process that takes much memory is refused it, and one that waits is ended.
     fn ended(arguments: &[&str]) -> (i32, String) {
+        ended_with(Stdio::null(), arguments)
+    }
+
+    fn ended_with(input: Stdio, arguments: &[&str]) -> (i32, String) {
         let binary = seamgate().get_program().to_owned();
         let mut command = Command::new("timeout");
         command.args(["20", "sh", "-c", "ulimit -v 8388608; exec \"$0\" \"$@\""]).arg(binary).args(arguments);
-        let output = command.stdin(Stdio::null()).env_remove("RUST_LOG").output().expect("timeout");
+        let output = command.stdin(input).env_remove("RUST_LOG").output().expect("timeout");
         (output.status.code().unwrap_or(-1), err(&output) + &out(&output))
     }
 
@@ -768,6 +820,150 @@ mod files {
         }
         let output = run(&["check", "-c", &path("contract"), "--list", &list(&path("list")), &path("output")], b"");
         assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    /// A pipe in a folder, and a thread that writes a text into it once.
+    fn pipe(folder: &Path, name: &str, text: impl Into<Vec<u8>>) -> String {
+        let (path, text) = (folder.join(name), text.into());
+        Found::Fifo.put(&path);
+        let shown = path.display().to_string();
+        std::thread::spawn(move || fs::write(path, text));
+        shown
+    }
+
+    /// Holds values to a list, and claims to evidence.
+    const GIVEN: &str = r#"{"agent":"a","schema":{"type":"object"},"allow":[{"path":"$.team","list":"teams"}],
+        "evidence":{"claims":"$.claims[*]"},"retry":{"limit":3}}"#;
+
+    const SEEN: &str = r#"[{"id":"e1","text":"The export stops at 10:02."}]"#;
+
+    const GOOD: &str = r#"{"team":"core","claims":[{"claim":"The export stops.","cites":[{"evidence":"e1"}]}]}"#;
+
+    #[test]
+    fn every_output_is_judged_by_the_same_bytes_of_a_pipe() {
+        let folder = temporary("pipes-for-all");
+        let path = |name: &str| folder.join(name).display().to_string();
+        let outputs = ["a.txt", "b.txt", "c.txt"].map(path);
+        for output in &outputs {
+            fs::write(output, GOOD).expect("an output");
+        }
+        fs::write(path("good.contract.json"), GIVEN).expect("a contract");
+        let baked = run(&["bake", &path(""), "-o", &path("gate.wasm")], b"");
+        assert_eq!(baked.status.code(), Some(0), "{}", err(&baked));
+        let component = fs::read(path("gate.wasm")).expect("a component");
+        for (number, contract) in [GIVEN.as_bytes().to_vec(), component].into_iter().enumerate() {
+            for (turn, more) in
+                [&[][..], &["--json"], &["--picture"], &["--format", "github"], &["--stream"]].iter().enumerate()
+            {
+                let name = |what: &str| format!("{what}-{number}-{turn}");
+                let contract = pipe(&folder, &name("contract"), contract.clone());
+                let list = format!("teams={}", pipe(&folder, &name("list"), "core\nweb\n"));
+                let evidence = pipe(&folder, &name("evidence"), SEEN);
+                let files = if more.contains(&"--stream") { &outputs[..1] } else { &outputs[..] };
+                let mut arguments = vec!["check", "-c", &contract, "--list", &list, "--evidence", &evidence];
+                arguments.extend(*more);
+                arguments.extend(files.iter().map(String::as_str));
+                let (status, said) = ended(&arguments);
+                assert_eq!(status, 0, "{arguments:?}: {said}");
+            }
+        }
+        // By the schema alone.
+        let schema = pipe(&folder, "schema", r#"{"required":["team"]}"#);
+        let (status, said) =
+            ended(&[&["check", "--schema", &schema], &outputs.each_ref().map(String::as_str)[..]].concat());
+        assert_eq!(status, 0, "{said}");
+
+        // Each attempt of a run.
+        let list = format!("teams={}", pipe(&folder, "run-list", "core\n"));
+        let (contract, evidence) = (pipe(&folder, "run-contract", GIVEN), pipe(&folder, "run-evidence", SEEN));
+        let agent =
+            format!("if [ $SEAMGATE_ATTEMPT = 1 ]; then echo '{{\"team\":\"ops\"}}'; else cat {}; fi", outputs[0]);
+        let ran = run(
+            &["run", "-c", &contract, "--list", &list, "--evidence", &evidence, "--", "sh", "-c", &agent],
+            b"the prompt",
+        );
+        assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    /// `seamgate mcp` needs the profile for itself and for the gate.
+    #[test]
+    fn a_profile_that_is_a_pipe_is_read_once() {
+        let folder = temporary("pipe-profile");
+        let profile = r#"{"agent":"files","tools":[{"name":"list","effect":"read","permit":"allow"}]}"#;
+        let path = pipe(&folder, "files.profile.json", profile);
+        let (status, said) = ended(&["mcp", "-p", &path, "--as", "anna", "--", "cat"]);
+        assert_eq!(status, 0, "{said}");
+        fs::remove_dir_all(folder).expect("removed");
+    }
+
+    #[test]
+    fn what_can_be_read_only_once_is_named_once() {
+        let folder = temporary("named-twice");
+        let path = |name: &str| folder.join(name).display().to_string();
+        fs::write(path("a.contract.json"), GIVEN).expect("a contract");
+        fs::write(path("good.txt"), GOOD).expect("an output");
+        fs::write(path("seen.json"), SEEN).expect("evidence");
+        fs::write(path("teams.txt"), "core\n").expect("a list");
+        Found::Fifo.put(&folder.join("pipe"));
+        let (contract, pipe, good) = (path("a.contract.json"), path("pipe"), path("good.txt"));
+        let list = |file: &str| format!("teams={file}");
+        let (list_of_pipe, list_of_input, list_of_file) = (list(&pipe), list("-"), list(&path("teams.txt")));
+        let (seen, device) = (path("seen.json"), list("/dev/stdin"));
+        for arguments in [
+            &["check", "-c", &contract, "-", "-"][..],
+            // The output is standard input if none is named.
+            &["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_input],
+            &["check", "-c", &contract, "--evidence", &seen, "--list", &device],
+            &["check", "-c", &contract, "--evidence", &seen, "--list", &device, "-"],
+            &["check", "-c", &contract, "--evidence", "-", "--list", &list_of_input, &good],
+            &["check", "-c", "-", "--evidence", &seen, "--list", &list_of_input, &good],
+            &["check", "--schema", "-"],
+            &["check", "-c", "-", "--ndjson"],
+            &["check", "-c", &contract, "--evidence", &pipe, "--list", &list_of_pipe, &good],
+            &["check", "-c", &pipe, "--evidence", &seen, "--list", &list_of_pipe, &good],
+            &["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_file, &pipe, &good, &pipe],
+            &["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_pipe, &pipe],
+            &["check", "-c", &contract, "--list", &list_of_pipe, "--parquet", &pipe, "--out", &good],
+            &["run", "-c", &contract, "--evidence", "-", "--list", &list_of_file, "--", "true"],
+            &["run", "-c", &contract, "--evidence", &seen, "--list", &device, "--", "true"],
+            &["run", "-c", &contract, "--evidence", &pipe, "--list", &list_of_pipe, "--", "true"],
+            &["mcp", "-p", &pipe, "--list", &list_of_pipe, "--", "true"],
+            &["mcp", "-p", &contract, "--list", &device, "--", "true"],
+            &["agent", "-p", &pipe, "--servers", &pipe, "--journal", &good, "--", "true"],
+            &["diff", &pipe, &pipe],
+            &["lint", &pipe, &pipe],
+            &["test", &pipe, &pipe],
+        ] {
+            let (status, said) = ended_with(Stdio::piped(), arguments);
+            assert_eq!(status, 2, "{arguments:?}: {said}");
+            let no_library = arguments.contains(&"--parquet");
+            assert!(no_library || said.contains("can be read only once"), "{arguments:?}: {said}");
+        }
+        // A file can be read again, and so can what has nothing in it.
+        let twice = ["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_file, &good, &good];
+        assert_eq!(ended(&twice).0, 0);
+        assert_eq!(
+            ended(&["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_file, "/dev/null", "/dev/null"])
+                .0,
+            1
+        );
+
+        // Each of them alone may be standard input.
+        let check = |arguments: &[&str], input: &str| run(arguments, input.as_bytes()).status.code();
+        let given = ["--evidence", seen.as_str(), "--list", &list_of_file];
+        assert_eq!(check(&[&["check", "-c", "-"], &given[..], &[&good, &good]].concat(), GIVEN), Some(0));
+        assert_eq!(check(&[&["check", "-c", &contract], &given[..], &[&good, "-"]].concat(), GOOD), Some(0));
+        assert_eq!(
+            check(&["check", "-c", &contract, "--evidence", "-", "--list", &list_of_file, &good, &good], SEEN),
+            Some(0)
+        );
+        assert_eq!(
+            check(&["check", "-c", &contract, "--evidence", &seen, "--list", &list_of_input, &good, &good], "core\n"),
+            Some(0)
+        );
+        assert_eq!(check(&["check", "--schema", "-", &good], r#"{"required":["team"]}"#), Some(0));
         fs::remove_dir_all(folder).expect("removed");
     }
 

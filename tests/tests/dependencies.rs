@@ -1,4 +1,5 @@
-//! What this is made of: every package comes from the registry, with a licence that may be used.
+//! What this is made of: every package comes from the registry, with a licence that may be used, and the validators of the
+//! benchmark have the features that their users get.
 
 use std::process::Command;
 
@@ -73,4 +74,33 @@ fn every_package_comes_from_the_registry_with_a_licence_that_may_be_used() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     let idle: Vec<_> = LICENCES.iter().zip(used).filter(|(_, used)| !used).collect();
     assert!(idle.is_empty(), "no package has one of these licences: {idle:?}");
+}
+
+/// The features of `serde_json` that Cargo enables if it builds a package by itself.
+fn features_of_serde_json(package: &str) -> Vec<String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["tree", "--locked", "--package", package, "--edges", "normal,build,features"])
+        .args(["--invert", "serde_json", "--depth", "1", "--prefix", "none"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).expect("text");
+    let features = tree.lines().filter_map(|line| line.strip_prefix("serde_json feature \"")?.split('"').next());
+    features.map(str::to_owned).collect()
+}
+
+#[test]
+fn peers_of_the_benchmark_get_the_features_that_their_users_get() {
+    assert_eq!(features_of_serde_json("seamgate-bench-serde-json"), ["default", "std"]);
+    assert_eq!(features_of_serde_json("seamgate-bench-boon"), ["default", "std"]);
+    // `jsonschema` asks for this one itself.
+    assert_eq!(features_of_serde_json("seamgate-bench-jsonschema"), ["default", "float_roundtrip", "std"]);
+}
+
+/// This test is built together with seamgate, so Cargo unifies the features, which is what the benchmark must notice in a peer.
+#[test]
+fn a_program_notices_the_unified_features_of_its_serde_json() {
+    assert_eq!(seamgate_bench_protocol::features::enabled(), ["arbitrary_precision", "float_roundtrip", "raw_value"]);
 }

@@ -17,6 +17,13 @@ const FOLDER: &str = "target/bench";
 /// The files that pin them.
 const PINNED: &str = "tests/bench";
 
+/// The packages of the other validators in Rust. Each is built by itself, as its users build it: Cargo unifies the features
+/// of all packages that it builds together, and seamgate needs features of `serde_json` that make it slower.
+const PEERS: [&str; 3] = ["seamgate-bench-boon", "seamgate-bench-jsonschema", "seamgate-bench-serde-json"];
+
+/// Where their programs are. A build of the whole workspace does not overwrite them there.
+const PEERS_FOLDER: &str = "target/bench/peers";
+
 pub(crate) fn bench() -> Result<()> {
     fs::create_dir_all(FOLDER)?;
     install_python()?;
@@ -38,6 +45,19 @@ pub(crate) fn rust() -> Result<()> {
 /// What is measured, and the programs that are.
 fn build() -> Result<()> {
     schemastore()?;
+    for package in PEERS {
+        cargo([
+            "build",
+            "--package",
+            package,
+            "--profile",
+            "peers",
+            "--locked",
+            "--bins",
+            "--target-dir",
+            PEERS_FOLDER,
+        ])?;
+    }
     // No package is named, as in `guest::build`.
     cargo(["build", "--release", "--locked", "--bins", "--examples"])
 }

@@ -15,9 +15,11 @@ use crate::{
     console::{print, print_all, say},
     contracts,
     error::{FaultError, told},
-    evidence,
+    evidence::Evidence,
     format::{At, Checked, Finding, Format, Level, written},
-    input, lists, ndjson,
+    input,
+    lists::{self, Lists},
+    ndjson,
     parquet::{self, Job},
     picture,
     safe::safe,
@@ -28,7 +30,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("many").args(["ndjson", "parquet"])))]
 pub(crate) struct Arguments {
-    /// A contract, a folder of contracts, or a baked component
+    /// A contract, a folder of contracts, a baked component, or '-' for standard input
     #[arg(short, long, value_name = "CONTRACT", required_unless_present_any = ["ndjson", "schema"])]
     contract: Option<PathBuf>,
     /// A JSON Schema in place of a contract: everything else has its default
@@ -50,11 +52,11 @@ pub(crate) struct Arguments {
     /// MAX_TOKENS …)
     #[arg(long, value_name = "REASON", default_value = "unknown", conflicts_with = "many")]
     finish: Finish,
-    /// A list that the contract's 'allow' names: a file with one value a line. A missing list is a fault, unless its rule is
+    /// A list that the contract's 'allow' names: a file with one value a line, or '-' for standard input. A missing list is a fault, unless its rule is
     /// optional
     #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse, conflicts_with = "ndjson")]
     list: Vec<(String, PathBuf)>,
-    /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations. If the contract asks for
+    /// What the agent saw, for the claims of the contract's 'evidence': a JSON list of observations, or '-' for standard input. If the contract asks for
     /// it and it is missing, there is no verdict
     #[arg(long, value_name = "FILE", conflicts_with = "many")]
     evidence: Option<PathBuf>,
@@ -108,6 +110,7 @@ pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> 
 
 /// The job of `--parquet`.
 fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
+    input::read_once(arguments.inputs().chain([("--parquet".to_owned(), input)]))?;
     let (gate, contract) = match &arguments.schema {
         Some(schema) => contracts::open_schema(schema)?,
         None => contracts::only(arguments.contracts(), arguments.agent.as_deref())?,
@@ -118,7 +121,7 @@ fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
         contract,
         column: arguments.column.clone(),
         finish: arguments.finish_column.clone(),
-        lists: lists::all(&gate, &arguments.list)?,
+        lists: Lists::read(&gate, &arguments.list)?.into_values(),
         threads: threads(arguments.jobs),
     })
 }
@@ -133,17 +136,43 @@ impl Arguments {
     fn contracts(&self) -> &Path {
         self.contract.as_deref().unwrap_or(Path::new("."))
     }
+
+    /// The inputs that hold for every output.
+    fn inputs(&self) -> impl Iterator<Item = input::Named<'_>> {
+        let named = [("-c", &self.contract), ("--schema", &self.schema), ("--evidence", &self.evidence)];
+        let named = named.into_iter().filter_map(|(name, file)| Some((name.to_owned(), file.as_deref()?)));
+        named.chain(input::of_lists(&self.list))
+    }
+}
+
+/// What every output is judged by, beside its contract.
+struct Given {
+    lists: Lists,
+    evidence: Evidence,
+}
+
+impl Given {
+    fn read(arguments: &Arguments, gate: &Gate) -> Result<Self> {
+        let evidence = Evidence::read(arguments.evidence.as_deref())?;
+        Ok(Given { lists: Lists::read(gate, &arguments.list)?, evidence })
+    }
+
+    fn add<'t>(&self, request: Request<'t>) -> Request<'t> {
+        self.lists.add(self.evidence.add(request))
+    }
 }
 
 fn judged(arguments: &Arguments) -> Result<Status> {
     let mut inputs: Vec<Input<'_>> =
-        arguments.files.iter().map(|file| Some(file.as_path()).filter(|file| *file != Path::new("-"))).collect();
-    if inputs.iter().filter(|input| input.is_none()).count() > 1 {
-        bail!("'-' is given more than once; standard input can be read only once");
-    }
+        arguments.files.iter().map(|file| Some(file.as_path()).filter(|file| !input::is_standard(file))).collect();
     if inputs.is_empty() {
         inputs.push(None);
     }
+    let outputs = inputs.iter().map(|input| match input {
+        Some(file) => ("the output".to_owned(), *file),
+        None => input::standard("the output"),
+    });
+    input::read_once(arguments.inputs().chain(outputs))?;
     match inputs.as_slice() {
         [input] if arguments.ndjson => {
             ndjson::run(arguments.contract.as_deref(), *input, threads(arguments.jobs), arguments.warm)
@@ -163,19 +192,20 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
         None => contracts::open(contracts)?,
     };
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;
+    let given = Given::read(arguments, &gate)?;
     let is_text = arguments.picture || arguments.format == Some(Format::Text);
     let is_json = arguments.json || arguments.format == Some(Format::Json);
     let is_picture = is_text || (io::stdout().is_terminal() && !is_json);
     let format = arguments.format.filter(|format| !matches!(format, Format::Text | Format::Json));
     if let ([input], None) = (inputs, format) {
-        return one(arguments, &gate, (&agent, *input), is_picture);
+        return one(arguments, &gate, &given, (&agent, *input), is_picture);
     }
     let mut sum = Sum::default();
     let mut checked = Vec::new();
     for input in inputs {
         let mut output = Vec::new();
         let start = Instant::now();
-        let judged = judge(arguments, &gate, (&agent, *input), is_picture, &mut output);
+        let judged = judge(arguments, &gate, &given, (&agent, *input), is_picture, &mut output);
         let name = input::name(*input);
         let status = match &judged {
             Ok(verdict) => verdict.report.disposition.into(),
@@ -263,14 +293,20 @@ fn as_checked(
     Checked { name, findings, failed, elapsed }
 }
 
-fn one(arguments: &Arguments, gate: &Gate, (agent, file): (&str, Input<'_>), is_picture: bool) -> Result<Status> {
+fn one(
+    arguments: &Arguments,
+    gate: &Gate,
+    given: &Given,
+    (agent, file): (&str, Input<'_>),
+    is_picture: bool,
+) -> Result<Status> {
     // A stream has lines of several kinds, so each says what it is.
     let line = |kind: &str, json: String| match arguments.stream {
         true => print(&format!("{{\"{kind}\":{json}}}")),
         false => print(&json),
     };
     let mut output = Vec::new();
-    let verdict = match judge(arguments, gate, (agent, file), is_picture, &mut output) {
+    let verdict = match judge(arguments, gate, given, (agent, file), is_picture, &mut output) {
         Ok(verdict) => verdict,
         Err(error) => {
             // A program that reads JSON gets a fault as JSON, too.
@@ -292,22 +328,19 @@ fn one(arguments: &Arguments, gate: &Gate, (agent, file): (&str, Input<'_>), is_
 fn judge(
     arguments: &Arguments,
     gate: &Gate,
+    given: &Given,
     (agent, file): (&str, Input<'_>),
     is_picture: bool,
     output: &mut Vec<u8>,
 ) -> Result<Verdict> {
     let judged = if arguments.stream {
-        let request = evidence::add(Request::new(agent, ""), arguments.evidence.as_deref())?;
-        let request = lists::add(gate, request, &arguments.list)?;
         let (input, length) = input::open(file)?;
-        let mut session = gate.session(&request).map_err(FaultError)?;
+        let mut session = gate.session(&given.add(Request::new(agent, ""))).map_err(FaultError)?;
         stream::follow(&mut session, (input, length), is_picture, output)?;
         session.finish(arguments.finish)
     } else {
         *output = input::read(file)?;
-        let request = Request::from_bytes(agent, output).finish(arguments.finish);
-        let request = evidence::add(request, arguments.evidence.as_deref())?;
-        gate.validate(&lists::add(gate, request, &arguments.list)?)
+        gate.validate(&given.add(Request::from_bytes(agent, output).finish(arguments.finish)))
     };
     Ok(judged.map_err(FaultError)?)
 }

@@ -3,18 +3,18 @@
 use std::{
     collections::BTreeMap,
     fs,
-    io::Read,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Component, ContractInfo, ContractSource, FileError, Gate, Options, contract_files, read_contracts, read_named,
-    read_profiles,
+    Component, ContractInfo, ContractSource, FileError, Gate, MAX_FILE, Options, contract_files, read_contracts,
+    read_named, read_profiles,
 };
 
 use crate::{
     error::FaultError,
+    input,
     mistakes::{unreadable, unusable},
 };
 
@@ -41,29 +41,37 @@ pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, Strin
 
 /// A gate with the contracts that `-c` names, and their texts where it names no component.
 fn read(contracts: &Path) -> Result<(Gate, Texts)> {
-    let metadata = fs::metadata(contracts).with_context(|| format!("cannot read -c {}", contracts.display()))?;
-    if metadata.is_dir() {
+    let is_standard = input::is_standard(contracts);
+    if !is_standard
+        && fs::metadata(contracts).with_context(|| format!("cannot read -c {}", contracts.display()))?.is_dir()
+    {
         let mut gate = Gate::new()?;
         let mut texts = Texts::new();
         for path in contract_files(contracts)? {
-            texts.extend([register(&mut gate, &path, ContractSource::read_regular)?]);
+            let source = ContractSource::read_regular(&path).map_err(|error| unreadable(error, &path))?;
+            texts.extend([register(&mut gate, &path, &source)?]);
         }
         return Ok((gate, texts));
     }
-    // A pipe can be read only once, so it is a contract.
-    let is_component = metadata.is_file()
-        && fs::File::open(contracts)
-            .and_then(|mut file| {
-                let mut magic = [0; 4];
-                file.read_exact(&mut magic).map(|()| magic == *b"\0asm")
-            })
-            .unwrap_or(false);
-    if is_component {
-        return Ok((component(contracts)?, Texts::new()));
+    // A pipe can be read only once: its first bytes tell which of both it is.
+    let bytes = input::named_by_magic(contracts, WASM, [MAX_FILE, Component::MAX_BYTES]);
+    let path = if is_standard { Path::new("standard input") } else { contracts };
+    match bytes {
+        Ok(bytes) if bytes.starts_with(WASM) => Ok((with_component(path, bytes)?, Texts::new())),
+        bytes => {
+            let source = ContractSource::of_bytes(path, bytes).map_err(|error| unreadable(error, path))?;
+            let mut gate = Gate::new()?;
+            let text = register(&mut gate, path, &source)?;
+            Ok((gate, Texts::from([text])))
+        }
     }
-    let mut gate = Gate::new()?;
-    let text = register(&mut gate, contracts, ContractSource::read)?;
-    Ok((gate, Texts::from([text])))
+}
+
+/// The bytes that every component begins with.
+const WASM: &[u8] = b"\0asm";
+
+fn with_component(path: &Path, wasm: Vec<u8>) -> Result<Gate> {
+    Gate::with(Options::default().component(Component::from_bytes(wasm))).with_context(|| cannot_load(path))
 }
 
 /// A gate with a contract that is nothing but the schema in a file, and its text.
@@ -76,7 +84,9 @@ pub(crate) fn open_schema(path: &Path) -> Result<(Gate, String)> {
         "" => "schema",
         agent => agent,
     };
-    let source = ContractSource::of_schema(path, agent).map_err(|error| unreadable(error, path))?;
+    let bytes = input::named(path, MAX_FILE);
+    let path = if input::is_standard(path) { Path::new("standard input") } else { path };
+    let source = ContractSource::of_schema_bytes(path, agent, bytes).map_err(|error| unreadable(error, path))?;
     let mut gate = Gate::new()?;
     gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
     Ok((gate, source.text().to_owned()))
@@ -84,8 +94,8 @@ pub(crate) fn open_schema(path: &Path) -> Result<(Gate, String)> {
 
 /// A gate with the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
-    let component = read_component(path)?;
-    Gate::with(Options::default().component(component)).with_context(|| cannot_load(path))
+    let wasm = read_named(path, Component::MAX_BYTES).with_context(|| cannot_load(path))?;
+    with_component(path, wasm)
 }
 
 /// The component in a file.
@@ -99,13 +109,8 @@ fn cannot_load(path: &Path) -> String {
 }
 
 /// Register a contract. Gives its agent, and its whole text.
-fn register(
-    gate: &mut Gate,
-    path: &Path,
-    read: impl FnOnce(&Path) -> Result<ContractSource, FileError>,
-) -> Result<(String, String)> {
-    let source = read(path).map_err(|error| unreadable(error, path))?;
-    let info = gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
+fn register(gate: &mut Gate, path: &Path, source: &ContractSource) -> Result<(String, String)> {
+    let info = gate.register(source.text()).map_err(|fault| unusable(fault, source, path))?;
     Ok((info.agent, source.text().to_owned()))
 }
 

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use seamgate::{Confidence, MAX_FILE, Observation, Request, read_named};
+use seamgate::{Confidence, MAX_FILE, Observation, Request};
 use serde::Deserialize;
+
+use crate::input;
 
 /// An observation as `schemas/request.schema.json` has it. What is left out allows least.
 #[derive(Deserialize)]
@@ -37,14 +39,28 @@ fn low() -> Confidence {
     Confidence::Low
 }
 
-/// Add the observations of a file, a JSON list, to a request.
-pub(crate) fn add<'t>(request: Request<'t>, file: Option<&Path>) -> Result<Request<'t>> {
-    let Some(file) = file else {
-        return Ok(request);
-    };
-    let name = || format!("--evidence {}", file.display());
-    let bytes = read_named(file, MAX_FILE).with_context(|| format!("{}: cannot read it", name()))?;
-    let seen: Vec<Seen> =
-        serde_json::from_slice(&bytes).with_context(|| format!("{}: must be a JSON list of observations", name()))?;
-    Ok(request.evidence(seen.into_iter().map(Observation::from)))
+/// The observations of the command line. The file is read once, so the claims of every output are held to the same ones.
+#[derive(Default)]
+pub(crate) struct Evidence(Option<Vec<Observation>>);
+
+impl Evidence {
+    /// Reads the observations of a file, a JSON list. Without a file there are none.
+    pub(crate) fn read(file: Option<&Path>) -> Result<Self> {
+        let Some(file) = file else {
+            return Ok(Evidence(None));
+        };
+        let name = || format!("--evidence {}", input::name(Some(file)));
+        let bytes = input::named(file, MAX_FILE).with_context(|| format!("{}: cannot read it", name()))?;
+        let seen: Vec<Seen> = serde_json::from_slice(input::without_mark(&bytes))
+            .with_context(|| format!("{}: must be a JSON list of observations", name()))?;
+        Ok(Evidence(Some(seen.into_iter().map(Observation::from).collect())))
+    }
+
+    /// Adds the observations to a request.
+    pub(crate) fn add<'t>(&self, request: Request<'t>) -> Request<'t> {
+        match &self.0 {
+            Some(observations) => request.evidence(observations.iter().cloned()),
+            None => request,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Reads what a command judges: a file, or standard input.
+//! Reads the inputs that a command line names: files, pipes, or standard input. Each is read once.
 
 use std::{
     fs,
@@ -6,14 +6,131 @@ use std::{
     path::Path,
 };
 
-use anyhow::{Context, Result};
-use seamgate::{Fault, Limits};
+use anyhow::{Context, Result, bail};
+use seamgate::{Fault, Limits, read_named};
 
 use crate::error::FaultError;
 
+/// The word for standard input in place of a file.
+const STANDARD: &str = "-";
+
 /// The name of an input for a person.
 pub(crate) fn name(file: Option<&Path>) -> String {
-    file.map_or_else(|| "standard input".to_owned(), |file| file.display().to_string())
+    file.filter(|file| !is_standard(file))
+        .map_or_else(|| "standard input".to_owned(), |file| file.display().to_string())
+}
+
+/// Returns whether a command line means standard input by this file.
+pub(crate) fn is_standard(file: &Path) -> bool {
+    file == Path::new(STANDARD)
+}
+
+/// An input that a command line names: the option that names it, and the file.
+pub(crate) type Named<'a> = (String, &'a Path);
+
+/// The standard input of a command that reads it without being asked to, for [`read_once`].
+pub(crate) fn standard(what: &str) -> Named<'static> {
+    (what.to_owned(), Path::new(STANDARD))
+}
+
+/// The options that name lists, for [`read_once`].
+pub(crate) fn of_lists(lists: &[(String, std::path::PathBuf)]) -> impl Iterator<Item = Named<'_>> {
+    lists.iter().map(|(name, file)| (format!("--list {name}"), file.as_path()))
+}
+
+/// Refuses inputs of which two are the same pipe, or both standard input: whoever reads second finds nothing.
+pub(crate) fn read_once<'a>(inputs: impl IntoIterator<Item = Named<'a>>) -> Result<()> {
+    let mut before: Vec<(String, Vec<Stream>)> = Vec::new();
+    for (what, file) in inputs {
+        let streams = Stream::of(file);
+        let is_same = |(_, others): &&(String, Vec<Stream>)| others.iter().any(|other| streams.contains(other));
+        if let Some((other, _)) = before.iter().find(is_same) {
+            let both = if *other == what { format!("twice for {what}") } else { format!("for {other} and for {what}") };
+            bail!(
+                "{} can be read only once, but is named {both}: name a file, or another pipe, for one of them",
+                name(Some(file))
+            );
+        }
+        before.push((what, streams));
+    }
+    Ok(())
+}
+
+/// Bytes that are gone when they are read.
+#[derive(PartialEq)]
+enum Stream {
+    Standard,
+    /// A pipe or a socket, by its device and its number there.
+    #[cfg(unix)]
+    Pipe(u64, u64),
+}
+
+impl Stream {
+    /// The streams that a file is: none if it can be read again. Standard input may be a pipe that has a name, too.
+    fn of(file: &Path) -> Vec<Stream> {
+        let mut streams = Vec::new();
+        if is_standard(file) {
+            streams.push(Stream::Standard);
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::{FileTypeExt, MetadataExt};
+            let metadata =
+                if is_standard(file) { standard_file().and_then(|file| file.metadata()) } else { fs::metadata(file) };
+            // A file that cannot be opened is reported when it is read.
+            if let Ok(metadata) = metadata
+                && (metadata.file_type().is_fifo() || metadata.file_type().is_socket())
+            {
+                streams.push(Stream::Pipe(metadata.dev(), metadata.ino()));
+            }
+        }
+        streams
+    }
+}
+
+/// Another handle of standard input.
+#[cfg(unix)]
+fn standard_file() -> io::Result<fs::File> {
+    use std::os::fd::AsFd;
+    Ok(fs::File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+/// Reads a whole file or pipe that the user named; by `-`, standard input.
+pub(crate) fn named(file: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    if is_standard(file) { read_all(io::stdin().lock(), Vec::new(), limit) } else { read_named(file, limit) }
+}
+
+/// Reads a file or pipe that the user named, if it begins with `magic` up to the larger limit. Opens it once.
+pub(crate) fn named_by_magic(file: &Path, magic: &[u8], [limit, larger]: [usize; 2]) -> io::Result<Vec<u8>> {
+    let (mut input, length): (Box<dyn Read>, _) = if is_standard(file) {
+        (Box::new(io::stdin().lock()), None)
+    } else {
+        let file = fs::File::open(file)?;
+        let length = seamgate::length(&file)?;
+        (Box::new(file), length)
+    };
+    let mut start = Vec::new();
+    input.by_ref().take(magic.len() as u64).read_to_end(&mut start)?;
+    let limit = if start == magic { larger } else { limit };
+    match length.filter(|length| *length > limit) {
+        Some(length) => Err(too_large(&length.to_string(), limit)),
+        None => read_all(input, start, limit),
+    }
+}
+
+fn read_all(input: impl Read, mut bytes: Vec<u8>, limit: usize) -> io::Result<Vec<u8>> {
+    // One byte more than the limit shows that the input is too long, or endless.
+    input.take((limit + 1).saturating_sub(bytes.len()) as u64).read_to_end(&mut bytes)?;
+    if bytes.len() > limit { Err(too_large(&format!("more than {limit}"), limit)) } else { Ok(bytes) }
+}
+
+fn too_large(bytes: &str, limit: usize) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("the file has {bytes} bytes; the limit is {limit}"))
+}
+
+/// A text without the mark that some editors put before it.
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
 /// An open input, and its length if it is a regular file.
@@ -49,8 +166,8 @@ pub(crate) fn read(file: Option<&Path>) -> Result<Vec<u8>> {
 fn stdin_length() -> Option<usize> {
     #[cfg(unix)]
     {
-        use std::{io::Seek, os::fd::AsFd};
-        let mut file = fs::File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+        use std::io::Seek;
+        let mut file = standard_file().ok()?;
         let length = seamgate::length(&file).ok()??;
         let read = usize::try_from(file.stream_position().ok()?).ok()?;
         Some(length.saturating_sub(read))

@@ -15,6 +15,7 @@ use crate::{
     contracts::is_profile,
     examples::plain,
     format::{At, Checked, Finding, Format, Level, written},
+    input,
     mistakes::{Places, of_fault, of_file_error, of_warning},
     status::Status,
 };
@@ -36,6 +37,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    input::read_once(arguments.paths.iter().map(|path| (path.display().to_string(), path.as_path())))?;
     for code in &arguments.allow {
         if !codes::is_of_lint(code) {
             bail!("--allow {code}: `lint` finds nothing of that code; `seamgate explain` lists those it finds");

@@ -20,10 +20,11 @@ use crate::{
     console::{count, print, say},
     contracts,
     error::{FaultError, NoVerdict},
-    evidence,
+    evidence::Evidence,
     folder::{self, Folder},
+    input,
     journal::{About, Decision, Journal},
-    lists,
+    lists::{self, Lists},
     process::{self, Ended, Signals},
     safe::safe,
     status::Status,
@@ -91,10 +92,15 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    let prompt_is_read = !io::stdin().is_terminal();
+    let named = prompt_is_read.then(|| input::standard("the prompt")).into_iter();
+    let named = named.chain([("-c".to_owned(), arguments.contract.as_path())]);
+    let named = named.chain(arguments.evidence.as_deref().map(|file| ("--evidence".to_owned(), file)));
+    input::read_once(named.chain(input::of_lists(&arguments.list)))?;
     let gate = contracts::open(&arguments.contract)?;
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
-    let request = evidence::add(Request::new(&agent, ""), arguments.evidence.as_deref())?;
-    let request = lists::add(&gate, request, &arguments.list)?;
+    let request = Evidence::read(arguments.evidence.as_deref())?.add(Request::new(&agent, ""));
+    let request = Lists::read(&gate, &arguments.list)?.add(request);
     let mut attempts = gate.attempts(&request).map_err(FaultError)?.allow_partial(arguments.allow_partial);
     let prompt = prompt()?;
     let mut journal = match &arguments.journal {

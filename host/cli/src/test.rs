@@ -14,6 +14,7 @@ use crate::{
     console::{count, print_all, say},
     examples::{self, Example, Expected},
     format::{At, Checked, Finding, Format, Level, drawn, written},
+    input,
     mistakes::{Places, of_fault, of_file_error},
     safe::safe,
     status::Status,
@@ -82,6 +83,7 @@ impl Outcome {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    input::read_once(arguments.paths.iter().map(|path| (path.display().to_string(), path.as_path())))?;
     let mut contracts = Vec::new();
     for path in &arguments.paths {
         match path.is_dir() {

@@ -1,4 +1,4 @@
-// The engine Ajv. `ajv.mjs plan FILE` speaks the protocol that `protocol.rs` describes; `ajv.mjs first SCHEMA DOCUMENT`
+// The engine Ajv. `ajv.mjs plan FILE` speaks the protocol that `../protocol` describes; `ajv.mjs first SCHEMA DOCUMENT`
 // gives one verdict, as its exit status too. It uses the packages in the folder `node`.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

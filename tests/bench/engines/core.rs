@@ -1,11 +1,8 @@
 //! The engine seamgate's core in the caller's own process: what seamgate costs without its sandbox.
 
 use anyhow::{Result, anyhow};
+use seamgate_bench_protocol::protocol::{self, Engine, Set};
 use seamgate_core::{Contract, Disposition, Request};
-
-mod protocol;
-
-use protocol::{Engine, Set};
 
 fn main() -> Result<()> {
     protocol::serve(&protocol::plan()?, Core)

@@ -1,4 +1,4 @@
-"""The engines in Python: `python.py ENGINE plan FILE` speaks the protocol that `protocol.rs` describes, `python.py ENGINE
+"""The engines in Python: `python.py ENGINE plan FILE` speaks the protocol that `../protocol` describes, `python.py ENGINE
 first SCHEMA DOCUMENT` gives one verdict, as its exit status too."""
 
 import json

@@ -1,7 +1,7 @@
 //! The engine seamgate, with one more argument: `fresh`, an instance for each document; `warm`, one for all; or `registered`,
 //! an instance for each document too, but no contract is baked: a gate registers them all.
 //!
-//! It answers `threads` too (`threads.rs`), in fresh instances of a gate that a warm instance has used. And it answers `after
+//! It answers `threads` too (`../protocol/src/threads.rs`), in fresh instances of a gate that a warm instance has used. And it answers `after
 //! SMALL LARGE`, two numbers of documents of one set: how long a fresh call for the small one takes, and how many page faults,
 //! before the large one was judged and after.
 
@@ -9,12 +9,11 @@ use std::{cell::RefCell, collections::HashMap, fs, hint::black_box, path::Path, 
 
 use anyhow::{Context, Result, bail, ensure};
 use seamgate::{Component, Disposition, Gate, Instance, Options, Request, Verdict};
+use seamgate_bench_protocol::{
+    protocol::{self, Engine, Plan, Set},
+    threads,
+};
 use serde_json::{Value, json};
-
-mod protocol;
-mod threads;
-
-use protocol::{Engine, Plan, Set};
 
 fn main() -> Result<()> {
     let plan = protocol::plan()?;

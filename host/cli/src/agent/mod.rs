@@ -16,6 +16,7 @@ mod tool;
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     thread,
 };
@@ -43,7 +44,7 @@ pub(crate) use self::{
 use crate::{
     console::{print, say},
     error::{FaultError, NoVerdict},
-    lists,
+    input, lists,
     process::Signals,
     safe::safe,
     status::Status,
@@ -130,6 +131,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn start(arguments: &Arguments, folder: &Path) -> Result<Status> {
+    let profiles = arguments.profile.iter().map(|file| ("-p".to_owned(), file.as_path()));
+    let servers = arguments.servers.as_deref().map(|file| ("--servers".to_owned(), file));
+    let context = arguments.context.iter().map(|(name, file)| (format!("--context {name}"), file.as_path()));
+    let named = profiles.chain(servers).chain(context).chain(input::of_lists(&arguments.list));
+    // Without a terminal, nobody answers there.
+    let answers = io::stdin().is_terminal().then(|| input::standard("the answers of a person"));
+    input::read_once(answers.into_iter().chain(named))?;
     let principal = principal(arguments.principal.as_deref())?;
     let model = model_plan(arguments)?;
     let plan = Plan::new(arguments.profile.clone(), arguments.servers.clone(), model, principal.clone())?;
@@ -372,7 +380,8 @@ fn task(task: &str) -> Result<Box<RawValue>> {
 
 fn value(file: &Path) -> Result<Box<RawValue>> {
     let context = || format!("--context: cannot read {}", file.display());
-    serde_json::from_slice(&read_named(file, MAX_FILE).with_context(context)?).with_context(context)
+    let bytes = read_named(file, MAX_FILE).with_context(context)?;
+    serde_json::from_slice(input::without_mark(&bytes)).with_context(context)
 }
 
 /// The lists of a run, by name. A name that the profile lacks is a mistake: the list would check nothing.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{Gate, MAX_FILE, ProfileInfo, read_named, read_profile};
+use seamgate::{FileError, Gate, MAX_FILE, ProfileInfo, read_named, read_profile};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -167,6 +167,11 @@ impl Registered {
 impl Profiles {
     /// Read and register them.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Self> {
+        Self::read_by(paths, read_profile)
+    }
+
+    /// Registers them, with the whole texts that `read` returns. A profile that is a pipe can be read only once.
+    pub(crate) fn read_by(paths: &[PathBuf], read: impl Fn(&Path) -> Result<String, FileError>) -> Result<Self> {
         #[derive(Deserialize)]
         struct Document {
             #[serde(default)]
@@ -175,7 +180,7 @@ impl Profiles {
         let mut gate = Gate::new()?;
         let mut all = Vec::new();
         for path in paths {
-            let text = read_profile(path)?;
+            let text = read(path)?;
             let context = || path.display().to_string();
             let info = gate.register_profile(&text).map_err(|fault| unusable_profile(fault, path))?;
             let Document { tools } = serde_json::from_str(&text).with_context(context)?;

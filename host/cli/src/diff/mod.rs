@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     console::{cut, print},
     error::FaultError,
+    input,
     safe::safe,
     schema::{Prover, Root},
     status::Status,
@@ -92,6 +93,7 @@ struct Difference {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    input::read_once([("OLD".to_owned(), arguments.old.as_path()), ("NEW".to_owned(), arguments.new.as_path())])?;
     let [old, new] = [read(&arguments.old)?, read(&arguments.new)?];
     let mut differences = Vec::new();
     // Two files are compared whatever their agents are named.

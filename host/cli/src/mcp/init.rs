@@ -187,8 +187,8 @@ pub(super) fn check(arguments: &Check) -> Result<Status> {
         server: String,
         definition: Option<Value>,
     }
-    let document = Document::read(&arguments.profile)?;
     let text = read_profile(&arguments.profile)?;
+    let document = Document::of(&arguments.profile, &text)?;
     let whole: Whole = serde_json::from_str(&text).with_context(|| arguments.profile.display().to_string())?;
     let launches = match &arguments.servers {
         Some(file) => document.launches(file)?,

@@ -32,7 +32,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{FileJournal, read_named};
+use seamgate::{FileJournal, read_profile};
 use serde::Deserialize;
 
 use self::{
@@ -43,7 +43,7 @@ use crate::{
     agent::{Lock, ModelPlan, Plan, Profiles, Server, Servers, principal, random, read_lists, shell},
     console::say,
     error::NoVerdict,
-    lists,
+    input, lists,
     outbox::Outbox,
     process::{Signals, read_lines},
     safe::safe,
@@ -160,7 +160,12 @@ struct Setting {
 impl Setting {
     fn read(arguments: &Arguments) -> Result<Self> {
         let Some(path) = &arguments.profile else { bail!("name a profile with -p") };
-        let document = Document::read(path)?;
+        let client = arguments.listen.is_none().then(|| input::standard("the client"));
+        let servers = arguments.servers.as_deref().map(|file| ("--servers".to_owned(), file));
+        let named = client.into_iter().chain([("-p".to_owned(), path.as_path())]).chain(servers);
+        input::read_once(named.chain(input::of_lists(&arguments.list)))?;
+        let text = read_profile(path)?;
+        let document = Document::of(path, &text)?;
         let launches = match &arguments.servers {
             Some(file) => document.launches(file)?,
             None => vec![document.launch(&arguments.server)?],
@@ -168,7 +173,7 @@ impl Setting {
         // Who starts a client may have no name here. It approves nothing.
         let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
         let plan = Plan::new(vec![path.clone()], arguments.servers.clone(), ModelPlan::Client, principal)?;
-        let profiles = Profiles::read(&plan.profiles)?;
+        let profiles = Profiles::read_by(&plan.profiles, |_| Ok(text.clone()))?;
         let Some(profile) = profiles.all.first() else { bail!("name a profile with -p") };
         let lists = read_lists(&arguments.list, &profile.info.lists)?;
         let (mode, journal) = (arguments.mode.clone(), arguments.journal.clone());
@@ -268,11 +273,10 @@ const NEVER_CUT: u64 = 1024 * 1024;
 const READ_ARTIFACT: &str = "read_artifact";
 
 impl Document {
-    fn read(path: &Path) -> Result<Self> {
-        let context = || path.display().to_string();
-        let bytes = read_named(path, seamgate::MAX_FILE).with_context(context)?;
+    /// Reads the whole text of a profile.
+    fn of(path: &Path, text: &str) -> Result<Self> {
         // What is no profile is told with its place when it is registered.
-        let document: Document = serde_json::from_slice(&bytes).unwrap_or_default();
+        let document: Document = serde_json::from_str(text).unwrap_or_default();
         if document.prompt.is_some() && document.last.is_some() {
             bail!(
                 "{}: a profile with 'prompt' and 'final' is of an agent that seamgate runs: leave them out, for here the client asks the model",

@@ -1,8 +1,9 @@
-//! What the engines' programs in Rust share: the protocol that all engines speak, and the timing.
+//! The protocol that all engines speak, and the timing.
 //!
-//! `PROGRAM plan FILE` reads a plan, compiles all its contracts, prints the plan's number of documents, and then
-//! answers each line of standard input with one line of JSON: for the number of a document `{"valid": …, "nanos": …}`
-//! or `{"error": "…"}`, for `peak` the most memory that the process had, `{"peak_kb": …}`. It ends with its input.
+//! `PROGRAM plan FILE` reads a plan, compiles all its contracts, prints the plan's number of documents (in Rust with the
+//! features of its `serde_json`), and then answers each line of standard input with one line of JSON: for the number of a
+//! document `{"valid": …, "nanos": …}` or `{"error": "…"}`, for `peak` the peak memory of the process, `{"peak_kb": …}`. It
+//! ends with its input.
 
 use std::{
     fs,
@@ -16,42 +17,49 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::features;
+
 /// What is to be measured, as `plan.rs` wrote it.
 #[derive(Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) sets: Vec<Set>,
-    pub(crate) documents: Vec<Document>,
+pub struct Plan {
+    /// The schemas.
+    pub sets: Vec<Set>,
+    /// The documents to judge.
+    pub documents: Vec<Document>,
     /// The component that holds all contracts.
-    #[allow(dead_code, reason = "one engine's")]
-    pub(crate) component: PathBuf,
+    pub component: PathBuf,
     /// Components that hold a few of them each.
-    #[allow(dead_code, reason = "one engine's")]
-    pub(crate) components: Vec<PathBuf>,
+    pub components: Vec<PathBuf>,
 }
 
 /// A schema.
 #[derive(Deserialize)]
-#[allow(dead_code, reason = "each engine reads what it needs")]
-pub(crate) struct Set {
-    pub(crate) name: String,
-    pub(crate) schema: PathBuf,
-    pub(crate) contract: PathBuf,
+pub struct Set {
+    /// The name that the results show, and the agent of the contract.
+    pub name: String,
+    /// The file with the schema.
+    pub schema: PathBuf,
+    /// The file with the contract that has this schema.
+    pub contract: PathBuf,
     /// Why seamgate does not take the contract, where it does not.
-    pub(crate) refused: Option<String>,
+    pub refused: Option<String>,
 }
 
 /// A document, to be judged by a set's schema.
 #[derive(Deserialize)]
-pub(crate) struct Document {
-    pub(crate) set: usize,
-    pub(crate) path: PathBuf,
+pub struct Document {
+    /// The number of its set.
+    pub set: usize,
+    /// The file with its text.
+    pub path: PathBuf,
 }
 
 /// Something that validates.
-pub(crate) trait Engine {
-    /// What it makes of a schema, once.
+pub trait Engine {
+    /// A compiled schema.
     type Compiled;
 
+    /// Compiles a schema.
     fn compile(&mut self, set: &Set) -> Result<Self::Compiled>;
 
     /// From the bytes of a document to its verdict.
@@ -68,15 +76,16 @@ pub(crate) trait Engine {
     }
 }
 
-pub(crate) fn plan() -> Result<Plan> {
+/// Reads the plan that the program's arguments name.
+pub fn plan() -> Result<Plan> {
     let path = std::env::args().nth(2).context("usage: PROGRAM plan FILE")?;
     Ok(serde_json::from_slice(&fs::read(path)?)?)
 }
 
 /// Answer until the input ends.
-pub(crate) fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
+pub fn serve(plan: &Plan, mut engine: impl Engine) -> Result<()> {
     let compiled: Vec<_> = plan.sets.iter().map(|set| engine.compile(set)).collect();
-    say(&json!({ "documents": plan.documents.len() }))?;
+    say(&json!({ "documents": plan.documents.len(), "serde_json": features::enabled() }))?;
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let answer = match line.parse::<usize>() {

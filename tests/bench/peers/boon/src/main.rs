@@ -4,11 +4,8 @@ use std::{path::Path, process::ExitCode};
 
 use anyhow::{Context, Result, anyhow};
 use boon::{Compiler, Format, SchemaIndex, Schemas};
+use seamgate_bench_protocol::protocol::{self, Engine, Set};
 use serde_json::Value;
-
-mod protocol;
-
-use protocol::{Engine, Set};
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().collect();

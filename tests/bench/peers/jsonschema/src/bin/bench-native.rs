@@ -5,12 +5,11 @@ use std::hint::black_box;
 
 use anyhow::{Result, ensure};
 use jsonschema::{PatternOptions, Validator};
+use seamgate_bench_protocol::{
+    protocol::{self, Engine, Plan, Set},
+    threads,
+};
 use serde_json::Value;
-
-mod protocol;
-mod threads;
-
-use protocol::{Engine, Plan, Set};
 
 fn main() -> Result<()> {
     let errors = std::env::args().nth(3).is_some_and(|word| word == "errors");

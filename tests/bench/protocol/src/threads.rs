@@ -17,10 +17,10 @@ const TURNS: usize = 4;
 const TURN: Duration = Duration::from_millis(150);
 
 /// Documents below this, in bytes, are judged: with larger ones it hardly shows what a fresh instance costs.
-pub(crate) const SMALL: usize = 4096;
+pub const SMALL: usize = 4096;
 
 /// The documents below so many bytes, each with the number of its set.
-pub(crate) fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
+pub fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>)>> {
     let mut documents = Vec::new();
     for document in &plan.documents {
         let bytes = fs::read(&document.path)?;
@@ -32,7 +32,7 @@ pub(crate) fn documents(plan: &Plan, below: usize) -> Result<Vec<(usize, Vec<u8>
 }
 
 /// Judge documents by one thread and by two. `judge` gets the number of a set and a document.
-pub(crate) fn throughput(documents: &[(usize, Vec<u8>)], judge: impl Fn(usize, &[u8]) + Sync) -> Value {
+pub fn throughput(documents: &[(usize, Vec<u8>)], judge: impl Fn(usize, &[u8]) + Sync) -> Value {
     let mut judged = [0; 2];
     let mut seconds = [0.0; 2];
     for _ in 0..TURNS {
