@@ -640,7 +640,7 @@ fn is_marks(text: &str) -> bool {
 
 /// Whether what comes after a document is a text of its own, and not the rest of a string that seems to have ended: its
 /// quotes and brackets come in pairs.
-fn is_around(text: &str) -> bool {
+pub(crate) fn is_around(text: &str) -> bool {
     let mut depth = 0_usize;
     let pairs = text.bytes().all(|byte| match byte {
         b'{' | b'[' => {

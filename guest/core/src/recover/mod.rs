@@ -417,7 +417,9 @@ impl Recovery<'_, '_> {
                 }
                 Token::Close(Bracket::Array) => {
                     self.lexer.skip();
-                    if self.may_end_here(lexeme.start) {
+                    if let Some(open) = self.next_list(depth, lexeme.end) {
+                        self.lexer = Lexer::new(self.output, (open + 1, self.end), self.repairs);
+                    } else if self.may_end_here(lexeme.start) {
                         break End::Bracket(lexeme.start);
                     }
                 }
@@ -453,6 +455,16 @@ impl Recovery<'_, '_> {
             }
             _ => Ok((units, end)),
         }
+    }
+
+    /// Where another list of items opens, right after the one that ends here and is the whole document.
+    fn next_list(&self, depth: usize, end: usize) -> Option<usize> {
+        if depth > 0 || !self.steps.is_empty() {
+            return None;
+        }
+        let rest = self.output[end..self.end].trim_ascii_start();
+        let rest = rest.strip_prefix(',').map_or(rest, str::trim_ascii_start);
+        rest.starts_with('[').then(|| self.end - rest.len())
     }
 
     /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
