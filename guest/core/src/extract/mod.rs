@@ -95,9 +95,9 @@ impl Candidates {
         self.last.back_mut().or_else(|| self.first.last_mut())
     }
 
-    /// Where the last one ends.
+    /// Where the last one ends, with its fence.
     pub(crate) fn end(&self) -> u32 {
-        self.last.back().or_else(|| self.first.last()).map_or(0, |last| last.span.end)
+        self.last.back().or_else(|| self.first.last()).map_or(0, |last| last.fences[1].end.max(last.span.end))
     }
 
     /// How many there are, kept or not.
@@ -198,25 +198,19 @@ fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
 }
 
 impl<'t> Extracted<'t> {
-    /// Notes each piece of the output that is in no candidate.
+    /// Notes each piece of the output that is in no candidate. Of many candidates some are not kept: what is between is one
+    /// piece.
     fn account(&mut self, output: &str) {
         let mut notes = self.left_out.notes();
         if self.candidates.len() > 0 {
             let mut around = Surroundings::new(output);
             let mut reasoning = self.left_out.spans().peekable();
-            let total = self.candidates.len();
-            for index in 0..total {
-                match self.candidates.get(index) {
-                    Some(candidate) => {
-                        let [open, close] = candidate.fences;
-                        while let Some(span) = reasoning.next_if(|span| span.start <= open.start) {
-                            around.pass(span);
-                        }
-                        [open, candidate.span, close].into_iter().for_each(|span| around.pass(span));
-                    }
-                    // Of those in the middle that are not kept, one note has the place.
-                    None => around.skip_to_next(),
+            for candidate in self.candidates.first.iter().chain(&self.candidates.last) {
+                let [open, close] = candidate.fences;
+                while let Some(span) = reasoning.next_if(|span| span.start <= open.start) {
+                    around.pass(span);
                 }
+                [open, candidate.span, close].into_iter().for_each(|span| around.pass(span));
             }
             reasoning.for_each(|span| around.pass(span));
             notes.extend(around.notes());

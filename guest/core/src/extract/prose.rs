@@ -175,8 +175,8 @@ fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
         }
 }
 
-/// Where a bracket ends that belongs to prose and is no JSON: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`. It ends on its own
-/// line, and is either an index or holds neither double quotes nor what can be repaired.
+/// Where a bracket ends that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. It ends on its own line,
+/// and is an index, an open task, or what is no JSON, cannot be repaired and has no double quotes.
 pub(super) fn aside(output: &str, start: usize) -> Option<usize> {
     let bytes = &output.as_bytes()[start..output.len().min(start + MAX_ASIDE)];
     let mut depth = 0_usize;
@@ -189,7 +189,7 @@ pub(super) fn aside(output: &str, start: usize) -> Option<usize> {
         depth == 0
     })?;
     let end = start + length;
-    if is_index(output, (start, end)) {
+    if is_index(output, (start, end)) || is_checkbox(output, (start, end)) {
         return Some(end);
     }
     let is_quoted = memchr(b'"', &bytes[..length]).is_some();
@@ -204,6 +204,11 @@ fn is_index(output: &str, (start, end): (usize, usize)) -> bool {
         && output[..start].ends_with(is_of_name)
         && !inside.is_empty()
         && inside.chars().all(|character| is_of_name(character) || character == '.')
+}
+
+/// Whether brackets mark an open task in a list of Markdown: `- [ ] tests`.
+fn is_checkbox(output: &str, (start, end): (usize, usize)) -> bool {
+    &output[start..end] == "[ ]" && ["- ", "* ", "+ "].iter().any(|mark| output[..start].ends_with(mark))
 }
 
 /// Whether a value that is JSON stands on lines of its own, and is no item or member of something around it.

@@ -309,7 +309,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// Where a bracket ends that belongs to prose.
     fn aside(&self, start: usize, is_json: bool) -> Option<usize> {
         let output = self.output;
-        if is_json && !output[..start].ends_with(|character: char| character.is_alphanumeric() || character == '_') {
+        let may_be_aside = |before: char| before.is_alphanumeric() || matches!(before, '_' | ' ');
+        if is_json && !output[..start].ends_with(may_be_aside) {
             return None;
         }
         // Among documents in a row, one that is broken is an item.

@@ -10,8 +10,6 @@ pub(super) struct Surroundings<'t> {
     output: &'t str,
     /// Where the text begins that was not looked at.
     from: usize,
-    /// The text up to the next span has a note of its own.
-    skips: bool,
     listed: Vec<Span>,
     more: usize,
     /// From the first to the last of those that are not listed.
@@ -20,21 +18,16 @@ pub(super) struct Surroundings<'t> {
 
 impl<'t> Surroundings<'t> {
     pub(super) fn new(output: &'t str) -> Self {
-        Surroundings { output, from: 0, skips: false, listed: Vec::new(), more: 0, rest: None }
+        Surroundings { output, from: 0, listed: Vec::new(), more: 0, rest: None }
     }
 
     /// Goes on behind a span that is accounted for.
     pub(super) fn pass(&mut self, span: Span) {
         let (start, end) = (span.start as usize, span.end as usize);
-        if start > self.from && !std::mem::take(&mut self.skips) {
+        if start > self.from {
             self.piece(start);
         }
         self.from = self.from.max(end);
-    }
-
-    /// Passes over the text up to the next span.
-    pub(super) fn skip_to_next(&mut self) {
-        self.skips = true;
     }
 
     /// Keeps what stands before an offset, if it is more than white space.
