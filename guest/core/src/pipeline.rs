@@ -106,7 +106,7 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
         Err(rejection) => rejection.into(),
     };
     if several && matches!(judgement.outcome, Outcome::Document(_)) && judgement.broken.is_none() {
-        judgement.broken = Some(one_of_several(&found.candidates));
+        judgement.broken = one_of_several(&found);
     }
     Report::of(contract, request, judgement, found)
 }
@@ -420,14 +420,15 @@ fn several_found(candidates: &Candidates) -> Rejection {
     extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))
 }
 
-/// Why a document is not the whole answer.
-fn one_of_several(candidates: &Candidates) -> Violation {
-    let count = candidates.len();
-    let message = format!("must be one document: there are {count}, and one of them was used");
+/// Why a document is not the whole answer: another one was left out.
+fn one_of_several(found: &Found) -> Option<Violation> {
+    let count = found.candidates.len();
+    let other = if found.chosen == Some(0) { 1 } else { 0 };
+    let other = found.candidates.get(other)?;
+    let message = format!("must be one document: there are {count}, and this one was left out");
     let details = Details { expected: "one document", received: &format!("{count} documents"), message: &message };
-    let mut violation = Violation::new(&Place::root(), "extract", details);
-    violation.span = candidates.get(1).map(|candidate| candidate.span);
-    violation
+    let violation = Violation::new(&Place::root(), "extract", details);
+    Some(Violation { span: Some(other.inside), ..violation })
 }
 
 impl Request<'_> {

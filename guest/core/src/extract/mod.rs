@@ -100,6 +100,15 @@ impl Candidates {
         self.last.back().or_else(|| self.first.last()).map_or(0, |last| last.fences[1].end.max(last.span.end))
     }
 
+    /// Whether some in prose have nothing but white space and commas between them.
+    fn are_in_a_row(&self, output: &str) -> bool {
+        let kept = || self.first.iter().chain(&self.last).filter(|one| one.source == Source::Embedded);
+        let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
+        kept().zip(kept().skip(1)).any(|(one, next)| {
+            output[one.span.end as usize..next.span.start as usize].bytes().all(is_between)
+        })
+    }
+
     /// How many there are, kept or not.
     pub(crate) fn len(&self) -> usize {
         self.total
@@ -188,6 +197,8 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Rea
     if contract.repairs() || contract.items().is_some() {
         extracted.split(output, contract);
     }
+    // Items of one list may stand in several; what else is in prose may be an example.
+    extracted.several |= contract.items().is_some() && extracted.candidates.are_in_a_row(output);
     extracted.account(output);
     extracted
 }

@@ -13,7 +13,7 @@ use crate::{
     caps::Caps,
     parse::{
         Broken, Document, Edit, Span, apply,
-        loose::{Bracket, Lexeme, Lexer, State, Token},
+        loose::{Bracket, Lexeme, Lexer, State, Token, begins_line},
         parse,
     },
     path::ItemsPath,
@@ -437,6 +437,10 @@ impl Recovery<'_, '_> {
                 Token::String(_) | Token::Word if self.is_member() && self.is_after_items(&units) => {
                     break End::Missing(units.last().map_or(lexeme.start, |last| last.end));
                 }
+                Token::Word if let Some(end) = self.words(lexeme.start, &units) => {
+                    self.lexer = Lexer::new(self.output, (end, self.end), self.repairs);
+                    units.push(Unit { start: lexeme.start, end, read: None });
+                }
                 Token::String(_) | Token::Word | Token::Open(_) => {
                     let extent = self.extent(true);
                     self.element(lexeme.start, extent, &mut units);
@@ -465,6 +469,18 @@ impl Recovery<'_, '_> {
         let rest = self.output[end..self.end].trim_ascii_start();
         let rest = rest.strip_prefix(',').map_or(rest, str::trim_ascii_start);
         rest.starts_with('[').then(|| self.end - rest.len())
+    }
+
+    /// Where a line of words ends that stands between two items: the next line begins as the last item does.
+    fn words(&self, start: usize, units: &[Unit]) -> Option<usize> {
+        let last = units.last().filter(|last| last.read.is_some())?;
+        let rest = &self.output[start..self.end];
+        let line = &rest[..rest.find('\n')?];
+        let is_item = |text: &str| text.starts_with('{');
+        let is_between = begins_line(self.output, start)
+            && is_item(&self.output[last.start..])
+            && is_item(rest[line.len()..].trim_ascii_start());
+        (is_between && !line.contains(['{', '}', '[', ']', '"'])).then(|| start + line.trim_ascii_end().len())
     }
 
     /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
