@@ -480,7 +480,11 @@ impl Recovery<'_, '_> {
         let is_between = begins_line(self.output, start)
             && is_item(&self.output[last.start..])
             && is_item(rest[line.len()..].trim_ascii_start());
-        (is_between && !line.contains(['{', '}', '[', ']', '"'])).then(|| start + line.trim_ascii_end().len())
+        let words = line.trim_end_matches([' ', '\t', '\r', ',']);
+        // Literals are items.
+        let is_sentence = words.ends_with([':', '.', '!']) || (words.contains(' ') && !words.contains(','));
+        let is_words = words.starts_with(char::is_alphabetic) && !words.contains(['{', '}', '[', ']', '"']);
+        (is_between && is_sentence && is_words).then(|| start + words.len())
     }
 
     /// Whether a member that stands here is one of the object around the array, which has lost its bracket.
