@@ -11,7 +11,9 @@ use seamgate_core::{ChangeKind, Disposition, JudgedCandidate, Report, Source, Sp
 pub fn every_byte_is_accounted_for(output: &str, report: &Report) -> Result<(), String> {
     let Some(chosen) = report.candidates.iter().find(|candidate| candidate.chosen) else {
         let is_nothing_taken = report.output.is_none() && report.items.is_empty() && report.changes.is_empty();
-        return is_nothing_taken.then_some(()).ok_or_else(|| "something is taken, and no candidate was chosen".to_owned());
+        return is_nothing_taken
+            .then_some(())
+            .ok_or_else(|| "something is taken, and no candidate was chosen".to_owned());
     };
     let mut accounted: Vec<(usize, usize)> = report.candidates.iter().map(|candidate| place(candidate.span)).collect();
     accounted.extend(report.changes.iter().filter_map(|change| change.span.map(place)));

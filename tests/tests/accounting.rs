@@ -186,7 +186,12 @@ fn hold<O: Send>(outputs: impl Fn(usize) -> Option<O> + Sync, text: impl Fn(&O) 
     thread::scope(|scope| (0..workers).for_each(|worker| drop(scope.spawn(move || work(worker)))));
     let (counts, mut failures) = all.into_inner().expect("no thread panics");
     failures.sort_by_key(String::len);
-    assert!(failures.is_empty(), "{} are wrong; the shortest:\n{}", failures.len(), failures[..failures.len().min(3)].join("\n\n"));
+    assert!(
+        failures.is_empty(),
+        "{} are wrong; the shortest:\n{}",
+        failures.len(),
+        failures[..failures.len().min(3)].join("\n\n")
+    );
     counts
 }
 
@@ -206,7 +211,8 @@ fn each_byte_is_accounted_for_between_text_of_any_kind() {
 
 #[test]
 fn each_byte_is_accounted_for_in_pieces_in_any_order() {
-    let total = env::var("ACCOUNTING_OUTPUTS").map_or(OUTPUTS, |count| count.parse().expect("a number")) / SETTINGS.len();
+    let total =
+        env::var("ACCOUNTING_OUTPUTS").map_or(OUTPUTS, |count| count.parse().expect("a number")) / SETTINGS.len();
     let counts = hold(
         |index| (index < total).then_some(index),
         |index| {
@@ -231,8 +237,30 @@ fn each_byte_is_accounted_for_in_pieces_in_any_order() {
 
 /// Pieces of outputs.
 const PIECES: [&str; 24] = [
-    "{", "}", "[", "]", "\"", "'", ",", ":", "\n", " ", "```", "```json\n", "\n```\n", "~~~", "<think>", "</think>", "\n> ",
-    "[1]", "{\"ok\":", "true", "word ", "\n\n", "é", "#",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    ",",
+    ":",
+    "\n",
+    " ",
+    "```",
+    "```json\n",
+    "\n```\n",
+    "~~~",
+    "<think>",
+    "</think>",
+    "\n> ",
+    "[1]",
+    "{\"ok\":",
+    "true",
+    "word ",
+    "\n\n",
+    "é",
+    "#",
 ];
 
 /// More candidates than are kept, pieces of prose than are listed, and reasoning.
@@ -306,7 +334,11 @@ fn brackets_in_prose_hide_no_json() {
                 continue;
             }
             for json in JSON {
-                for output in [format!("{first}\n{json}"), format!("{first}\n{second}\n\n{json}\n"), format!("{first}\n{json}\n{second}\n")] {
+                for output in [
+                    format!("{first}\n{json}"),
+                    format!("{first}\n{second}\n\n{json}\n"),
+                    format!("{first}\n{json}\n{second}\n"),
+                ] {
                     let request = Request { output: &output, ..Request::default() };
                     let report = validate(&contract, &request).unwrap_or_else(|fault| panic!("{fault:?}"));
                     let wanted: serde_json::Value = serde_json::from_str(json).expect("JSON");

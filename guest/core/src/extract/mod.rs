@@ -50,7 +50,8 @@ pub(crate) struct Candidate {
 impl Candidate {
     /// A piece of the output that is all JSON.
     pub(crate) fn new(source: Source, span: Span) -> Self {
-        let fences = [Span::new(span.start as usize, span.start as usize), Span::new(span.end as usize, span.end as usize)];
+        let fences =
+            [Span::new(span.start as usize, span.start as usize), Span::new(span.end as usize, span.end as usize)];
         Candidate { source, marker: None, span, inside: span, fences }
     }
 }
@@ -104,9 +105,9 @@ impl Candidates {
     fn are_in_a_row(&self, output: &str) -> bool {
         let kept = || self.first.iter().chain(&self.last).filter(|one| one.source == Source::Embedded);
         let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
-        kept().zip(kept().skip(1)).any(|(one, next)| {
-            output[one.span.end as usize..next.span.start as usize].bytes().all(is_between)
-        })
+        kept()
+            .zip(kept().skip(1))
+            .any(|(one, next)| output[one.span.end as usize..next.span.start as usize].bytes().all(is_between))
     }
 
     /// How many there are, kept or not.
@@ -261,15 +262,24 @@ impl<'t> Extracted<'t> {
         let mut all = Candidates::default();
         for other in 0..total {
             match self.candidates.get(other) {
-                Some(block) if other == index => (0..pieces.len())
-                    .filter_map(|piece| pieces.get(piece))
-                    .enumerate()
-                    .for_each(|(number, piece)| {
+                Some(block) if other == index => {
+                    (0..pieces.len()).filter_map(|piece| pieces.get(piece)).enumerate().for_each(|(number, piece)| {
                         let [open, close] = block.fences;
-                        let before = if number == 0 { open } else { Candidate::new(Source::Block, piece.span).fences[0] };
-                        let after = if number + 1 == pieces.len() { close } else { Span { start: piece.span.end, end: piece.span.end } };
-                        all.push(Candidate { fences: [before, after], span: piece.span, inside: piece.inside, ..block.clone() });
-                    }),
+                        let before =
+                            if number == 0 { open } else { Candidate::new(Source::Block, piece.span).fences[0] };
+                        let after = if number + 1 == pieces.len() {
+                            close
+                        } else {
+                            Span { start: piece.span.end, end: piece.span.end }
+                        };
+                        all.push(Candidate {
+                            fences: [before, after],
+                            span: piece.span,
+                            inside: piece.inside,
+                            ..block.clone()
+                        });
+                    })
+                }
                 Some(other) => all.push(other.clone()),
                 None => {}
             }

@@ -303,7 +303,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let stop = self.output.floor_char_boundary(stop.min(start + self.unlikely));
         let (end, ending) = prose::reach(self.output, (start, stop), true);
         self.unlikely = self.unlikely.saturating_sub(end - start);
-        (ending == Ending::Bracket || self.found.whole.begins(self.output, start)) && prose::holds_json(&self.output[start..end])
+        (ending == Ending::Bracket || self.found.whole.begins(self.output, start))
+            && prose::holds_json(&self.output[start..end])
     }
 
     /// Where a bracket ends that belongs to prose.
@@ -321,12 +322,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     }
 
     /// Where a value ends, and whether it is JSON.
-    fn extent(
-        &mut self,
-        (start, limit): (usize, usize),
-        strict: Result<usize, usize>,
-        sure: bool,
-    ) -> (usize, bool) {
+    fn extent(&mut self, (start, limit): (usize, usize), strict: Result<usize, usize>, sure: bool) -> (usize, bool) {
         let output = self.output;
         let mut is_json = strict.is_ok();
         let mut is_closed = is_json;

@@ -49,7 +49,8 @@ impl<'t> Surroundings<'t> {
 
     pub(super) fn notes(mut self) -> impl Iterator<Item = String> {
         self.pass(Span::new(self.output.len(), self.output.len()));
-        let note = |span: Span| format!("extract: bytes {} to {} were left out as text around it", span.start, span.end);
+        let note =
+            |span: Span| format!("extract: bytes {} to {} were left out as text around it", span.start, span.end);
         let more = self.rest.map(|rest| {
             let pieces = text::count(self.more, "more piece");
             format!("extract: {pieces} were left out as text around it, in bytes {} to {}", rest.start, rest.end)
