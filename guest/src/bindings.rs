@@ -5270,7 +5270,7 @@ f.debug_struct("Change")
 pub enum Source {
 /// In a fenced block with one of the contract's markers, or, where there is none, without an info string.
 Block,
-/// As the whole output, or one of its documents with the text before it.
+/// As the whole output, or one of its documents with the text around it.
 Raw,
 /// As a bare object or array in prose.
 Embedded,
@@ -5470,8 +5470,8 @@ pub quarantined: _rt::Vec<Quarantined>,
 pub changes: _rt::Vec<Change>,
 /// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
 pub candidates: _rt::Vec<Candidate>,
-/// What else a caller should know: limits that were reached, checks that were inert, pieces of the output that
-/// were left out as reasoning, and whether JSON was taken from prose.
+/// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of
+/// the output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
 pub notes: _rt::Vec<_rt::String>,
 /// Whether a person should look before the output is used: it is partial.
 pub review_required: bool,

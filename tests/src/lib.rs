@@ -13,6 +13,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+mod accounts;
 pub mod calls;
 mod changes;
 pub mod console;
@@ -29,6 +30,7 @@ pub mod schemas;
 pub mod suite;
 pub mod wire;
 
+pub use accounts::every_byte_is_accounted_for;
 pub use changes::changes_give_what_was_validated;
 pub use items::nothing_is_lost_between_items;
 pub use random::Random;

@@ -498,7 +498,7 @@ fn request<'t>(contract: &Contract, text: &'t str, sent: &'t Sent) -> Request<'t
 
 /// The verdict on a text that is all JSON.
 fn judged(contract: &Contract, text: &str, sent: &Sent) -> Judgement {
-    let candidate = Candidate { source: Source::Raw, marker: None, span: Span::new(0, text.len()) };
+    let candidate = Candidate::new(Source::Raw, Span::new(0, text.len()));
     judge(contract, &request(contract, text, sent), &candidate)
 }
 

@@ -75,6 +75,7 @@ fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> boo
 /// The report on an output. `read` is what [`extract::whole`] gives.
 #[inline(never)]
 fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>) -> Report {
+    let mut several = false;
     let (mut found, mut read, choice) = match request.invalid_utf8 {
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
@@ -82,7 +83,9 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
             (Found::default(), None, Err(malformed(screen::not_utf8(request.output, at), cut_off)))
         }
         None => {
-            let Extracted { candidates, mut read, mut notes, seen } = extract::extract(request.output, contract, read);
+            let Extracted { candidates, mut read, mut notes, seen, several: is_several, .. } =
+                extract::extract(request.output, contract, read);
+            several = is_several;
             let choice = choose(contract, request, &candidates, &seen, &mut read);
             notes.extend(not_judged(contract, &candidates));
             (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
@@ -94,7 +97,7 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
     if request.finish == Finish::Refusal {
         return Report::refused(contract, found);
     }
-    let judgement = match choice {
+    let mut judgement = match choice {
         Ok((_, Some(judgement))) => judgement,
         Ok((index, None)) => match found.candidates.get(index) {
             Some(candidate) => judge_read(contract, request, candidate, &mut read),
@@ -102,6 +105,9 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
         },
         Err(rejection) => rejection.into(),
     };
+    if several && matches!(judgement.outcome, Outcome::Document(_)) && judgement.broken.is_none() {
+        judgement.broken = one_of_several(&found);
+    }
     Report::of(contract, request, judgement, found)
 }
 
@@ -223,7 +229,7 @@ fn judge_read<'t>(
     let Ok(parsed) = parse_edited(&text, origin, caps) else {
         return malformed(violation, cut_off).into();
     };
-    let whole = is_whole(output, candidate.span, &edits);
+    let whole = is_whole(output, candidate.inside, &edits);
     let mut judgement = judge_document(contract, request, screen(parsed), None, edits, items);
     judgement.repaired = true;
     judgement.broken = (!whole).then_some(violation);
@@ -243,8 +249,26 @@ fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
 
 /// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
 fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+    let Candidate { span, inside, .. } = candidate;
+    let (mut edits, items) = mend_inside(contract, output, *inside)?;
+    if span.start < inside.start {
+        edits.insert(0, Edit::new(ChangeKind::Around, (span.start as usize, inside.start as usize), ""));
+    }
+    if inside.end < span.end {
+        edits.push(Edit::new(ChangeKind::Around, (inside.end as usize, span.end as usize), ""));
+    }
+    Some((edits, items))
+}
+
+/// The same of a text that is to be JSON alone.
+fn mend_inside(contract: &Contract, output: &str, span: Span) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+    // Text around it may be all that is wrong.
+    let (start, end) = (span.start as usize, span.end as usize);
+    if strict_end(output, (start, end)) == Ok(end) {
+        return Some((Vec::new(), Vec::new()));
+    }
     if let Some(items) = contract.items() {
-        match recover(output, candidate.span, &items.path, contract.repairs(), contract.caps()) {
+        match recover(output, span, &items.path, contract.repairs(), contract.caps()) {
             Ok(recovered) if recovered.edits.len() > MAX_REPAIRS => return None,
             Ok(recovered) => return Some((recovered.edits, recovered.malformed)),
             Err(Unrecovered::NoItems) => return None,
@@ -254,7 +278,7 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec
     if !contract.repairs() {
         return None;
     }
-    repair(output, candidate.span, contract.is_list()).map(|edits| (edits, Vec::new()))
+    repair(output, span, contract.is_list()).map(|edits| (edits, Vec::new()))
 }
 
 /// Judge a document, of which it may be known whether it is valid. `edits` made its text, and took the `malformed` items out
@@ -394,6 +418,17 @@ fn several_found(candidates: &Candidates) -> Rejection {
     let found = text::count(candidates.len(), "candidate");
     let message = format!("must contain one piece of JSON, contains {}", candidates.len());
     extraction_failed("one piece of JSON", &found, &message, candidates.get(1).map(|candidate| candidate.span))
+}
+
+/// Why a document is not the whole answer: another one was left out.
+fn one_of_several(found: &Found) -> Option<Violation> {
+    let count = found.candidates.len();
+    let other = if found.chosen == Some(0) { 1 } else { 0 };
+    let other = found.candidates.get(other)?;
+    let message = format!("must be one document: there are {count}, and this one was left out");
+    let details = Details { expected: "one document", received: &format!("{count} documents"), message: &message };
+    let violation = Violation::new(&Place::root(), "extract", details);
+    Some(Violation { span: Some(other.inside), ..violation })
 }
 
 impl Request<'_> {

@@ -114,12 +114,13 @@ fn looks_like_json(text: &str) -> bool {
     let name = |character: char| character.is_alphanumeric() || matches!(character, '_' | '$' | '-');
     match text.as_bytes()[0] {
         b'{' if name(next) => inside.trim_start_matches(name).trim_start().starts_with(':'),
-        b'{' => matches!(next, '"' | '\'' | '}' | '“' | '‘' | '/'),
+        _ if next == '/' => inside[1..].starts_with(['/', '*']),
+        b'{' => matches!(next, '"' | '\'' | '}' | '“' | '‘'),
         _ if next.is_alphabetic() => {
             let word = inside.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
             scalar(word).is_some()
         }
-        _ => matches!(next, '{' | '[' | ']' | '"' | '\'' | '-' | '0'..='9' | '“' | '‘' | '/'),
+        _ => matches!(next, '{' | '[' | ']' | '"' | '\'' | '-' | '0'..='9' | '“' | '‘'),
     }
 }
 
@@ -524,8 +525,8 @@ impl<'t> Repairer<'t> {
             }
             _ if !is_container => None,
             // Another document, which never completes this one.
-            Token::Open(_) if !rows => None,
-            Token::Open(_) => {
+            Token::Open(_) if !rows && looks_like_json(&self.text[next.start..]) => None,
+            Token::Open(_) if rows => {
                 if commas.is_some() {
                     self.next();
                 } else {
@@ -640,7 +641,7 @@ fn is_marks(text: &str) -> bool {
 
 /// Whether what comes after a document is a text of its own, and not the rest of a string that seems to have ended: its
 /// quotes and brackets come in pairs.
-fn is_around(text: &str) -> bool {
+pub(crate) fn is_around(text: &str) -> bool {
     let mut depth = 0_usize;
     let pairs = text.bytes().all(|byte| match byte {
         b'{' | b'[' => {

@@ -132,6 +132,7 @@ impl Found {
     /// Those that fit a report, always with the chosen one, and a note where some do not.
     fn listed(self) -> (Vec<JudgedCandidate>, Vec<String>) {
         let total = self.candidates.len();
+        let end = self.candidates.end();
         let first = 0..total.min(MAX_KEPT);
         let chosen = self.chosen.filter(|chosen| !first.contains(chosen));
         let judged = |index: usize| {
@@ -141,7 +142,9 @@ impl Found {
         };
         let listed: Vec<JudgedCandidate> = first.chain(chosen).filter_map(judged).collect();
         let more = total - listed.len();
-        let note = (more > 0).then(|| format!("candidates: {more} more are not listed"));
+        // The first of those that are not listed come after the last of the first.
+        let from = self.candidates.get(MAX_KEPT - 1).map_or(0, |last| last.span.end);
+        let note = (more > 0).then(|| format!("candidates: {more} more are not listed, in bytes {from} to {end}"));
         (listed, note.into_iter().chain(self.notes).collect())
     }
 }

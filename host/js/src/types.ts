@@ -200,8 +200,8 @@ export interface ReportDocument<T = unknown> {
   /** Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more. */
   readonly candidates: readonly Candidate[];
   /**
-   * What else a caller should know: limits that were reached, checks that were inert, pieces of the output that were
-   * left out as reasoning, and whether JSON was taken from prose.
+   * What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
+   * output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
    */
   readonly notes: readonly string[];
   /** Whether a person should look before the output is used: it is partial. */

@@ -5,6 +5,10 @@ use serde_json::Value;
 
 use crate::{contracts::Pair, judge};
 
+// What becomes of each byte is checked by a test of its own, over outputs that it makes.
+#[path = "../../src/accounts.rs"]
+pub mod accounts;
+
 // What changes give is checked for the cases too, and there first.
 #[path = "../../src/changes.rs"]
 pub mod changes;
@@ -34,6 +38,9 @@ pub fn check(pair: &Pair, output: &str, report: &Report) {
     assert!(report.candidates.iter().filter(|candidate| candidate.chosen).count() <= 1);
     shown(report);
     spans(output, report);
+    if let Err(error) = accounts::every_byte_is_accounted_for(output, report) {
+        panic!("{error}: {json}");
+    }
     for item in &report.quarantined {
         assert!(item.path.ends_with(&format!("[{}]", item.index)), "{}", item.path);
         assert!(!item.violations.is_empty(), "in quarantine without a reason: {json}");

@@ -46,6 +46,12 @@ impl Fence {
         &info[..end]
     }
 
+    /// Where the first word behind it ends.
+    pub(super) fn end_of_info(self, output: &str) -> usize {
+        let line = self.line(output);
+        self.end + line.len() - line.trim_start_matches([' ', '\t']).len() + self.info(output).len()
+    }
+
     /// Whether it begins something, though it may end something else: it says what it holds.
     pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');

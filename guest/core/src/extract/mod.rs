@@ -10,6 +10,7 @@ mod prose;
 mod reasoning;
 mod scan;
 mod seen;
+mod surroundings;
 mod whole;
 
 use std::collections::VecDeque;
@@ -18,9 +19,12 @@ use crate::{
     caps::Caps,
     contract::{Contract, Embedded, Extract, Select},
     parse::{self, Broken, Parsed, Span},
+    repair::is_around,
     types::Source,
 };
+use reasoning::LeftOut;
 use scan::{Scanned, Scanner};
+use surroundings::Surroundings;
 
 pub(crate) use grammar::{Run, begins_content, ends_word, is_mark, marker};
 pub(crate) use prose::{Brackets, is_likely};
@@ -37,6 +41,19 @@ pub(crate) struct Candidate {
     pub(crate) marker: Option<String>,
     /// Without white space at either end.
     pub(crate) span: Span,
+    /// The part of it that is read as JSON. What stands around that is taken out.
+    pub(crate) inside: Span,
+    /// The fences around it, or nothing at either end.
+    fences: [Span; 2],
+}
+
+impl Candidate {
+    /// A piece of the output that is all JSON.
+    pub(crate) fn new(source: Source, span: Span) -> Self {
+        let fences =
+            [Span::new(span.start as usize, span.start as usize), Span::new(span.end as usize, span.end as usize)];
+        Candidate { source, marker: None, span, inside: span, fences }
+    }
 }
 
 /// Candidates in the order of the output: the first and the last of them, and how many there are.
@@ -60,11 +77,37 @@ impl Candidates {
         self.last.push_back(candidate);
     }
 
-    /// Let the last one end elsewhere.
+    /// Lets the last one end elsewhere.
     fn extend(&mut self, end: usize) {
-        if let Some(last) = self.last.back_mut().or_else(|| self.first.last_mut()) {
+        if let Some(last) = self.last_mut() {
+            last.span = Span::new(last.span.start as usize, end);
+            last.inside = Span::new(last.inside.start as usize, end);
+        }
+    }
+
+    /// Adds text to the last one that is not read as JSON.
+    fn surround(&mut self, end: usize) {
+        if let Some(last) = self.last_mut() {
             last.span = Span::new(last.span.start as usize, end);
         }
+    }
+
+    fn last_mut(&mut self) -> Option<&mut Candidate> {
+        self.last.back_mut().or_else(|| self.first.last_mut())
+    }
+
+    /// Where the last one ends, with its fence.
+    pub(crate) fn end(&self) -> u32 {
+        self.last.back().or_else(|| self.first.last()).map_or(0, |last| last.fences[1].end.max(last.span.end))
+    }
+
+    /// Whether some in prose have nothing but white space and commas between them.
+    fn are_in_a_row(&self, output: &str) -> bool {
+        let kept = || self.first.iter().chain(&self.last).filter(|one| one.source == Source::Embedded);
+        let is_between = |byte: u8| byte == b',' || byte.is_ascii_whitespace();
+        kept()
+            .zip(kept().skip(1))
+            .any(|(one, next)| output[one.span.end as usize..next.span.start as usize].bytes().all(is_between))
     }
 
     /// How many there are, kept or not.
@@ -114,6 +157,9 @@ pub(crate) struct Extracted<'t> {
     pub(crate) notes: Vec<String>,
     /// What was not taken, for the message where nothing is.
     pub(crate) seen: Seen,
+    /// The contract asks for one document, and the candidates are several in one text: to leave out the others is a loss.
+    pub(crate) several: bool,
+    left_out: LeftOut,
 }
 
 /// The whole output, parsed, if it may be JSON and is not too long for it.
@@ -142,7 +188,7 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Rea
         }
     };
     if is_json && options.raw_json {
-        let whole = Candidate { source: Source::Raw, marker: None, span: text };
+        let whole = Candidate::new(Source::Raw, text);
         return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
     }
     let broken = read.as_ref().and_then(|read| broken_at(read.span, read.parsed.as_ref().err()?));
@@ -152,6 +198,9 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Rea
     if contract.repairs() || contract.items().is_some() {
         extracted.split(output, contract);
     }
+    // Items of one list may stand in several; what else is in prose may be an example.
+    extracted.several |= contract.items().is_some() && extracted.candidates.are_in_a_row(output);
+    extracted.account(output);
     extracted
 }
 
@@ -161,6 +210,26 @@ fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
 }
 
 impl<'t> Extracted<'t> {
+    /// Notes each piece of the output that is in no candidate. Of many candidates some are not kept: what is between is one
+    /// piece.
+    fn account(&mut self, output: &str) {
+        let mut notes = self.left_out.notes();
+        if self.candidates.len() > 0 {
+            let mut around = Surroundings::new(output);
+            let mut reasoning = self.left_out.spans().peekable();
+            for candidate in self.candidates.first.iter().chain(&self.candidates.last) {
+                let [open, close] = candidate.fences;
+                while let Some(span) = reasoning.next_if(|span| span.start <= open.start) {
+                    around.pass(span);
+                }
+                [open, candidate.span, close].into_iter().for_each(|span| around.pass(span));
+            }
+            reasoning.for_each(|span| around.pass(span));
+            notes.extend(around.notes());
+        }
+        self.notes.splice(0..0, notes);
+    }
+
     /// A block that holds several documents is as many candidates. Only the one that is chosen is looked at: most are
     /// JSON, and then it need not be parsed again.
     fn split(&mut self, output: &'t str, contract: &Contract) {
@@ -193,14 +262,30 @@ impl<'t> Extracted<'t> {
         let mut all = Candidates::default();
         for other in 0..total {
             match self.candidates.get(other) {
-                Some(block) if other == index => (0..pieces.len())
-                    .filter_map(|piece| pieces.get(piece))
-                    .for_each(|piece| all.push(Candidate { span: piece.span, ..block.clone() })),
+                Some(block) if other == index => {
+                    (0..pieces.len()).filter_map(|piece| pieces.get(piece)).enumerate().for_each(|(number, piece)| {
+                        let [open, close] = block.fences;
+                        let before =
+                            if number == 0 { open } else { Candidate::new(Source::Block, piece.span).fences[0] };
+                        let after = if number + 1 == pieces.len() {
+                            close
+                        } else {
+                            Span { start: piece.span.end, end: piece.span.end }
+                        };
+                        all.push(Candidate {
+                            fences: [before, after],
+                            span: piece.span,
+                            inside: piece.inside,
+                            ..block.clone()
+                        });
+                    })
+                }
                 Some(other) => all.push(other.clone()),
                 None => {}
             }
         }
         self.candidates = all;
+        self.several = true;
     }
 }
 
@@ -213,7 +298,8 @@ fn choose_source<'t>(
     items: bool,
 ) -> Extracted<'t> {
     let Scanned { marked, untagged, mut values, unlikely, counted, whole, left_out, seen } = scanned;
-    let mut notes = left_out.notes();
+    let mut notes = Vec::new();
+    let mut several = false;
     if values.len() == 0 {
         values.total = 0;
         unlikely.into_iter().for_each(|candidate| values.push(candidate));
@@ -224,15 +310,22 @@ fn choose_source<'t>(
         untagged
     } else if options.embedded == Embedded::Each && values.len() > 0 {
         values
-    } else if options.embedded == Embedded::Single && counted == 1 && values.len() == 1 {
+    } else if options.embedded == Embedded::Single && counted == 1 && stands_alone(output, &values) {
         notes.push("extract: the JSON was taken from prose".to_owned());
         values
     } else if options.raw_json && (options.embedded != Embedded::Single || whole.candidates.len() <= 1) {
-        raw(output, whole, repairs, items)
+        let documents = raw(output, whole, repairs, items);
+        several = documents.len() > 1;
+        documents
     } else {
         Candidates::default()
     };
-    Extracted { candidates, read: None, notes, seen }
+    Extracted { candidates, read: None, notes, seen, several, left_out }
+}
+
+/// Whether there is one value, and the text behind it is no rest of a string or of something larger.
+fn stands_alone(output: &str, values: &Candidates) -> bool {
+    values.len() == 1 && is_around(&output[values.end() as usize..])
 }
 
 /// The whole output: as it stands, or, where text around it can be put right, each document in it.
@@ -242,7 +335,7 @@ fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candid
         return whole.documents(output, repairs);
     }
     let text = whole.text().filter(|_| begins);
-    text.map(|span| Candidate { source: Source::Raw, marker: None, span }).into_iter().collect()
+    text.map(|span| Candidate::new(Source::Raw, span)).into_iter().collect()
 }
 
 fn can_begin_json(text: &str) -> bool {

@@ -3,9 +3,13 @@
 use memchr::{memchr, memchr2};
 use serde::{Deserialize, Serialize};
 
-use crate::parse::{
-    Open,
-    loose::{Bracket, Lexer, Token},
+use crate::{
+    parse::{
+        Open,
+        loose::{Bracket, Lexer, Token},
+        strict_end,
+    },
+    repair::repair_value,
 };
 
 /// Numbers in brackets up to this length may be a citation.
@@ -13,6 +17,9 @@ const MAX_CITATION: usize = 64;
 
 /// Names in the middle of prose are no longer than this.
 const MAX_NAME: usize = 256;
+
+/// A bracket that belongs to prose ends within this many bytes.
+const MAX_ASIDE: usize = 256;
 
 /// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
 pub(super) fn looks_like_json(text: &str) -> Option<bool> {
@@ -69,14 +76,25 @@ pub(super) fn is_citation(text: &str) -> bool {
             .all(|character| character.is_ascii_digit() || matches!(character, ',' | ';' | ' ' | '-' | '–'))
 }
 
+/// What a value ends with that is no JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Its own bracket.
+    Bracket,
+    /// Lines of words, while it was left open. `in_list`: in an array, between its items.
+    Words { in_list: bool },
+    /// The end of the text.
+    Text,
+}
+
 /// How far the value goes that begins here, by its brackets, its quotes and its comments. Where a bracket is missing, the
 /// one around it ends what is inside.
 pub(super) fn broken(output: &str, span: (usize, usize)) -> usize {
-    reach(output, span).0
+    reach(output, span, true).0
 }
 
-/// The same, and whether its own bracket ends it.
-pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool) {
+/// The same, and what it ends with. `words`: lines of words may end it.
+pub(super) fn reach(output: &str, (start, end): (usize, usize), words: bool) -> (usize, Ending) {
     let mut lexer = Lexer::new(output, (start, end), true);
     let mut open = Open::default();
     let mut counts = [0_usize; 2];
@@ -87,8 +105,10 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool)
         let before = std::mem::replace(&mut last, lexeme.end);
         match lexeme.token {
             // Lines of words come after a text that was left open.
-            Token::Word if is_prose(&output[before..lexeme.end], || lexer.peek().token) => return (before, false),
-            Token::End => return (end, false),
+            Token::Word if words && is_prose(&output[before..lexeme.end], || lexer.peek().token) => {
+                return (before, Ending::Words { in_list: counts == [0, 1] });
+            }
+            Token::End => return (end, Ending::Text),
             Token::Open(bracket) => {
                 open.push(bracket == Bracket::Object);
                 counts[count(bracket)] += 1;
@@ -105,12 +125,19 @@ pub(super) fn reach(output: &str, (start, end): (usize, usize)) -> (usize, bool)
                     }
                 }
                 if open.is_empty() {
-                    return (lexeme.end, true);
+                    return (lexeme.end, Ending::Bracket);
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Whether the first bracket in the rest of a text opens what an array that begins here holds, objects in most cases.
+pub(super) fn is_next_item(output: &str, start: usize, rest: usize) -> bool {
+    let item = output.as_bytes()[start + 1..].trim_ascii_start().first();
+    let near = &output.as_bytes()[rest..output.len().min(rest + MAX_NAME)];
+    item == Some(&b'{') && memchr2(b'{', b'[', near).map(|at| near[at]) == Some(b'{')
 }
 
 /// Whether JSON stands in a text, behind its first bracket: no citation, and not the same in doubled braces.
@@ -146,6 +173,55 @@ fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
             Token::Word => true,
             next => next != Token::Colon && white.bytes().filter(|byte| *byte == b'\n').count() > 1,
         }
+}
+
+/// Where a bracket ends that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. It ends on its own line,
+/// and is an index, an open task, or what is no JSON, cannot be repaired and has no double quotes.
+pub(super) fn aside(output: &str, start: usize) -> Option<usize> {
+    let bytes = &output.as_bytes()[start..output.len().min(start + MAX_ASIDE)];
+    let mut depth = 0_usize;
+    let length = 1 + bytes.iter().take_while(|byte| **byte != b'\n').position(|byte| {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let end = start + length;
+    if is_index(output, (start, end)) || is_checkbox(output, (start, end)) {
+        return Some(end);
+    }
+    let is_quoted = memchr(b'"', &bytes[..length]).is_some();
+    let is_json = || repair_value(output, (start, end)).is_some();
+    (!is_quoted && !is_json()).then_some(end)
+}
+
+/// Whether brackets stand right behind a name, and hold one name or number: `opts['mode']`.
+fn is_index(output: &str, (start, end): (usize, usize)) -> bool {
+    let inside = output[start + 1..end - 1].trim_matches(['"', '\'']);
+    output[start..].starts_with('[')
+        && output[..start].ends_with(is_of_name)
+        && !inside.is_empty()
+        && inside.chars().all(|character| is_of_name(character) || character == '.')
+}
+
+/// Whether brackets mark an open task in a list of Markdown: `- [ ] tests`.
+fn is_checkbox(output: &str, (start, end): (usize, usize)) -> bool {
+    &output[start..end] == "[ ]" && ["- ", "* ", "+ "].iter().any(|mark| output[..start].ends_with(mark))
+}
+
+/// Whether a value that is JSON stands on lines of its own, and is no item or member of something around it.
+pub(super) fn is_apart(output: &str, start: usize, limit: usize) -> bool {
+    let line = output[..start].trim_end_matches([' ', '\t', '\r']);
+    if !(line.is_empty() || line.ends_with('\n')) {
+        return false;
+    }
+    let Ok(end) = strict_end(output, (start, limit)) else {
+        return false;
+    };
+    let rest = output[end..].trim_start_matches([' ', '\t', '\r']);
+    (rest.is_empty() || rest.starts_with('\n')) && !rest.trim_ascii_start().starts_with([',', '}', ']'])
 }
 
 /// What comes after a value that shows it to be a piece of something larger.

@@ -49,22 +49,33 @@ pub(super) fn closing(output: &str, from: usize, name: &str) -> Option<usize> {
 pub(super) struct LeftOut {
     listed: Vec<(Span, String)>,
     more: usize,
+    /// From the first to the last of those that are not listed.
+    rest: Option<Span>,
 }
 
 impl LeftOut {
     pub(super) fn add(&mut self, span: Span, name: &str) {
         if self.listed.len() < MAX_NOTES {
             self.listed.push((span, name.to_owned()));
-        } else {
-            self.more += 1;
+            return;
         }
+        self.more += 1;
+        self.rest = Some(Span { start: self.rest.map_or(span.start, |rest| rest.start), end: span.end });
+    }
+
+    /// Where they stand, in the order of the output.
+    pub(super) fn spans(&self) -> impl Iterator<Item = Span> {
+        self.listed.iter().map(|(span, _)| *span).chain(self.rest)
     }
 
     pub(super) fn notes(&self) -> Vec<String> {
         let note = |(span, name): &(Span, String)| {
             format!("extract: bytes {} to {} were left out as <{name}>", span.start, span.end)
         };
-        let more = (self.more > 0).then(|| format!("extract: {} more were left out", text::count(self.more, "piece")));
+        let more = self.rest.map(|rest| {
+            let pieces = text::count(self.more, "more piece");
+            format!("extract: {pieces} were left out as reasoning, in bytes {} to {}", rest.start, rest.end)
+        });
         self.listed.iter().map(note).chain(more).collect()
     }
 }

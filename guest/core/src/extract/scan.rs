@@ -9,7 +9,7 @@ use super::{
     Candidate, Candidates, Source,
     fences::{Fence, Marks, Sought, end_outside_strings},
     grammar::Run,
-    prose::{self, Beyond, is_citation, looks_like_json},
+    prose::{self, Beyond, Ending, is_citation, looks_like_json},
     reasoning::{LeftOut, Tag, closing, tag_at},
     seen::{Seen, SeenKind},
     trimmed,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     contract::{Embedded, Extract},
-    parse::{Span, strict_end},
+    parse::{Span, loose::begins_line, strict_end},
     repair::repair_value,
 };
 
@@ -148,7 +148,9 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let (end, after) = self.end_of_block(open, content);
         let (end, after) = self.cut_at_tag(content, end).map_or((end, after), |tag| (tag, tag));
         let span = trimmed(self.output, content, end);
-        self.found.marked.push(Candidate { source: Source::Block, marker: Some(marker.to_owned()), span });
+        let fences = [Span::new(open.start, open.end_of_info(self.output)), Span::new(end, after)];
+        let marker = Some(marker.to_owned());
+        self.found.marked.push(Candidate { marker, fences, ..Candidate::new(Source::Block, span) });
         after
     }
 
@@ -222,7 +224,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
             let cut = self.cut_at_tag(content, end);
             let (end, after) = cut.map_or((end, after), |tag| (tag, tag));
             let span = trimmed(output, content, end);
-            self.found.untagged.push(Candidate { source: Source::Block, marker: None, span });
+            let fences = [Span::new(open.start, open.end), Span::new(end, after)];
+            self.found.untagged.push(Candidate { fences, ..Candidate::new(Source::Block, span) });
             self.found.whole.barrier(output, open.start, after);
             return after;
         }
@@ -258,6 +261,12 @@ impl<'t, 'c> Scanner<'t, 'c> {
             Some((known, at)) if known == start && at < limit => Err(at),
             _ => strict_end(output, (start, limit)),
         };
+        if let Some(end) = self.aside(start, strict.is_ok()) {
+            self.found.seen.add(SeenKind::Json, start);
+            self.found.unlikely.get_or_insert(Candidate::new(Source::Embedded, Span::new(start, end)));
+            self.found.whole.barrier(self.output, start, end);
+            return end;
+        }
         let read = strict.unwrap_or_else(|at| at);
         self.ahead = self.ahead.saturating_sub(read.saturating_sub(stop));
         let (mut end, mut is_json) = self.extent((start, limit), strict, sure || output[start..].starts_with('{'));
@@ -292,27 +301,66 @@ impl<'t, 'c> Scanner<'t, 'c> {
             return false;
         }
         let stop = self.output.floor_char_boundary(stop.min(start + self.unlikely));
-        let (end, ends) = prose::reach(self.output, (start, stop));
+        let (end, ending) = prose::reach(self.output, (start, stop), true);
         self.unlikely = self.unlikely.saturating_sub(end - start);
-        (ends || self.found.whole.begins(self.output, start)) && prose::holds_json(&self.output[start..end])
+        (ending == Ending::Bracket || self.found.whole.begins(self.output, start))
+            && prose::holds_json(&self.output[start..end])
+    }
+
+    /// Where a bracket ends that belongs to prose.
+    fn aside(&self, start: usize, is_json: bool) -> Option<usize> {
+        let output = self.output;
+        let may_be_aside = |before: char| before.is_alphanumeric() || matches!(before, '_' | ' ');
+        if is_json && !output[..start].ends_with(may_be_aside) {
+            return None;
+        }
+        // Among documents in a row, one that is broken is an item.
+        let goes_on = || self.found.whole.goes_on(output, start);
+        let is_in_row = (goes_on() && output[..start].trim_ascii_end().ends_with(','))
+            || (self.rows && output[start..].starts_with('{') && (begins_line(output, start) || goes_on()));
+        if is_in_row { None } else { prose::aside(output, start) }
     }
 
     /// Where a value ends, and whether it is JSON.
-    fn extent(&self, (start, limit): (usize, usize), strict: Result<usize, usize>, sure: bool) -> (usize, bool) {
+    fn extent(&mut self, (start, limit): (usize, usize), strict: Result<usize, usize>, sure: bool) -> (usize, bool) {
         let output = self.output;
         let mut is_json = strict.is_ok();
+        let mut is_closed = is_json;
         let mut end = match strict {
             Ok(end) => end,
-            Err(at) => prose::broken(output, (start, limit)).max(output.ceil_char_boundary(at)),
+            Err(at) => {
+                let (end, ending) = self.reach(start, limit);
+                is_closed = ending == Ending::Bracket && at <= end;
+                end.max(output.ceil_char_boundary(at))
+            }
         };
         loop {
             end = match prose::beyond(&output.as_bytes()[..limit], end, !is_json && sure) {
                 Beyond::Nothing => return (end, is_json),
                 Beyond::Brackets(end) => end,
+                // What has ended does not go on with JSON that stands apart.
+                Beyond::Value(at) if is_closed && prose::is_apart(output, at, limit) => return (end, is_json),
                 Beyond::Value(at) => prose::broken(output, (at, limit)),
             };
             is_json = false;
         }
+    }
+
+    /// How far a value goes that is no JSON, and what it ends with. Words in a list do not end it.
+    fn reach(&mut self, start: usize, limit: usize) -> (usize, Ending) {
+        let output = self.output;
+        let (end, ending) = prose::reach(output, (start, limit), true);
+        let Ending::Words { in_list } = ending else {
+            return (end, ending);
+        };
+        let most = output.floor_char_boundary(limit.min(start + self.ahead));
+        if most <= end {
+            return (end, ending);
+        }
+        let (further, last) = prose::reach(output, (start, most), false);
+        self.ahead = self.ahead.saturating_sub(further - start);
+        let is_list = in_list && prose::is_next_item(output, start, end);
+        if last == Ending::Bracket || is_list { (further, last) } else { (end, ending) }
     }
 
     fn add_value(&mut self, span: Span, sure: bool, is_json: bool) {
@@ -330,7 +378,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             self.found.seen.add(SeenKind::Json, start);
             self.found.whole.value(output, span, self.rows);
         }
-        let candidate = Candidate { source: Source::Embedded, marker: None, span };
+        let candidate = Candidate::new(Source::Embedded, span);
         if sure || is_json {
             self.found.values.push(candidate);
         } else {

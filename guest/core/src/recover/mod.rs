@@ -13,7 +13,7 @@ use crate::{
     caps::Caps,
     parse::{
         Broken, Document, Edit, Span, apply,
-        loose::{Bracket, Lexeme, Lexer, State, Token},
+        loose::{Bracket, Lexeme, Lexer, State, Token, begins_line},
         parse,
     },
     path::ItemsPath,
@@ -417,7 +417,9 @@ impl Recovery<'_, '_> {
                 }
                 Token::Close(Bracket::Array) => {
                     self.lexer.skip();
-                    if self.may_end_here(lexeme.start) {
+                    if let Some(open) = self.next_list(depth, lexeme.end) {
+                        self.lexer = Lexer::new(self.output, (open + 1, self.end), self.repairs);
+                    } else if self.may_end_here(lexeme.start) {
                         break End::Bracket(lexeme.start);
                     }
                 }
@@ -434,6 +436,10 @@ impl Recovery<'_, '_> {
                 }
                 Token::String(_) | Token::Word if self.is_member() && self.is_after_items(&units) => {
                     break End::Missing(units.last().map_or(lexeme.start, |last| last.end));
+                }
+                Token::Word if let Some(end) = self.words(lexeme.start, &units) => {
+                    self.lexer = Lexer::new(self.output, (end, self.end), self.repairs);
+                    units.push(Unit { start: lexeme.start, end, read: None });
                 }
                 Token::String(_) | Token::Word | Token::Open(_) => {
                     let extent = self.extent(true);
@@ -453,6 +459,32 @@ impl Recovery<'_, '_> {
             }
             _ => Ok((units, end)),
         }
+    }
+
+    /// Where another list of items opens, right after the one that ends here and is the whole document.
+    fn next_list(&self, depth: usize, end: usize) -> Option<usize> {
+        if depth > 0 || !self.steps.is_empty() {
+            return None;
+        }
+        let rest = self.output[end..self.end].trim_ascii_start();
+        let rest = rest.strip_prefix(',').map_or(rest, str::trim_ascii_start);
+        rest.starts_with('[').then(|| self.end - rest.len())
+    }
+
+    /// Where a line of words ends that stands between two items: the next line begins as the last item does.
+    fn words(&self, start: usize, units: &[Unit]) -> Option<usize> {
+        let last = units.last().filter(|last| last.read.is_some())?;
+        let rest = &self.output[start..self.end];
+        let line = &rest[..rest.find('\n')?];
+        let is_item = |text: &str| text.starts_with('{');
+        let is_between = begins_line(self.output, start)
+            && is_item(&self.output[last.start..])
+            && is_item(rest[line.len()..].trim_ascii_start());
+        let words = line.trim_end_matches([' ', '\t', '\r', ',']);
+        // Literals are items.
+        let is_sentence = words.ends_with([':', '.', '!']) || (words.contains(' ') && !words.contains(','));
+        let is_words = words.starts_with(char::is_alphabetic) && !words.contains(['{', '}', '[', ']', '"']);
+        (is_between && is_sentence && is_words).then(|| start + words.len())
     }
 
     /// Whether a member that stands here is one of the object around the array, which has lost its bracket.

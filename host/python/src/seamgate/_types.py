@@ -258,7 +258,7 @@ class Source(str, enum.Enum):
     BLOCK = "block"
     """In a fenced block with one of the contract's markers, or, where there is none, without an info string."""
     RAW = "raw"
-    """As the whole output, or one of its documents with the text before it."""
+    """As the whole output, or one of its documents with the text around it."""
     EMBEDDED = "embedded"
     """As a bare object or array in prose."""
 
@@ -343,8 +343,9 @@ class ReportDocument:
         quarantined: At most 1,000, in the order of the items; `notes` says where there were more.
         changes: What was changed in the text before it was validated.
         candidates: Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
-        notes: What else a caller should know: limits that were reached, checks that were inert, pieces of the
-            output that were left out as reasoning, and whether JSON was taken from prose.
+        notes: What else a caller should know: limits that were reached, checks that were inert, the span of each
+            piece of the output that was left out as reasoning or as text around the JSON, and whether JSON was taken
+            from prose.
         review_required: Whether a person should look before the output is used: it is partial.
         feedback: At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted.
             Where some items were kept and others are still wanted, it asks for those alone: `merge` puts the answers
