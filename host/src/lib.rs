@@ -74,6 +74,8 @@ pub use contract::{ContractSource, contract_files, read_contract, read_contracts
 pub use digest::digest;
 pub use disk::FileError;
 pub use document::Document;
+#[doc(hidden)]
+pub use engine::open_pagemap;
 pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};

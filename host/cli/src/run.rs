@@ -24,7 +24,7 @@ use crate::{
     folder::{self, Folder},
     journal::{About, Decision, Journal},
     lists,
-    process::{self, Ended, Signals},
+    process::{self, Ended, Inherited, Signals},
     safe::safe,
     status::Status,
 };
@@ -235,6 +235,7 @@ impl Agent<'_> {
         let bar = if io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let run = process::Run {
             command: &self.arguments.command,
+            inherited: Inherited::All,
             environment: &[
                 ("SEAMGATE_ATTEMPT", number.to_string().into()),
                 ("SEAMGATE_FEEDBACK", feedback.into()),
@@ -245,7 +246,6 @@ impl Agent<'_> {
             timeout: Duration::from_secs(self.arguments.timeout),
             limit: Limits::default().output_bytes,
             folder: None,
-            without: &[],
             stop: process::Stop::default(),
             told_as: None,
             paths: None,

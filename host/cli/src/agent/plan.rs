@@ -126,6 +126,16 @@ pub(crate) struct Registered {
     pub(crate) tools: Vec<Pinned>,
     /// Groups of those who may approve.
     approvers: BTreeMap<String, Vec<Approver>>,
+    /// What it says of servers, by their names.
+    servers: BTreeMap<String, Reached>,
+}
+
+/// What a profile says of a server, as far as `seamgate agent` needs it.
+#[derive(Deserialize)]
+struct Reached {
+    /// The variables of our own environment that the server gets.
+    #[serde(default)]
+    environment: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -187,6 +197,8 @@ impl Profiles {
             tools: Vec<Pinned>,
             #[serde(default)]
             approvers: BTreeMap<String, Vec<Approver>>,
+            #[serde(default)]
+            servers: BTreeMap<String, Reached>,
         }
         let mut gate = Gate::new()?;
         let mut all = Vec::new();
@@ -194,10 +206,19 @@ impl Profiles {
             let text = read_profile(path)?;
             let context = || path.display().to_string();
             let info = gate.register_profile(&text).map_err(|fault| unusable_profile(fault, path))?;
-            let Document { tools, approvers } = serde_json::from_str(&text).with_context(context)?;
-            all.push(Registered { info, tools, approvers });
+            let Document { tools, approvers, servers } = serde_json::from_str(&text).with_context(context)?;
+            all.push(Registered { info, tools, approvers, servers });
         }
         Ok(Profiles { gate, all })
+    }
+
+    /// The variables of our own environment that profiles name for their servers.
+    pub(crate) fn environment(&self) -> BTreeMap<String, Vec<String>> {
+        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (server, reached) in self.all.iter().flat_map(|profile| &profile.servers) {
+            named.entry(server.clone()).or_default().extend_from_slice(&reached.environment);
+        }
+        named
     }
 
     /// The profile of an agent.
