@@ -43,6 +43,7 @@ mod safe;
 mod schema;
 mod status;
 mod stream;
+mod terminal;
 mod test;
 mod trace;
 mod why;

@@ -29,12 +29,12 @@ use self::{
     drive::{Drive, End, Finish, Uncertain, Waiting, What, World},
     event::Started,
     model::Model,
-    person::{Person, Question},
+    person::{Person, show_question},
 };
 pub(crate) use self::{
     event::{Ends, Event, Started as StartedRun, now},
     lock::Lock,
-    person::{Ask, is_terminal, show_ask},
+    person::{Answer, Ask, show_ask},
     plan::{ModelPlan, Plan, Profiles, Registered},
     progress::ignored,
     servers::{Server, Servers},
@@ -302,9 +302,9 @@ fn tell_waiting(waiting: &Waiting) {
             show_ask(ask, &waiting.folder);
             say(&format!("seamgate: decide with: seamgate approve {folder} {}", ask.key));
         }
-        What::Input(Question { question, call, .. }) => {
-            say(&format!("\n{}", safe(question)));
-            match call {
+        What::Input(question) => {
+            show_question(question);
+            match &question.call {
                 Some(call) => {
                     say(&format!("seamgate: say it with: seamgate agent --resume {folder} --resolve {call}=done"))
                 }
