@@ -75,7 +75,7 @@ pub use digest::digest;
 pub use disk::FileError;
 pub use document::Document;
 #[doc(hidden)]
-pub use engine::interrupt_when;
+pub use engine::{interrupt_when, open_pagemap};
 pub use fault::{BakeError, Fault, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};

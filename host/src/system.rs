@@ -1,11 +1,27 @@
 //! What Linux tells of the pages of a memory. Elsewhere, nothing.
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{forget, has_swap, page_faults, page_size, without_huge_pages, written};
+pub(crate) use linux::{forget, has_swap, open_pagemap, page_faults, page_size, without_huge_pages, written};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::{fs::File, mem::MaybeUninit, os::unix::fs::FileExt};
+    use std::{fs::File, io, mem::MaybeUninit, os::unix::fs::FileExt, sync::OnceLock};
+
+    use rustix::process::{Pid, getpid};
+
+    /// What [`open_pagemap`] opened, and the process that it tells of: after a fork, that is still the parent.
+    static PAGEMAP: OnceLock<(Pid, File)> = OnceLock::new();
+
+    /// Opens the list of the pages that were written to, and keeps it open.
+    pub(crate) fn open_pagemap() {
+        if let Ok(file) = pagemap() {
+            let _ = PAGEMAP.set((getpid(), file));
+        }
+    }
+
+    fn pagemap() -> io::Result<File> {
+        File::open("/proc/self/pagemap")
+    }
 
     /// How many page faults this thread has met. `None` if the system does not count them.
     ///
@@ -59,8 +75,15 @@ mod linux {
         const SWAPPED: u64 = 1 << 62;
         const OF_A_FILE: u64 = 1 << 61;
         const ENTRY: usize = size_of::<u64>();
-        // Opened each time: after a fork, the file of the parent tells of the parent.
-        let file = File::open("/proc/self/pagemap").ok()?;
+        let opened;
+        let file = match PAGEMAP.get() {
+            Some((process, file)) if *process == getpid() => file,
+            // Opened each time, because this process may fork.
+            _ => {
+                opened = pagemap().ok()?;
+                &opened
+            }
+        };
         let mut entries = vec![0; memory.len().div_ceil(page_size()) * ENTRY];
         let first = memory.as_ptr().addr() / page_size() * ENTRY;
         file.read_exact_at(&mut entries, first as u64).ok()?;
@@ -75,6 +98,8 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod nothing {
+    pub(crate) fn open_pagemap() {}
+
     pub(crate) fn forget(_: &mut [u8]) {}
 
     pub(crate) fn has_swap() -> bool {
@@ -99,4 +124,4 @@ mod nothing {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use nothing::{forget, has_swap, page_faults, page_size, without_huge_pages, written};
+pub(crate) use nothing::{forget, has_swap, open_pagemap, page_faults, page_size, without_huge_pages, written};

@@ -229,6 +229,186 @@ fn a_model_behind_a_url_answers_and_its_key_stays_secret() {
     assert_eq!(used["budgets"]["tokens"], 20, "{used}");
 }
 
+/// Variables of a user: those that every program needs, keys, and others.
+const VARIABLES: [(&str, &str); 8] = [
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C"),
+    ("TZ", "UTC"),
+    ("OPENAI_API_KEY", "sk-secret"),
+    ("MODEL_KEY", "another-secret"),
+    ("AWS_SECRET_ACCESS_KEY", "a-third-secret"),
+    ("IN_THE_FILE", "1"),
+    ("IN_THE_PROFILE", "2"),
+];
+
+#[test]
+fn programs_get_the_variables_that_are_theirs() {
+    let names = |text: &str| -> Vec<String> {
+        let names = text.lines().filter_map(|line| Some(line.split_once('=')?.0.to_owned()));
+        names.filter(|name| VARIABLES.iter().any(|(known, _)| known == name)).collect()
+    };
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let named = json!({ "far": { "environment": ["IN_THE_PROFILE"] }, "": { "environment": ["IN_THE_PROFILE"] } });
+    for (name, file, with_profile, expected) in [
+        ("base", json!([]), false, &["LANG", "LC_ALL", "TZ"][..]),
+        ("file", json!(["IN_THE_FILE", "MISSING"]), false, &["IN_THE_FILE", "LANG", "LC_ALL", "TZ"]),
+        ("profile", json!([]), true, &["IN_THE_PROFILE", "LANG", "LC_ALL", "TZ"]),
+        ("both", json!(["IN_THE_FILE"]), true, &["IN_THE_FILE", "IN_THE_PROFILE", "LANG", "LC_ALL", "TZ"]),
+    ] {
+        let place = Place::new(&format!("variables-{name}"));
+        let mut with = profile(json!({ "principal": "anna" }));
+        if with_profile {
+            with["servers"] = named.clone();
+        }
+        place.write("ops.profile.json", with);
+        mcp(&place, "    elif method == 'tools/call': send(id=id, result=dict(content=[]))");
+        let look = json!({ "command": ["sh", "-c", "env > tool; echo 1"], "environment": file });
+        let far = "env > server; exec python3 server.py";
+        let far = json!({ "command": ["sh", "-c", far], "environment": file, "env": { "MODEL_KEY": "own" } });
+        place.servers(&json!({ "": { "tools": { "look": look } }, "far": { "mcp": far } }));
+        place.write("model.sh", format!("env > model\n{MODEL}"));
+        let mut command = place.start(&["--", "sh", "model.sh"]);
+        let output = command.envs(VARIABLES).output().expect("an end");
+        ends(&output, 0);
+        assert_eq!(sorted(names(&place.read("tool"))), expected, "{name}");
+        // What the file gives a server itself is no variable of ours.
+        let server = place.read("server");
+        assert!(server.contains("MODEL_KEY=own"), "{name}: {server}");
+        let server = server.replace("MODEL_KEY=own\n", "");
+        assert_eq!(sorted(names(&server)), expected, "{name}");
+        // The model's program is where its key has to be.
+        assert_eq!(names(&place.read("model")).len(), VARIABLES.len(), "{name}");
+    }
+}
+
+#[test]
+fn no_tool_is_given_the_key_of_the_model_server() {
+    for (name, key, more) in
+        [("default", "OPENAI_API_KEY", &[][..]), ("named", "MODEL_KEY", &["--key-env", "MODEL_KEY"])]
+    {
+        for where_named in ["file", "profile"] {
+            let place = Place::new(&format!("variables-key-{name}-{where_named}"));
+            let mut with = profile(json!({ "principal": "anna" }));
+            let mut look = json!({ "command": ["sh", "-c", "env > tool; echo 1"] });
+            match where_named {
+                "file" => look["environment"] = json!([key]),
+                _ => with["servers"] = json!({ "": { "environment": [key] } }),
+            }
+            place.write("ops.profile.json", with);
+            place.servers(&json!({ "": { "tools": { "look": look } } }));
+            let common = ["--model-url", "http://127.0.0.1:9/v1", "--model", "m"];
+            let mut command = place.start(&[&common[..], more].concat());
+            let output = command.envs(VARIABLES).output().expect("an end");
+            ends(&output, 2);
+            let expected = format!("{key} has the key of the model server, which no tool gets");
+            assert!(err(&output).contains(&expected), "{}", err(&output));
+            assert!(!place.folder.join("run").exists());
+        }
+    }
+}
+
+/// A folder that an ordinary user reaches, with a copy of the program: `/proc` keeps nothing from root.
+#[cfg(target_os = "linux")]
+struct Ordinary {
+    place: Place,
+}
+
+#[cfg(target_os = "linux")]
+impl Ordinary {
+    fn new(name: &str) -> Self {
+        use std::os::unix::fs::PermissionsExt;
+        let place = Place::new(name);
+        let folder = std::env::temp_dir().join(format!("seamgate-ordinary-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).expect("a folder for all");
+        for file in ["ops.profile.json", "model.sh"] {
+            fs::copy(place.folder.join(file), folder.join(file)).expect(file);
+        }
+        let ordinary = Ordinary { place: Place { folder } };
+        fs::copy(place.command(&[]).get_program(), ordinary.program()).expect("the program");
+        ordinary
+    }
+
+    fn program(&self) -> PathBuf {
+        self.place.folder.join("seamgate")
+    }
+
+    /// The program, run by somebody who is not root.
+    fn command(&self, arguments: &[&str]) -> Command {
+        use std::os::unix::process::CommandExt;
+        let mut command = Command::new(self.program());
+        if rustix::process::getuid().is_root() {
+            command.uid(65534).gid(65534);
+        }
+        command.current_dir(&self.place.folder).env_remove("RUST_LOG").env("CANARY", "sk-secret");
+        command.env("PATH", "/usr/bin:/bin").env("HOME", &self.place.folder).args(arguments);
+        command
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Ordinary {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.place.folder);
+    }
+}
+
+/// Says what it could open of the process that started the shell, and of the shell itself.
+#[cfg(target_os = "linux")]
+const LOOKS: &str = r#"for process in $PPID $$; do
+  for name in environ mem maps auxv fd/0 task/$process/environ root/etc/passwd cwd/ops.profile.json; do
+    (: < /proc/$process/$name) 2> /dev/null && echo "$process $name"
+  done
+  ls /proc/$process/fd > /dev/null 2>&1 && echo "$process fd"
+  tr '\0' '\n' < /proc/$process/environ 2> /dev/null | grep -q PATH= && echo "$process PATH"
+done
+echo "parent $PPID"
+echo "shell $$"
+"#;
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_child_reads_the_environment_or_the_memory_of_seamgate() {
+    // A tool of the agent, and its model.
+    let ordinary = Ordinary::new("agent");
+    ordinary.place.write("looks.sh", LOOKS);
+    ordinary.place.tool("(. ./looks.sh) < /dev/null > tool 2>&1; echo 1");
+    ordinary.place.write("model.sh", format!("(. ./looks.sh) < /dev/null > model 2>&1\n{MODEL}"));
+    let common = ["agent", "-p", "ops.profile.json", "--servers", "ops.servers.json", "--as", "joe", "--task", "{}"];
+    let run = [&common[..], &["--journal", "run", "--", "sh", "model.sh"]].concat();
+    ends(&ordinary.command(&run).output().expect("an end"), 0);
+    // A server of the gate.
+    let server = "(. ./looks.sh) < /dev/null > server 2>&1; echo > served; cat > /dev/null";
+    let gate = ["mcp", "-p", "gate.profile.json", "--", "sh", "-c", server];
+    let pinned = json!({ "agent": "gate", "servers": { "": { "environment": ["PATH"] } }, "tools": [] });
+    ordinary.place.write("gate.profile.json", pinned);
+    let mut child = ordinary.command(&gate).stdin(std::process::Stdio::piped()).spawn().expect("a start");
+    let start = Instant::now();
+    while !ordinary.place.folder.join("served").exists() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the server does not start");
+        thread::sleep(Duration::from_millis(10));
+    }
+    drop(child.stdin.take());
+    child.wait().expect("an end");
+    // An agent of `seamgate run`.
+    ordinary.place.write("c.contract.json", json!({ "agent": "c", "schema": {} }));
+    let agent = "(. ./looks.sh) < /dev/null > agent 2>&1; echo 1";
+    ends(&ordinary.command(&["run", "-c", "c.contract.json", "--", "sh", "-c", agent]).output().expect("an end"), 0);
+    for who in ["tool", "model", "server", "agent"] {
+        let got = ordinary.place.read(who);
+        let process = |name: &str| got.lines().find_map(|line| line.strip_prefix(name)).expect("a number").to_owned();
+        let (parent, shell) = (process("parent "), process("shell "));
+        let of = |number: &str| got.lines().filter(|line| line.starts_with(&format!("{number} "))).count();
+        assert_eq!(of(&parent), 0, "{who}: {got}");
+        // The same script reads all of a process that does not keep it.
+        assert_eq!(of(&shell), 10, "{who}: {got}");
+    }
+}
+
 #[test]
 fn a_model_out_of_reach_leaves_a_run_that_goes_on() {
     let place = Place::new("unreachable");
@@ -517,6 +697,8 @@ fn a_servers_file_that_is_wrong_says_where() {
         (r#"{"servers":{"a":{"tools":{"t":{"command":[]}}}}}"#, r#""command" must name a program"#),
         (r#"{"servers":{"a":{"mcp":{"command":["x"],"timeout_s":0}}}}"#, r#""timeout_s" must be from 1"#),
         (r#"{"servers":{"a":{"mcp":{"comand":["x"]}}}}"#, "unknown field `comand`"),
+        (r#"{"servers":{"a":{"mcp":{"command":["x"],"environment":["A=1"]}}}}"#, r#""environment": "A=1" cannot be"#),
+        (r#"{"servers":{"a":{"mcp":{"command":["x"],"environment":["LC_*"]}}}}"#, r#""environment": "LC_*" cannot be"#),
     ] {
         place.write("ops.servers.json", file);
         let output = place.run(&[]);

@@ -1,9 +1,9 @@
 //! `seamgate approve`: a person decides about a call that a run asks for.
 
 use std::{
+    cell::Cell,
     collections::BTreeMap,
     fs,
-    io::{self, BufRead},
     path::{Path, PathBuf},
     rc::Rc,
 };
@@ -14,13 +14,17 @@ use serde::Deserialize;
 
 use crate::{
     agent::{
-        Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, is_terminal, now, principal, show_ask,
-        step_error, verify,
+        Answer, Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, is_terminal, now, principal,
+        show_ask, step_error, verify,
     },
     console::say,
     safe::safe,
     status::Status,
+    terminal::{self, Terminal, is_terminal},
 };
+
+/// The lines that somebody may type on the terminal before they decide.
+const MAX_LINES: u32 = 5;
 
 /// So often a decision is sent again because the run has gone on meanwhile.
 const MAX_ATTEMPTS: usize = 100;
@@ -120,12 +124,12 @@ fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Decision>> {
         Some([]) => bail!("{}", no_common_key(&principal)),
         Some(_) => bail!("{} has a key in the profile: decide with --token", safe(&principal)),
     }
-    let word = if arguments.reject { "Reject" } else { "Approve" };
-    if !arguments.yes && !is_confirmed(&format!("{word} this call as {}? [y/N]", safe(&principal)))? {
-        return Ok(None);
-    }
-    let decision = if arguments.reject { "rejected" } else { "approved" };
-    Ok(Some(Decision { decision: decision.to_owned(), principal, token: None }))
+    let decision = match (arguments.yes, arguments.reject) {
+        (true, false) => Some("approved"),
+        (true, true) => Some("rejected"),
+        (false, is_rejected) => asked(ask, &principal, is_rejected)?,
+    };
+    Ok(decision.map(|decision| Decision { decision: decision.to_owned(), principal, token: None }))
 }
 
 /// What a token says. It holds for this call of this run, and no other.
@@ -155,14 +159,31 @@ fn no_common_key(principal: &str) -> String {
     )
 }
 
-fn is_confirmed(question: &str) -> Result<bool> {
+/// Asks on the terminal, below the view. Returns the decision, if there is one.
+fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<&'static str>> {
     if !is_terminal() {
         bail!("there is no terminal to ask on: decide with --yes");
     }
-    say(question);
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).context("cannot read the terminal")?;
-    Ok(matches!(line.trim(), "y" | "yes"))
+    let (key, principal) = (safe(&ask.key), safe(principal));
+    let left = Cell::new(MAX_LINES);
+    let decision = Terminal::default().ask(&terminal::Question {
+        show: &|| {},
+        prompt: &|code| match is_rejected {
+            false => format!("Approve {key} as {principal}? Type \"{code}\" to approve, \"n\" to reject:"),
+            true => format!("Reject {key} as {principal}? Type \"{code}\" to reject:"),
+        },
+        take: &|line, code| match (Answer::of(line, code), is_rejected) {
+            (Some(Answer::Yes), false) => Some(Some("approved")),
+            (Some(Answer::Yes), true) | (Some(Answer::No), false) => Some(Some("rejected")),
+            (None, _) | (Some(Answer::No), true) => {
+                left.set(left.get() - 1);
+                if left.get() == 0 { Some(None) } else { None }
+            }
+        },
+        invalid: "That decides nothing. The call waits if you end this now.",
+        over: &|| (ask.expires <= now()).then(|| say("Nobody answered in time.")).map(|()| None),
+    })?;
+    Ok(decision.flatten())
 }
 
 /// The runs in a folder that is no run itself: sessions of a gate that go on, in the order in which they began.

@@ -16,6 +16,7 @@ mod evidence;
 mod examples;
 mod folder;
 mod format;
+mod harden;
 #[expect(unreachable_pub, reason = "the core exports it")]
 mod hidden;
 mod init;
@@ -42,6 +43,7 @@ mod safe;
 mod schema;
 mod status;
 mod stream;
+mod terminal;
 mod test;
 mod trace;
 mod why;
@@ -157,7 +159,12 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
     if has_color() {
         ColorChoice::Always.write_global();
     }
-    let status = match parsed(arguments).command {
+    let command = parsed(arguments).command;
+    // Those that start programs, or in which a person decides.
+    if matches!(command, Command::Run(_) | Command::Agent(_) | Command::Mcp(_) | Command::Approve(_)) {
+        harden::harden();
+    }
+    let status = match command {
         Command::Check(arguments) => check::run(arguments, parquet),
         Command::Run(arguments) => run::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),

@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, BufRead, BufReader, ErrorKind, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
@@ -44,7 +44,9 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) struct Run<'a> {
     /// The program and its arguments. Not empty.
     pub(crate) command: &'a [OsString],
-    /// Variables that are added to our own environment for the child.
+    /// What the child gets of our own environment.
+    pub(crate) inherited: Inherited<'a>,
+    /// Variables that are added to it.
     pub(crate) environment: &'a [(&'a str, OsString)],
     /// All bytes that the child gets on standard input. It need not read them.
     pub(crate) input: &'a [u8],
@@ -54,8 +56,6 @@ pub(crate) struct Run<'a> {
     pub(crate) limit: usize,
     /// Where the child runs. None: where we run.
     pub(crate) folder: Option<&'a Path>,
-    /// Variables of our own environment that the child does not get.
-    pub(crate) without: &'a [String],
     /// What ends the child before its time.
     pub(crate) stop: Stop,
     /// What begins each line of its standard error. None: that is passed on as it is.
@@ -116,23 +116,34 @@ pub(crate) enum Ended {
     Interrupted(i32),
 }
 
-/// What a program gets of our own environment.
+/// The variables of our own environment that a program gets.
 #[derive(Clone, Copy)]
 pub(crate) enum Inherited<'a> {
-    /// All but these variables.
-    But(&'a [String]),
-    /// These variables, and no others.
+    /// All of them.
+    All,
+    /// Those with these names.
     Only(&'a [String]),
+}
+
+impl Inherited<'_> {
+    /// Starts to build a command whose environment is what it inherits.
+    fn command(self, program: &OsStr) -> Command {
+        let Inherited::Only(names) = self else { return Command::new(program) };
+        // The program is found by our own path, whether or not it gets that.
+        let mut command = Command::new(found(program).unwrap_or_else(|| program.into()));
+        command.env_clear().envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command
+    }
 }
 
 /// A program that runs beside us.
 pub(crate) struct Program<'a> {
     /// The program and its arguments. Not empty.
     pub(crate) command: &'a [String],
-    /// Variables that are added to our own environment for it.
-    pub(crate) environment: &'a BTreeMap<String, String>,
     /// What it gets of our own environment.
     pub(crate) inherited: Inherited<'a>,
+    /// Variables that are added to it.
+    pub(crate) environment: &'a BTreeMap<String, String>,
     /// Where it runs.
     pub(crate) folder: &'a Path,
     /// What begins each line of its standard error.
@@ -216,20 +227,9 @@ impl Service {
         let Some((name, arguments)) = program.command.split_first() else {
             return Err(ErrorKind::InvalidInput.into());
         };
-        let mut command = Command::new(name);
-        if let Inherited::Only(names) = program.inherited {
-            // Its path is ours, whatever it gets.
-            command = Command::new(found(name).unwrap_or_else(|| name.into()));
-            let own = names.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-            command.env_clear().envs(own);
-        }
+        let mut command = program.inherited.command(name.as_ref());
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.current_dir(program.folder);
-        if let Inherited::But(names) = program.inherited {
-            for name in names {
-                command.env_remove(name);
-            }
-        }
         command.envs(program.environment);
         os::prepare(&mut command);
         let (keeper, mut child) = spawn_on_own_thread(command, program.paths.cloned())?;
@@ -279,8 +279,8 @@ impl Service {
 }
 
 /// A program by its name alone, where our path has it.
-fn found(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
+fn found(name: &OsStr) -> Option<PathBuf> {
+    if name.as_encoded_bytes().contains(&b'/') {
         return None;
     }
     let path = std::env::var_os("PATH")?;
@@ -329,13 +329,10 @@ pub(crate) fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize))
     let Some((program, arguments)) = run.command.split_first() else {
         return Ok(Ended::NotStarted(ErrorKind::InvalidInput.into()));
     };
-    let mut command = Command::new(program);
+    let mut command = run.inherited.command(program);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     if run.told_as.is_some() {
         command.stderr(Stdio::piped());
-    }
-    for name in run.without {
-        command.env_remove(name);
     }
     command.envs(run.environment.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = run.folder {

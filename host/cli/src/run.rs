@@ -25,7 +25,7 @@ use crate::{
     input,
     journal::{About, Decision, Journal},
     lists::{self, Lists},
-    process::{self, Ended, Signals},
+    process::{self, Ended, Inherited, Signals},
     safe::safe,
     status::Status,
 };
@@ -241,6 +241,7 @@ impl Agent<'_> {
         let bar = if io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let run = process::Run {
             command: &self.arguments.command,
+            inherited: Inherited::All,
             environment: &[
                 ("SEAMGATE_ATTEMPT", number.to_string().into()),
                 ("SEAMGATE_FEEDBACK", feedback.into()),
@@ -251,7 +252,6 @@ impl Agent<'_> {
             timeout: Duration::from_secs(self.arguments.timeout),
             limit: Limits::default().output_bytes,
             folder: None,
-            without: &[],
             stop: process::Stop::default(),
             told_as: None,
             paths: None,

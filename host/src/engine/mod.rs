@@ -103,6 +103,16 @@ pub(crate) fn engine(limits: &Limits, slots: u32) -> wasmtime::Result<(Engine, u
     Ok((Engine::new(&config)?, few))
 }
 
+/// Opens what lists the pages that instances write to, here and in Wasmtime. Call this before the process denies others to look into
+/// it (`PR_SET_DUMPABLE` on Linux): then only root can open it, and without it a call takes twice as long.
+pub fn open_pagemap() {
+    system::open_pagemap();
+    if !system::has_swap() {
+        // Wasmtime opens it once, and keeps it.
+        let _ = PoolingAllocationConfig::is_pagemap_scan_available();
+    }
+}
+
 /// Another engine like a gate's, with a pool of its own. `None` where the process may reserve only so many addresses: the first
 /// has taken its share of them.
 pub(crate) fn second(limits: &Limits, slots: u32) -> Option<Engine> {

@@ -40,8 +40,6 @@ pub(super) struct World {
     pub(super) model: Model,
     pub(super) signals: Signals,
     pub(super) person: Person,
-    /// Variables that tools do not get: the keys of models.
-    pub(super) secrets: Vec<String>,
 }
 
 /// Why the loop ended.
@@ -416,7 +414,8 @@ impl<'s> Drive<'s> {
             let (servers, name) = (&world.servers, &execute.server);
             let outcome = match (servers.command(name, &execute.tool), servers.running(name)) {
                 (Some(command), _) => {
-                    tool::run((servers, command), &run, &execute, now(), (&world.secrets, &world.signals, stop))
+                    let inherited = servers.inherited(name, command);
+                    tool::run((servers, command), &run, &execute, now(), (&inherited, &world.signals, stop))
                 }
                 (None, Some(server)) => tool::call(server, &execute, now(), &stop),
                 (None, None) => Outcome::not_sent(format!("the servers file has no tool {name}/{}", execute.tool)),

@@ -30,12 +30,12 @@ use self::{
     drive::{Drive, End, Finish, Uncertain, Waiting, What, World},
     event::Started,
     model::Model,
-    person::{Person, Question},
+    person::{Person, show_question},
 };
 pub(crate) use self::{
     event::{Ends, Event, Started as StartedRun, now},
     lock::Lock,
-    person::{Ask, is_terminal, show_ask},
+    person::{Answer, Ask, show_ask},
     plan::{ModelPlan, Plan, Profiles, Registered},
     progress::ignored,
     servers::{Server, Servers},
@@ -59,7 +59,8 @@ that it may call (schemas/action.schema.json). It writes one JSON document: 'tex
 event 'model_output' (schemas/event.schema.json).
 
 The servers file says how the tools are reached: a command for each tool, which reads its arguments from standard input and
-writes its result to standard output, or a process that speaks MCP.
+writes its result to standard output, or a process that speaks MCP. They get PATH, HOME, the locale and the like of the environment,
+and what 'environment' names there; the model gets all of it.
 
 The run prints its final document if it has one, and nothing else. Its journal is the folder DIR.
 
@@ -216,26 +217,20 @@ fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {
 fn world(plan: &Plan, principal: String) -> Result<World> {
     let mut servers = plan.servers.as_deref().map(Servers::read).transpose()?.unwrap_or_default();
     let signals = Signals::install()?;
-    let (model, secrets) = match &plan.model {
+    let (model, key) = match &plan.model {
         ModelPlan::Command(words) => {
             let command = words.iter().map(OsString::from).collect();
-            (Model::Command { command, folder: plan.folder.clone() }, Vec::new())
+            (Model::Command { command, folder: plan.folder.clone() }, None)
         }
         ModelPlan::Url { url, name, key_env } => {
             let key = std::env::var(key_env).ok().filter(|key| !key.is_empty());
-            (Model::Url { url: url.clone(), name: name.clone(), key }, vec![key_env.clone()])
+            (Model::Url { url: url.clone(), name: name.clone(), key }, Some(key_env.as_str()))
         }
         ModelPlan::Client => bail!("the run is of 'seamgate mcp', and ends with it: it cannot be resumed"),
     };
-    servers.start(&secrets)?;
-    Ok(World {
-        profiles: Profiles::read(&plan.profiles)?,
-        servers,
-        model,
-        signals,
-        person: Person::new(principal),
-        secrets,
-    })
+    let profiles = Profiles::read(&plan.profiles)?;
+    servers.start(profiles.environment(), key)?;
+    Ok(World { profiles, servers, model, signals, person: Person::new(principal) })
 }
 
 /// Do what a step asked for, until the run ends or waits.
@@ -315,9 +310,9 @@ fn tell_waiting(waiting: &Waiting) {
             show_ask(ask, &waiting.folder);
             say(&format!("seamgate: decide with: seamgate approve {folder} {}", ask.key));
         }
-        What::Input(Question { question, call, .. }) => {
-            say(&format!("\n{}", safe(question)));
-            match call {
+        What::Input(question) => {
+            show_question(question);
+            match &question.call {
                 Some(call) => {
                     say(&format!("seamgate: say it with: seamgate agent --resume {folder} --resolve {call}=done"))
                 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{chat::Chat, cut, event::Answer};
-use crate::process::{self, Ended, Signals, Stop};
+use crate::process::{self, Ended, Inherited, Signals, Stop};
 
 /// The longest answer, in bytes.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
@@ -161,12 +161,13 @@ fn ask_command(
     let input = format!("{action}\n");
     let run = process::Run {
         command,
+        // Its own key is among them.
+        inherited: Inherited::All,
         environment: &[],
         input: input.as_bytes(),
         timeout,
         limit: MAX_ANSWER,
         folder: Some(folder),
-        without: &[],
         stop,
         told_as: Some("model"),
         paths: None,

@@ -2,13 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{self, BufRead, IsTerminal},
     path::Path,
-    sync::{
-        Mutex, OnceLock, PoisonError,
-        mpsc::{self, Receiver, RecvTimeoutError},
-    },
-    thread,
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -17,10 +11,14 @@ use seamgate::Action;
 use serde::Deserialize;
 
 use super::{drive::What, event::now};
-use crate::{console::say, safe::safe};
+use crate::{
+    console::say,
+    safe::safe,
+    terminal::{self, Terminal, is_terminal, say_marked},
+};
 
-/// How often a signal and the time are looked at while a person thinks.
-const TICK: Duration = Duration::from_millis(100);
+/// Marks what a model says on the terminal.
+const MODEL: &str = "  | ";
 
 /// What a person is asked to approve: `ask` of the action `ask_approval`.
 #[derive(Clone, Deserialize)]
@@ -101,12 +99,12 @@ pub(super) enum Said {
 pub(super) struct Person {
     /// As whom they decide.
     pub(super) principal: String,
-    lines: OnceLock<Mutex<Receiver<Option<String>>>>,
+    terminal: Terminal,
 }
 
 impl Person {
     pub(super) fn new(principal: String) -> Self {
-        Person { principal, lines: OnceLock::new() }
+        Person { principal, terminal: Terminal::default() }
     }
 
     /// Ask on the terminal, if there is one. `stopped` gives the signal that ends the wait.
@@ -120,77 +118,104 @@ impl Person {
         if !is_terminal() {
             return Ok(Said::Nothing);
         }
-        match what {
-            What::Approval(ask) => {
-                show_ask(ask, folder);
-                say(&format!("Approve this call as {}? [y/N]", safe(&self.principal)));
-            }
-            What::Input(question) => {
-                say(&format!("\n{}", safe(&question.question)));
-                say(if question.call.is_some() { "done or not_done?" } else { "Your answer:" });
-            }
-        }
-        let lines = self.lines.get_or_init(read_lines).lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(signal) = stopped() {
-                return Ok(Said::Signal(signal));
-            }
-            if until.is_some_and(|until| until <= now()) {
+        let over = || match stopped() {
+            Some(signal) => Some(Said::Signal(signal)),
+            None if until.is_some_and(|until| until <= now()) => {
                 say("Nobody answered in time.");
-                return Ok(Said::Late);
+                Some(Said::Late)
             }
-            let line = match lines.recv_timeout(TICK) {
-                Ok(Some(line)) => line,
-                Ok(None) | Err(RecvTimeoutError::Disconnected) => return Ok(Said::Nothing),
-                Err(RecvTimeoutError::Timeout) => continue,
-            };
-            let principal = self.principal.clone();
-            match (what, line.trim()) {
-                (What::Approval(ask), word @ ("y" | "yes" | "n" | "no")) => {
-                    let is_approved = word.starts_with('y');
-                    return Ok(Said::Decided { ask: ask.clone(), is_approved, principal });
-                }
-                // Silence decides nothing.
-                (What::Approval(_), _) => say("Say y or n. The run waits for you if you end it now."),
-                (What::Input(question), text @ ("done" | "not_done")) if question.call.is_some() => {
-                    return Ok(Said::Answered { question: question.clone(), text: text.to_owned(), principal });
-                }
-                (What::Input(question), _) if question.call.is_some() => say("Say done or not_done."),
-                (What::Input(_), "") => say("Say something."),
-                (What::Input(question), text) => {
-                    return Ok(Said::Answered { question: question.clone(), text: text.to_owned(), principal });
+            None => None,
+        };
+        let said = match what {
+            What::Approval(ask) => self.terminal.ask(&terminal::Question {
+                show: &|| show_ask(ask, folder),
+                prompt: &|code| format!("{} Type \"{code}\" to approve, \"n\" to reject:", self.may_approve(ask)),
+                take: &|line, code| {
+                    let is_approved = Answer::of(line, code)? == Answer::Yes;
+                    Some(Said::Decided { ask: ask.clone(), is_approved, principal: self.principal.clone() })
+                },
+                invalid: "That decides nothing. The run waits for you if you end it now.",
+                over: &over,
+            }),
+            What::Input(question) => {
+                let answered = |text: &str| {
+                    Some(Said::Answered {
+                        question: question.clone(),
+                        text: text.to_owned(),
+                        principal: self.principal.clone(),
+                    })
+                };
+                let show = || show_question(question);
+                match &question.call {
+                    Some(call) => self.terminal.ask(&terminal::Question {
+                        show: &show,
+                        prompt: &|code| {
+                            let call = safe(call);
+                            format!("Call {call}: type \"done {code}\" or \"not_done {code}\":")
+                        },
+                        take: &|line, code| match line.split_once(' ') {
+                            Some((word @ ("done" | "not_done"), rest)) if Answer::of(rest, code)? == Answer::Yes => {
+                                answered(word)
+                            }
+                            _ => None,
+                        },
+                        invalid: "That decides nothing. The run waits for you if you end it now.",
+                        over: &over,
+                    }),
+                    None => self.terminal.ask(&terminal::Question {
+                        show: &show,
+                        prompt: &|_| "Your answer, which the model will read:".to_owned(),
+                        take: &|line, _| if line.is_empty() { None } else { answered(line) },
+                        invalid: "Say something.",
+                        over: &over,
+                    }),
                 }
             }
-        }
+        };
+        Ok(said?.unwrap_or(Said::Nothing))
+    }
+
+    fn may_approve(&self, ask: &Ask) -> String {
+        format!("Approve {} as {}?", safe(&ask.key), safe(&self.principal))
     }
 }
 
-/// Whether a person can be asked.
-pub(crate) fn is_terminal() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
+/// What a person says to a call that they were shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+}
+
+impl Answer {
+    /// Reads a line. Only the code means yes. Silence, and whatever else there is, decides nothing.
+    pub(crate) fn of(line: &str, code: &str) -> Option<Self> {
+        match line.trim() {
+            line if line.eq_ignore_ascii_case(code) => Some(Answer::Yes),
+            "n" | "no" => Some(Answer::No),
+            _ => None,
+        }
+    }
 }
 
 /// Show what would be sent.
 pub(crate) fn show_ask(ask: &Ask, folder: &Path) {
     let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ask.expires));
-    say(&format!("\nThe call {} of {} needs approval:", ask.key, safe(&folder.display().to_string())));
-    for line in safe(&ask.view).trim_end().lines() {
-        say(&format!("  {line}"));
-    }
+    say(&format!("\nThe call {} of {} needs approval:", safe(&ask.key), safe(&folder.display().to_string())));
+    say_marked(&safe(&ask.view), "  ", "    ");
     say(&format!("  digest: {}\n  by: {}\n  until: {time}", safe(&ask.digest), safe(&ask.by.join(", "))));
 }
 
-/// Lines of the terminal, read on a thread: a wait for a line must not keep a signal.
-fn read_lines() -> Mutex<Receiver<Option<String>>> {
-    let (sender, lines) = mpsc::channel();
-    // Without a thread nobody answers, as if there were no terminal.
-    let _ = thread::Builder::new().spawn(move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if sender.send(Some(line)).is_err() {
-                return;
-            }
+/// Show a question. What the model says is marked, so that no question looks like a call that needs approval.
+pub(super) fn show_question(question: &Question) {
+    match &question.call {
+        Some(_) => {
+            say("");
+            say_marked(&safe(&question.question), "", "  ");
         }
-        let _ = sender.send(None);
-    });
-    Mutex::new(lines)
+        None => {
+            say("\nThe model asks:");
+            say_marked(&safe(&question.question), MODEL, MODEL);
+        }
+    }
 }

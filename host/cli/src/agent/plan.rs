@@ -124,6 +124,16 @@ pub(crate) struct Registered {
     pub(crate) info: ProfileInfo,
     /// Its tools, with the definitions that are pinned.
     pub(crate) tools: Vec<Pinned>,
+    /// What it says of servers, by their names.
+    servers: BTreeMap<String, Reached>,
+}
+
+/// What a profile says of a server, as far as `seamgate agent` needs it.
+#[derive(Deserialize)]
+struct Reached {
+    /// The variables of our own environment that the server gets.
+    #[serde(default)]
+    environment: Vec<String>,
 }
 
 /// A tool of a profile, as far as its host has to know it.
@@ -176,6 +186,8 @@ impl Profiles {
         struct Document {
             #[serde(default)]
             tools: Vec<Pinned>,
+            #[serde(default)]
+            servers: BTreeMap<String, Reached>,
         }
         let mut gate = Gate::new()?;
         let mut all = Vec::new();
@@ -183,10 +195,19 @@ impl Profiles {
             let text = read(path)?;
             let context = || path.display().to_string();
             let info = gate.register_profile(&text).map_err(|fault| unusable_profile(fault, path))?;
-            let Document { tools } = serde_json::from_str(&text).with_context(context)?;
-            all.push(Registered { info, tools });
+            let Document { tools, servers } = serde_json::from_str(&text).with_context(context)?;
+            all.push(Registered { info, tools, servers });
         }
         Ok(Profiles { gate, all })
+    }
+
+    /// The variables of our own environment that profiles name for their servers.
+    pub(crate) fn environment(&self) -> BTreeMap<String, Vec<String>> {
+        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (server, reached) in self.all.iter().flat_map(|profile| &profile.servers) {
+            named.entry(server.clone()).or_default().extend_from_slice(&reached.environment);
+        }
+        named
     }
 
     /// The profile of an agent.

@@ -24,12 +24,22 @@ use crate::{
 const TIMEOUT_S: u64 = 60;
 const MAX_TIMEOUT_S: u64 = 86_400;
 
+/// The variables of our own environment that each tool and server of `seamgate agent` gets: those that the SDKs of MCP pass on, and
+/// the locale, the time zone and the folder for temporary files. Those of the last line are of Windows.
+const INHERITED: &str = "
+    HOME LOGNAME PATH SHELL TERM TMPDIR TZ USER
+    LANG LANGUAGE LC_ADDRESS LC_ALL LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC
+    LC_PAPER LC_TELEPHONE LC_TIME
+    APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE";
+
 /// The servers of a file, by the names that the profile has for them. The host's own tools stand under the empty name.
 #[derive(Default)]
 pub(crate) struct Servers {
     /// Where commands run: the folder of the file.
     pub(crate) folder: PathBuf,
     pub(crate) all: BTreeMap<String, Server>,
+    /// The variables of our own environment that a server gets because profiles name them.
+    named: BTreeMap<String, Vec<String>>,
     /// Those that speak MCP, as they run.
     running: BTreeMap<String, mcp_client::Server>,
 }
@@ -48,6 +58,9 @@ pub(crate) enum Server {
 pub(crate) struct Command {
     /// The program and its arguments.
     pub(crate) command: Vec<String>,
+    /// Variables of our own environment that it gets.
+    #[serde(default)]
+    pub(crate) environment: Vec<String>,
     /// Variables that are added to its environment.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
@@ -102,11 +115,31 @@ impl Servers {
                 Ok((name, server))
             })
             .collect();
-        Ok(Servers { folder, all: all.with_context(context)?, running: BTreeMap::new() })
+        Ok(Servers { folder, all: all.with_context(context)?, ..Servers::default() })
     }
 
-    /// Start the servers that speak MCP. They end when this is dropped.
-    pub(crate) fn start(&mut self, without: &[String]) -> Result<()> {
+    /// The variables of our own environment that a program of a server gets, by name.
+    pub(crate) fn inherited(&self, server: &str, command: &Command) -> Vec<String> {
+        let named = self.named.get(server).into_iter().flatten().chain(&command.environment);
+        INHERITED.split_ascii_whitespace().map(str::to_owned).chain(named.cloned()).collect()
+    }
+
+    /// Start the servers that speak MCP. They end when this is dropped. `named` has the variables of our own environment that
+    /// profiles name for a server, and `key` the one that no tool gets: the key of the model server.
+    pub(crate) fn start(&mut self, named: BTreeMap<String, Vec<String>>, key: Option<&str>) -> Result<()> {
+        self.named = named;
+        for (name, server) in &self.all {
+            for command in server.commands() {
+                if let Some(key) =
+                    key.filter(|key| self.inherited(name, command).iter().any(|variable| variable == key))
+                {
+                    bail!(
+                        "the server {name:?}: {key} has the key of the model server, which no tool gets: take it out of \"environment\", or name \
+                         another variable with --key-env"
+                    );
+                }
+            }
+        }
         if self.all.values().any(Server::has_paths) && !is_supported() {
             say("seamgate: this system has no Landlock: tools can reach more than their \"paths\"");
         }
@@ -114,8 +147,8 @@ impl Servers {
             if let Server::Mcp(command) = server {
                 let program = Program {
                     command: &command.command,
+                    inherited: Inherited::Only(&self.inherited(name, command)),
                     environment: &command.env,
-                    inherited: Inherited::But(without),
                     folder: &self.folder,
                     told_as: name,
                     paths: command.paths.as_ref(),
@@ -167,10 +200,16 @@ impl Servers {
 impl Server {
     /// Whether it has a program that is to be confined.
     fn has_paths(&self) -> bool {
-        match self {
-            Server::Commands(tools) => tools.values().any(|command| command.paths.is_some()),
-            Server::Mcp(command) => command.paths.is_some(),
-        }
+        self.commands().any(|command| command.paths.is_some())
+    }
+
+    /// Its programs.
+    fn commands(&self) -> impl Iterator<Item = &Command> {
+        let (tools, one) = match self {
+            Server::Commands(tools) => (Some(tools.values()), None),
+            Server::Mcp(command) => (None, Some(command)),
+        };
+        tools.into_iter().flatten().chain(one)
     }
 }
 
@@ -183,6 +222,9 @@ impl Command {
         if !(1..=MAX_TIMEOUT_S).contains(&self.timeout_s) {
             bail!("\"timeout_s\" must be from 1 to {MAX_TIMEOUT_S}");
         }
+        if let Some(name) = self.environment.iter().find(|name| !is_variable(name)) {
+            bail!("\"environment\": {name:?} cannot be the name of a variable: use letters, digits and _");
+        }
         for path in self.paths.iter_mut().flat_map(|paths| paths.read.iter_mut().chain(&mut paths.write)) {
             *path = folder.join(&*path);
             if let Err(error) = path.metadata() {
@@ -191,4 +233,10 @@ impl Command {
         }
         Ok(())
     }
+}
+
+/// Returns whether a text can name a variable, as the schema of profiles has it.
+fn is_variable(name: &str) -> bool {
+    let is_of_it = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    name.chars().all(is_of_it) && name.starts_with(|first: char| !first.is_ascii_digit())
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::servers::{Command, Servers};
 use crate::{
     mcp_client::{self, NoAnswer, RpcError},
-    process::{self, Ended, Signals, Stop},
+    process::{self, Ended, Inherited, Signals, Stop},
 };
 
 /// The longest result, in bytes: what a journal keeps.
@@ -100,7 +100,7 @@ pub(super) fn run(
     run: &str,
     execute: &Execute,
     now: u64,
-    (without, signals, stop): (&[String], &Signals, Stop),
+    (inherited, signals, stop): (&[String], &Signals, Stop),
 ) -> Outcome {
     let left = Duration::from_millis(execute.expires.saturating_sub(now));
     let timeout = Duration::from_secs(tool.timeout_s).min(left);
@@ -120,12 +120,12 @@ pub(super) fn run(
         .collect();
     let run = process::Run {
         command: &command,
+        inherited: Inherited::Only(inherited),
         environment: &environment,
         input: execute.arguments.as_bytes(),
         timeout,
         limit: MAX_RESULT,
         folder: Some(&servers.folder),
-        without,
         stop,
         told_as: Some(&execute.tool),
         paths: tool.paths.as_ref(),

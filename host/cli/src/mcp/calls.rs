@@ -404,9 +404,8 @@ impl Gate<'_> {
         let folder = shell(&self.folder);
         say(&format!("seamgate: a call of {} waits for approval: seamgate approve {folder} {}", safe(&tool), ask.key));
         let is_named = ask.by.iter().any(|principal| principal == asks::CLIENT);
-        let has_key = self.profiles.of(self.run.agent()).is_some_and(|profile| !profile.keys(asks::CLIENT).is_empty());
         // A principal with a key decides by tokens, which no form gives.
-        let is_for_client = sender.has_forms && is_named && !has_key;
+        let is_for_client = sender.has_forms && is_named && ask.keys(asks::CLIENT).is_none();
         if is_for_client && sender.is_stateless {
             self.ask_by_form(&ask)?;
         } else if is_for_client {

@@ -332,8 +332,10 @@ impl Document {
                 say(&format!("seamgate: the profile does not name the server {:?}: it is not started", safe(&name)));
                 continue;
             }
+            let mut inherited = self.environment(&name);
+            inherited.extend(command.environment);
             launches.push(Launch {
-                inherited: self.environment(&name),
+                inherited,
                 name,
                 command: command.command,
                 environment: command.env,
