@@ -58,7 +58,8 @@ fn members() -> Vec<(&'static str, Member)> {
                     parent["flows"] = json!([{"after": "private", "to": "effectful", "then": "deny"}]);
                 },
                 &[ACT],
-                "flow",
+                // It is not even handed on.
+                "parent|flow",
             ),
         ),
         ("prompt", JudgesNone("it is what the model is told")),
@@ -569,7 +570,7 @@ fn random_rules(profile: &mut Value, random: &mut Random) {
 
 #[test]
 fn no_child_may_do_more_than_its_parent() {
-    let mut random = Random::new(41);
+    let mut random = Random(41);
     let rank = |outcome: &str| match outcome {
         "allow" => 0,
         "approval" => 1,

@@ -151,18 +151,26 @@ fn is_word_of(word: &str, text: &str) -> bool {
     if word.is_empty() {
         return text.is_empty();
     }
+    let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
+    let (starts, stops) = (is_digit(word.chars().next()), is_digit(word.chars().next_back()));
     text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let mut after = text[at + word.len()..].chars();
+        let (mut before, mut after) = (text[..at].chars(), text[at + word.len()..].chars());
         let opens = |character: char| character.is_whitespace() || "\"'`([{<,;:=".contains(character);
         let closes = |character: char| character.is_whitespace() || "\"'`)]}>,;:!?".contains(character);
+        let begins = match before.next_back() {
+            None => true,
+            // A sign between two digits stands inside a number or a time.
+            Some(',' | ':') if starts && is_digit(before.next_back()) => false,
+            Some(character) => opens(character),
+        };
         let ends = match after.next() {
             None => true,
+            Some(',' | ':') if stops && is_digit(after.clone().next()) => false,
             // A full stop ends a sentence, or stands inside a name.
             Some('.') => after.next().is_none_or(char::is_whitespace),
             Some(character) => closes(character),
         };
-        ends && before.is_none_or(opens)
+        begins && ends
     })
 }
 
@@ -183,6 +191,15 @@ mod tests {
             ("payment-api", "Why does payment-api fail?", true),
             ("payment", "Why does payment-api fail?", false),
             ("", "anything", false),
+            ("50", "Pay 0,50 EUR", false),
+            ("0", "Pay 0,50 EUR", false),
+            ("000", "Pay 1,000 EUR", false),
+            ("1", "Pay 1,000 EUR", false),
+            ("99", "Meet at 12:99", false),
+            ("12", "Meet at 12:99", false),
+            ("1,000", "Pay 1,000, or 5", true),
+            ("5", "Pay 1,000, or 5: today", true),
+            ("7", "limit:7,", true),
         ] {
             assert_eq!(is_word_of(word, text), is, "{word:?} in {text:?}");
         }

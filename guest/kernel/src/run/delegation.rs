@@ -12,7 +12,7 @@ use super::{
     Run,
     event::Event,
     raw,
-    state::{Carved, Phase, Uncertain},
+    state::{CallState, Carved, Phase, Uncertain},
     step::{Action, Record},
     written,
 };
@@ -61,7 +61,7 @@ impl Run<'_> {
         };
         let mut started = (0..self.state.calls.len()).filter(|&other| {
             let call = &self.state.calls[other];
-            other != index && call.phase.is_under_way() && call.carved.is_some()
+            other != index && call.phase.is_under_way() && call.carved.is_some() && !call.is_child_to_start()
         });
         self.counts_calls() && {
             let own = changing(index);
@@ -69,25 +69,22 @@ impl Run<'_> {
         }
     }
 
-    /// Start the children that had to wait.
-    pub(super) fn delegate_waiting(&mut self) {
+    /// Start the children that may start now, after all else of a step: they are told how often calls were permitted before.
+    pub(super) fn start_children(&mut self) {
         for index in 0..self.state.calls.len() {
-            let call = &self.state.calls[index];
-            let waits = call.phase == Phase::Dispatched && call.carved.is_none() && self.is_delegate(index);
-            if waits && !self.has_to_wait(index) {
-                self.state.calls[index].expires = Some(self.call_expires());
-                self.delegate(index);
+            if self.state.calls[index].is_child_to_start() && !self.has_to_wait(index) {
+                let limit = self.delegate_of(index).and_then(|delegate| delegate.budget.ms);
+                let ends = limit.into_iter().chain(self.ms_left()).min().map(|ms| self.now().saturating_add(ms));
+                let expires = ends.unwrap_or(self.call_expires());
+                self.state.calls[index].expires = Some(expires);
+                self.delegate_again(index);
             }
         }
     }
 
-    /// Start a child, with what it may use carved from this run's budget.
+    /// Carve what a child may use from this run's budget. It starts when this step is done with, or when those have ended for which it
+    /// has to wait, and ends with them.
     pub(super) fn delegate(&mut self, index: usize) {
-        if self.has_to_wait(index) {
-            // It ends with the one that it waits for.
-            self.state.calls[index].expires = None;
-            return;
-        }
         let Some(limits) = self.delegate_of(index).map(|delegate| delegate.budget.clone()) else { return };
         let used = &self.state.facts.used;
         let part = |wanted: Option<u64>, limit: Option<u64>, used: u64| {
@@ -100,13 +97,8 @@ impl Run<'_> {
             tokens: part(limits.tokens, self.budget.tokens, used.tokens),
         };
         self.spend_carved(&carved);
-        let ms = limits.ms.into_iter().chain(self.ms_left()).min();
         let call = &mut self.state.calls[index];
-        call.carved = Some(carved);
-        if let Some(ms) = ms {
-            call.expires = Some(self.state.facts.at.saturating_add(ms));
-        }
-        self.delegate_again(index);
+        (call.carved, call.expires) = (Some(carved), None);
     }
 
     fn spend_carved(&mut self, carved: &Carved) {
@@ -313,5 +305,12 @@ impl Run<'_> {
             made.labels.dedup();
             made.facts.labels = united(&labels, &made.labels);
         })
+    }
+}
+
+impl CallState {
+    /// Whether it is a child that was permitted and has not been started. One that was has a time at which it ends.
+    fn is_child_to_start(&self) -> bool {
+        self.phase == Phase::Dispatched && self.carved.is_some() && self.expires.is_none()
     }
 }

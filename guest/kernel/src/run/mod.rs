@@ -309,7 +309,7 @@ impl<'p> Run<'p> {
         if told.is_some() {
             self.lapse(is_resumed, None)?;
         }
-        self.delegate_waiting();
+        self.start_children();
         self.drop_stale();
         Ok(())
     }

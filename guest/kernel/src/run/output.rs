@@ -59,16 +59,12 @@ impl Run<'_> {
                 // A call that is denied is a call, too: what repeats is counted there.
                 self.state.strikes = 0;
             }
-            let mut made: Vec<usize> = calls.into_iter().map(|at| self.new_call(document, at)).collect();
-            let keys = made.iter().map(|&index| self.state.calls[index].key.clone()).collect();
-            if let Some(entry) = self.state.history.last_mut() {
-                entry.calls = keys;
-            }
-            if self.counts_calls() {
-                // A child is told how often calls were permitted before it started.
-                made.sort_by_key(|&index| self.is_delegate(index));
-            }
-            for index in made {
+            for at in calls {
+                let index = self.new_call(document, at);
+                let key = self.state.calls[index].key.clone();
+                if let Some(entry) = self.state.history.last_mut() {
+                    entry.calls.push(key);
+                }
                 match asked.purpose {
                     Purpose::Step => self.judge(index)?,
                     Purpose::Frame | Purpose::Final => self.deny_all(index),
