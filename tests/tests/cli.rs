@@ -196,8 +196,8 @@ fn a_list_is_what_its_author_sees() {
     }
     // As PowerShell writes a file by `>`.
     let wide: Vec<u8> = "\u{feff}core".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let (status, said) = check(&wide);
-    assert!(status == Some(2) && said.contains("invalid utf-8"), "{said}");
+    let (code, said) = check(&wide);
+    assert!(code == Some(2) && said.contains("invalid utf-8"), "{said}");
 
     // Observations are JSON, with the mark or without.
     let contract = r#"{"agent":"a","schema":true,"evidence":{"claims":"$.claims[*]"}}"#;
@@ -838,7 +838,7 @@ mod files {
 
     const SEEN: &str = r#"[{"id":"e1","text":"The export stops at 10:02."}]"#;
 
-    const GOOD: &str = r#"{"team":"core","claims":[{"claim":"The export stops.","cites":[{"evidence":"e1"}]}]}"#;
+    const GOOD: &str = r#"{"team":"core","claims":[{"text":"The export stops.","evidence":[{"id":"e1","quote":"The export stops"}]}]}"#;
 
     #[test]
     fn every_output_is_judged_by_the_same_bytes_of_a_pipe() {
@@ -864,8 +864,8 @@ mod files {
                 let mut arguments = vec!["check", "-c", &contract, "--list", &list, "--evidence", &evidence];
                 arguments.extend(*more);
                 arguments.extend(files.iter().map(String::as_str));
-                let (status, said) = ended(&arguments);
-                assert_eq!(status, 0, "{arguments:?}: {said}");
+                let judged = run(&arguments, b"");
+                assert_eq!(judged.status.code(), Some(0), "{arguments:?}: {}{}", err(&judged), out(&judged));
             }
         }
         // By the schema alone.
