@@ -642,8 +642,13 @@ fn is_marks(text: &str) -> bool {
 /// Whether what comes after a document is a text of its own, and not the rest of a string that seems to have ended: its
 /// quotes and brackets come in pairs.
 pub(crate) fn is_around(text: &str) -> bool {
+    is_marks(text) || (are_brackets_paired(text) && text.matches('"').count().is_multiple_of(2))
+}
+
+/// Whether no bracket ends in a text that did not begin there.
+pub(crate) fn are_brackets_paired(text: &str) -> bool {
     let mut depth = 0_usize;
-    let pairs = text.bytes().all(|byte| match byte {
+    text.bytes().all(|byte| match byte {
         b'{' | b'[' => {
             depth += 1;
             true
@@ -653,6 +658,5 @@ pub(crate) fn is_around(text: &str) -> bool {
             depth != usize::MAX
         }
         _ => true,
-    });
-    is_marks(text) || (pairs && text.matches('"').count().is_multiple_of(2))
+    })
 }

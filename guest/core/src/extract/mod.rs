@@ -19,7 +19,7 @@ use crate::{
     caps::Caps,
     contract::{Contract, Embedded, Extract, Select},
     parse::{self, Broken, Parsed, Span},
-    repair::is_around,
+    repair::{are_brackets_paired, is_around},
     types::Source,
 };
 use reasoning::LeftOut;
@@ -323,9 +323,12 @@ fn choose_source<'t>(
     Extracted { candidates, read: None, notes, seen, several, left_out }
 }
 
-/// Whether there is one value, and the text behind it is no rest of a string or of something larger.
+/// Whether there is one value, and the text behind it is no rest of a string or of something larger: no quote in its
+/// paragraph lacks its other half, and no bracket ends there or later that did not begin.
 fn stands_alone(output: &str, values: &Candidates) -> bool {
-    values.len() == 1 && is_around(&output[values.end() as usize..])
+    let rest = &output[values.end() as usize..];
+    let paragraph = rest.split("\n\n").next().unwrap_or_default();
+    values.len() == 1 && is_around(paragraph) && are_brackets_paired(rest)
 }
 
 /// The whole output: as it stands, or, where text around it can be put right, each document in it.

@@ -80,6 +80,7 @@ pub(crate) fn recover(
         caps,
         parents: Vec::new(),
         malformed: Vec::new(),
+        joints: Vec::new(),
         beginning: None,
         budget: BYTES_PER_BYTE * (end - start) + LEAST_BYTES,
         repairs_left: MAX_REPAIRS,
@@ -141,6 +142,8 @@ struct Recovery<'t, 'c> {
     parents: Vec<Bracket>,
     /// The items that are left out.
     malformed: Vec<Malformed>,
+    /// Where one list ends and the next one begins, with both brackets.
+    joints: Vec<(usize, usize)>,
     /// How the items begin, once one was read.
     beginning: Option<Beginning<'t>>,
     /// How many bytes may still be read to find what is in step.
@@ -238,8 +241,20 @@ impl Recovery<'_, '_> {
         edits
     }
 
-    /// Leave nothing but `comma` between two units.
+    /// Leaves nothing but `comma` between two units. Lists that meet there become one.
     fn gap(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
+        let (mut at, mut comma) = (from, comma);
+        let joints = &self.joints[self.joints.partition_point(|(start, _)| *start < from)..];
+        for (start, end) in joints.iter().take_while(|(_, end)| *end <= to) {
+            self.between((at, *start), "", removed, edits);
+            edits.push(Edit::new(ChangeKind::Wrapped, (*start, *end), std::mem::take(&mut comma)));
+            at = *end;
+        }
+        self.between((at, to), comma, removed, edits);
+    }
+
+    /// The same where no lists meet.
+    fn between(&self, (from, to): (usize, usize), comma: &str, removed: Option<ChangeKind>, edits: &mut Vec<Edit>) {
         let text = &self.output[from..to];
         let front = text.len() - text.trim_ascii_start().len();
         let text = text.trim_ascii();
@@ -418,6 +433,7 @@ impl Recovery<'_, '_> {
                 Token::Close(Bracket::Array) => {
                     self.lexer.skip();
                     if let Some(open) = self.next_list(depth, lexeme.end) {
+                        self.joints.push((lexeme.start, open + 1));
                         self.lexer = Lexer::new(self.output, (open + 1, self.end), self.repairs);
                     } else if self.may_end_here(lexeme.start) {
                         break End::Bracket(lexeme.start);
