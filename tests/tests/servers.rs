@@ -285,6 +285,29 @@ fn programs_get_the_variables_that_are_theirs() {
 }
 
 #[test]
+fn a_server_of_the_gate_gets_what_is_named_and_nothing_else() {
+    let place = Place::new("variables-gate");
+    let pinned = json!({ "agent": "gate", "servers": { "far": { "environment": ["IN_THE_PROFILE"] } }, "tools": [] });
+    place.write("gate.profile.json", pinned);
+    let far = json!({ "command": ["/bin/sh", "-c", "env > server; : > served; read line"], "environment": ["IN_THE_FILE", "MISSING"] });
+    place.servers(&json!({ "far": { "mcp": far } }));
+    let mut command = place.command(&["mcp", "-p", "gate.profile.json", "--servers", "ops.servers.json"]);
+    let mut child = command.envs(VARIABLES).stdin(std::process::Stdio::piped()).spawn().expect("a start");
+    let start = Instant::now();
+    while !place.folder.join("served").exists() {
+        assert!(start.elapsed() < Duration::from_secs(30), "the server does not start");
+        thread::sleep(Duration::from_millis(10));
+    }
+    drop(child.stdin.take());
+    child.wait().expect("an end");
+    let server = place.read("server");
+    let known = |name: &&str| !["PWD", "SHLVL", "_", "OLDPWD"].contains(name);
+    let mut names: Vec<&str> = server.lines().filter_map(|line| Some(line.split_once('=')?.0)).filter(known).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["IN_THE_FILE", "IN_THE_PROFILE"]);
+}
+
+#[test]
 fn no_tool_is_given_the_key_of_the_model_server() {
     for (name, key, more) in
         [("default", "OPENAI_API_KEY", &[][..]), ("named", "MODEL_KEY", &["--key-env", "MODEL_KEY"])]

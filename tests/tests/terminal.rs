@@ -344,7 +344,7 @@ fn what_the_model_says_is_marked_in_each_row() {
         let screen = terminal.screen();
         let said = screen[from..terminal.seen].trim_end_matches("Your answer");
         let width = if columns == 0 { 80 } else { usize::from(columns) };
-        assert!(said.contains("needs approval"), "{said}");
+        assert!(said.contains("The call c1 of run"), "{said}");
         assert!(said.lines().all(|row| row.starts_with("  | ") && row.chars().count() <= width), "{columns}: {said}");
     }
 }

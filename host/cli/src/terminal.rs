@@ -17,7 +17,8 @@ use crate::{console::say, error::NoVerdict};
 
 /// How often a signal and the time are looked at while a person thinks.
 const TICK: Duration = Duration::from_millis(100);
-/// The longest line, in bytes. Of a longer one only the end is read, which has no code.
+/// The longest line, in bytes. Only the end of a longer one is read.
+#[cfg(unix)]
 const MAX_LINE: usize = 64 * 1024;
 /// The letters of codes: consonants that are not mistaken for each other. They make no words.
 const LETTERS: &[u8; 16] = b"bcdfghjkmprtvwxz";
@@ -231,10 +232,10 @@ mod os {
     impl Input {
         /// Throws away the lines that were typed so far. The beginning of a line stays: it has no code.
         pub(super) fn flush(&mut self) -> io::Result<()> {
-            let lines = match &self.lines {
-                Some(lines) => lines,
-                None => self.lines.insert(read_lines()?),
-            };
+            if self.lines.is_none() {
+                self.lines = Some(read_lines()?);
+            }
+            let Some(lines) = &self.lines else { return Ok(()) };
             loop {
                 match lines.try_recv() {
                     Ok(_) => {}

@@ -164,7 +164,7 @@ impl Person {
                     }),
                     None => self.terminal.ask(&terminal::Question {
                         show: &show,
-                        prompt: &|_| "Your answer, which the model will read:".to_owned(),
+                        prompt: &|_| "Your answer to the model, in one line:".to_owned(),
                         take: &|line, _| if line.is_empty() { None } else { answered(line) },
                         invalid: "Say something.",
                         over: &over,
