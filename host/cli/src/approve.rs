@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use crate::{
     agent::{
-        Answer, Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, is_terminal, now, principal,
-        show_ask, step_error, verify,
+        Answer, Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, now, principal, show_ask,
+        step_error, verify,
     },
     console::say,
     safe::safe,
