@@ -35,7 +35,7 @@ pub(crate) use self::{
     event::{Ends, Event, Started as StartedRun, now},
     lock::Lock,
     person::{Ask, is_terminal, show_ask},
-    plan::{ModelPlan, Plan, Profiles, Registered},
+    plan::{ModelPlan, Plan, Profiles},
     progress::ignored,
     servers::{Server, Servers},
     token::{Claims, MAX_TOKEN, verify},
