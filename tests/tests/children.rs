@@ -99,7 +99,10 @@ fn members() -> Vec<(&'static str, Member)> {
         ("final", JudgesNone("it judges the answer")),
         ("on_limit", JudgesNone("it says how a run ends")),
         ("projections", JudgesNone("it says what audiences see")),
-        ("delegate", JudgesNone("no child may delegate: see tests/runs/child/no-grandchild")),
+        (
+            "delegate",
+            JudgesNone("what is not handed on is not there: see tests/runs/child/no-grandchild and delegation/flow"),
+        ),
         ("tools.$comment", JudgesNone("it is for people")),
         ("tools.name", judges(|parent| parent["tools"][0]["name"] = json!("other"), &[ACT], "parent|unknown_tool")),
         (
@@ -215,7 +218,7 @@ fn label(label: &'static str) -> Member {
         "stale" => |parent| {
             after(parent, "stale", json!({"freshness": {"path": "$.until", "max_lag_s": 60}, "labels": []}));
         },
-        "truncated" => |parent| after(parent, "truncated", json!({"max_bytes": 64, "labels": []})),
+        "truncated" => |parent| after(parent, "truncated", json!({"max_bytes": 256, "labels": []})),
         _ => |parent| after(parent, "own", json!({"labels": ["own"]})),
     };
     let child: fn(&mut Value) = |child| child["tools"][1]["result"] = json!({"labels": []});
@@ -292,7 +295,7 @@ impl Run {
         if outcome == "allow" && of_type(&step["actions"], "delegate").is_none() {
             let call = decision["call"].clone();
             self.send(json!({"type": "tool_started", "call": call}));
-            let result = json!({"some": true, "until": "2026-09-21T00:00:00Z", "text": "x".repeat(100)});
+            let result = json!({"some": true, "until": "2026-09-21T00:00:00Z", "text": "x".repeat(1000)});
             self.send(json!({"type": "tool_result", "call": call, "result": result}));
         }
         (outcome, step)
@@ -613,4 +616,34 @@ fn no_child_may_do_more_than_its_parent() {
         }
     }
     assert!(compared > 2000 && denied > 300, "{denied} of {compared}");
+}
+
+#[test]
+fn a_child_of_a_child_is_judged_by_both() {
+    let (child, mut middle, mut top) = (agent("child"), agent("middle"), agent("top"));
+    top["deny"] = json!([{"tool": "act", "when": {"required": ["service"]}, "reason": "no"}]);
+    top["budget"]["same_call"] = json!(3);
+    middle["flows"] = json!([{"after": "untrusted", "to": "effectful", "then": "deny"}]);
+    let middle = with_child(middle, &child);
+    let mut itself = Run::new(&with_child(top, &agent("child")));
+    itself.start("p0", None);
+    let (outcome, step) = itself.call("delegate_child", r#"{"reason":"because"}"#);
+    assert_eq!(outcome, "allow");
+    let mut parent = of_type(&step["actions"], "delegate").expect("the child is started")["parent"].clone();
+    // Handed on by a host that makes the bounds itself.
+    parent["tools"].as_array_mut().expect("tools").push(json!("delegate_child"));
+    let mut run = Run::new(&middle);
+    run.start("p1", Some(&parent));
+    assert_eq!(run.calls(&[("act", "{}")]).0, "allow");
+    let (mut below, action) = delegate(&mut run, &child);
+    assert_eq!(action["parent"]["rules"].as_array().map(Vec::len), Some(2));
+    assert_eq!(below.calls(&[ACT]).0, "deny");
+    assert_eq!(below.calls(&[("act", "{}"), ("act", "{ }")]).0, "allow");
+    assert_eq!(below.calls(&[("act", "{  }")]).0, "same_call");
+    let (mut below, _) = {
+        let mut run = Run::new(&middle);
+        run.start("p1", Some(&parent));
+        delegate(&mut run, &child)
+    };
+    assert_eq!(below.calls(&[LOOK, ("act", "{}")]).0, "flow");
 }

@@ -109,6 +109,11 @@ impl Above {
         if !self.bounds.tools.iter().any(|word| tool.is_named(word)) {
             return Some(format!("{name} was not handed on by the parent"));
         }
+        if tool.is_delegate {
+            // Only a host that wrote the bounds itself hands one on, and no rule set has it. A tool that only has its name is another.
+            let is_another = self.rules.iter().any(|rules| rules.tool(tool).is_some());
+            return is_another.then(|| format!("{name} was not handed on by the parent"));
+        }
         self.rules.iter().find_map(|rules| {
             let agent = quote(&rules.profile.agent, 128);
             let Some(theirs) = rules.tool(tool).filter(|theirs| theirs.permit != Permit::Deny) else {

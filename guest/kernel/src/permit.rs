@@ -120,7 +120,7 @@ struct Passed {
 /// Look at a call by the rules of the agent, and of all agents above it. Each of them can only add to what is denied and to who must
 /// approve, so that no child may do what an agent above it may not.
 fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
-    let mut passed = match judge(profile, facts, tool, call)? {
+    let mut passed = match judge(profile, facts, tool, &tool.permit, call)? {
         Ok(passed) => passed,
         Err(reason) => return Ok(Err(reason)),
     };
@@ -131,11 +131,14 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
             message: format!("{} (a rule of the delegating agent {agent})", reason.message),
             ..reason
         };
-        // Without one it is not on the surface.
-        let Some(theirs) = rules.tool(tool) else {
-            return Ok(Err(by(Reason::new("parent", "the tool was not handed on"))));
+        let (theirs, permit) = match rules.tool(tool) {
+            Some(theirs) => (theirs, &theirs.permit),
+            // The agent above has no such delegate, and its rules for all tools hold.
+            None if tool.is_delegate => (tool, &Permit::Allow),
+            // Without one it is not on the surface.
+            None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
-        match judge(&rules.profile, &facts.by(rules, &read)?, theirs, call)? {
+        match judge(&rules.profile, &facts.by(rules, &read)?, theirs, permit, call)? {
             Ok(more) => passed.needed.extend(
                 more.needed
                     .into_iter()
@@ -154,7 +157,13 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
 }
 
 /// Look at a call by the rules of one agent.
-fn judge(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
+fn judge(
+    profile: &Profile,
+    facts: &Facts,
+    tool: &Tool,
+    permit: &Permit,
+    call: &Call,
+) -> Result<Result<Passed, Reason>, Fault> {
     let arguments = match arguments(profile, tool, call) {
         Ok(arguments) => arguments,
         Err(reason) => return Ok(Err(reason)),
@@ -171,7 +180,7 @@ fn judge(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
         return Ok(Err(reason));
     }
     let name = quote(&tool.full_name(), 128);
-    let own = match &tool.permit {
+    let own = match permit {
         Permit::Deny => return Ok(Err(Reason::new("permit", format!("{name} is never permitted")))),
         Permit::Allow => None,
         Permit::Approval(approval) => Some((approval.clone(), Reason::new("permit", format!("{name} needs approval")))),
