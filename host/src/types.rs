@@ -575,7 +575,7 @@ impl Item {
     pub fn to_json(&self) -> String {
         object(&[
             ("index", &json(&self.index)),
-            ("path", &json(&self.path)),
+            ("path", &string(&self.path)),
             ("span", &json(&self.span)),
             ("value", &self.value),
         ])
@@ -1068,7 +1068,7 @@ pub struct Report {
     /// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
     pub candidates: Vec<Candidate>,
     /// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
-    /// output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
+    /// output that was left out as reasoning or as prose, and whether JSON was taken from prose.
     pub notes: Vec<String>,
     /// Whether a person should look before the output is used: it is partial.
     pub review_required: bool,
@@ -1087,18 +1087,18 @@ impl Report {
     pub fn to_json(&self) -> String {
         object(&[
             ("disposition", &json(&self.disposition)),
-            ("agent", &json(&self.agent)),
+            ("agent", &string(&self.agent)),
             ("schema_id", &json(&self.schema_id)),
-            ("contract", &json(&self.contract)),
+            ("contract", &string(&self.contract)),
             ("output", self.output.as_deref().unwrap_or("null")),
             ("error", &json(&self.error)),
             ("items", &list(&self.items, Item::to_json)),
             ("quarantined", &json(&self.quarantined)),
             ("changes", &json(&self.changes)),
             ("candidates", &json(&self.candidates)),
-            ("notes", &json(&self.notes)),
+            ("notes", &strings(&self.notes)),
             ("review_required", &json(&self.review_required)),
-            ("feedback", &json(&self.feedback)),
+            ("feedback", &string(&self.feedback)),
             ("wanted", &json(&self.wanted)),
             ("merged", &json(&self.merged)),
         ])

@@ -879,7 +879,7 @@ pub changes: _rt::Vec<Change>,
 /// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
 pub candidates: _rt::Vec<Candidate>,
 /// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of
-/// the output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
+/// the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
 pub notes: _rt::Vec<_rt::String>,
 /// Whether a person should look before the output is used: it is partial.
 pub review_required: bool,

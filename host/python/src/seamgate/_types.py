@@ -344,8 +344,7 @@ class ReportDocument:
         changes: What was changed in the text before it was validated.
         candidates: Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
         notes: What else a caller should know: limits that were reached, checks that were inert, the span of each
-            piece of the output that was left out as reasoning or as text around the JSON, and whether JSON was taken
-            from prose.
+            piece of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
         review_required: Whether a person should look before the output is used: it is partial.
         feedback: At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted.
             Where some items were kept and others are still wanted, it asks for those alone: `merge` puts the answers
