@@ -10,7 +10,7 @@ use crate::{
     abi,
     bindings::exports::seamgate::validator::{stream, types},
     document::Document,
-    json::{self, Members, UnknownWord, json, list, object},
+    json::{self, Members, UnknownWord, json, json_text, json_texts, list, object},
 };
 
 /// A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`.
@@ -50,7 +50,8 @@ abi::record!(Span { start: u32, end: u32 });
 pub enum Disposition {
     /// The document is valid: `report.output` is it.
     Accepted,
-    /// Some items were kept and some quarantined, or the text had to be repaired: look before use.
+    /// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
+    /// look before use.
     Partial,
     /// Nothing is emitted: `report.error` says why.
     Rejected,
@@ -575,7 +576,7 @@ impl Item {
     pub fn to_json(&self) -> String {
         object(&[
             ("index", &json(&self.index)),
-            ("path", &string(&self.path)),
+            ("path", &json_text(&self.path)),
             ("span", &json(&self.span)),
             ("value", &self.value),
         ])
@@ -1087,18 +1088,18 @@ impl Report {
     pub fn to_json(&self) -> String {
         object(&[
             ("disposition", &json(&self.disposition)),
-            ("agent", &string(&self.agent)),
+            ("agent", &json_text(&self.agent)),
             ("schema_id", &json(&self.schema_id)),
-            ("contract", &string(&self.contract)),
+            ("contract", &json_text(&self.contract)),
             ("output", self.output.as_deref().unwrap_or("null")),
             ("error", &json(&self.error)),
             ("items", &list(&self.items, Item::to_json)),
             ("quarantined", &json(&self.quarantined)),
             ("changes", &json(&self.changes)),
             ("candidates", &json(&self.candidates)),
-            ("notes", &strings(&self.notes)),
+            ("notes", &json_texts(&self.notes)),
             ("review_required", &json(&self.review_required)),
-            ("feedback", &string(&self.feedback)),
+            ("feedback", &json_text(&self.feedback)),
             ("wanted", &json(&self.wanted)),
             ("merged", &json(&self.merged)),
         ])

@@ -10,14 +10,14 @@ pub fn json(value: &impl Serialize) -> String {
 }
 
 /// A string as JSON: the same as [`json`], which looks at each byte.
-pub(crate) fn string(text: &str) -> String {
+pub(crate) fn json_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_json_string(&mut out, text);
     out
 }
 
 /// A list of strings.
-pub(crate) fn strings(texts: &[String]) -> String {
+pub(crate) fn json_texts(texts: &[String]) -> String {
     let length: usize = texts.iter().map(|text| text.len() + 3).sum();
     let mut out = String::with_capacity(length + 2);
     out.push('[');

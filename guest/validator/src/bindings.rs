@@ -44,7 +44,8 @@ f.debug_struct("Span")
 pub enum Disposition {
 /// The document is valid: `report.output` is it.
 Accepted,
-/// Some items were kept and some quarantined, or the text had to be repaired: look before use.
+/// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out: look
+/// before use.
 Partial,
 /// Nothing is emitted: `report.error` says why.
 Rejected,

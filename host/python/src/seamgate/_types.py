@@ -24,7 +24,9 @@ class Disposition(str, enum.Enum):
     ACCEPTED = "accepted"
     """The document is valid: `report.output` is it."""
     PARTIAL = "partial"
-    """Some items were kept and some quarantined, or the text had to be repaired: look before use."""
+    """Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
+    look before use.
+    """
     REJECTED = "rejected"
     """Nothing is emitted: `report.error` says why."""
     REFUSED = "refused"
