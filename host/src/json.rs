@@ -14,6 +14,16 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
+/// A string as JSON.
+pub(crate) fn json_text(text: &str) -> String {
+    json(&text)
+}
+
+/// A list of strings.
+pub(crate) fn json_texts(texts: &[String]) -> String {
+    json(&texts)
+}
+
 /// A list of what is written by itself.
 pub(crate) fn list<T>(items: &[T], write: impl Fn(&T) -> String) -> String {
     format!("[{}]", items.iter().map(write).collect::<Vec<_>>().join(","))

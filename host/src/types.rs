@@ -10,7 +10,7 @@ use crate::{
     abi,
     bindings::exports::seamgate::validator::{stream, types},
     document::Document,
-    json::{self, Members, UnknownWord, json, list, object},
+    json::{self, Members, UnknownWord, json, json_text, json_texts, list, object},
 };
 
 /// A piece of the output, as byte offsets into the text as it was given, in UTF-8. In JSON it is `[start,end]`.
@@ -50,7 +50,8 @@ abi::record!(Span { start: u32, end: u32 });
 pub enum Disposition {
     /// The document is valid: `report.output` is it.
     Accepted,
-    /// Some items were kept and some quarantined, or the text had to be repaired: look before use.
+    /// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
+    /// look before use.
     Partial,
     /// Nothing is emitted: `report.error` says why.
     Rejected,
@@ -575,7 +576,7 @@ impl Item {
     pub fn to_json(&self) -> String {
         object(&[
             ("index", &json(&self.index)),
-            ("path", &json(&self.path)),
+            ("path", &json_text(&self.path)),
             ("span", &json(&self.span)),
             ("value", &self.value),
         ])
@@ -1068,7 +1069,7 @@ pub struct Report {
     /// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
     pub candidates: Vec<Candidate>,
     /// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
-    /// output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
+    /// output that was left out as reasoning or as prose, and whether JSON was taken from prose.
     pub notes: Vec<String>,
     /// Whether a person should look before the output is used: it is partial.
     pub review_required: bool,
@@ -1087,18 +1088,18 @@ impl Report {
     pub fn to_json(&self) -> String {
         object(&[
             ("disposition", &json(&self.disposition)),
-            ("agent", &json(&self.agent)),
+            ("agent", &json_text(&self.agent)),
             ("schema_id", &json(&self.schema_id)),
-            ("contract", &json(&self.contract)),
+            ("contract", &json_text(&self.contract)),
             ("output", self.output.as_deref().unwrap_or("null")),
             ("error", &json(&self.error)),
             ("items", &list(&self.items, Item::to_json)),
             ("quarantined", &json(&self.quarantined)),
             ("changes", &json(&self.changes)),
             ("candidates", &json(&self.candidates)),
-            ("notes", &json(&self.notes)),
+            ("notes", &json_texts(&self.notes)),
             ("review_required", &json(&self.review_required)),
-            ("feedback", &json(&self.feedback)),
+            ("feedback", &json_text(&self.feedback)),
             ("wanted", &json(&self.wanted)),
             ("merged", &json(&self.merged)),
         ])

@@ -4,7 +4,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::json::{json, list, object};
+use crate::json::{json, json_text, json_texts, list, object};
 
 /// See `span` in `wit/types.wit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -151,7 +151,7 @@ impl Item {
     pub fn to_json(&self) -> String {
         object(&[
             ("index", &json(&self.index)),
-            ("path", &json(&self.path)),
+            ("path", &json_text(&self.path)),
             ("span", &json(&self.span)),
             ("value", &self.value),
         ])
@@ -363,18 +363,18 @@ impl Report {
     pub fn to_json(&self) -> String {
         object(&[
             ("disposition", &json(&self.disposition)),
-            ("agent", &json(&self.agent)),
+            ("agent", &json_text(&self.agent)),
             ("schema_id", &json(&self.schema_id)),
-            ("contract", &json(&self.contract)),
+            ("contract", &json_text(&self.contract)),
             ("output", self.output.as_deref().unwrap_or("null")),
             ("error", &json(&self.error)),
             ("items", &list(&self.items, Item::to_json)),
             ("quarantined", &json(&self.quarantined)),
             ("changes", &json(&self.changes)),
             ("candidates", &json(&self.candidates)),
-            ("notes", &json(&self.notes)),
+            ("notes", &json_texts(&self.notes)),
             ("review_required", &json(&self.review_required)),
-            ("feedback", &json(&self.feedback)),
+            ("feedback", &json_text(&self.feedback)),
             ("wanted", &json(&self.wanted)),
             ("merged", &json(&self.merged)),
         ])

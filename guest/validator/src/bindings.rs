@@ -44,7 +44,8 @@ f.debug_struct("Span")
 pub enum Disposition {
 /// The document is valid: `report.output` is it.
 Accepted,
-/// Some items were kept and some quarantined, or the text had to be repaired: look before use.
+/// Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out: look
+/// before use.
 Partial,
 /// Nothing is emitted: `report.error` says why.
 Rejected,
@@ -879,7 +880,7 @@ pub changes: _rt::Vec<Change>,
 /// Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
 pub candidates: _rt::Vec<Candidate>,
 /// What else a caller should know: limits that were reached, checks that were inert, the span of each piece of
-/// the output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
+/// the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
 pub notes: _rt::Vec<_rt::String>,
 /// Whether a person should look before the output is used: it is partial.
 pub review_required: bool,

@@ -201,7 +201,7 @@ export interface ReportDocument<T = unknown> {
   readonly candidates: readonly Candidate[];
   /**
    * What else a caller should know: limits that were reached, checks that were inert, the span of each piece of the
-   * output that was left out as reasoning or as text around the JSON, and whether JSON was taken from prose.
+   * output that was left out as reasoning or as prose, and whether JSON was taken from prose.
    */
   readonly notes: readonly string[];
   /** Whether a person should look before the output is used: it is partial. */

@@ -45,7 +45,7 @@ const INTERNAL: [&str; 2] = ["fault", "fault-code"];
 pub(super) fn core(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! The types of `wit/` as the core has them, documented there.\n//!\n//! {HEAD}\n\n\
-         use serde::{Serialize, Serializer};\n\nuse crate::json::{json, list, object};\n",
+         use serde::{Serialize, Serializer};\n\nuse crate::json::{json, json_text, json_texts, list, object};\n",
     );
     for definition in model.reachable(&ANSWERS)?.into_iter().filter(|it| !is_by_hand(&it.name)) {
         let name = core_name(&definition.name);
@@ -95,7 +95,7 @@ pub(super) fn host(model: &Model) -> Result<String> {
         "//! The types of `wit/` as the library has them.\n//!\n//! {HEAD}\n\nuse std::{fmt, str::FromStr};\n\n\
          use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};\n\n\
          use crate::{abi, bindings::exports::seamgate::validator::{stream, types}, document::Document, \
-         json::{self, Members, UnknownWord, json, list, object}};\n",
+         json::{self, Members, UnknownWord, json, json_text, json_texts, list, object}};\n",
     );
     for definition in model.reachable(&HOST)? {
         let name = pascal(&definition.name);
@@ -232,6 +232,8 @@ fn writer(model: &Model, definition: &Definition, name: &str) -> String {
             Type::List(of) if of.named().is_some_and(|name| holds_document(model, name)) => {
                 format!("&list(&self.{field}, {}::to_json)", pascal(of.named().unwrap_or_default()))
             }
+            Type::Text => format!("&json_text(&self.{field})"),
+            Type::List(of) if matches!(**of, Type::Text) => format!("&json_texts(&self.{field})"),
             _ => format!("&json(&self.{field})"),
         };
         format!("(\"{field}\", {text}),\n")

@@ -213,9 +213,10 @@ impl<'t> Extracted<'t> {
     /// Notes each piece of the output that is in no candidate. Of many candidates some are not kept: what is between is one
     /// piece.
     fn account(&mut self, output: &str) {
-        let mut notes = self.left_out.notes();
+        let said = std::mem::take(&mut self.notes);
+        self.left_out.note(&mut self.notes);
         if self.candidates.len() > 0 {
-            let mut around = Surroundings::new(output);
+            let mut around = Surroundings::new(output, std::mem::take(&mut self.notes));
             let mut reasoning = self.left_out.spans().peekable();
             for candidate in self.candidates.first.iter().chain(&self.candidates.last) {
                 let [open, close] = candidate.fences;
@@ -225,9 +226,9 @@ impl<'t> Extracted<'t> {
                 [open, candidate.span, close].into_iter().for_each(|span| around.pass(span));
             }
             reasoning.for_each(|span| around.pass(span));
-            notes.extend(around.notes());
+            self.notes = around.notes();
         }
-        self.notes.splice(0..0, notes);
+        self.notes.extend(said);
     }
 
     /// A block that holds several documents is as many candidates. Only the one that is chosen is looked at: most are

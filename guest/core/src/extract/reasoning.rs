@@ -68,14 +68,14 @@ impl LeftOut {
         self.listed.iter().map(|(span, _)| *span).chain(self.rest)
     }
 
-    pub(super) fn notes(&self) -> Vec<String> {
-        let note = |(span, name): &(Span, String)| {
-            format!("extract: bytes {} to {} were left out as <{name}>", span.start, span.end)
-        };
-        let more = self.rest.map(|rest| {
+    pub(super) fn note(&self, notes: &mut Vec<String>) {
+        for (span, name) in &self.listed {
+            notes.push(format!("extract: bytes {} to {} were left out as <{name}>", span.start, span.end));
+        }
+        if let Some(rest) = self.rest {
             let pieces = text::count(self.more, "more piece");
-            format!("extract: {pieces} were left out as reasoning, in bytes {} to {}", rest.start, rest.end)
-        });
-        self.listed.iter().map(note).chain(more).collect()
+            notes
+                .push(format!("extract: {pieces} were left out as reasoning, in bytes {} to {}", rest.start, rest.end));
+        }
     }
 }

@@ -24,7 +24,9 @@ class Disposition(str, enum.Enum):
     ACCEPTED = "accepted"
     """The document is valid: `report.output` is it."""
     PARTIAL = "partial"
-    """Some items were kept and some quarantined, or the text had to be repaired: look before use."""
+    """Some items were kept and some quarantined, the text had to be repaired, or another document in it was left out:
+    look before use.
+    """
     REJECTED = "rejected"
     """Nothing is emitted: `report.error` says why."""
     REFUSED = "refused"
@@ -344,8 +346,7 @@ class ReportDocument:
         changes: What was changed in the text before it was validated.
         candidates: Those found, chosen or not: the first 64 and the chosen one; `notes` says where there were more.
         notes: What else a caller should know: limits that were reached, checks that were inert, the span of each
-            piece of the output that was left out as reasoning or as text around the JSON, and whether JSON was taken
-            from prose.
+            piece of the output that was left out as reasoning or as prose, and whether JSON was taken from prose.
         review_required: Whether a person should look before the output is used: it is partial.
         feedback: At most 2,048 bytes to send back to the producer: what was wrong and where. Empty when accepted.
             Where some items were kept and others are still wanted, it asks for those alone: `merge` puts the answers
