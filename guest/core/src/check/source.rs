@@ -23,6 +23,11 @@ impl<'d> SchemaSource<'d> {
         self.value.get(default.detect(&self.value).id_keyword()).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Where it stands in its document.
+    pub(crate) fn root(&self) -> NodeId {
+        self.at
+    }
+
     /// Whether it plainly takes no value at all.
     pub(crate) fn is_never(&self) -> bool {
         is_never(&self.value)

@@ -3,6 +3,7 @@
 mod describe;
 mod faults;
 mod lint;
+mod unconstrained;
 
 use std::sync::OnceLock;
 
@@ -416,6 +417,9 @@ impl Reader<'_, '_> {
     ) -> Result<Checker, Vec<Violation>> {
         if self.member("jtd").is_some() {
             return Checker::jtd(schema).map_err(|violation| vec![violation.under(here)]);
+        }
+        if let Some(violation) = unconstrained::violation(self.document, schema.root(), here) {
+            return Err(vec![violation]);
         }
         self.known_dialect(schema, draft, resources).map_err(|violation| vec![violation])?;
         Checker::json_schema(schema, here, resources, self.dialect(draft))
