@@ -33,9 +33,6 @@ const SILENT: [&str; 17] = [
     "writeOnly",
 ];
 
-/// Members that hold definitions, which a reference can reach.
-const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
-
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
 /// Members of JSON Type Definition (RFC 8927) that JSON Schema does not have.
@@ -69,9 +66,8 @@ pub(super) fn violation(document: &Document, at: NodeId, here: &Place) -> Option
     let library = library(document, at);
     let is_known = |name: &str| keywords::named(name).is_some();
     let has_unknown = names(document, at).any(|name| !is_known(name));
-    let has_definitions = DEFINITIONS.iter().any(|name| document.member(at, name).is_some());
     let constrains = library.is_none() && names(document, at).any(|name| is_constraint(document, at, name));
-    if constrains || !has_unknown && !has_definitions {
+    if constrains || !has_unknown {
         return None;
     }
     let meant = match library {
@@ -235,11 +231,11 @@ mod tests {
                 format!(r#"{{"openapi":"3.1.0","paths":{{}},"components":{{"schemas":{{"Order":{SCHEMA}}}}}}}"#),
                 "\"#/components/schemas/Order\"",
             ),
-            (format!(r#"{{"definitions":{{"A":{SCHEMA},"B":{SCHEMA}}}}}"#), "\"#/definitions/A\", \"#/definitions/B\""),
             (
-                format!(r#"{{"$schema":"https://json-schema.org/draft/2020-12/schema","$defs":{{"a/b":{SCHEMA}}}}}"#),
-                "\"#/$defs/a~1b\"",
+                format!(r#"{{"swagger":"2.0","definitions":{{"A":{SCHEMA},"B":{SCHEMA}}}}}"#),
+                "\"#/definitions/A\", \"#/definitions/B\"",
             ),
+            (format!(r#"{{"version":"1","$defs":{{"a/b":{SCHEMA}}}}}"#), "\"#/$defs/a~1b\""),
             (r#"{"sku":{"type":"string"},"count":{"type":"integer"}}"#.to_owned(), "\"properties\""),
             (r#"{"elements":{"type":"string"}}"#.to_owned(), "'jtd'"),
             (r#"{"def":{"type":"object","shape":{}},"type":"object"}"#.to_owned(), "Zod"),
@@ -264,6 +260,8 @@ mod tests {
             r#"{"title":"Anything","description":"d"}"#,
             r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"urn:x","default":1}"#,
             r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"string"}}}"##,
+            // A contract's 'items' may refer to them.
+            r#"{"$id":"urn:x","$defs":{"a":{"type":"string"}}}"#,
             r#"{"type":"object","x-own":1}"#,
             r#"{"type":["object","null"]}"#,
             r#"{"then":{"type":"string"}}"#,

@@ -21,6 +21,9 @@ const MAX_NAME: usize = 256;
 /// A bracket that belongs to prose ends within this many bytes.
 const MAX_ASIDE: usize = 256;
 
+/// An attempt to repair one costs as much as reading this many bytes.
+const REPAIR_COST: usize = 64;
+
 /// Whether an object or array may begin here, by its bracket and what follows it; and whether prose has no such thing.
 pub(super) fn looks_like_json(text: &str) -> Option<bool> {
     let bracket = *text.as_bytes().first().filter(|first| matches!(first, b'{' | b'['))?;
@@ -176,25 +179,33 @@ fn is_prose(word: &str, next: impl FnOnce() -> Token) -> bool {
 }
 
 /// Where a bracket ends that belongs to prose: `[[Notes]]`, `{mode: fast}`, `cfg["mode"]`, `- [ ]`. It ends on its own line,
-/// and is an index, an open task, or what is no JSON, cannot be repaired and has no double quotes.
-pub(super) fn aside(output: &str, start: usize) -> Option<usize> {
-    let bytes = &output.as_bytes()[start..output.len().min(start + MAX_ASIDE)];
+/// and is an index, an open task, or what is no JSON, cannot be repaired and has no double quotes. `is_json`: it is JSON as it stands.
+/// `budget` bounds what all brackets of an output cost together: what is left of it when it is used up is no aside.
+pub(super) fn aside(output: &str, start: usize, is_json: bool, budget: &mut usize) -> Option<usize> {
+    let most = MAX_ASIDE.min(*budget);
+    let bytes = &output.as_bytes()[start..output.len().min(start + most)];
     let mut depth = 0_usize;
-    let length = 1 + bytes.iter().take_while(|byte| **byte != b'\n').position(|byte| {
+    let mut read = 0_usize;
+    let closes = bytes.iter().take_while(|byte| **byte != b'\n').position(|byte| {
+        read += 1;
         match byte {
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         depth == 0
-    })?;
+    });
+    *budget = budget.saturating_sub(read);
+    let length = 1 + closes?;
     let end = start + length;
     if is_index(output, (start, end)) || is_checkbox(output, (start, end)) {
         return Some(end);
     }
-    let is_quoted = memchr(b'"', &bytes[..length]).is_some();
-    let is_json = || repair_value(output, (start, end)).is_some();
-    (!is_quoted && !is_json()).then_some(end)
+    if is_json || memchr(b'"', &bytes[..length]).is_some() {
+        return None;
+    }
+    *budget = budget.saturating_sub(REPAIR_COST);
+    repair_value(output, (start, end)).is_none().then_some(end)
 }
 
 /// Whether brackets stand right behind a name, and hold one name or number: `opts['mode']`.

@@ -24,6 +24,9 @@ use crate::{
 /// Reading on past what may end something, to see whether that is data, takes so many bytes for each byte of the output.
 const AHEAD_PER_BYTE: usize = 2;
 
+/// Beside as many bytes as the output has, this many are read to tell brackets that belong to prose.
+const MORE_ASIDES: usize = 4096;
+
 /// Looking into brackets that do not look like JSON takes half as many bytes as the output has, and this many more.
 const MORE_UNLIKELY: usize = 4096;
 
@@ -52,6 +55,8 @@ pub(super) struct Scanner<'t, 'c> {
     marks: Marks<'t, 'c>,
     ahead: usize,
     unlikely: usize,
+    /// How many bytes may still be read to tell brackets that belong to prose.
+    asides: usize,
     found: Scanned,
     /// Documents in a row are one list.
     rows: bool,
@@ -69,6 +74,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             marks: Marks::new(output, options),
             ahead: AHEAD_PER_BYTE * output.len(),
             unlikely: output.len() / 2 + MORE_UNLIKELY,
+            asides: output.len() + MORE_ASIDES,
             found: Scanned::default(),
             rows,
             raw: options.raw_json && options.embedded != Embedded::Each,
@@ -308,7 +314,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     }
 
     /// Where a bracket ends that belongs to prose.
-    fn aside(&self, start: usize, is_json: bool) -> Option<usize> {
+    fn aside(&mut self, start: usize, is_json: bool) -> Option<usize> {
         let output = self.output;
         let may_be_aside = |before: char| before.is_alphanumeric() || matches!(before, '_' | ' ');
         if is_json && !output[..start].ends_with(may_be_aside) {
@@ -318,7 +324,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let goes_on = || self.found.whole.goes_on(output, start);
         let is_in_row = (goes_on() && output[..start].trim_ascii_end().ends_with(','))
             || (self.rows && output[start..].starts_with('{') && (begins_line(output, start) || goes_on()));
-        if is_in_row { None } else { prose::aside(output, start) }
+        if is_in_row { None } else { prose::aside(output, start, is_json, &mut self.asides) }
     }
 
     /// Where a value ends, and whether it is JSON.

@@ -489,13 +489,15 @@ impl Recovery<'_, '_> {
 
     /// Where a line of words ends that stands between two items: the next line begins as the last item does.
     fn words(&self, start: usize, units: &[Unit]) -> Option<usize> {
+        let is_item = |text: &str| text.starts_with('{');
         let last = units.last().filter(|last| last.read.is_some())?;
+        // A line is looked through once: from its first word.
+        if !is_item(&self.output[last.start..]) || !begins_line(self.output, start) {
+            return None;
+        }
         let rest = &self.output[start..self.end];
         let line = &rest[..rest.find('\n')?];
-        let is_item = |text: &str| text.starts_with('{');
-        let is_between = begins_line(self.output, start)
-            && is_item(&self.output[last.start..])
-            && is_item(rest[line.len()..].trim_ascii_start());
+        let is_between = is_item(rest[line.len()..].trim_ascii_start());
         let words = line.trim_end_matches([' ', '\t', '\r', ',']);
         // Literals are items.
         let is_sentence = words.ends_with([':', '.', '!']) || (words.contains(' ') && !words.contains(','));
