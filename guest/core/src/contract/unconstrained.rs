@@ -78,7 +78,7 @@ pub(super) fn violation(document: &Document, at: NodeId, here: &Place) -> Option
     let details = Details {
         expected: "a JSON Schema; true if everything may pass",
         received: &received.join(", "),
-        message: &format!("constrains nothing: {meant}"),
+        message: &format!("must constrain something: {meant}"),
     };
     let first = document.members(at).next().map_or(at, |(name, _)| name);
     Some(Violation::new(here, "unconstrained", details).spanning(document.span(first)))
@@ -246,7 +246,7 @@ mod tests {
             (r#"{"hello":"world"}"#.to_owned(), "no keyword of JSON Schema"),
         ] {
             let told = told(&schema).unwrap_or_else(|| panic!("accepted: {schema}"));
-            assert!(told.starts_with("constrains nothing: ") && told.contains(wanted), "{schema}: {told}");
+            assert!(told.starts_with("must constrain something: ") && told.contains(wanted), "{schema}: {told}");
         }
     }
 
