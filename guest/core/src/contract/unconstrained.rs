@@ -80,8 +80,7 @@ pub(super) fn violation(document: &Document, at: NodeId, here: &Place) -> Option
         received: &received.join(", "),
         message: &format!("must constrain something: {meant}"),
     };
-    let first = document.members(at).next().map_or(at, |(name, _)| name);
-    Some(Violation::new(here, "unconstrained", details).spanning(document.span(first)))
+    Some(Violation::new(here, "unconstrained", details).spanning(document.span(at)))
 }
 
 fn names<'d>(document: &'d Document, at: NodeId) -> impl Iterator<Item = &'d str> {
