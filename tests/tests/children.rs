@@ -468,9 +468,11 @@ fn equal_calls_count_over_the_whole_tree() {
 }
 
 #[test]
-fn children_that_can_make_the_same_call_run_one_after_the_other() {
+fn children_that_run_at_once_share_the_limit_of_equal_calls() {
     let child = agent("child");
-    for (limit, effect, started) in [(Some(1), "effectful", 1), (Some(1), "read", 2), (None, "effectful", 2)] {
+    for (limit, effect, started) in
+        [(Some(1), "effectful", 1), (Some(2), "effectful", 2), (Some(1), "read", 2), (None, "effectful", 2)]
+    {
         let mut parent = agent("parent");
         parent["tools"][0]["effect"] = json!(effect);
         if let Some(limit) = limit {
@@ -494,6 +496,18 @@ fn children_that_can_make_the_same_call_run_one_after_the_other() {
         let first = delegated(&step);
         assert_eq!(first.len(), started, "{limit:?} {effect}");
         if started == 2 {
+            let reserved = |one: &Value| one["parent"]["rules"][0]["reserved"].as_u64().unwrap_or_default();
+            let expected = u64::from(limit == Some(2));
+            assert_eq!(first.iter().map(reserved).collect::<Vec<_>>(), [expected, expected], "{limit:?} {effect}");
+            // Of two calls one each, and not the one that the parent made.
+            for (calls, limited) in
+                [(&[ACT][..], "same_call"), (&[("act", "{}")], "allow"), (&[("act", "{}"); 2], "same_call")]
+            {
+                let mut below = Run::new(&child);
+                below.start("p1/c1", Some(&first[0]["parent"]));
+                let wanted = if limit.is_some() { limited } else { "allow" };
+                assert_eq!(below.calls(calls).0, wanted, "{limit:?} {effect} {calls:?}");
+            }
             continue;
         }
         // It knows the call of its parent, which came after it in the same output.

@@ -49,6 +49,13 @@ pub(crate) struct Handed {
     /// How often each call was permitted in its run and in those below it, before the child was started.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub(crate) calls: BTreeMap<String, u64>,
+    /// How often other children, which run at the same time, may make each call that does more than read.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub(crate) reserved: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a child may use.
@@ -82,6 +89,7 @@ pub(crate) struct Rules {
     /// The values that its scopes name, as facts have them: JSON text.
     pub(crate) given: String,
     pub(crate) calls: BTreeMap<String, u64>,
+    pub(crate) reserved: u64,
 }
 
 impl Above {
@@ -162,10 +170,15 @@ impl Above {
         self.rules.iter().any(|rules| rules.profile.budget.same_call.is_some())
     }
 
-    /// The rules as a child of the child gets them: calls that were made meanwhile are counted.
-    pub(crate) fn handed(&self, calls: &BTreeMap<String, u64>) -> Vec<Handed> {
+    /// The rules as a child of the child gets them: calls that were made meanwhile are counted, and those that others may make.
+    pub(crate) fn handed(&self, calls: &BTreeMap<String, u64>, reserved: u64) -> Vec<Handed> {
         let handed = self.bounds.rules.iter().cloned();
-        handed.map(|one| Handed { calls: sum(&one.calls, calls), ..one }).collect()
+        let more = |one: Handed| Handed {
+            calls: sum(&one.calls, calls),
+            reserved: one.reserved.saturating_add(reserved),
+            ..one
+        };
+        handed.map(more).collect()
     }
 }
 
@@ -178,7 +191,7 @@ impl Rules {
             context: &'h BTreeMap<String, Box<RawValue>>,
             lists: &'h BTreeMap<String, Vec<String>>,
         }
-        let Handed { profile, task, context, lists, calls } = handed;
+        let Handed { profile, task, context, lists, calls, reserved } = handed;
         let wrong = |violations| Fault::wrong(FaultCode::BadRequest, "profile", violations);
         let document = Json::read(profile.get(), &CONTRACT_CAPS).map_err(wrong)?;
         let violations = profile::FORMAT.schema().violations(&document);
@@ -189,6 +202,7 @@ impl Rules {
             profile: profile::read_part(&document).map_err(wrong)?,
             given: json(&Given { task, context, lists }),
             calls: calls.clone(),
+            reserved: *reserved,
         })
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{decision::Reason, facts::Used, profile::Budget};
 
-/// Why there is no room for a call, of which equal ones share a digest.
-pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str) -> Result<(), Reason> {
+/// Why there is no room for a call, of which equal ones share a digest. `reserved`: how often others may be permitted it meanwhile.
+pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str, reserved: u64) -> Result<(), Reason> {
     let limits = [
         ("tool calls", budget.tool_calls, used.tool_calls),
         ("tokens", budget.tokens, used.tokens),
@@ -18,6 +18,11 @@ pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str) -> Result<(),
     }
     let equal = used.calls.get(same_call).copied().unwrap_or_default();
     match budget.same_call {
+        Some(limit) if equal.saturating_add(reserved) >= limit && equal < limit => {
+            let message =
+                format!("equal calls are limited to {limit}, and others that run meanwhile may make this one");
+            Err(Reason::new("same_call", message))
+        }
         Some(limit) if equal >= limit => {
             let times = if limit == 1 { "once".to_owned() } else { format!("{limit} times") };
             Err(Reason::new("same_call", format!("this call, with equal arguments, was already permitted {times}")))

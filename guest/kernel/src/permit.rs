@@ -17,7 +17,7 @@ use crate::{
     flow::{self, Flowing},
     profile::{Deny, Mode, Profile},
     scope, surface,
-    tool::{Permit, Tool},
+    tool::{Effect, Permit, Tool},
 };
 
 /// What the model is told is cut to this many bytes.
@@ -120,11 +120,11 @@ struct Passed {
 /// Look at a call by the rules of the agent, and of all agents above it. Each of them can only add to what is denied and to who must
 /// approve, so that no child may do what an agent above it may not.
 fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<Result<Passed, Reason>, Fault> {
-    let mut passed = match judge(profile, facts, tool, &tool.permit, call)? {
+    let mut passed = match judge(profile, facts, (tool, &tool.permit), 0, call)? {
         Ok(passed) => passed,
         Err(reason) => return Ok(Err(reason)),
     };
-    let read = surface::read(profile, facts);
+    let (read, effect) = (surface::read(profile, facts), above::effect(tool, facts.above.as_deref()));
     for rules in facts.rules() {
         let agent = quote(&rules.profile.agent, 128);
         let by = |reason: Reason| Reason {
@@ -138,7 +138,8 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
             // Without one it is not on the surface.
             None => return Ok(Err(by(Reason::new("parent", "the tool was not handed on")))),
         };
-        match judge(&rules.profile, &facts.by(rules, &read)?, theirs, permit, call)? {
+        let reserved = if effect == Effect::Read { 0 } else { rules.reserved };
+        match judge(&rules.profile, &facts.by(rules, &read)?, (theirs, permit), reserved, call)? {
             Ok(more) => passed.needed.extend(
                 more.needed
                     .into_iter()
@@ -156,12 +157,12 @@ fn check(profile: &Profile, facts: &Facts, tool: &Tool, call: &Call) -> Result<R
     Ok(Ok(Passed { needed, ..passed }))
 }
 
-/// Look at a call by the rules of one agent.
+/// Look at a call by the rules of one agent. `reserved`: how often others may be permitted it meanwhile.
 fn judge(
     profile: &Profile,
     facts: &Facts,
-    tool: &Tool,
-    permit: &Permit,
+    (tool, permit): (&Tool, &Permit),
+    reserved: u64,
     call: &Call,
 ) -> Result<Result<Passed, Reason>, Fault> {
     let arguments = match arguments(profile, tool, call) {
@@ -176,7 +177,7 @@ fn judge(
         Flowing::Approvals(approvals) => approvals,
     };
     let same_call = same_call(&tool.server, &tool.name, &arguments);
-    if let Err(reason) = budget::check(&facts.budget(&profile.budget), &facts.used, &same_call) {
+    if let Err(reason) = budget::check(&facts.budget(&profile.budget), &facts.used, &same_call, reserved) {
         return Ok(Err(reason));
     }
     let name = quote(&tool.full_name(), 128);

@@ -5,7 +5,10 @@ use seamgate_core::parts::{Document, NodeId, json};
 use serde_json::value::RawValue;
 
 use super::{Budget, Profile, tools_of};
-use crate::{document::source, tool::Tool};
+use crate::{
+    document::source,
+    tool::{Source, Tool},
+};
 
 /// Members of a profile that judge no call of a child. A mode has decided which tools are handed on; what is used is carved from
 /// the budget, and the deadline ends the child.
@@ -33,7 +36,7 @@ impl Profile {
             deny,
             flows: _,
             budget: Budget { steps: _, tool_calls: _, tokens: _, ms: _, same_call: _, state_bytes: _ },
-            context: _,
+            context,
             task: _,
             frame: _,
             prompt: _,
@@ -58,6 +61,16 @@ impl Profile {
                 "deny" => {
                     let all = deny.iter().zip(document.items(at));
                     list(all.filter(|(rule, _)| names_one(&rule.tool)).map(|(_, at)| source(&document, at)))
+                }
+                // A child learns of no other source. The labels of all that was read are handed on by themselves.
+                "context" => {
+                    let scopes = tools.iter().filter(is_handed).flat_map(|tool| &tool.scope);
+                    let named: Vec<&Source> = scopes.flat_map(|scope| scope.within.sources()).collect();
+                    let is_named = |name: &str| {
+                        named.iter().any(|source| matches!(source, Source::Context(other) if other == name))
+                    };
+                    let all = context.iter().zip(document.items(at));
+                    list(all.filter(|(declared, _)| is_named(&declared.name)).map(|(_, at)| source(&document, at)))
                 }
                 "budget" => without(&document, at, &BUDGET),
                 _ => source(&document, at),

@@ -51,34 +51,56 @@ impl Run<'_> {
         self.profile.delegates.iter().find(|delegate| delegate.agent == agent)
     }
 
-    /// Whether a child has to wait until another one has ended: both may make the same call, which is counted for both, and each
-    /// knows only the calls of those that ended before it started. Calls that only read run beside each other.
-    fn has_to_wait(&self, index: usize) -> bool {
-        let changing = |index: usize| -> Vec<String> {
-            let handed = self.delegate_of(index).map(|delegate| self.tools_for(delegate)).unwrap_or_default();
-            let tools = self.profile.tools.iter().filter(|tool| handed.contains(&tool.full_name()));
-            tools.filter(|tool| effect(tool, self.above.as_deref()) != Effect::Read).map(Tool::full_name).collect()
-        };
-        let mut started = (0..self.state.calls.len()).filter(|&other| {
-            let call = &self.state.calls[other];
-            other != index && call.phase.is_under_way() && call.carved.is_some() && !call.is_child_to_start()
-        });
-        self.counts_calls() && {
-            let own = changing(index);
-            !own.is_empty() && started.any(|other| changing(other).iter().any(|tool| own.contains(tool)))
-        }
+    /// Whether a child may make calls that are counted for all who run at once: those that do more than read, where equal calls are
+    /// limited.
+    fn shares_calls(&self, index: usize) -> bool {
+        let Some(delegate) = self.delegate_of(index).filter(|_| self.counts_calls()) else { return false };
+        let handed = self.tools_for(delegate);
+        let mut tools = self.profile.tools.iter().filter(|tool| handed.contains(&tool.full_name()));
+        tools.any(|tool| effect(tool, self.above.as_deref()) != Effect::Read)
+    }
+
+    /// How often each call may be permitted to children, by the strictest limit of this agent and of those above it. What children that
+    /// run beside this run may make is left to them.
+    fn same_call_limit(&self) -> u64 {
+        let above = self.above.iter().flat_map(|above| &above.rules);
+        let above = above.filter_map(|rules| Some(rules.profile.budget.same_call?.saturating_sub(rules.reserved)));
+        self.budget.same_call.into_iter().chain(above).min().unwrap_or(u64::MAX)
+    }
+
+    /// How often children under way may make each call, one of them excepted.
+    fn shared(&self, except: Option<usize>) -> u64 {
+        let others = self.state.calls.iter().enumerate().filter(|(index, _)| Some(*index) != except);
+        let others = others.filter(|(_, call)| call.phase.is_under_way());
+        others.filter_map(|(_, call)| call.carved.as_ref()?.same_call).fold(0, u64::saturating_add)
     }
 
     /// Start the children that may start now, after all else of a step: they are told how often calls were permitted before.
+    ///
+    /// Children that run at once do not know the calls of each other. So each has a share of the limit of equal calls, and one for which
+    /// nothing is left waits until another one has ended.
     pub(super) fn start_children(&mut self) {
-        for index in 0..self.state.calls.len() {
-            if self.state.calls[index].is_child_to_start() && !self.has_to_wait(index) {
-                let limit = self.delegate_of(index).and_then(|delegate| delegate.budget.ms);
-                let ends = limit.into_iter().chain(self.ms_left()).min().map(|ms| self.now().saturating_add(ms));
-                let expires = ends.unwrap_or(self.call_expires());
-                self.state.calls[index].expires = Some(expires);
-                self.delegate_again(index);
+        let mut to_start: Vec<usize> =
+            (0..self.state.calls.len()).filter(|&index| self.state.calls[index].is_child_to_start()).collect();
+        if to_start.is_empty() {
+            return;
+        }
+        let sharing: Vec<usize> = to_start.iter().copied().filter(|&index| self.shares_calls(index)).collect();
+        let mut left = self.same_call_limit().saturating_sub(self.shared(None));
+        for (place, &index) in sharing.iter().enumerate() {
+            let share = left.div_ceil((sharing.len() - place) as u64);
+            left -= share;
+            match &mut self.state.calls[index].carved {
+                Some(carved) if share > 0 => carved.same_call = Some(share),
+                _ => to_start.retain(|other| *other != index),
             }
+        }
+        for index in to_start {
+            let limit = self.delegate_of(index).and_then(|delegate| delegate.budget.ms);
+            let ends = limit.into_iter().chain(self.ms_left()).min().map(|ms| self.now().saturating_add(ms));
+            let expires = ends.unwrap_or(self.call_expires());
+            self.state.calls[index].expires = Some(expires);
+            self.delegate_again(index);
         }
     }
 
@@ -95,6 +117,7 @@ impl Run<'_> {
             steps: part(limits.steps, self.budget.steps.map(|limit| limit.saturating_sub(1)), self.state.steps),
             tool_calls: part(limits.tool_calls, self.budget.tool_calls, used.tool_calls),
             tokens: part(limits.tokens, self.budget.tokens, used.tokens),
+            same_call: None,
         };
         self.spend_carved(&carved);
         let call = &mut self.state.calls[index];
@@ -138,13 +161,13 @@ impl Run<'_> {
         }
         packet.insert("reason".to_owned(), raw(json(&reason)));
         let task = json(&packet);
-        let Carved { steps, tool_calls, tokens } = call.carved.clone().unwrap_or_default();
+        let Carved { steps, tool_calls, tokens, same_call: _ } = call.carved.clone().unwrap_or_default();
         let Budget { same_call, state_bytes, .. } = delegate.budget;
         let tools = self.tools_for(delegate);
         let bounds = Bounds {
             run: self.state.facts.run.clone(),
             call: call.key.clone(),
-            rules: self.rules_for(&tools),
+            rules: self.rules_for(&tools, self.shared(Some(index))),
             tools,
             labels: surface::read(self.profile, &facts),
             budget: Granted {
@@ -213,7 +236,7 @@ impl Run<'_> {
     }
 
     /// The rules by which a child is judged beside its own: this agent's, and those of the agents above it.
-    fn rules_for(&self, tools: &[String]) -> Vec<Handed> {
+    fn rules_for(&self, tools: &[String], reserved: u64) -> Vec<Handed> {
         let facts = &self.state.facts;
         let handed = self.profile.tools.iter().filter(|tool| tools.contains(&tool.full_name()));
         let scopes: Vec<&Within> = handed.flat_map(|tool| &tool.scope).map(|scope| &scope.within).collect();
@@ -228,8 +251,9 @@ impl Run<'_> {
             context,
             lists,
             calls: if self.budget.same_call.is_some() { calls.clone() } else { BTreeMap::new() },
+            reserved,
         };
-        let above = self.above.iter().flat_map(|above| above.handed(&calls));
+        let above = self.above.iter().flat_map(|above| above.handed(&calls, reserved));
         [own].into_iter().chain(above).collect()
     }
 
@@ -272,7 +296,12 @@ impl Run<'_> {
         let list = |name| texts_in(document, Document::ROOT, name);
         let used = event.member("used").map(|at| {
             let number = |name| Some(number_in(document, at, name).unwrap_or_default());
-            Carved { steps: number("steps"), tool_calls: number("tool_calls"), tokens: number("tokens") }
+            Carved {
+                steps: number("steps"),
+                tool_calls: number("tool_calls"),
+                tokens: number("tokens"),
+                same_call: None,
+            }
         });
         self.return_carved(index, used);
         for at in event.items("requests") {

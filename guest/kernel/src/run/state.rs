@@ -201,6 +201,9 @@ pub(crate) struct CallState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Carved {
+    /// Of the limit of equal calls, while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) same_call: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) steps: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
