@@ -148,7 +148,7 @@ fn meant(document: &Document, at: NodeId, here: &Place) -> String {
     }
     let mut found = Vec::new();
     search(document, at, &mut Vec::new(), &mut 0, &mut found);
-    // What stands least deep is meant first.
+    // The schema nearest to the root is the likeliest.
     found.sort_by_key(Vec::len);
     let Some(first) = found.first() else {
         return "it has no keyword of JSON Schema".to_owned();
