@@ -68,10 +68,12 @@ ALIKE = "answers that the client read alike"
 LISTED = "tools listed by the gate"
 BROKEN = "links broken, and told"
 STATES = "states of the gate"
+NUMBERED = "ids of the gate"
+SHORTENED = "cancelled, without its reason"
 ABSENT = "not offered"
 DENIED = "denied"
 OWN = "asked by the gate itself"
-COLUMNS = [SAME, ORDER, LISTED, BROKEN, STATES, ABSENT, DENIED, OWN, ALIKE]
+COLUMNS = [SAME, ORDER, LISTED, BROKEN, STATES, NUMBERED, SHORTENED, ABSENT, DENIED, OWN, ALIKE]
 
 
 @dataclass
@@ -300,6 +302,7 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
     """Compare what went into the gate with what came out of it, in both directions."""
     asked, sent = lines(before.with_suffix(".in")), lines(behind.with_suffix(".in"))
     answered, shown = lines(behind.with_suffix(".out")), lines(before.with_suffix(".out"))
+    asked, shown = with_ids_of_server(asked, answered, shown, outcome)
     methods = {name(message): json.loads(message).get("method") for message in asked + sent}
     unsent, own = match(asked, sent, outcome, methods, f"{where}: to the server")
     unseen, made = match(answered, shown, outcome, methods, f"{where}: to the client")
@@ -310,7 +313,7 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
         if answer is None:
             outcome.different.append(f"{where}: lost on the way to the server: {short(message)}")
         elif methods[name(message)] == "tools/list":
-            is_known = any(json.loads(other).get("result") == answer.get("result") for other in unseen)
+            is_known = any(tools_of(json.loads(other)) == tools_of(answer) for other in unseen)
             outcome.counts[LISTED] += is_known
             if not is_known:
                 outcome.different.append(f"{where}: tools that the server did not list: {answer}")
@@ -322,6 +325,38 @@ def through(before: Path, behind: Path, outcome: Outcome, where: str) -> None:
         if name(message) not in known and not subscription(json.loads(message)).startswith("seamgate-"):
             outcome.different.append(f"{where}: lost on the way to the client: {short(message)}")
     outcome.different += [f"{where}: made by the gate: {answer}" for answer in answers.values()]
+
+
+def with_ids_of_server(
+    asked: list[bytes], answered: list[bytes], shown: list[bytes], outcome: Outcome
+) -> tuple[list[bytes], list[bytes]]:
+    """Put the server's own ids back into its requests, as the client saw them, and into the client's answers.
+
+    The gate gives each request to the client an id that nobody can guess.
+    """
+    ids: dict[object, object] = {}
+    left = [message for message in map(json.loads, answered) if "method" in message and "id" in message]
+    for message in map(json.loads, shown):
+        number = message.pop("id", None)
+        same = (other for other in left if {**other, "id": None} == {**message, "id": None})
+        if "method" in message and (other := next(same, None)) is not None:
+            left.remove(other)
+            ids[number] = other["id"]
+
+    def put_back(message: bytes, is_request: bool) -> bytes:
+        parsed = json.loads(message)
+        if ("method" in parsed) == is_request and parsed.get("id") in ids:
+            outcome.counts[NUMBERED] += 1
+            number = json.dumps(parsed["id"]).encode()
+            return message.replace(number, json.dumps(ids[parsed["id"]]).encode(), 1)
+        return message
+
+    return [put_back(message, False) for message in asked], [put_back(message, True) for message in shown]
+
+
+def tools_of(answer: dict) -> dict:
+    """The result of `tools/list`, without the member that the gate does not pass on."""
+    return {name: member for name, member in (answer.get("result") or {}).items() if name != "_meta"}
 
 
 def name(message: bytes) -> str:
@@ -373,6 +408,9 @@ def explain(method: str | None, message: bytes, found: bytes) -> list[str] | Non
         return [ABSENT]
     if method == "tools/call" and hold_states(was, became) and was == became:
         return [STATES]
+    if was.get("method") == "notifications/cancelled":
+        was["params"] = {"requestId": was["params"]["requestId"]}
+        return [SHORTENED] if was == became else None
     content = became.get("result", {}).get("content", []) if method == "tools/call" else []
     if content and content[0].get("text", "").startswith(TOLD) and "links" in content.pop(0)["text"]:
         became = json.loads(json.dumps(became).replace("[:]", ":"))
@@ -411,7 +449,7 @@ def said(steps: list[dict], plain: list[str], gated: list[str], outcome: Outcome
 
 def stripped(step: dict, line: str) -> object:
     """What a client printed, without what the gate leaves out."""
-    left_out = {"tasks"} if step["do"] == "hello" else set()
+    left_out = {"hello": {"tasks"}, "tools": {"_meta", "meta"}}.get(step["do"], set())
     text = line[line.index(" ") :]
     try:
         value = json.loads(text)
