@@ -23,6 +23,7 @@ pub mod hostile;
 pub mod http;
 mod items;
 pub mod patterns;
+mod pieces;
 mod random;
 pub mod runs;
 pub mod scalars;
@@ -33,6 +34,7 @@ pub mod wire;
 pub use accounts::every_byte_is_accounted_for;
 pub use changes::changes_give_what_was_validated;
 pub use items::nothing_is_lost_between_items;
+pub use pieces::PIECES;
 pub use random::Random;
 
 /// One case, read from its folder.

@@ -3,7 +3,7 @@
 use std::{env, sync::Mutex, thread};
 
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_tests::{Random, every_byte_is_accounted_for};
+use seamgate_tests::{PIECES, Random, every_byte_is_accounted_for};
 
 /// Outputs at random; `ACCOUNTING_OUTPUTS` takes more.
 const OUTPUTS: usize = 400_000;
@@ -234,34 +234,6 @@ fn each_byte_is_accounted_for_in_pieces_in_any_order() {
     );
     println!("{} reports: {counts:?} by disposition", total * SETTINGS.len());
 }
-
-/// Pieces of outputs.
-const PIECES: [&str; 24] = [
-    "{",
-    "}",
-    "[",
-    "]",
-    "\"",
-    "'",
-    ",",
-    ":",
-    "\n",
-    " ",
-    "```",
-    "```json\n",
-    "\n```\n",
-    "~~~",
-    "<think>",
-    "</think>",
-    "\n> ",
-    "[1]",
-    "{\"ok\":",
-    "true",
-    "word ",
-    "\n\n",
-    "é",
-    "#",
-];
 
 /// More candidates than are kept, pieces of prose than are listed, and reasoning.
 #[test]

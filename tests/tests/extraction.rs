@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use seamgate_core::{Contract, Report, Request, Session, Span, validate};
-use seamgate_tests::{Random, changes_give_what_was_validated};
+use seamgate_tests::{PIECES, Random, changes_give_what_was_validated};
 use serde_json::Value;
 
 /// How many outputs are judged by each contract.
@@ -376,54 +376,6 @@ fn nothing_is_told_of_reasoning() {
     println!("{told} items were told, none of {hidden} parts that are left out");
     assert!(told > 1_000 && hidden > 1_000, "{told} {hidden}");
 }
-
-/// Pieces of outputs.
-const PIECES: [&str; 44] = [
-    "{",
-    "}",
-    "[",
-    "]",
-    "\"",
-    "'",
-    ",",
-    ":",
-    "\n",
-    " ",
-    "\\",
-    "é",
-    "“",
-    "```",
-    "```json\n",
-    "\n```json\n",
-    "\n```\n",
-    "~~~json\n",
-    "````",
-    "\n```js\n",
-    "<think>",
-    "</think>",
-    "</THINK>\n",
-    "<x>",
-    "\n> ",
-    "{}",
-    "[1]",
-    "{\"n\":1}",
-    "{'n':1}",
-    "{\"a\":",
-    "[{\"n\":1},",
-    "{n:1}",
-    "//",
-    "/*",
-    "*/",
-    "#",
-    "5\"",
-    "it's",
-    "Sorry, corrected:",
-    "\n\n",
-    "true",
-    "\u{feff}",
-    "1",
-    "{\"a\":\"",
-];
 
 #[test]
 fn candidates_of_any_text_are_pieces_of_it() {

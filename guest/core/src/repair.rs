@@ -12,7 +12,7 @@ use crate::{
         Edit, Span, is_plain_scalar,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, State, Token},
     },
-    text::push_json_string,
+    text::{ends_line, push_escape},
     types::ChangeKind,
 };
 
@@ -496,7 +496,7 @@ impl<'t> Repairer<'t> {
     fn has_end(&self, content: &str) -> bool {
         [Bracket::Object, Bracket::Array].into_iter().any(|bracket| {
             let is_around = self.stack.is_empty() || self.stack.iter().any(|frame| frame.bracket == bracket);
-            is_around && content.lines().any(|line| line.trim_end().ends_with(bracket.closing()))
+            is_around && content.match_indices(bracket.closing()).any(|(at, _)| ends_line(&content[at + 1..]))
         })
     }
 
@@ -607,9 +607,7 @@ fn rewritten(content: &str, quotes: Quotes) -> Option<String> {
                 if quotes.closed_by(character) && may_be_another(content, at) {
                     return None;
                 }
-                let mut escaped = String::new();
-                push_json_string(&mut escaped, character.encode_utf8(&mut [0; 4]));
-                out.push_str(escaped.trim_start_matches('"').strip_suffix('"')?);
+                push_escape(&mut out, character as u8);
             }
             other => {
                 if quotes.closed_by(other) && may_be_another(content, at) {

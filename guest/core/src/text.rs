@@ -77,24 +77,50 @@ pub(crate) fn json_string(text: &str, mut piece: impl FnMut(&str)) {
         let run = plain(&bytes[at..]);
         piece(&text[at..at + run]);
         at += run;
-        match bytes.get(at) {
-            None => break,
-            Some(b'"') => piece("\\\""),
-            Some(b'\\') => piece("\\\\"),
-            Some(b'\n') => piece("\\n"),
-            Some(b'\r') => piece("\\r"),
-            Some(b'\t') => piece("\\t"),
-            Some(8) => piece("\\b"),
-            Some(12) => piece("\\f"),
-            Some(byte) => {
+        let Some(&byte) = bytes.get(at) else { break };
+        match short_escape(byte) {
+            Some(escape) => piece(escape),
+            None => {
                 let mut escaped = String::new();
-                push_escaped(&mut escaped, char::from(*byte));
+                push_escaped(&mut escaped, char::from(byte));
                 piece(&escaped);
             }
         }
         at += 1;
     }
     piece("\"");
+}
+
+/// Append a quote or a control character as it stands inside a JSON string.
+pub(crate) fn push_escape(out: &mut String, byte: u8) {
+    match short_escape(byte) {
+        Some(escape) => out.push_str(escape),
+        None => push_escaped(out, char::from(byte)),
+    }
+}
+
+/// The escape of two characters that stands for a byte in a JSON string, if there is one.
+fn short_escape(byte: u8) -> Option<&'static str> {
+    Some(match byte {
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        b'\n' => "\\n",
+        b'\r' => "\\r",
+        b'\t' => "\\t",
+        8 => "\\b",
+        12 => "\\f",
+        _ => return None,
+    })
+}
+
+/// Whether nothing but white space comes on this line.
+pub(crate) fn ends_line(text: &str) -> bool {
+    matches!(skip_blanks(text).bytes().next(), None | Some(b'\n'))
+}
+
+/// A text without the white space that it begins with on its line.
+pub(crate) fn skip_blanks(text: &str) -> &str {
+    text.trim_start_matches(|character: char| character != '\n' && character.is_whitespace())
 }
 
 /// A text that a producer wrote, quoted so that it reads as data: a JSON string of at most `limit` bytes before

@@ -3,10 +3,13 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use super::{
-    grammar::{Run, begins_content, ends_word, is_mark, marker},
+    grammar::{Run, begins_content, ends_word, is_mark},
     reasoning::tag_at,
 };
-use crate::contract::Extract;
+use crate::{
+    contract::Extract,
+    text::{ends_line, skip_blanks},
+};
 
 /// A run of three or more backticks or tildes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,45 +42,65 @@ impl Fence {
         &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
     }
 
-    /// What the block holds that it opens, as far as it says so: the first word behind it.
-    pub(super) fn info(self, output: &str) -> &str {
-        let info = self.line(output).trim_start_matches([' ', '\t']);
-        let end = info.bytes().position(ends_word).unwrap_or(info.len());
-        &info[..end]
+    /// Where the first word behind it begins, unless its line ends before.
+    fn word(self, bytes: &[u8]) -> usize {
+        self.end + bytes[self.end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Where the first word behind it ends.
-    pub(super) fn end_of_info(self, output: &str) -> usize {
-        let line = self.line(output);
-        self.end + line.len() - line.trim_start_matches([' ', '\t']).len() + self.info(output).len()
+    /// What its block holds, as far as the fence says it: the first word behind it.
+    pub(super) fn info(self, output: &str) -> &str {
+        let start = self.word(output.as_bytes());
+        let length = output[start..].bytes().take_while(|&byte| byte != b'\n' && !ends_word(byte)).count();
+        &output[start..start + length]
     }
 
     /// Whether it begins something, though it may end something else: it says what it holds.
     pub(super) fn is_opening(self, output: &str, markers: &[String]) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'_' | b'#');
-        let is_word = || self.info(output).bytes().all(plain) && self.info(output) == self.line(output).trim();
+        let is_word = || {
+            let info = self.info(output);
+            info.bytes().all(plain) && ends_line(&output[self.word(output.as_bytes()) + info.len()..])
+        };
         !self.last && (self.opens(output, markers).is_some() || (self.run.first && is_word()))
     }
 
-    /// The marker that it bears and where its content begins: on the next line, or, where the line goes on with what can
-    /// begin JSON, at once.
-    pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<(&'m String, usize)> {
+    /// The block that it opens, if it bears a marker. Its content begins on the next line or, where the line goes on with
+    /// what can begin JSON, at once.
+    pub(super) fn opens<'m>(self, output: &str, markers: &'m [String]) -> Option<Opening<'m>> {
         if !self.run.can_open() {
             return None;
         }
-        let line = self.line(output);
-        let word = self.info(output);
-        let marker = marker(markers, word.as_bytes())?;
-        let info = line.trim_start_matches([' ', '\t']);
-        let rest = info[word.len()..].trim();
-        let content = self.end + (line.len() - info.len()) + word.len();
-        if rest.bytes().next().is_some_and(begins_content) {
-            Some((marker, content))
+        let start = self.word(output.as_bytes());
+        // No further than a marker is long: a line of fences without a blank has no end of a word but its own.
+        let marker = markers.iter().find(|marker| begins_with_word(&output.as_bytes()[start..], marker.as_bytes()))?;
+        let word = start + marker.len();
+        let rest = skip_blanks(&output[word..]);
+        let content = if rest.bytes().next().is_some_and(begins_content) {
+            word
+        } else if self.run.first {
+            self.end + self.line(output).len()
         } else {
             // In the middle of a line, words after the marker are prose that speaks of fences.
-            (self.run.first || rest.is_empty()).then_some((marker, self.end + line.len()))
-        }
+            let line_end = output.len() - rest.len();
+            ends_line(rest).then_some(line_end)?
+        };
+        Some(Opening { marker, word, content })
     }
+}
+
+/// A marked block, as its fence says it.
+pub(super) struct Opening<'m> {
+    pub(super) marker: &'m str,
+    /// Where the marker ends.
+    pub(super) word: usize,
+    /// Where the content begins.
+    pub(super) content: usize,
+}
+
+/// Whether a text begins with a word, in any case of its letters, and the word ends there.
+fn begins_with_word(text: &[u8], word: &[u8]) -> bool {
+    text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+        && text.get(word.len()).is_none_or(|&byte| byte == b'\n' || ends_word(byte))
 }
 
 /// How often `bytes` begin with one and the same byte.

@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use super::{
     Candidate, Candidates, Source,
-    fences::{Fence, Marks, Sought, end_outside_strings},
+    fences::{Fence, Marks, Opening, Sought, end_outside_strings},
     grammar::Run,
     prose::{self, Beyond, Ending, is_citation, looks_like_json},
     reasoning::{LeftOut, Tag, closing, tag_at},
@@ -139,8 +139,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
         else {
             return at + 1 + bytes[at + 1..].iter().take_while(|byte| **byte == bytes[at]).count();
         };
-        if let Some((marker, content)) = fence.opens(self.output, &self.options.markers) {
-            return self.marked(fence, marker, content);
+        if let Some(opening) = fence.opens(self.output, &self.options.markers) {
+            return self.marked(fence, &opening);
         }
         // Marks behind it on its line: a piece of code in prose.
         if !fence.run.first || memchr(fence.run.mark, fence.line(self.output).as_bytes()).is_some() {
@@ -150,11 +150,12 @@ impl<'t, 'c> Scanner<'t, 'c> {
     }
 
     /// A block that bears a marker.
-    fn marked(&mut self, open: Fence, marker: &str, content: usize) -> usize {
+    fn marked(&mut self, open: Fence, opening: &Opening) -> usize {
+        let &Opening { marker, word, content } = opening;
         let (end, after) = self.end_of_block(open, content);
         let (end, after) = self.cut_at_tag(content, end).map_or((end, after), |tag| (tag, tag));
         let span = trimmed(self.output, content, end);
-        let fences = [Span::new(open.start, open.end_of_info(self.output)), Span::new(end, after)];
+        let fences = [Span::new(open.start, word), Span::new(end, after)];
         let marker = Some(marker.to_owned());
         self.found.marked.push(Candidate { marker, fences, ..Candidate::new(Source::Block, span) });
         after

@@ -388,7 +388,14 @@ impl<'t> Lexer<'t> {
             };
             match byte {
                 b'\\' => self.at = (self.at + 2).min(self.end),
-                b'\n' if self.is_lost_at_line(quotes, &mut ahead) => break Ends::Lost,
+                b'\n' => {
+                    let next = self.at + scan::white_space(&bytes[self.at..]);
+                    if self.is_lost_before(next, quotes, &mut ahead) {
+                        break Ends::Lost;
+                    }
+                    // Of blank lines, each would be followed by the same.
+                    self.at = next;
+                }
                 b'"' | b'\'' | b'`' | 0x80.. => {
                     let Some(after) = self.past_quote(quotes, byte) else {
                         self.at += 1;
@@ -424,13 +431,11 @@ impl<'t> Lexer<'t> {
         quotes.closed_by(character).then_some(self.at + character.len_utf8())
     }
 
-    /// Whether the string that is being read has lost its quote before this line's end: the next line begins as a line
-    /// of JSON does, and the next quote begins a string rather than ends one. `ahead` is where that quote was found for
-    /// an earlier line, and whether it ends one.
-    fn is_lost_at_line(&self, quotes: Quotes, ahead: &mut Option<(usize, bool)>) -> bool {
-        let bytes = self.bytes();
-        let next = self.at + scan::white_space(&bytes[self.at..]);
-        let begins = match bytes.get(next) {
+    /// Whether the string that is being read has lost its quote on an earlier line than the text at `next`: that begins as
+    /// a line of JSON does, and the next quote begins a string rather than ends one. `ahead` is where that quote was found
+    /// for an earlier line, and whether it ends one.
+    fn is_lost_before(&self, next: usize, quotes: Quotes, ahead: &mut Option<(usize, bool)>) -> bool {
+        let begins = match self.bytes().get(next) {
             None => false,
             Some(b'}' | b']') => true,
             Some(_) => self.text.is_char_boundary(next) && quotes.closed_by(self.character(next)),
