@@ -64,7 +64,10 @@ fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<()
 fn is_reasoning(output: &str, note: &str) -> bool {
     noted(note).is_some_and(|(start, end)| {
         let text = &output[start..end];
-        text.starts_with('<') || (start == 0 && text.ends_with('>') && text.contains("</"))
+        let begins = ["<", "[THINK]", "◁think▷"].iter().any(|begin| text.starts_with(begin));
+        let ends = (text.ends_with('>') && text.contains("</"))
+            || ["[/THINK]", "◁/think▷"].iter().any(|end| text.ends_with(end));
+        begins || (start == 0 && ends)
     })
 }
 

@@ -1,7 +1,7 @@
 //! What texts are put together from, at random.
 
 /// Pieces of outputs: what begins, ends or looks like JSON, fences, reasoning, quotes and prose.
-pub const PIECES: [&str; 48] = [
+pub const PIECES: [&str; 56] = [
     "{",
     "}",
     "[",
@@ -26,6 +26,14 @@ pub const PIECES: [&str; 48] = [
     "\n```\n{",
     "<think>",
     "</think>",
+    "<think a=",
+    "</think >",
+    "[THINK]",
+    "[/THINK]",
+    "◁think▷",
+    "◁/think▷",
+    "<|channel|>analysis",
+    "<|end|>",
     "</THINK>\n",
     "<x>",
     "\n> ",

@@ -9,7 +9,7 @@ use seamgate_tests::{PIECES, Random, every_byte_is_accounted_for};
 const OUTPUTS: usize = 400_000;
 
 /// Text before JSON: words, and brackets that are no JSON.
-const BEFORE: [&str; 56] = [
+const BEFORE: [&str; 61] = [
     "",
     "Sure! Here it is:\n",
     "[WARN] tests were NOT run.\n",
@@ -37,6 +37,11 @@ const BEFORE: [&str; 56] = [
     "> {\"ok\": false}\nand so\n",
     "<think>maybe {\"ok\": false}</think>\n",
     "not run <think>hm</think>\n",
+    "<think time=\"3s\">maybe {\"ok\": false}</think >\n",
+    "[THINK]maybe {\"ok\": false}[/THINK]\n",
+    "maybe {\"ok\": false}[/THINK] not run\n",
+    "◁think▷maybe {\"ok\": false}◁/think▷\n",
+    "<|channel|>analysis<|message|>maybe {\"ok\": false}<|end|><|start|>assistant<|channel|>final<|message|>",
     "hm</think>\n",
     "first</think> then <think>b</think> c\n",
     "<thought>x</thought>\n",
@@ -281,7 +286,7 @@ fn brackets_in_prose_hide_no_json() {
         "{% if x %}",
         "{x | x > 0}",
         "See [1] and [2, 3].",
-        "[THINK]",
+        "[THINKER]",
         "Use {name} or {other: name}.",
         "[[wiki|page]] and [^1]",
         "[2026-01-01 10:00:00] INFO: up",

@@ -54,7 +54,19 @@ struct Part {
     text: String,
 }
 
-const TAGS: [&str; 4] = ["think", "Thinking", "reasoning", "scratchpad"];
+const TAGS: [[&str; 2]; 11] = [
+    ["<think>", "</think>"],
+    ["<Thinking>", "</thinking>"],
+    ["<reasoning >", "</reasoning>"],
+    ["<scratchpad>", "</SCRATCHPAD >"],
+    ["<think time=\"3s\">", "</think>"],
+    ["<thought>", "</thought>"],
+    ["<seed:think>", "</seed:think>"],
+    ["[THINK]", "[/THINK]"],
+    ["◁think▷", "◁/think▷"],
+    ["<|START_THINKING|>", "<|END_THINKING|>"],
+    ["<|channel|>analysis<|message|>", "<|end|>"],
+];
 
 fn document(random: &mut Random, number: usize) -> String {
     match random.below(4) {
@@ -83,7 +95,7 @@ fn part(random: &mut Random, kind: Kind, number: usize) -> Part {
             _ => format!("> ```json\n> {}\n> ```", own.replace('\n', "\n> ")),
         },
         Reasoning => {
-            let tag = random.one(&TAGS);
+            let [begin, end] = random.one(&TAGS);
             let draft = match random.below(5) {
                 0 => format!("```json\n{own}\n```"),
                 1 => format!("```json\n{own}"),
@@ -91,9 +103,10 @@ fn part(random: &mut Random, kind: Kind, number: usize) -> Part {
                 3 => format!("Maybe {own}?"),
                 _ => format!("```\n{own}\n```"),
             };
-            format!("<{tag}>\n{draft}\n</{}>", tag.to_lowercase())
+            format!("{begin}\n{draft}\n{end}")
         }
-        Marked => match random.below(3) {
+        Marked => match random.below(4) {
+            3 => format!("```json\n<think>Or {own}?</think>\n{own}\n```"),
             0 => format!("```JSON\n{own}\n```"),
             1 => format!("````json\n{own}\n````"),
             _ => format!("```json\n{own}\n```"),

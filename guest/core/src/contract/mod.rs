@@ -3,9 +3,10 @@
 mod describe;
 mod faults;
 mod lint;
+mod reasoning;
 mod unconstrained;
 
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -22,6 +23,8 @@ use crate::{
     violation::Details,
 };
 
+pub(crate) use reasoning::{Markup, Reading, Reasoning, Tag};
+
 /// The format of contracts, as JSON Schema.
 const CONTRACT_SCHEMA: &str = include_str!("../../../../schemas/contract.schema.json");
 
@@ -33,8 +36,8 @@ pub(crate) struct Extract {
     pub(crate) untagged: bool,
     pub(crate) raw_json: bool,
     pub(crate) embedded: Embedded,
-    /// Tags whose content is not looked at.
-    pub(crate) ignore: Vec<String>,
+    /// What begins and ends reasoning, which is not looked at.
+    pub(crate) ignore: Reasoning,
     pub(crate) select: Select,
 }
 
@@ -45,7 +48,7 @@ impl Default for Extract {
             untagged: true,
             raw_json: true,
             embedded: Embedded::None,
-            ignore: ["think", "thinking", "reasoning", "scratchpad"].map(str::to_owned).to_vec(),
+            ignore: Reasoning::default(),
             select: Select::Last,
         }
     }
@@ -600,7 +603,7 @@ impl Reader<'_, '_> {
                 "markers" => extract.markers = texts(),
                 "untagged" => extract.untagged = flag,
                 "raw_json" => extract.raw_json = flag,
-                "ignore" => extract.ignore = texts(),
+                "ignore" => extract.ignore = self.reasoning(at),
                 "embedded" => {
                     extract.embedded = match document.kind(at) {
                         Kind::True => Embedded::Each,
@@ -620,6 +623,17 @@ impl Reader<'_, '_> {
             }
         }
         extract
+    }
+
+    /// `extract.ignore`: names of tags, and pairs of what begins and ends reasoning.
+    fn reasoning(&self, at: NodeId) -> Reasoning {
+        let document = self.document;
+        let items = || document.items(at);
+        let text = |at| Cow::Owned(document.string(at).to_owned());
+        let tags = items().filter(|at| document.kind(*at) == Kind::String).map(text).collect();
+        let pairs =
+            items().filter_map(|at| Some([document.member(at, "begin")?, document.member(at, "end")?].map(text)));
+        Reasoning::new(tags, pairs.collect::<Vec<_>>().into_iter())
     }
 
     fn caps(&self) -> Caps {

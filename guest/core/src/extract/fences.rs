@@ -1,11 +1,8 @@
 //! Fences, and the tags of reasoning: where the next one is that ends something.
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr2};
 
-use super::{
-    grammar::{Run, begins_content, ends_word, is_mark},
-    reasoning::tag_at,
-};
+use super::grammar::{Run, begins_content, ends_word, is_mark};
 use crate::{
     contract::Extract,
     text::{ends_line, skip_blanks},
@@ -116,8 +113,8 @@ pub(super) enum Sought {
     /// A fence of at least this length that opens a marked block at the start of its line; of one mark alone, where a
     /// block of the other kind is read.
     Opener(Option<u8>, usize),
-    /// A fence at the start of a line, one that opens a marked block elsewhere, or a tag.
-    Any,
+    /// A fence at the start of a line, or one that opens a marked block elsewhere.
+    Fence,
     Tag,
 }
 
@@ -157,24 +154,37 @@ impl<'t, 'c> Marks<'t, 'c> {
         mark
     }
 
+    /// The next fence or tag at or after an offset.
+    pub(super) fn next_of_any(&mut self, from: usize) -> Option<Mark> {
+        let both = [Sought::Fence, Sought::Tag].map(|sought| self.next(sought, from));
+        both.into_iter().flatten().min_by_key(|mark| mark.start)
+    }
+
     fn search(&self, sought: Sought, from: usize) -> Option<Mark> {
+        if sought == Sought::Tag { self.tag(from) } else { self.fence(sought, from) }
+    }
+
+    fn tag(&self, from: usize) -> Option<Mark> {
+        let markup = &self.options.ignore;
+        let mut at = from;
+        loop {
+            at += markup.next(self.output.as_bytes().get(at..)?)?;
+            if let Some(tag) = markup.tag_at(self.output, at) {
+                return Some(Mark { start: at, end: at + tag.length });
+            }
+            at += 1;
+        }
+    }
+
+    fn fence(&self, sought: Sought, from: usize) -> Option<Mark> {
         let bytes = self.output.as_bytes();
         let mut at = from;
         loop {
             let rest = bytes.get(at..)?;
             at += match sought {
-                Sought::Tag => memchr(b'<', rest)?,
-                Sought::Any => memchr3(b'`', b'~', b'<', rest)?,
                 Sought::Close(open) => memchr(open.mark, rest)?,
-                Sought::Opener(..) => memchr2(b'`', b'~', rest)?,
+                _ => memchr2(b'`', b'~', rest)?,
             };
-            if bytes[at] == b'<' {
-                if let Some(tag) = tag_at(self.output, at, &self.options.ignore) {
-                    return Some(Mark { start: at, end: tag.end });
-                }
-                at += 1;
-                continue;
-            }
             let Some(fence) = Fence::at(bytes, at) else {
                 at += run(&bytes[at..], bytes[at]);
                 continue;
@@ -195,7 +205,7 @@ impl<'t, 'c> Marks<'t, 'c> {
                 // What only ends a block opens none, though an empty marker is one of those that are looked for.
                 fence.run.first && kind && fence.run.length() >= length && !fence.last && opens()
             }
-            Sought::Any => fence.run.first || opens(),
+            Sought::Fence => fence.run.first || opens(),
             Sought::Tag => false,
         }
     }

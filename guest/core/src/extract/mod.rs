@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use crate::{
     caps::Caps,
-    contract::{Contract, Embedded, Extract, Select},
+    contract::{Contract, Embedded, Extract, Reasoning, Select},
     parse::{self, Broken, Parsed, Span},
     repair::{are_brackets_paired, is_around},
     types::Source,
@@ -220,10 +220,12 @@ impl<'t> Extracted<'t> {
             let mut reasoning = self.left_out.spans().peekable();
             for candidate in self.candidates.first.iter().chain(&self.candidates.last) {
                 let [open, close] = candidate.fences;
-                while let Some(span) = reasoning.next_if(|span| span.start <= open.start) {
+                for span in [open, candidate.span, close] {
+                    while let Some(reasoning) = reasoning.next_if(|reasoning| reasoning.start <= span.start) {
+                        around.pass(reasoning);
+                    }
                     around.pass(span);
                 }
-                [open, candidate.span, close].into_iter().for_each(|span| around.pass(span));
             }
             reasoning.for_each(|span| around.pass(span));
             self.notes = around.notes();
@@ -255,7 +257,7 @@ impl<'t> Extracted<'t> {
             return;
         };
         let (start, end) = (block.span.start as usize, block.span.end as usize);
-        let plain = Extract { markers: Vec::new(), untagged: false, ignore: Vec::new(), ..Extract::default() };
+        let plain = Extract { markers: Vec::new(), untagged: false, ignore: Reasoning::none(), ..Extract::default() };
         let pieces = Scanner::new(&output[..end], &plain, contract.is_list()).scan(start, broken).whole.candidates;
         if pieces.len() < 2 {
             return;

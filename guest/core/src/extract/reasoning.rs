@@ -1,48 +1,9 @@
-//! The tags between which a model reasons: what stands there is left out.
-
-use memchr::memchr;
+//! Reasoning: the pieces of an output that were left out, as a report notes them.
 
 use crate::{parse::Span, text};
 
 /// A report names this many pieces that were left out.
 const MAX_NOTES: usize = 8;
-
-/// A tag of reasoning: `<name>` or `</name>`.
-pub(super) struct Tag<'c> {
-    pub(super) end: usize,
-    pub(super) name: &'c str,
-    pub(super) closes: bool,
-}
-
-/// The tag that begins here, if its name is one of these.
-pub(super) fn tag_at<'c>(output: &str, start: usize, names: &'c [String]) -> Option<Tag<'c>> {
-    let rest = output.as_bytes()[start..].strip_prefix(b"<")?;
-    let (closes, rest) = match rest.strip_prefix(b"/") {
-        Some(rest) => (true, rest),
-        None => (false, rest),
-    };
-    let is = |name: &&String| {
-        rest.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()))
-            && rest.get(name.len()) == Some(&b'>')
-    };
-    let name = names.iter().find(is)?;
-    Some(Tag { end: start + 2 + usize::from(closes) + name.len(), name, closes })
-}
-
-/// Where the first closing tag of a name ends.
-pub(super) fn closing(output: &str, from: usize, name: &str) -> Option<usize> {
-    let bytes = output.as_bytes();
-    let mut at = from;
-    loop {
-        at += memchr(b'<', bytes.get(at..)?)?;
-        let rest = bytes.get(at + 2..).filter(|_| bytes.get(at + 1) == Some(&b'/'));
-        let is = |word: &[u8]| word.eq_ignore_ascii_case(name.as_bytes());
-        if rest.is_some_and(|rest| rest.get(..name.len()).is_some_and(is) && rest.get(name.len()) == Some(&b'>')) {
-            return Some(at + 3 + name.len());
-        }
-        at += 1;
-    }
-}
 
 /// The pieces that were left out.
 #[derive(Debug, Default)]
@@ -54,9 +15,10 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    pub(super) fn add(&mut self, span: Span, name: &str) {
+    /// Adds a piece, and how a person knows what began it.
+    pub(super) fn add(&mut self, span: Span, markup: impl FnOnce() -> String) {
         if self.listed.len() < MAX_NOTES {
-            self.listed.push((span, name.to_owned()));
+            self.listed.push((span, markup()));
             return;
         }
         self.more += 1;
@@ -69,8 +31,8 @@ impl LeftOut {
     }
 
     pub(super) fn note(&self, notes: &mut Vec<String>) {
-        for (span, name) in &self.listed {
-            notes.push(format!("extract: bytes {} to {} were left out as <{name}>", span.start, span.end));
+        for (span, markup) in &self.listed {
+            notes.push(format!("extract: bytes {} to {} were left out as {markup}", span.start, span.end));
         }
         if let Some(rest) = self.rest {
             let pieces = text::count(self.more, "more piece");

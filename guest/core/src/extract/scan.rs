@@ -10,15 +10,16 @@ use super::{
     fences::{Fence, Marks, Opening, Sought, end_outside_strings},
     grammar::Run,
     prose::{self, Beyond, Ending, is_citation, looks_like_json},
-    reasoning::{LeftOut, Tag, closing, tag_at},
+    reasoning::LeftOut,
     seen::{Seen, SeenKind},
     trimmed,
     whole::Pieces,
 };
 use crate::{
-    contract::{Embedded, Extract},
+    contract::{Embedded, Extract, Markup, Tag},
     parse::{Span, loose::begins_line, strict_end},
     repair::repair_value,
+    scan::white_space,
 };
 
 /// Reading on past what may end something, to see whether that is data, takes so many bytes for each byte of the output.
@@ -94,14 +95,14 @@ impl<'t, 'c> Scanner<'t, 'c> {
         while let Some(&byte) = bytes.get(at) {
             let was_blank = blank;
             blank = byte == b'\n' || (blank && matches!(byte, b' ' | b'\t' | b'\r'));
+            if let Some(tag) = self.options.ignore.tag_at(self.output, at) {
+                blank = was_blank;
+                at = self.tag(at, tag);
+                continue;
+            }
             at = match byte {
                 b'>' if was_blank => self.quote(at),
                 b'`' | b'~' => self.fence(at, was_blank),
-                b'<' => {
-                    let tag = tag_at(self.output, at, &self.options.ignore);
-                    blank = was_blank && tag.is_some();
-                    tag.map_or(at + 1, |tag| self.tag(at, &tag))
-                }
                 b'{' | b'[' => self.value(at),
                 _ => at + 1,
             };
@@ -119,16 +120,18 @@ impl<'t, 'c> Scanner<'t, 'c> {
     }
 
     /// A tag of reasoning: where what is looked at goes on.
-    fn tag(&mut self, at: usize, tag: &Tag) -> usize {
+    fn tag(&mut self, at: usize, tag: Tag) -> usize {
+        let markup = &self.options.ignore;
+        let after = at + tag.length;
         if tag.closes {
             // Reasoning that began with the output: what was found belongs to it.
-            self.found = Scanned { whole: Pieces::from(tag.end, self.raw), ..Scanned::default() };
-            self.found.left_out.add(Span::new(0, tag.end), tag.name);
-            return tag.end;
+            self.found = Scanned { whole: Pieces::from(after, self.raw), ..Scanned::default() };
+            self.found.left_out.add(Span::new(0, after), || markup.shown(tag.markup));
+            return after;
         }
-        let end = closing(self.output, tag.end, tag.name).unwrap_or(self.output.len());
+        let end = markup.end(self.output, after, tag.markup).unwrap_or(self.output.len());
         self.found.whole.left_out(self.output, at, end);
-        self.found.left_out.add(Span::new(at, end), tag.name);
+        self.found.left_out.add(Span::new(at, end), || markup.shown(tag.markup));
         end
     }
 
@@ -152,6 +155,8 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// A block that bears a marker.
     fn marked(&mut self, open: Fence, opening: &Opening) -> usize {
         let &Opening { marker, word, content } = opening;
+        let (content, reasoning) = self.behind_reasoning(content);
+        self.leave_out(reasoning);
         let (end, after) = self.end_of_block(open, content);
         let (end, after) = self.cut_at_tag(content, end).map_or((end, after), |tag| (tag, tag));
         let span = trimmed(self.output, content, end);
@@ -159,6 +164,27 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let marker = Some(marker.to_owned());
         self.found.marked.push(Candidate { marker, fences, ..Candidate::new(Source::Block, span) });
         after
+    }
+
+    /// Where the content of a block begins behind the reasoning that stands before it.
+    fn behind_reasoning(&self, content: usize) -> (usize, Vec<(Span, Markup)>) {
+        let (output, markup) = (self.output, &self.options.ignore);
+        let (mut at, mut reasoning) = (content, Vec::new());
+        loop {
+            let start = at + white_space(&output.as_bytes()[at..]);
+            let tag = markup.tag_at(output, start).filter(|tag| !tag.closes);
+            // Reasoning without an end is left to the scan, which takes all that follows for it.
+            let end = tag.and_then(|tag| Some((tag.markup, markup.end(output, start + tag.length, tag.markup)?)));
+            let Some((markup, end)) = end else { return (at, reasoning) };
+            reasoning.push((Span::new(start, end), markup));
+            at = end;
+        }
+    }
+
+    fn leave_out(&mut self, reasoning: Vec<(Span, Markup)>) {
+        for (span, markup) in reasoning {
+            self.found.left_out.add(span, || self.options.ignore.shown(markup));
+        }
     }
 
     /// Where the content of a block ends, and where the block does.
@@ -216,10 +242,12 @@ impl<'t, 'c> Scanner<'t, 'c> {
     fn other(&mut self, open: Fence) -> usize {
         let (output, length) = (self.output, open.run.length());
         let info = open.info(output);
+        let is_untagged = info.is_empty() && open.last;
         let content = open.end + open.line(output).len();
+        let (content, reasoning) =
+            if is_untagged && self.options.untagged { self.behind_reasoning(content) } else { (content, Vec::new()) };
         let close = self.marks.next(Sought::Close(open.run.shortest_close()), content);
         let opener = self.marks.next(Sought::Opener(Some(open.run.mark), length), content);
-        let is_untagged = info.is_empty() && open.last;
         let (end, after) = match (close, opener) {
             (Some(close), opener) if opener.is_none_or(|opener| close.start < opener.start) => (close.start, close.end),
             // An answer that was cut off.
@@ -232,6 +260,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             let (end, after) = cut.map_or((end, after), |tag| (tag, tag));
             let span = trimmed(output, content, end);
             let fences = [Span::new(open.start, open.end), Span::new(end, after)];
+            self.leave_out(reasoning);
             self.found.untagged.push(Candidate { fences, ..Candidate::new(Source::Block, span) });
             self.found.whole.barrier(output, open.start, after);
             return after;
@@ -251,7 +280,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
     /// Where the first tag between two offsets stands, if it closes what was not opened there.
     fn lone_closing(&mut self, start: usize, end: usize) -> Option<usize> {
         let found = self.marks.next(Sought::Tag, start).filter(|tag| tag.end <= end)?;
-        let tag = tag_at(self.output, found.start, &self.options.ignore)?;
+        let tag = self.options.ignore.tag_at(self.output, found.start)?;
         tag.closes.then_some(found.start)
     }
 
@@ -261,7 +290,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         let Some(sure) = looks_like_json(&output[start..]).or_else(|| self.holds_json(start).then_some(false)) else {
             return start + 1;
         };
-        let stop = self.marks.next(Sought::Any, start).map_or(output.len(), |mark| mark.start);
+        let stop = self.marks.next_of_any(start).map_or(output.len(), |mark| mark.start);
         let limit = if self.ahead > 0 { output.len() } else { stop };
         let strict = match self.broken {
             // It was read up to there, whatever comes after it.
@@ -303,7 +332,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         if self.unlikely == 0 {
             return false;
         }
-        let stop = self.marks.next(Sought::Any, start).map_or(self.output.len(), |mark| mark.start);
+        let stop = self.marks.next_of_any(start).map_or(self.output.len(), |mark| mark.start);
         if start >= stop {
             return false;
         }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     allow,
     caps::{Caps, MAX_TEXT},
-    contract::{Contract, Embedded, Select},
+    contract::{Contract, Embedded, Markup, Reading, Select},
     evidence::check_evidence,
     extract::{Brackets, Run, begins_content, ends_word, is_likely, is_mark, marker},
     fault::Fault,
@@ -112,13 +112,21 @@ enum Position {
     Other(Run),
     /// On a line that quotes what somebody else said.
     Quote,
-    /// Behind what may begin a tag of reasoning.
-    Tag(Vec<u8>, Outside),
-    /// In reasoning by a name, behind what may begin its closing tag.
-    Reasoning(Vec<u8>, Vec<u8>, Outside),
+    /// Behind what may be the beginning of a tag of reasoning.
+    Tag(Word, Outside),
+    /// In reasoning, behind what may be the beginning of what ends it.
+    Reasoning(Markup, Word, Outside),
     /// Behind a bracket in prose, which may begin an object or array.
     Bracket(u8, u32),
     Candidate(Candidate),
+}
+
+/// What may become a tag.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Word {
+    bytes: Vec<u8>,
+    /// One or two backticks stand before it.
+    is_behind_quote: bool,
 }
 
 /// What a fence stands behind.
@@ -137,6 +145,10 @@ enum Outside {
     /// Nothing but white space and reasoning has come.
     Beginning,
     Prose,
+    /// At the beginning of a block of this kind.
+    Block(Kind),
+    /// Behind a document, where another one of this kind may begin.
+    Row(Kind),
     /// A candidate that is no JSON, and ends with the tag.
     Candidate(Candidate),
 }
@@ -212,6 +224,8 @@ pub(crate) struct Scan {
     blank: bool,
     /// A run of marks that has not ended.
     run: Option<Run>,
+    /// How many backticks stand before the next byte, three of more.
+    quotes: u8,
     /// The candidate before the one that is being read was a whole document.
     complete: bool,
     /// How many blocks with a marker there were …
@@ -231,6 +245,7 @@ impl Default for Scan {
             place: Position::Beginning,
             blank: true,
             run: None,
+            quotes: 0,
             complete: false,
             blocks: 0,
             untagged: false,
@@ -262,11 +277,13 @@ impl Scan {
         while at < bytes.len() {
             let read = self.quickly(contract, start_of(self.at, at), &bytes[at..], &mut items);
             self.note_line(&bytes[at..at + read]);
+            self.count_quotes(&bytes[at..at + read]);
             at += read;
             if read > 0 {
                 continue;
             }
             self.byte(contract, start_of(self.at, at), bytes[at], &mut items);
+            self.count_quotes(&bytes[at..=at]);
             at += 1;
         }
         self.at = start_of(self.at, at);
@@ -280,8 +297,11 @@ impl Scan {
             return 0;
         }
         let blank = self.blank;
+        let markup = &contract.extract().ignore;
         let is_mark = |byte: u8| {
-            matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[' | b'<') || (blank && (is_white(byte) || byte == b'>'))
+            matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[')
+                || markup.may_begin(byte)
+                || (blank && (is_white(byte) || byte == b'>'))
         };
         match &mut self.place {
             Position::Candidate(Candidate { is_json: true, .. }) => self.json(contract, at, bytes, items),
@@ -298,6 +318,13 @@ impl Scan {
             }
             _ => 0,
         }
+    }
+
+    /// How many backticks stand at the end of what was read, after these bytes.
+    fn count_quotes(&mut self, bytes: &[u8]) {
+        let more = bytes.iter().rev().take(3).take_while(|byte| **byte == b'`').count();
+        let before = if more == bytes.len() { self.quotes } else { 0 };
+        self.quotes = before.saturating_add(more as u8).min(3);
     }
 
     /// Whether nothing but blanks has come on the line, after these bytes.
@@ -382,9 +409,8 @@ impl Scan {
                 if white || mark {
                     return;
                 }
-                if byte == b'<' && !contract.extract().ignore.is_empty() {
-                    self.place = Position::Tag(Vec::new(), Outside::Beginning);
-                    return;
+                if contract.extract().ignore.may_begin(byte) {
+                    return self.may_be_tag(contract, at, byte, Outside::Beginning, items);
                 }
                 if contract.extract().raw_json && begins_json(byte) {
                     self.begin(at, Kind::Raw);
@@ -394,16 +420,10 @@ impl Scan {
                 self.read(contract, at, byte, items);
             }
             Position::Prose => {
-                // Blocks come first: after one, nothing in prose is looked at.
-                let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
-                match byte {
-                    b'{' | b'[' if embedded => self.place = Position::Bracket(byte, at),
-                    b'<' if !contract.extract().ignore.is_empty() => {
-                        self.place = Position::Tag(Vec::new(), Outside::Prose);
-                    }
-                    b'>' if self.blank => self.place = Position::Quote,
-                    _ => {}
+                if contract.extract().ignore.may_begin(byte) {
+                    return self.may_be_tag(contract, at, byte, Outside::Prose, items);
                 }
+                self.prose(contract, at, byte);
             }
             Position::Quote => {
                 if byte == b'\n' {
@@ -411,19 +431,7 @@ impl Scan {
                 }
             }
             Position::Tag(..) => self.tag(contract, at, byte, items),
-            Position::Reasoning(name, word, outside) => {
-                let is = |word: &[u8]| word.eq_ignore_ascii_case(name);
-                match byte {
-                    b'<' => *word = vec![byte],
-                    b'>' if word.strip_prefix(b"</").is_some_and(is) => {
-                        let outside = outside.clone();
-                        self.outside(&outside);
-                    }
-                    // One byte more than the tag has tells that it is none.
-                    _ if !word.is_empty() && word.len() < name.len() + 2 => word.push(byte),
-                    _ => word.clear(),
-                }
-            }
+            Position::Reasoning(..) => self.reasoning(contract, at, byte, items),
             Position::Marker(fence, word, before) => {
                 let (fence, before) = (*fence, *before);
                 if !ends_word(byte) && byte != b'\n' {
@@ -496,8 +504,9 @@ impl Scan {
                         self.byte(contract, at, byte, items);
                     }
                 }
-                false if byte == b'<' && !contract.extract().ignore.is_empty() => {
-                    self.place = Position::Tag(Vec::new(), Outside::Candidate(*candidate));
+                false if contract.extract().ignore.may_begin(byte) => {
+                    let outside = Outside::Candidate(*candidate);
+                    self.may_be_tag(contract, at, byte, outside, items);
                 }
                 false => {
                     if candidate.brackets.pass(byte) && candidate.kind == Kind::Embedded {
@@ -523,6 +532,13 @@ impl Scan {
             if white > 0 {
                 return white;
             }
+            // Reasoning that a block begins with is no part of what it holds.
+            if candidate.kind.fence().is_some()
+                && bytes.first().is_some_and(|&byte| contract.extract().ignore.may_begin(byte))
+            {
+                self.place = Position::Tag(Word::default(), Outside::Block(candidate.kind));
+                return 0;
+            }
             candidate.begun = true;
         }
         let (start, kind, caps) = (candidate.start, candidate.kind, contract.caps());
@@ -533,6 +549,10 @@ impl Scan {
         let here = start_of(at, read);
         // Documents in a row are candidates of their own.
         if matches!(event, Some(Event::Broken)) && json.is_complete() && steps.is_some() && is_row(&bytes[read..]) {
+            if contract.extract().ignore.may_begin(bytes[read]) {
+                self.place = Position::Tag(Word::default(), Outside::Row(kind));
+                return read;
+            }
             self.follow(here, kind);
             return read + self.json(contract, here, &bytes[read..], items);
         }
@@ -609,43 +629,134 @@ impl Scan {
         }
     }
 
-    /// A byte behind what may begin a tag of reasoning.
+    /// A byte of prose that begins no tag.
+    fn prose(&mut self, contract: &Contract, at: u32, byte: u8) {
+        // Blocks come first: after one, nothing in prose is looked at.
+        let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
+        match byte {
+            b'{' | b'[' if embedded => self.place = Position::Bracket(byte, at),
+            b'>' if self.blank => self.place = Position::Quote,
+            _ => self.place = Position::Prose,
+        }
+    }
+
+    /// A byte that a tag of reasoning may begin with.
+    fn may_be_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: Outside, items: &mut Vec<Completed>) {
+        let is_behind_quote = matches!(self.quotes, 1 | 2);
+        self.place = Position::Tag(Word { bytes: Vec::new(), is_behind_quote }, outside);
+        self.tag(contract, at, byte, items);
+    }
+
+    /// A byte of what may be a tag of reasoning.
     fn tag(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let Position::Tag(word, outside) = &mut self.place else {
             return;
         };
-        // One byte more than the longest name tells that it is none.
-        if word.len() <= 65 && (byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-' | b'/')) {
-            word.push(byte);
-            return;
-        }
-        let outside = outside.clone();
-        let name = word.strip_prefix(b"/").unwrap_or(word);
-        let ignore = &contract.extract().ignore;
-        let is_tag = byte == b'>' && ignore.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
-        if is_tag && name.len() == word.len() {
-            self.place = Position::Reasoning(name.to_vec(), Vec::new(), outside);
-        } else if is_tag {
-            // Reasoning that began with the output: what came belongs to it.
-            self.outside(&Outside::Beginning);
-            (self.blocks, self.untagged, self.complete, self.stuck) = (0, false, false, None);
-        } else {
-            let start = at.saturating_sub(1 + word.len() as u32);
-            match outside {
-                Outside::Beginning => self.begin_prose(contract, start),
-                Outside::Prose => self.place = Position::Prose,
-                Outside::Candidate(candidate) => self.place = Position::Candidate(candidate),
+        word.bytes.push(byte);
+        let tag = match contract.extract().ignore.read(&word.bytes, word.is_behind_quote) {
+            Reading::Partial => return,
+            Reading::Tag(tag) => Some(tag),
+            Reading::Other => None,
+        };
+        let (word, outside) = (std::mem::take(&mut word.bytes), outside.clone());
+        // What was read beyond the tag, or all of it but the byte that begins none.
+        let beyond = match tag {
+            Some(tag) if tag.closes => {
+                // Reasoning that began with the output: what came belongs to it.
+                self.outside(start_of(at, 1), &Outside::Beginning);
+                (self.blocks, self.untagged, self.complete, self.stuck) = (0, false, false, None);
+                tag.length
             }
-            self.byte(contract, at, byte, items);
+            Some(tag) => {
+                self.place = Position::Reasoning(tag.markup, Word::default(), outside);
+                tag.length
+            }
+            None => {
+                let start = (at + 1).saturating_sub(word.len() as u32);
+                self.begins_no_tag(contract, start, word[0], &outside, items);
+                1
+            }
+        };
+        self.again(contract, at, &word[beyond..], items);
+    }
+
+    /// Reads the last bytes up to a place once more, which hold no backtick but a last one.
+    fn again(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) {
+        self.quotes = 0;
+        for (&byte, left) in bytes.iter().zip((0..bytes.len() as u32).rev()) {
+            self.byte(contract, at.saturating_sub(left), byte, items);
         }
     }
 
-    /// After reasoning.
-    fn outside(&mut self, outside: &Outside) {
-        self.place = match outside {
-            Outside::Beginning => Position::Beginning,
-            Outside::Prose | Outside::Candidate(_) => Position::Prose,
+    /// A byte that a tag may begin with, and does not.
+    fn begins_no_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: &Outside, items: &mut Vec<Completed>) {
+        match outside {
+            Outside::Beginning if contract.extract().raw_json && begins_json(byte) => {
+                self.begin(at, Kind::Raw);
+                self.read(contract, at, byte, items);
+            }
+            Outside::Beginning => {
+                self.begin_prose(contract, at);
+                self.prose(contract, at, byte);
+            }
+            Outside::Prose => self.prose(contract, at, byte),
+            Outside::Block(kind) | Outside::Row(kind) => {
+                self.follow(at, *kind);
+                if let Position::Candidate(candidate) = &mut self.place {
+                    candidate.begun = true;
+                }
+                self.read(contract, at, byte, items);
+            }
+            Outside::Candidate(candidate) => {
+                let mut candidate = *candidate;
+                let is_over = candidate.brackets.pass(byte) && candidate.kind == Kind::Embedded;
+                self.place = if is_over { Position::Prose } else { Position::Candidate(candidate) };
+            }
+        }
+        self.note_line(&[byte]);
+    }
+
+    /// A byte in reasoning.
+    fn reasoning(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
+        let quotes = self.quotes;
+        let Position::Reasoning(markup, word, outside) = &mut self.place else {
+            return;
         };
+        if word.bytes.is_empty() {
+            if !contract.extract().ignore.may_begin(byte) {
+                return;
+            }
+            word.is_behind_quote = matches!(quotes, 1 | 2);
+        }
+        word.bytes.push(byte);
+        // What cannot become the end is passed over up to where something else may begin it.
+        loop {
+            match contract.extract().ignore.read_end(&word.bytes, *markup, word.is_behind_quote) {
+                Reading::Partial => return,
+                Reading::Tag(tag) => {
+                    let beyond = word.bytes.split_off(tag.length);
+                    let outside = outside.clone();
+                    self.outside(start_of(at, 1).saturating_sub(beyond.len() as u32), &outside);
+                    return self.again(contract, at, &beyond, items);
+                }
+                Reading::Other => {
+                    word.is_behind_quote = false;
+                    word.bytes.remove(0);
+                    if word.bytes.is_empty() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// After reasoning: `at` is where the text goes on.
+    fn outside(&mut self, at: u32, outside: &Outside) {
+        match outside {
+            Outside::Beginning => self.place = Position::Beginning,
+            Outside::Block(kind) => self.follow(at, *kind),
+            Outside::Prose | Outside::Row(_) | Outside::Candidate(_) => self.place = Position::Prose,
+        }
         self.blank = true;
     }
 

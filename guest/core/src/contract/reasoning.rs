@@ -1,0 +1,357 @@
+//! The markup around reasoning, which is left out: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. One reading of it
+//! serves those who have the whole text and those who get it byte by byte.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2, memchr3};
+use serde::{Deserialize, Serialize};
+
+/// The most bytes between the name of a tag and its `>`: blanks and attributes.
+const MAX_ATTRIBUTES: usize = 256;
+
+/// The names of tags that models write around reasoning.
+const TAGS: [&str; 6] = ["think", "thinking", "thought", "reasoning", "scratchpad", "seed:think"];
+
+/// What else models write before and after it. `docs/outputs.md` says which models do.
+const PAIRS: [[&str; 2]; 8] = [
+    ["[THINK]", "[/THINK]"],
+    ["◁think▷", "◁/think▷"],
+    ["<|START_THINKING|>", "<|END_THINKING|>"],
+    ["<|begin_of_thought|>", "<|end_of_thought|>"],
+    ["<|channel|>analysis", "<|end|>"],
+    ["<|channel|>analysis", "<|channel|>final"],
+    ["<|channel|>commentary", "<|end|>"],
+    ["<|channel|>commentary", "<|channel|>final"],
+];
+
+/// What begins and ends reasoning, by the contract's `extract.ignore`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reasoning {
+    tags: Vec<Cow<'static, str>>,
+    pairs: Vec<Pair>,
+    /// The bytes that any markup begins with, letters in either case.
+    firsts: Vec<u8>,
+    /// The first two bytes of any, letters in lower case: brackets are frequent, and what follows them tells most apart.
+    starts: Vec<[u8; 2]>,
+}
+
+/// Any two texts that stand before and after reasoning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Pair {
+    begin: Cow<'static, str>,
+    end: Cow<'static, str>,
+    /// It ends reasoning that began with the output. An end that several pairs share does not: it ends other things, too.
+    ends_alone: bool,
+}
+
+/// One of the tags or pairs of a contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Markup {
+    Tag(u8),
+    Pair(u8),
+}
+
+/// A begin or an end of reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tag {
+    pub(crate) markup: Markup,
+    /// In bytes.
+    pub(crate) length: usize,
+    pub(crate) closes: bool,
+}
+
+/// What a text begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Other,
+    /// All of it may be the beginning of a tag.
+    Partial,
+    Tag(Tag),
+}
+
+impl Default for Reasoning {
+    fn default() -> Self {
+        let pairs = PAIRS.map(|pair| pair.map(Cow::Borrowed)).into_iter();
+        Reasoning::new(TAGS.map(Cow::Borrowed).to_vec(), pairs)
+    }
+}
+
+impl Reasoning {
+    /// By the names of tags, and by pairs of texts that begin and end it.
+    pub(super) fn new(
+        tags: Vec<Cow<'static, str>>,
+        pairs: impl Iterator<Item = [Cow<'static, str>; 2]> + Clone,
+    ) -> Self {
+        let shared = |end: &str| pairs.clone().filter(|[_, other]| other.eq_ignore_ascii_case(end)).count() > 1;
+        let pair = |[begin, end]: [Cow<'static, str>; 2]| Pair { ends_alone: !shared(&end), begin, end };
+        let pairs: Vec<Pair> = pairs.clone().map(pair).collect();
+        let of_tags = tags.iter().flat_map(|name| name.bytes().take(1).chain([b'/']).map(|second| [b'<', second]));
+        let of_pairs = pairs.iter().flat_map(|pair| [&pair.begin, &pair.end]);
+        let of_pairs = of_pairs.filter_map(|text| text.as_bytes().first_chunk().copied());
+        let mut starts: Vec<[u8; 2]> = of_tags.chain(of_pairs).collect();
+        starts.iter_mut().for_each(|start| start.make_ascii_lowercase());
+        starts.sort_unstable();
+        starts.dedup();
+        let mut firsts: Vec<u8> = starts.iter().flat_map(|[first, _]| [*first, first.to_ascii_uppercase()]).collect();
+        firsts.sort_unstable();
+        firsts.dedup();
+        Reasoning { tags, pairs, firsts, starts }
+    }
+
+    /// No markup: everything is looked at.
+    pub(crate) fn none() -> Self {
+        Reasoning { tags: Vec::new(), pairs: Vec::new(), firsts: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Whether a tag may begin with this byte.
+    #[inline]
+    pub(crate) fn may_begin(&self, byte: u8) -> bool {
+        self.firsts.contains(&byte)
+    }
+
+    /// Whether a tag may begin with the first two bytes of a text.
+    fn is_start(&self, text: &[u8]) -> bool {
+        text.first_chunk()
+            .is_some_and(|start: &[u8; 2]| self.starts.contains(&start.map(|byte| byte.to_ascii_lowercase())))
+    }
+
+    /// Where the next tag may begin.
+    pub(crate) fn next(&self, bytes: &[u8]) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let rest = &bytes[at..];
+            at += match self.firsts[..] {
+                [] => None,
+                [a] => memchr(a, rest),
+                [a, b] => memchr2(a, b, rest),
+                [a, b, c] => memchr3(a, b, c, rest),
+                _ => rest.iter().position(|byte| self.may_begin(*byte)),
+            }?;
+            if self.is_start(&bytes[at..]) {
+                return Some(at);
+            }
+            at += 1;
+        }
+    }
+
+    /// The tag at a place in a whole text.
+    pub(crate) fn tag_at(&self, output: &str, start: usize) -> Option<Tag> {
+        let bytes = output.as_bytes();
+        if !bytes.get(start).is_some_and(|&first| self.may_begin(first)) || !self.is_start(&bytes[start..]) {
+            return None;
+        }
+        tag_of(|is_quoted| self.read(&bytes[start..], is_quoted), is_behind_quote(bytes, start))
+    }
+
+    /// Where the reasoning ends that began before a place in a whole text: behind what ends it.
+    pub(crate) fn end(&self, output: &str, from: usize, markup: Markup) -> Option<usize> {
+        let bytes = output.as_bytes();
+        let mut at = from;
+        loop {
+            at += self.next(bytes.get(at..)?)?;
+            let read = |is_quoted| self.read_end(&bytes[at..], markup, is_quoted);
+            if let Some(tag) = tag_of(read, is_behind_quote(bytes, at)) {
+                return Some(at + tag.length);
+            }
+            at += 1;
+        }
+    }
+
+    /// Reads what a text begins with. `is_behind_quote`: one or two backticks stand before it, so that it is quoted where
+    /// another stands behind it.
+    pub(crate) fn read(&self, text: &[u8], is_behind_quote: bool) -> Reading {
+        let tags = if text.first() == Some(&b'<') { &self.tags[..] } else { &[] };
+        let tags = tags.iter().zip(0..).flat_map(|(name, index)| {
+            [false, true].map(|closes| (read_tag(text, name, closes), Markup::Tag(index), closes))
+        });
+        let pairs = self.pairs.iter().zip(0..).flat_map(|(pair, index)| {
+            let end = if pair.ends_alone { read_text(text, &pair.end) } else { Read::Other };
+            [(read_text(text, &pair.begin), Markup::Pair(index), false), (end, Markup::Pair(index), true)]
+        });
+        first_of(tags.chain(pairs), text, is_behind_quote)
+    }
+
+    /// The same of what ends reasoning of a kind.
+    pub(crate) fn read_end(&self, text: &[u8], markup: Markup, is_behind_quote: bool) -> Reading {
+        let one = match markup {
+            Markup::Tag(index) => {
+                let name = self.tags.get(usize::from(index));
+                name.map(|name| (read_tag(text, name, true), markup, true))
+            }
+            Markup::Pair(_) => None,
+        };
+        let begin = self.begin(markup);
+        let ends = self.pairs.iter().filter(|pair| begin.is_some_and(|begin| pair.begin.eq_ignore_ascii_case(begin)));
+        first_of(
+            one.into_iter().chain(ends.map(|pair| (read_text(text, &pair.end), markup, true))),
+            text,
+            is_behind_quote,
+        )
+    }
+
+    /// What begins a pair.
+    fn begin(&self, markup: Markup) -> Option<&str> {
+        match markup {
+            Markup::Pair(index) => self.pairs.get(usize::from(index)).map(|pair| &*pair.begin),
+            Markup::Tag(_) => None,
+        }
+    }
+
+    /// How a person knows it: `<think>`, `[THINK]`.
+    pub(crate) fn shown(&self, markup: Markup) -> String {
+        match markup {
+            Markup::Tag(index) => self.tags.get(usize::from(index)).map(|name| format!("<{name}>")).unwrap_or_default(),
+            Markup::Pair(_) => self.begin(markup).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// What a text begins with, of one thing.
+enum Read {
+    Other,
+    Partial,
+    /// It, of this length.
+    All(usize),
+}
+
+/// The first that is read whole, if any is.
+fn first_of(read: impl Iterator<Item = (Read, Markup, bool)>, text: &[u8], is_behind_quote: bool) -> Reading {
+    let mut reading = Reading::Other;
+    for (read, markup, closes) in read {
+        match read {
+            Read::Other => {}
+            Read::Partial => reading = Reading::Partial,
+            Read::All(length) if is_behind_quote => match text.get(length) {
+                Some(b'`') => {}
+                Some(_) => return Reading::Tag(Tag { markup, length, closes }),
+                None => reading = Reading::Partial,
+            },
+            Read::All(length) => return Reading::Tag(Tag { markup, length, closes }),
+        }
+    }
+    reading
+}
+
+/// The tag in a whole text, at the end of which nothing can be quoted.
+fn tag_of(read: impl Fn(bool) -> Reading, is_behind_quote: bool) -> Option<Tag> {
+    match read(is_behind_quote) {
+        Reading::Tag(tag) => Some(tag),
+        Reading::Partial if is_behind_quote => match read(false) {
+            Reading::Tag(tag) => Some(tag),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the quote of inline code stands before a place: one or two backticks.
+fn is_behind_quote(bytes: &[u8], at: usize) -> bool {
+    matches!(bytes[..at].iter().rev().take(3).take_while(|byte| **byte == b'`').count(), 1 | 2)
+}
+
+/// `<name>`, `<name attributes>` or `</name>`, in any case of its letters.
+fn read_tag(text: &[u8], name: &str, closes: bool) -> Read {
+    let opening = if closes { "</" } else { "<" };
+    match read_text(text, opening) {
+        Read::All(before) => match read_text(&text[before..], name) {
+            Read::All(length) => read_attributes(text, before + length, closes),
+            other => other,
+        },
+        other => other,
+    }
+}
+
+/// The rest of a tag behind its name.
+fn read_attributes(text: &[u8], from: usize, closes: bool) -> Read {
+    let rest = &text[from..];
+    match rest.first() {
+        None => return Read::Partial,
+        Some(b'>') => return Read::All(from + 1),
+        Some(b' ' | b'\t') => {}
+        Some(_) => return Read::Other,
+    }
+    let near = &rest[..rest.len().min(MAX_ATTRIBUTES)];
+    let is_over = |byte: &u8| matches!(byte, b'<' | b'>' | b'`' | b'\n') || (closes && !matches!(byte, b' ' | b'\t'));
+    match near.iter().position(is_over) {
+        Some(end) if near[end] == b'>' => Read::All(from + end + 1),
+        None if near.len() < MAX_ATTRIBUTES => Read::Partial,
+        _ => Read::Other,
+    }
+}
+
+/// A text as it stands, in any case of its ASCII letters.
+fn read_text(text: &[u8], wanted: &str) -> Read {
+    let read = text.len().min(wanted.len());
+    match text[..read].eq_ignore_ascii_case(&wanted.as_bytes()[..read]) {
+        true if read == wanted.len() => Read::All(read),
+        true => Read::Partial,
+        false => Read::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_of_models_is_read_from_its_first_byte_to_its_last() {
+        let reasoning = Reasoning::default();
+        for (text, closes) in [
+            ("<think>", false),
+            ("<THINK >", false),
+            ("<think time=\"3s\" effort='low'>", false),
+            ("</think>", true),
+            ("</think\t>", true),
+            ("<seed:think>", false),
+            ("[THINK]", false),
+            ("[/think]", true),
+            ("◁think▷", false),
+            ("◁/think▷", true),
+            ("<|START_THINKING|>", false),
+            ("<|channel|>analysis", false),
+        ] {
+            let bytes = text.as_bytes();
+            for length in 1..bytes.len() {
+                assert_eq!(reasoning.read(&bytes[..length], false), Reading::Partial, "{text}, {length} bytes");
+            }
+            let longer = format!("{text} and more");
+            for whole in [bytes, longer.as_bytes()] {
+                let Reading::Tag(tag) = reasoning.read(whole, false) else { panic!("{text} is not read") };
+                assert_eq!((tag.length, tag.closes), (text.len(), closes), "{text}");
+            }
+        }
+        // What several pairs share ends nothing alone.
+        for text in [
+            "<|end|>",
+            "<thinker>",
+            "<think",
+            "</think x>",
+            "<think\n>",
+            "[THINKING]",
+            "<think a<b>",
+            "<think `x`>",
+            "x",
+        ] {
+            assert!(!matches!(reasoning.read(text.as_bytes(), false), Reading::Tag(_)), "{text}");
+        }
+        let long = format!("<think {}>", "a".repeat(MAX_ATTRIBUTES));
+        assert_eq!(reasoning.read(long.as_bytes(), false), Reading::Other);
+    }
+
+    #[test]
+    fn inline_code_quotes_markup() {
+        let reasoning = Reasoning::default();
+        let is_tag = |output: &str, text: &str| {
+            let at = output.find(text).unwrap_or_else(|| panic!("{text} in {output}"));
+            reasoning.tag_at(output, at).is_some()
+        };
+        assert!(!is_tag("strip the `</think>` tag", "</think>"));
+        assert!(!is_tag("strip the ``<think>`` tag", "<think>"));
+        assert!(is_tag("use `x`</think>{}", "</think>"));
+        assert!(is_tag("use `x`</think>", "</think>"));
+        assert!(is_tag("```\n{}\n```</think>`x`", "</think>"));
+        let think = Markup::Tag(0);
+        assert_eq!(reasoning.end("`</think>` ends it </think >.", 0, think), Some(28));
+        assert_eq!(reasoning.end("`</thinking>`", 0, think), None);
+    }
+}
