@@ -5108,10 +5108,10 @@ f.debug_struct("Item")
 pub enum ChangeKind {
 /// Brackets that were missing were added.
 Closed,
-/// The quote at the end of a text that was cut off was added.
+/// The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it.
 ClosedString,
-/// What a cut-off text had begun and not said was removed: a name without a value, the beginning of a number, a
-/// literal or an escape.
+/// What a cut-off text had begun and not said was removed: a name without a value, the beginning of a string,
+/// a number, a literal or an escape.
 Dropped,
 /// A comma was added.
 CommaAdded,

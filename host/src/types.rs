@@ -598,10 +598,10 @@ abi::record!(Item { index: u32, path: String, span: Option<Span>, value: String 
 pub enum ChangeKind {
     /// Brackets that were missing were added.
     Closed,
-    /// The quote at the end of a text that was cut off was added.
+    /// The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it.
     ClosedString,
-    /// What a cut-off text had begun and not said was removed: a name without a value, the beginning of a number, a
-    /// literal or an escape.
+    /// What a cut-off text had begun and not said was removed: a name without a value, the beginning of a string, a
+    /// number, a literal or an escape.
     Dropped,
     /// A comma was added.
     CommaAdded,

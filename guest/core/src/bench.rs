@@ -49,5 +49,5 @@ pub fn recover(output: &str, contract: &Contract) -> Option<usize> {
 
 /// How many edits make JSON of a text; none where nothing does.
 pub fn repair(output: &str) -> Option<usize> {
-    repair::repair(output, whole(output), false).map(|edits| edits.len())
+    repair::repair(output, whole(output), false, false).map(|edits| edits.len())
 }

@@ -3,7 +3,7 @@
 
 pub use crate::{
     caps::{CONTRACT_CAPS, Caps},
-    check::{Describes, Kinds, Lacking, canonical},
+    check::{Describes, Kinds, Lacking, canonical, ends_wrongly, leads_nowhere, written},
     contract::digest,
     json::json,
     misspelling::nearest,

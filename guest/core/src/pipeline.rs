@@ -11,8 +11,9 @@ use crate::{
     items,
     judgement::{Judgement, Outcome, Rejection},
     parse::{Document, Edit, Kind, NodeId, Parsed, Span, apply, parse_edited, strict_end},
+    path::Path,
     place::Place,
-    recover::{Malformed, Unrecovered, recover},
+    recover::{Malformed, Repairs, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, repair},
     report::{Accepted, Found, Verdict},
     request::{Finish, Request},
@@ -222,7 +223,12 @@ fn judge_read<'t>(
     // A block that was closed was not cut off, however its content ends.
     let cut_off = broken.cut_off && Tail::of(output, candidate.span.end as usize) != Tail::Ended;
     let violation = screen::malformed(output, &broken);
-    let Some((edits, items)) = mend(contract, output, candidate) else {
+    let mended = mend(contract, output, candidate, !contract.keeps().is_empty());
+    let mended = mended.and_then(|(edits, items)| match keeps_what_it_must_not(contract, output, candidate, &edits) {
+        true => mend(contract, output, candidate, false),
+        false => Some((edits, items)),
+    });
+    let Some((edits, items)) = mended else {
         return malformed(violation, cut_off).into();
     };
     let (text, origin) = apply(output, candidate.span, &edits);
@@ -239,6 +245,19 @@ fn judge_read<'t>(
     judgement
 }
 
+/// Whether edits keep a string that was cut off where the contract does not ask for it. Nothing comes after such a string but
+/// brackets, so that it is the last value.
+fn keeps_what_it_must_not(contract: &Contract, output: &str, candidate: &Candidate, edits: &[Edit]) -> bool {
+    if !edits.iter().any(|edit| edit.kind == ChangeKind::ClosedString) {
+        return false;
+    }
+    let (text, origin) = apply(output, candidate.span, edits);
+    let Ok(parsed) = parse_edited(&text, origin, contract.caps()) else { return true };
+    let document = &parsed.document;
+    let kept = contract.keeps().iter().flat_map(|path| Path::select(&path.selectors, document, Document::ROOT));
+    kept.max() != Some(document.last())
+}
+
 /// Whether nothing is missing once the edits are made: they leave nothing out, and the text does not end before its
 /// brackets do.
 fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
@@ -248,9 +267,10 @@ fn is_whole(output: &str, span: Span, edits: &[Edit]) -> bool {
 }
 
 /// What can be made of a text that is not JSON: the edits that make it so, and the items that are lost by them.
-fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+/// `keeps`: a string that was cut off is kept as far as it came.
+fn mend(contract: &Contract, output: &str, candidate: &Candidate, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     let Candidate { span, inside, .. } = candidate;
-    let (mut edits, items) = mend_inside(contract, output, *inside)?;
+    let (mut edits, items) = mend_inside(contract, output, *inside, keeps)?;
     if span.start < inside.start {
         edits.insert(0, Edit::new(ChangeKind::Around, (span.start as usize, inside.start as usize), ""));
     }
@@ -261,14 +281,19 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate) -> Option<(Vec
 }
 
 /// The same of a text that is to be JSON alone.
-fn mend_inside(contract: &Contract, output: &str, span: Span) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     // Text around it may be all that is wrong.
     let (start, end) = (span.start as usize, span.end as usize);
     if strict_end(output, (start, end)) == Ok(end) {
         return Some((Vec::new(), Vec::new()));
     }
     if let Some(items) = contract.items() {
-        match recover(output, span, &items.path, contract.repairs(), contract.caps()) {
+        let repairs = match contract.repairs() {
+            false => Repairs::None,
+            true if keeps => Repairs::Keeping,
+            true => Repairs::Syntax,
+        };
+        match recover(output, span, &items.path, repairs, contract.caps()) {
             Ok(recovered) if recovered.edits.len() > MAX_REPAIRS => return None,
             Ok(recovered) => return Some((recovered.edits, recovered.malformed)),
             Err(Unrecovered::NoItems) => return None,
@@ -278,7 +303,7 @@ fn mend_inside(contract: &Contract, output: &str, span: Span) -> Option<(Vec<Edi
     if !contract.repairs() {
         return None;
     }
-    repair(output, span, contract.is_list()).map(|edits| (edits, Vec::new()))
+    repair(output, span, contract.is_list(), keeps).map(|edits| (edits, Vec::new()))
 }
 
 /// Judge a document, of which it may be known whether it is valid. `edits` made its text, and took the `malformed` items out

@@ -45,15 +45,16 @@ impl Tail {
 }
 
 /// The edits that make one JSON value of a piece of the output, with text around it if need be; none where its syntax
-/// cannot be put right for certain. `rows`: documents in a row are one list.
-pub(crate) fn repair(output: &str, span: Span, rows: bool) -> Option<Vec<Edit>> {
+/// cannot be put right for certain. `rows`: documents in a row are one list. `keeps`: a string that was cut off is kept as far
+/// as it came.
+pub(crate) fn repair(output: &str, span: Span, rows: bool, keeps: bool) -> Option<Vec<Edit>> {
     let (start, end) = (span.start as usize, span.end as usize);
     let first = first_value(&output[start..end])? + start;
     let mut edits = Vec::new();
     if first > start {
         edits.push(Edit::new(ChangeKind::Around, (start, first), ""));
     }
-    let mut repairer = Repairer::new(output, (first, end), Tail::of(output, end));
+    let mut repairer = Repairer::new(output, (first, end), keeps);
     let is_container = output[first..].starts_with(['{', '[']);
     let whole = repairer.value()?;
     let mut documents = vec![whole];
@@ -68,17 +69,18 @@ pub(crate) fn repair(output: &str, span: Span, rows: bool) -> Option<Vec<Edit>> 
     Some(in_order(edits))
 }
 
-/// The edits that make one JSON value of a piece of the output, in which there is nothing else.
-pub(crate) fn repair_value(output: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
-    let mut repairer = Repairer::new(output, (start, end), Tail::of(output, end));
+/// The edits that make one JSON value of a piece of the output, in which there is nothing else. `keeps` as for
+/// [`repair`].
+pub(crate) fn repair_value(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
+    let mut repairer = Repairer::new(output, (start, end), keeps);
     repairer.value()?;
     if repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
 }
 
 /// The edits that make one member of an object, its name included, of a piece of the output; none where nothing would
-/// be left of it.
-pub(crate) fn repair_member(output: &str, (start, end): (usize, usize)) -> Option<Vec<Edit>> {
-    let mut repairer = Repairer::new(output, (start, end), Tail::of(output, end));
+/// be left of it. `keeps` as for [`repair`].
+pub(crate) fn repair_member(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
+    let mut repairer = Repairer::new(output, (start, end), keeps);
     repairer.stack.push(Frame { bracket: Bracket::Object, state: State::First, whole: (start, 0), comma: None });
     repairer.run(1)?;
     let whole = repairer.edits.iter().all(|edit| edit.kind != ChangeKind::Dropped || edit.span.start as usize > start);
@@ -155,6 +157,8 @@ struct Repairer<'t> {
     lexer: Lexer<'t>,
     end: usize,
     tail: Tail,
+    /// A string that was cut off is kept as far as it came.
+    keeps: bool,
     edits: Vec<Edit>,
     stack: Vec<Frame>,
     /// Where the token ends that was read last.
@@ -164,9 +168,10 @@ struct Repairer<'t> {
 }
 
 impl<'t> Repairer<'t> {
-    fn new(text: &'t str, (start, end): (usize, usize), tail: Tail) -> Self {
+    fn new(text: &'t str, (start, end): (usize, usize), keeps: bool) -> Self {
         let lexer = Lexer::new(text, (start, end), true);
-        Repairer { text, lexer, end, tail, edits: Vec::new(), stack: Vec::new(), at: start, in_doubt: false }
+        let tail = Tail::of(text, end);
+        Repairer { text, lexer, end, tail, keeps, edits: Vec::new(), stack: Vec::new(), at: start, in_doubt: false }
     }
 
     fn edit(&mut self, kind: ChangeKind, place: (usize, usize), after: impl Into<String>) {
@@ -280,7 +285,11 @@ impl<'t> Repairer<'t> {
             }
             Token::String(quoted) => {
                 self.string(lexeme, quoted)?;
-                self.ended(lexeme.end);
+                if quoted.ends == Ends::Quote || self.keeps {
+                    self.ended(lexeme.end);
+                } else {
+                    self.unfinished()?;
+                }
             }
             Token::Word => {
                 let word = &self.text[lexeme.start..lexeme.end];
@@ -294,11 +303,7 @@ impl<'t> Repairer<'t> {
                         self.ended(lexeme.end);
                     }
                     _ if lexeme.end == self.end && self.tail == Tail::Open && may_begin_scalar(word) => {
-                        // The container around leaves it out as it does what has no value yet.
-                        self.set(State::Value);
-                        if self.stack.is_empty() {
-                            return None;
-                        }
+                        self.unfinished()?;
                     }
                     _ => return None,
                 }
@@ -306,6 +311,13 @@ impl<'t> Repairer<'t> {
             _ => return None,
         }
         Some(())
+    }
+
+    /// A value that the text had begun when it was cut off: what it would have become is not known. The container around
+    /// leaves it out as it does what has no value yet.
+    fn unfinished(&mut self) -> Option<()> {
+        self.set(State::Value);
+        (!self.stack.is_empty()).then_some(())
     }
 
     fn name(&mut self, lexeme: Lexeme) -> Option<()> {

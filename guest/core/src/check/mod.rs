@@ -6,6 +6,7 @@ mod format;
 mod jtd;
 mod judge;
 pub(crate) mod keywords;
+mod lacking;
 mod metaschema;
 mod pattern;
 mod reach;
@@ -29,6 +30,7 @@ use crate::{
 };
 use compile::{Unusable, compile};
 use explain::Explainer;
+pub use lacking::{ends_wrongly, leads_nowhere, written};
 pub(crate) use pattern::{Patterns, remarks};
 pub use reach::{Describes, Kinds, Lacking};
 use schema::{ItemSchemas, SchemaId, Schemas};

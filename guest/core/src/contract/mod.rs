@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
-    check::{self, Checker, Dialect, Patterns, Resource, SchemaSource},
+    check::{self, Checker, Describes, Dialect, Patterns, Resource, SchemaSource},
     fault::{Fault, FaultCode},
     parse::{Document, Kind, NodeId, Number},
     path::{ItemsPath, Path},
@@ -84,6 +84,8 @@ pub struct Contract {
     extract: Extract,
     caps: Caps,
     repairs: bool,
+    /// Paths of text that is kept as far as it came.
+    keeps: Vec<Path>,
     strips: bool,
     items: Option<Items>,
     allow: Vec<Rule>,
@@ -271,6 +273,11 @@ impl Contract {
         self.unsatisfiable
     }
 
+    /// Paths of text that `repair` keeps as far as it came, where the output was cut off in it.
+    pub(crate) fn keeps(&self) -> &[Path] {
+        &self.keeps
+    }
+
     /// Whether a document is nothing but the member in which the producer declines.
     pub(crate) fn is_refusal(&self, document: &Document) -> bool {
         let Some(place) = &self.refusal else {
@@ -365,6 +372,8 @@ impl Reader<'_, '_> {
         let items = self.items(&checker, &schema, draft, &mut resources)?;
         let allow = self.allow().map_err(|violation| vec![violation])?;
         let evidence = self.evidence().map_err(|violation| vec![violation])?;
+        let keeps = self.keeps().map_err(|violation| vec![violation])?;
+        self.all_lead_somewhere(&checker)?;
         let schema_id = match schema.id(draft) {
             "" => None,
             id => Some(id.to_owned()),
@@ -386,6 +395,7 @@ impl Reader<'_, '_> {
             extract: self.extract(),
             caps: self.caps(),
             repairs: self.text("repair") == Some("syntax"),
+            keeps,
             strips: self.text("unknown_members") == Some("strip"),
             items,
             allow,
@@ -623,6 +633,55 @@ impl Reader<'_, '_> {
             }
         }
         extract
+    }
+
+    /// `keep_cut_off`: the paths of text that is kept as far as it came.
+    fn keeps(&self) -> Result<Vec<Path>, Violation> {
+        let document = self.document;
+        let Some(list) = self.member("keep_cut_off") else {
+            return Ok(Vec::new());
+        };
+        let wrong = |at: NodeId, expected: &str, message: &str| {
+            let received = document.shown(at);
+            Violation::new(&document.place(at), "keep_cut_off", Details { expected, received: &received, message })
+                .spanning(document.span(at))
+        };
+        if self.text("repair") != Some("syntax") {
+            let message = "must come with \"repair\": \"syntax\": without it, nothing that was cut off is kept";
+            return Err(wrong(list, "'repair'", message));
+        }
+        let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.list[*].text is";
+        let path = |at| {
+            Path::read(document.string(at)).ok_or_else(|| wrong(at, "a path of names, indices and '[*]'", message))
+        };
+        document.items(list).map(path).collect()
+    }
+
+    /// Paths to values that the schema forbids: what is said of them could never hold anything.
+    fn all_lead_somewhere(&self, checker: &Checker) -> Result<(), Vec<Violation>> {
+        let document = self.document;
+        let of = |name: &str, member: &str| {
+            let rules = self.member(name).into_iter().flat_map(|at| document.items(at).chain([at]));
+            rules.filter_map(|rule| document.member(rule, member)).collect::<Vec<_>>()
+        };
+        let texts = self.member("keep_cut_off").into_iter().flat_map(|at| document.items(at));
+        let all = of("items", "path").into_iter().map(|at| (at, "items", None));
+        let all = all.chain(of("allow", "path").into_iter().map(|at| (at, "allow", None)));
+        let all = all.chain(texts.map(|at| (at, "keep_cut_off", Some(Kind::String))));
+        let wrong = |(at, keyword, wanted): (NodeId, &str, Option<Kind>)| {
+            let path = Path::read(document.string(at))?.selectors;
+            let of = "the schema";
+            let message = match (checker.reach(&path, Describes::Part), wanted) {
+                (Err(lacking), _) => check::leads_nowhere(&path, &lacking, of),
+                (Ok(kinds), Some(wanted)) => check::ends_wrongly(&path, kinds, &[wanted], of)?,
+                (Ok(_), None) => return None,
+            };
+            let (expected, received) = ("a path to what the schema allows", document.shown(at));
+            let details = Details { expected, received: &received, message: &message };
+            Some(Violation::new(&document.place(at), keyword, details).spanning(document.span(at)))
+        };
+        let wrong: Vec<Violation> = all.filter_map(wrong).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
     /// `extract.ignore`: names of tags, and pairs of what begins and ends reasoning.

@@ -205,7 +205,7 @@ pub(super) fn aside(output: &str, start: usize, is_json: bool, budget: &mut usiz
         return None;
     }
     *budget = budget.saturating_sub(REPAIR_COST);
-    repair_value(output, (start, end)).is_none().then_some(end)
+    repair_value(output, (start, end), true).is_none().then_some(end)
 }
 
 /// Whether brackets stand right behind a name, and hold one name or number: `opts['mode']`.

@@ -235,7 +235,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
             return false;
         }
         self.ahead = self.ahead.saturating_sub(end - start);
-        strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end)).is_some()
+        strict_end(self.output, (start, end)) == Ok(end) || repair_value(self.output, (start, end), true).is_some()
     }
 
     /// A block without a marker. What it holds is not looked at, unless nothing ends it.

@@ -125,6 +125,11 @@ impl<'t> Document<'t> {
         self.nodes[id as usize]
     }
 
+    /// The last node.
+    pub(crate) fn last(&self) -> NodeId {
+        self.nodes.len().saturating_sub(1) as NodeId
+    }
+
     #[inline(always)]
     pub fn kind(&self, id: NodeId) -> Kind {
         self.nodes[id as usize].kind

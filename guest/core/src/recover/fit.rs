@@ -256,7 +256,7 @@ impl Recovery<'_, '_> {
     /// Where the broken unit ends that begins here, by what its brackets may mean and what comes after it: none where
     /// nothing of that is in order.
     pub(super) fn fitting_end(&mut self, start: usize, fragment: bool) -> Option<usize> {
-        let text = Text { text: self.output, end: self.end, lenient: self.repairs };
+        let text = Text { text: self.output, end: self.end, lenient: self.repairs() };
         let mut best: Option<(Outlook, usize)> = None;
         let mut readings = vec![(Reading::new(text, start, fragment), None)];
         for _ in 0..=MAX_FAULTS {

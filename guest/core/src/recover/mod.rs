@@ -61,19 +61,29 @@ pub(crate) enum Unrecovered {
     NoItems,
 }
 
-/// Recover the items at a path from a piece of the output. `repairs`: what is only syntax may be put right in each unit.
+/// Whether what is only syntax may be put right in each unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repairs {
+    None,
+    /// It may, and what was cut off is left out.
+    Syntax,
+    /// It may, and a string that was cut off is kept as far as it came.
+    Keeping,
+}
+
+/// Recover the items at a path from a piece of the output.
 pub(crate) fn recover(
     output: &str,
     span: Span,
     path: &ItemsPath,
-    repairs: bool,
+    repairs: Repairs,
     caps: &Caps,
 ) -> Result<Recovered, Unrecovered> {
     let (start, end) = (span.start as usize, span.end as usize);
     let first = first_value(&output[start..end]).ok_or(Unrecovered::NoArray)? + start;
     let mut recovery = Recovery {
         output,
-        lexer: Lexer::new(output, (first, end), repairs),
+        lexer: Lexer::new(output, (first, end), repairs != Repairs::None),
         end,
         steps: &path.steps,
         repairs,
@@ -136,7 +146,7 @@ struct Recovery<'t, 'c> {
     lexer: Lexer<'t>,
     end: usize,
     steps: &'c [Step],
-    repairs: bool,
+    repairs: Repairs,
     caps: &'c Caps,
     /// The containers around the one that is being read, the outermost first.
     parents: Vec<Bracket>,
@@ -156,6 +166,10 @@ struct Recovery<'t, 'c> {
 }
 
 impl Recovery<'_, '_> {
+    fn repairs(&self) -> bool {
+        self.repairs != Repairs::None
+    }
+
     /// What the container at a depth of the path must be.
     fn bracket(&self, depth: usize) -> Bracket {
         match self.steps.get(depth) {
@@ -265,7 +279,7 @@ impl Recovery<'_, '_> {
             Some(removed) => removed,
             None if text.is_empty() => ChangeKind::CommaAdded,
             None if text.bytes().all(|byte| byte == b',' || byte.is_ascii_whitespace()) => ChangeKind::CommaRemoved,
-            None if self.repairs && (text.contains("/*") || text.contains("//") || text.contains('#')) => {
+            None if self.repairs() && (text.contains("/*") || text.contains("//") || text.contains('#')) => {
                 ChangeKind::Comment
             }
             None => ChangeKind::Stray,
@@ -367,13 +381,13 @@ impl Recovery<'_, '_> {
         if is(self.output, span) {
             return Some(Vec::new());
         }
-        if !self.repairs {
+        if !self.repairs() {
             return None;
         }
         if span.of(self.output) == name {
             return Some(vec![Edit::new(ChangeKind::Quoted, (start, end), format!("\"{name}\""))]);
         }
-        let edits = repair_value(self.output, (start, end))?;
+        let edits = repair_value(self.output, (start, end), true)?;
         let (text, _) = apply(self.output, span, &edits);
         is(&text, Span::new(0, text.len())).then_some(edits)
     }
@@ -434,7 +448,7 @@ impl Recovery<'_, '_> {
                     self.lexer.skip();
                     if let Some(open) = self.next_list(depth, lexeme.end) {
                         self.joints.push((lexeme.start, open + 1));
-                        self.lexer = Lexer::new(self.output, (open + 1, self.end), self.repairs);
+                        self.lexer = Lexer::new(self.output, (open + 1, self.end), self.repairs());
                     } else if self.may_end_here(lexeme.start) {
                         break End::Bracket(lexeme.start);
                     }
@@ -454,7 +468,7 @@ impl Recovery<'_, '_> {
                     break End::Missing(units.last().map_or(lexeme.start, |last| last.end));
                 }
                 Token::Word if let Some(end) = self.words(lexeme.start, &units) => {
-                    self.lexer = Lexer::new(self.output, (end, self.end), self.repairs);
+                    self.lexer = Lexer::new(self.output, (end, self.end), self.repairs());
                     units.push(Unit { start: lexeme.start, end, read: None });
                 }
                 Token::String(_) | Token::Word | Token::Open(_) => {
@@ -514,7 +528,7 @@ impl Recovery<'_, '_> {
     /// One more element, if it is one. A fragment is what is left of an object without its first bracket.
     fn element(&mut self, start: usize, extent: Extent, units: &mut Vec<Unit>) {
         let text = &self.output[start..extent.end];
-        let quotes = if self.repairs { "\"{['“”‘’`" } else { "\"{[" };
+        let quotes = if self.repairs() { "\"{['“”‘’`" } else { "\"{[" };
         let has_content = |character: char| character.is_alphanumeric() || quotes.contains(character);
         // Dots stand for items that were left out.
         if !text.contains(has_content) && !text.contains("...") && !text.contains('…') {
@@ -538,7 +552,7 @@ impl Recovery<'_, '_> {
         if (extent.fragment || text.starts_with(['{', '[']))
             && let Some(end) = self.fitting_end(start, extent.fragment)
         {
-            self.lexer = Lexer::new(self.output, (end, self.end), self.repairs);
+            self.lexer = Lexer::new(self.output, (end, self.end), self.repairs());
             units.push(self.item(start, end));
             return;
         }

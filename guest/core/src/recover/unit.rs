@@ -1,6 +1,6 @@
 //! Whether a unit is JSON: as it is, repaired, or not at all.
 
-use super::{Recovery, Unit};
+use super::{Recovery, Repairs, Unit};
 use crate::{
     parse::{Document, Edit, Span, parse, strict_end},
     repair::{Tail, repair_member, repair_value},
@@ -46,13 +46,13 @@ impl Recovery<'_, '_> {
 
     fn repaired(
         &mut self,
-        repair: fn(&str, (usize, usize)) -> Option<Vec<Edit>>,
+        repair: fn(&str, (usize, usize), bool) -> Option<Vec<Edit>>,
         piece: (usize, usize),
     ) -> Option<Vec<Edit>> {
-        if !self.repairs || self.repairs_left == 0 || self.in_vain == MAX_IN_VAIN {
+        if self.repairs == Repairs::None || self.repairs_left == 0 || self.in_vain == MAX_IN_VAIN {
             return None;
         }
-        let Some(edits) = repair(self.output, piece) else {
+        let Some(edits) = repair(self.output, piece, self.repairs == Repairs::Keeping) else {
             self.in_vain += 1;
             return None;
         };

@@ -3,7 +3,6 @@
 mod describe;
 mod handed;
 mod lint;
-mod paths;
 mod read;
 
 use seamgate_core::{

@@ -3,7 +3,8 @@
 use seamgate_core::{
     Contract, Violation,
     parts::{
-        Describes, Document, Json, Kind, Lacking, NodeId, Path, Place, Schema, Selector, canonical, digest, json, quote,
+        Describes, Document, Json, Kind, Lacking, NodeId, Path, Place, Schema, Selector, canonical, digest,
+        ends_wrongly, json, leads_nowhere, quote, written,
     },
 };
 
@@ -11,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Approver, Arguments, Budget, Context, Delegate, Deny, Flow, Group, Mode, Need, Profile, Projections, Prompt,
-    Server, Then, paths,
+    Server, Then,
 };
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
@@ -409,8 +410,8 @@ impl Reader<'_, '_> {
             for (schema, describes, of) in &schemas {
                 let Some(schema) = schema else { continue };
                 let wrong = match schema.reach(&path.selectors, *describes) {
-                    Ok(kinds) => paths::ends_wrongly(&path.selectors, kinds, wanted, of),
-                    Err(lacking) => Some(paths::leads_nowhere(&path.selectors, &lacking, of)),
+                    Ok(kinds) => ends_wrongly(&path.selectors, kinds, wanted, of),
+                    Err(lacking) => Some(leads_nowhere(&path.selectors, &lacking, of)),
                 };
                 if let Some(wrong) = wrong {
                     self.say(at, "a path of the tool's arguments", &wrong);
@@ -444,7 +445,7 @@ impl Reader<'_, '_> {
             let lacking: Option<Vec<Lacking>> =
                 schemas.iter().map(|schema| schema.reach(&path, Describes::All).err()).collect();
             if let Some(lacking) = lacking.and_then(|all| all.into_iter().max_by_key(|lacking| lacking.steps)) {
-                let (path, why) = (quote(&paths::written(&path), 256), paths::leads_nowhere(&path, &lacking, &of));
+                let (path, why) = (quote(&written(&path), 256), leads_nowhere(&path, &lacking, &of));
                 let message = format!("can never apply: {path} {why}");
                 self.say(at, "members of the tool's arguments", &message);
                 wrong.push(found);
@@ -523,7 +524,7 @@ impl Reader<'_, '_> {
                 let at = path;
                 if let Some(path) = self.path_at(path) {
                     if let Some(Err(lacking)) = task.map(|task| task.reach(&path.selectors, Describes::All)) {
-                        let message = paths::leads_nowhere(&path.selectors, &lacking, "the task");
+                        let message = leads_nowhere(&path.selectors, &lacking, "the task");
                         self.say(at, "a path of the task", &message);
                     }
                     when.push((path, document.items(values).map(|at| canonical(document, at)).collect()));

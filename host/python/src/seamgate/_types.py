@@ -197,10 +197,10 @@ class ChangeKind(str, enum.Enum):
     CLOSED = "closed"
     """Brackets that were missing were added."""
     CLOSED_STRING = "closed_string"
-    """The quote at the end of a text that was cut off was added."""
+    """The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it."""
     DROPPED = "dropped"
-    """What a cut-off text had begun and not said was removed: a name without a value, the beginning of a number, a
-    literal or an escape.
+    """What a cut-off text had begun and not said was removed: a name without a value, the beginning of a string, a
+    number, a literal or an escape.
     """
     COMMA_ADDED = "comma_added"
     """A comma was added."""

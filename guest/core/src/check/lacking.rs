@@ -1,13 +1,19 @@
-//! Paths of a profile that lead to nothing that a schema describes: a rule about them would never hold anything.
+//! Paths that lead to nothing that a schema describes: a rule about them would never hold anything.
 
-use seamgate_core::parts::{Kind, Kinds, Lacking, Selector, nearest, quote, visible};
+use super::{Kinds, Lacking};
+use crate::{
+    misspelling::nearest,
+    parse::Kind,
+    path::Selector,
+    text::{quote, visible},
+};
 
 /// The most members that an error names, and the most bytes of each.
 const MAX_NAMED: usize = 8;
 const MAX_NAME: usize = 64;
 
 /// Describes a path that leads to nothing, and what would be right. `of` names what describes the values.
-pub(super) fn leads_nowhere(path: &[Selector], lacking: &Lacking, of: &str) -> String {
+pub fn leads_nowhere(path: &[Selector], lacking: &Lacking, of: &str) -> String {
     let (before, rest) = path.split_at(lacking.steps);
     let at = written(before);
     let Some(selector) = rest.first() else {
@@ -47,7 +53,7 @@ pub(super) fn leads_nowhere(path: &[Selector], lacking: &Lacking, of: &str) -> S
 }
 
 /// Describes a path whose end can never be a value that a rule accepts. `None`: it can.
-pub(super) fn ends_wrongly(path: &[Selector], kinds: Kinds, wanted: &[Kind], of: &str) -> Option<String> {
+pub fn ends_wrongly(path: &[Selector], kinds: Kinds, wanted: &[Kind], of: &str) -> Option<String> {
     if wanted.iter().any(|kind| kinds.has(*kind)) {
         return None;
     }
@@ -60,8 +66,8 @@ pub(super) fn ends_wrongly(path: &[Selector], kinds: Kinds, wanted: &[Kind], of:
     Some(format!("must lead to a value of the type {wanted}, and leads to one of the type {is} in {of}{meant}"))
 }
 
-/// A path as profiles write it.
-pub(super) fn written(path: &[Selector]) -> String {
+/// Writes a path as contracts and profiles do: `$.list[*].name`.
+pub fn written(path: &[Selector]) -> String {
     let mut out = "$".to_owned();
     for selector in path {
         match selector {
