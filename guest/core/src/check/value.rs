@@ -1,6 +1,6 @@
 //! Values of a document and of a schema side by side: equality, order, multiples.
 
-use std::cmp::Ordering;
+use std::{cell::OnceCell, cmp::Ordering};
 
 use serde_json::Value;
 
@@ -296,21 +296,80 @@ pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
             |(index, item): (usize, &NodeId)| items[..index].iter().all(|&other| !is_same(document, other, *item));
         return items.iter().enumerate().all(is_new);
     }
-    // Sorted, then compared with the neighbour: no hash that a producer could aim at.
-    let ordered = Ordered::new(document, array);
-    ordered.sort(&mut items);
-    items.windows(2).all(|pair| ordered.order(pair[0], pair[1]).is_ne())
+    let fingerprints = Fingerprints::of(document, &mut items);
+    let ordered = OnceCell::new();
+    fingerprints.alike().all(|run| first_pair(document, array, run, &ordered).is_none())
 }
 
 /// Of the items of an array that are the same as one before them the first, after the one it is the same as.
 pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, usize)> {
     let mut items: Vec<NodeId> = document.items(array).collect();
-    let ordered = Ordered::new(document, array);
-    ordered.sort(&mut items);
-    let pairs = items.windows(2).filter(|pair| ordered.order(pair[0], pair[1]).is_eq());
-    let (one, same) = pairs.map(|pair| (pair[0], pair[1])).min_by_key(|(_, same)| *same)?;
+    let fingerprints = Fingerprints::of(document, &mut items);
+    let ordered = OnceCell::new();
+    let pairs = fingerprints.alike().filter_map(|run| first_pair(document, array, run, &ordered));
+    let (one, same) = pairs.min_by_key(|(_, same)| *same)?;
     let index = |node: NodeId| document.items(array).position(|item| item == node);
     Some((index(one)?, index(same)?))
+}
+
+/// Values in the order of their fingerprints: those that JSON Schema calls equal have the same one.
+struct Fingerprints(Vec<(u64, NodeId)>);
+
+impl Fingerprints {
+    fn of(document: &Document, items: &mut Vec<NodeId>) -> Self {
+        let mut all: Vec<(u64, NodeId)> = items.drain(..).map(|item| (fingerprint(document, item), item)).collect();
+        all.sort_unstable();
+        Fingerprints(all)
+    }
+
+    /// The values that share a fingerprint, in the order of the document: two or more.
+    fn alike(&self) -> impl Iterator<Item = &[(u64, NodeId)]> {
+        self.0.chunk_by(|one, other| one.0 == other.0).filter(|run| run.len() > 1)
+    }
+}
+
+/// A hash of a value. A producer who aims at it gains no more than that values are sorted.
+fn fingerprint(document: &Document, id: NodeId) -> u64 {
+    let mixed = |seed: u64, value: u64| (seed ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let kind = document.kind(id);
+    let seed = kind as u64 + 1;
+    match kind {
+        Kind::Null | Kind::False | Kind::True => seed,
+        Kind::Number => {
+            let number = Decimal::of(document.source(id));
+            let size = number.each_digit().fold(number.first as u64, |all, digit| mixed(all, u64::from(digit)));
+            mixed(seed + u64::from(number.negative), size)
+        }
+        Kind::String => {
+            let (words, rest) = document.string_bytes(id).as_chunks();
+            let all = words.iter().fold(seed, |all, word| mixed(all, u64::from_le_bytes(*word)));
+            rest.iter().fold(all, |all, byte| mixed(all, u64::from(*byte)))
+        }
+        Kind::Array => document.items(id).fold(seed, |all, item| mixed(all, fingerprint(document, item))),
+        // In whatever order they come.
+        Kind::Object => document.members(id).fold(seed, |all, (name, value)| {
+            all.wrapping_add(mixed(u64::from(document.name_hash(name)), fingerprint(document, value)))
+        }),
+    }
+}
+
+/// The first two of some values that are the same, in the order of the document. `run`: they share a fingerprint. Where they
+/// share no more, they are sorted by what `ordered` keeps for all of the array.
+fn first_pair<'d>(
+    document: &'d Document<'d>,
+    array: NodeId,
+    run: &[(u64, NodeId)],
+    ordered: &OnceCell<Ordered<'d>>,
+) -> Option<(NodeId, NodeId)> {
+    let (one, other) = (run.first()?.1, run.get(1)?.1);
+    if is_same(document, one, other) {
+        return Some((one, other));
+    }
+    let mut values: Vec<NodeId> = run.iter().map(|(_, value)| *value).collect();
+    let ordered = ordered.get_or_init(|| Ordered::new(document, array));
+    ordered.sort(&mut values);
+    let pairs = values.windows(2).filter(|pair| ordered.order(pair[0], pair[1]).is_eq());
+    pairs.map(|pair| (pair[0], pair[1])).min_by_key(|(_, same)| *same)
 }
 
 /// JSON Schema's equality of two values of a document.

@@ -109,10 +109,11 @@ impl Reasoning {
         self.firsts.contains(&byte)
     }
 
-    /// Whether a tag may begin with the first two bytes of a text.
-    fn is_start(&self, text: &[u8]) -> bool {
-        text.first_chunk()
-            .is_some_and(|start: &[u8; 2]| self.starts.contains(&start.map(|byte| byte.to_ascii_lowercase())))
+    /// Whether a tag may begin with a byte, and the one that follows it if that is known.
+    #[inline]
+    pub(crate) fn may_begin_with(&self, first: u8, second: Option<u8>) -> bool {
+        let is_start = |second: u8| self.starts.contains(&[first, second].map(|byte| byte.to_ascii_lowercase()));
+        self.may_begin(first) && second.is_none_or(is_start)
     }
 
     /// Where the next tag may begin.
@@ -127,7 +128,7 @@ impl Reasoning {
                 [a, b, c] => memchr3(a, b, c, rest),
                 _ => rest.iter().position(|byte| self.may_begin(*byte)),
             }?;
-            if self.is_start(&bytes[at..]) {
+            if self.may_begin_with(bytes[at], bytes.get(at + 1).copied()) {
                 return Some(at);
             }
             at += 1;
@@ -137,7 +138,7 @@ impl Reasoning {
     /// The tag at a place in a whole text.
     pub(crate) fn tag_at(&self, output: &str, start: usize) -> Option<Tag> {
         let bytes = output.as_bytes();
-        if !bytes.get(start).is_some_and(|&first| self.may_begin(first)) || !self.is_start(&bytes[start..]) {
+        if !bytes.get(start).is_some_and(|&first| self.may_begin_with(first, bytes.get(start + 1).copied())) {
             return None;
         }
         tag_of(|is_quoted| self.read(&bytes[start..], is_quoted), is_behind_quote(bytes, start))

@@ -226,6 +226,9 @@ pub(crate) struct Scan {
     run: Option<Run>,
     /// How many backticks stand before the next byte, three of more.
     quotes: u8,
+    /// The byte behind the one that is read, if it has come.
+    #[serde(skip)]
+    next: Option<u8>,
     /// The candidate before the one that is being read was a whole document.
     complete: bool,
     /// How many blocks with a marker there were …
@@ -246,6 +249,7 @@ impl Default for Scan {
             blank: true,
             run: None,
             quotes: 0,
+            next: None,
             complete: false,
             blocks: 0,
             untagged: false,
@@ -275,6 +279,7 @@ impl Scan {
         let mut items = Vec::new();
         let mut at = 0;
         while at < bytes.len() {
+            self.next = None;
             let read = self.quickly(contract, start_of(self.at, at), &bytes[at..], &mut items);
             self.note_line(&bytes[at..at + read]);
             self.count_quotes(&bytes[at..at + read]);
@@ -282,6 +287,7 @@ impl Scan {
             if read > 0 {
                 continue;
             }
+            self.next = bytes.get(at + 1).copied();
             self.byte(contract, start_of(self.at, at), bytes[at], &mut items);
             self.count_quotes(&bytes[at..=at]);
             at += 1;
@@ -298,6 +304,7 @@ impl Scan {
         }
         let blank = self.blank;
         let markup = &contract.extract().ignore;
+        let embedded = contract.extract().embedded != Embedded::None;
         let is_mark = |byte: u8| {
             matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[')
                 || markup.may_begin(byte)
@@ -306,15 +313,40 @@ impl Scan {
         match &mut self.place {
             Position::Candidate(Candidate { is_json: true, .. }) => self.json(contract, at, bytes, items),
             Position::Candidate(Candidate { brackets, .. }) => {
-                let is_mark =
-                    |byte: u8| is_mark(byte) || matches!(byte, b'"' | b'\'' | b'\\' | b'}' | b']' | b',' | b':');
-                let plain = bytes.iter().take_while(|byte| !is_mark(**byte)).count();
-                brackets.pass_over(&bytes[..plain]);
-                plain
+                let in_brackets = |byte: u8| matches!(byte, b'{' | b'[' | b'"' | b'\'' | b'\\' | b',' | b':');
+                let may_end = |at: usize| match bytes[at] {
+                    b'\n' | b'`' | b'~' | b'}' | b']' => true,
+                    byte => {
+                        markup.may_begin_with(byte, bytes.get(at + 1).copied())
+                            || (blank && (is_white(byte) || byte == b'>'))
+                    }
+                };
+                let mut read = 0;
+                while read < bytes.len() && !may_end(read) {
+                    if in_brackets(bytes[read]) {
+                        brackets.pass(bytes[read]);
+                        read += 1;
+                        continue;
+                    }
+                    let is_plain =
+                        |byte: &&u8| !is_mark(**byte) && !in_brackets(**byte) && !matches!(byte, b'}' | b']');
+                    let plain = 1 + bytes[read + 1..].iter().take_while(is_plain).count();
+                    brackets.pass_over(&bytes[read..read + plain]);
+                    read += plain;
+                }
+                read
             }
             &mut Position::Bracket(bracket, start) => self.bracket(contract, (bracket, start), at, bytes, items),
             Position::Prose | Position::Other(_) | Position::Line(_) => {
-                bytes.iter().take_while(|byte| !is_mark(**byte)).count()
+                let is_mark = |(at, &byte): (usize, &u8)| match byte {
+                    b'\n' | b'`' | b'~' => true,
+                    b'{' | b'[' if embedded => true,
+                    byte => {
+                        markup.may_begin_with(byte, bytes.get(at + 1).copied())
+                            || (blank && (is_white(byte) || byte == b'>'))
+                    }
+                };
+                bytes.iter().enumerate().position(is_mark).unwrap_or(bytes.len())
             }
             _ => 0,
         }
@@ -402,6 +434,7 @@ impl Scan {
     /// A byte that is no part of a fence.
     fn read(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let white = is_white(byte);
+        let may_be_tag = contract.extract().ignore.may_begin_with(byte, self.next);
         match &mut self.place {
             Position::Beginning => {
                 // A byte order mark is three bytes.
@@ -409,7 +442,7 @@ impl Scan {
                 if white || mark {
                     return;
                 }
-                if contract.extract().ignore.may_begin(byte) {
+                if may_be_tag {
                     return self.may_be_tag(contract, at, byte, Outside::Beginning, items);
                 }
                 if contract.extract().raw_json && begins_json(byte) {
@@ -420,7 +453,7 @@ impl Scan {
                 self.read(contract, at, byte, items);
             }
             Position::Prose => {
-                if contract.extract().ignore.may_begin(byte) {
+                if may_be_tag {
                     return self.may_be_tag(contract, at, byte, Outside::Prose, items);
                 }
                 self.prose(contract, at, byte);
@@ -504,7 +537,7 @@ impl Scan {
                         self.byte(contract, at, byte, items);
                     }
                 }
-                false if contract.extract().ignore.may_begin(byte) => {
+                false if may_be_tag => {
                     let outside = Outside::Candidate(*candidate);
                     self.may_be_tag(contract, at, byte, outside, items);
                 }
@@ -534,7 +567,9 @@ impl Scan {
             }
             // Reasoning that a block begins with is no part of what it holds.
             if candidate.kind.fence().is_some()
-                && bytes.first().is_some_and(|&byte| contract.extract().ignore.may_begin(byte))
+                && bytes.first().is_some_and(|&byte| {
+                    contract.extract().ignore.may_begin_with(byte, bytes.get(1).copied().or(self.next))
+                })
             {
                 self.place = Position::Tag(Word::default(), Outside::Block(candidate.kind));
                 return 0;
@@ -549,7 +584,8 @@ impl Scan {
         let here = start_of(at, read);
         // Documents in a row are candidates of their own.
         if matches!(event, Some(Event::Broken)) && json.is_complete() && steps.is_some() && is_row(&bytes[read..]) {
-            if contract.extract().ignore.may_begin(bytes[read]) {
+            let next = bytes.get(read + 1).copied().or(self.next);
+            if contract.extract().ignore.may_begin_with(bytes[read], next) {
                 self.place = Position::Tag(Word::default(), Outside::Row(kind));
                 return read;
             }
@@ -683,7 +719,9 @@ impl Scan {
     /// Reads the last bytes up to a place once more, which hold no backtick but a last one.
     fn again(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) {
         self.quotes = 0;
-        for (&byte, left) in bytes.iter().zip((0..bytes.len() as u32).rev()) {
+        let behind = self.next;
+        for (index, (&byte, left)) in bytes.iter().zip((0..bytes.len() as u32).rev()).enumerate() {
+            self.next = bytes.get(index + 1).copied().or(behind);
             self.byte(contract, at.saturating_sub(left), byte, items);
         }
     }
