@@ -6,6 +6,9 @@ use crate::{
     repair::{Tail, repair_member, repair_value},
 };
 
+/// Makes JSON of a piece of the output; the last argument is whether a string that was cut off is kept.
+type Repair = fn(&str, (usize, usize), bool) -> Option<Vec<Edit>>;
+
 /// After so many units in a row that no repair mends, none is tried any more.
 const MAX_IN_VAIN: usize = 256;
 
@@ -44,11 +47,7 @@ impl Recovery<'_, '_> {
         Unit { start, end, read }
     }
 
-    fn repaired(
-        &mut self,
-        repair: fn(&str, (usize, usize), bool) -> Option<Vec<Edit>>,
-        piece: (usize, usize),
-    ) -> Option<Vec<Edit>> {
+    fn repaired(&mut self, repair: Repair, piece: (usize, usize)) -> Option<Vec<Edit>> {
         if self.repairs == Repairs::None || self.repairs_left == 0 || self.in_vain == MAX_IN_VAIN {
             return None;
         }
