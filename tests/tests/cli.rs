@@ -130,7 +130,7 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
     }
     let repaired = picture(&["outputs/triage.partial-cut-off.txt"], b"");
     assert!(repaired.contains("dropped "), "{repaired}");
-    assert!(repaired.contains("\npartial triage, repaired, review before use"), "{repaired}");
+    assert!(repaired.contains("\npartial triage, 1 item in quarantine, review before use"), "{repaired}");
     // Where the document is of no use, the items that are valid are told.
     let output = fs::read_to_string(root().join("schemas/examples/outputs/triage.partial-one-broken.txt")).expect("it");
     let rejected = picture(&[], output.replace("2026-03-12", "today").as_bytes());
