@@ -1,4 +1,4 @@
-//! The fuel that a verdict takes grows no faster than the output, whatever the output repeats.
+//! The fuel of a verdict grows in proportion to the output, whatever the output repeats.
 
 use std::env;
 
@@ -15,16 +15,17 @@ const SETTINGS: [&str; 6] = [
     r#","extract":{"select":"first_valid"},"items":{"path":"$[*]","schema":{"type":"object"}}"#,
 ];
 
-/// How many texts are tried with each contract; `GROWTH_TEXTS` takes more.
+/// The number of texts for each contract. `GROWTH_TEXTS` sets another.
 const TEXTS: usize = 400;
 
-/// The shortest length that is tried, in bytes. Two others are four and sixteen times as long.
+/// The shortest length, in bytes. Two others are four and sixteen times as long.
 const SHORT: usize = 8 * 1024;
 
-/// The most that four times as much text may take. A budget that is used up makes one such step longer, and not the next.
+/// The most that fuel may grow by if the text grows by four. Both steps must exceed it: a budget that runs out makes one
+/// of them larger.
 const MOST: f64 = 5.0;
 
-/// A text of a length: something that begins it, and something else again and again.
+/// Builds a text of a given length: a beginning, a unit again and again, and an end.
 fn text(begin: &str, unit: &str, end: &str, length: usize) -> String {
     format!("{begin}{}{end}", unit.repeat(length / unit.len()))
 }

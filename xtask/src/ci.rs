@@ -8,6 +8,7 @@ use crate::{
     conformance, edge, fuzz, generate, guest, hooks, js, mcp, package, python, recipes,
     run::{cargo, command, run, say},
     runtimes, test,
+    toolchain::{FORMAT, LINTS},
 };
 
 struct Part {
@@ -18,7 +19,7 @@ struct Part {
 
 /// In the order in which they run. All after `build` need it.
 const PARTS: [Part; 17] = [
-    Part { name: "format", about: "rustfmt", run: || cargo(["fmt", "--all", "--check"]) },
+    Part { name: "format", about: "rustfmt", run: || FORMAT.run(&["--all", "--check"]) },
     Part { name: "generate", about: "what is derived is up to date", run: || generate::generate(true) },
     Part { name: "build", about: "the component and the command line", run: guest::build },
     Part { name: "lints", about: "clippy, warnings being errors", run: lints },
@@ -79,7 +80,7 @@ pub(crate) fn ci(named: &[String]) -> Result<()> {
 
 /// In the release profile: what it builds serves every part.
 fn lints() -> Result<()> {
-    cargo(["clippy", "--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])
+    LINTS.run(&["--release", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"])
 }
 
 fn docs() -> Result<()> {

@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 
 use anyhow::{Result, bail};
 
-use crate::run::{command, output, run, say};
+use crate::run::{cargo, command, output, run, say};
 
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -110,6 +110,15 @@ fn install_debian() -> Result<()> {
         );
     }
     say(&format!("installing Debian's compiler ({})", DEBIAN.join(" ")));
+    install(&DEBIAN)?;
+    if !has_debian() {
+        bail!("Debian's compiler is installed, but the source of its library is missing");
+    }
+    Ok(())
+}
+
+/// Installs packages of Debian.
+fn install(packages: &[&str]) -> Result<()> {
     let root = output(command("id").arg("-u")).as_deref() == Some("0");
     let apt = |arguments: &[&str]| {
         let mut apt = command(if root { "apt-get" } else { "sudo" });
@@ -119,10 +128,39 @@ fn install_debian() -> Result<()> {
         run(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
     };
     apt(&["update", "--quiet"])?;
-    let install = ["install", "--yes", "--quiet", "--no-install-recommends"];
-    apt(&[&install[..], &DEBIAN].concat())?;
-    if !has_debian() {
-        bail!("Debian's compiler is installed, but the source of its library is missing");
+    apt(&[&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat())
+}
+
+/// A command of `cargo` that some toolchains lack, and Debian's package of it.
+pub(crate) struct Tool {
+    name: &'static str,
+    package: &'static str,
+}
+
+/// `cargo fmt`.
+pub(crate) const FORMAT: Tool = Tool { name: "fmt", package: "rustfmt-web" };
+
+/// `cargo clippy`.
+pub(crate) const LINTS: Tool = Tool { name: "clippy", package: "rust-web-clippy" };
+
+impl Tool {
+    /// Runs the command, of Debian if the toolchain of this machine lacks it. Installs that first if need be.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Result<()> {
+        let Tool { name, package } = self;
+        if output(command("cargo").args([name, "--version"])).is_some() {
+            return cargo([&[*name], arguments].concat());
+        }
+        debian()?;
+        if !Path::new("/usr/bin").join(format!("cargo-{name}")).exists() {
+            say(&format!("the Rust of this machine has no `cargo {name}`: installing Debian's ({package})"));
+            install(&[package])?;
+        }
+        say(&format!("the Rust of this machine has no `cargo {name}`: this is Debian's"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path =
+            std::env::join_paths([Path::new("/usr/bin").to_owned()].into_iter().chain(std::env::split_paths(&path)))?;
+        // Its compiler is another version: it would build everything anew in the folder of the other one.
+        let mut debian = command("/usr/bin/cargo");
+        run(debian.arg(name).args(arguments).env("PATH", path).env("CARGO_TARGET_DIR", "target/debian"))
     }
-    Ok(())
 }

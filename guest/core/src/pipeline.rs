@@ -245,8 +245,8 @@ fn judge_read<'t>(
     judgement
 }
 
-/// Whether edits keep a string that was cut off where the contract does not ask for it. Nothing comes after such a string but
-/// brackets, so that it is the last value.
+/// Returns whether edits keep a string that was cut off, though the contract does not name its path. Only brackets follow such a
+/// string, so it is the last value of the document.
 fn keeps_what_it_must_not(contract: &Contract, output: &str, candidate: &Candidate, edits: &[Edit]) -> bool {
     if !edits.iter().any(|edit| edit.kind == ChangeKind::ClosedString) {
         return false;

@@ -157,7 +157,7 @@ struct Repairer<'t> {
     lexer: Lexer<'t>,
     end: usize,
     tail: Tail,
-    /// A string that was cut off is kept as far as it came.
+    /// Whether a string that was cut off is kept as far as it came.
     keeps: bool,
     edits: Vec<Edit>,
     stack: Vec<Frame>,
@@ -313,8 +313,8 @@ impl<'t> Repairer<'t> {
         Some(())
     }
 
-    /// A value that the text had begun when it was cut off: what it would have become is not known. The container around
-    /// leaves it out as it does what has no value yet.
+    /// Handles a value that was cut off. The rest of it is unknown, so the container around it leaves it out like a member
+    /// without a value.
     fn unfinished(&mut self) -> Option<()> {
         self.set(State::Value);
         (!self.stack.is_empty()).then_some(())

@@ -99,7 +99,7 @@ pub(crate) fn push_escape(out: &mut String, byte: u8) {
     }
 }
 
-/// The escape of two characters that stands for a byte in a JSON string, if there is one.
+/// Returns the escape of two characters for a byte in a JSON string (RFC 8259, section 7), if there is one.
 fn short_escape(byte: u8) -> Option<&'static str> {
     Some(match byte {
         b'"' => "\\\"",
@@ -113,12 +113,12 @@ fn short_escape(byte: u8) -> Option<&'static str> {
     })
 }
 
-/// Whether nothing but white space comes on this line.
+/// Returns whether nothing but white space follows on this line.
 pub(crate) fn ends_line(text: &str) -> bool {
     matches!(skip_blanks(text).bytes().next(), None | Some(b'\n'))
 }
 
-/// A text without the white space that it begins with on its line.
+/// Removes leading white space up to the end of the line.
 pub(crate) fn skip_blanks(text: &str) -> &str {
     text.trim_start_matches(|character: char| character != '\n' && character.is_whitespace())
 }

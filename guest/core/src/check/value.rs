@@ -312,7 +312,7 @@ pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, u
     Some((index(one)?, index(same)?))
 }
 
-/// Values in the order of their fingerprints: those that JSON Schema calls equal have the same one.
+/// Values in the order of their fingerprints. Values that are equal by JSON Schema have the same one.
 struct Fingerprints(Vec<(u64, NodeId)>);
 
 impl Fingerprints {
@@ -322,13 +322,13 @@ impl Fingerprints {
         Fingerprints(all)
     }
 
-    /// The values that share a fingerprint, in the order of the document: two or more.
+    /// Returns each run of two or more values with one fingerprint, in the order of the document.
     fn alike(&self) -> impl Iterator<Item = &[(u64, NodeId)]> {
         self.0.chunk_by(|one, other| one.0 == other.0).filter(|run| run.len() > 1)
     }
 }
 
-/// A hash of a value. A producer who aims at it gains no more than that values are sorted.
+/// Returns a hash that equal values share. Collisions that a producer provokes cost a sort, and no more.
 fn fingerprint(document: &Document, id: NodeId) -> u64 {
     let mixed = |seed: u64, value: u64| (seed ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let kind = document.kind(id);
@@ -353,8 +353,8 @@ fn fingerprint(document: &Document, id: NodeId) -> u64 {
     }
 }
 
-/// The first two of some values that are the same, in the order of the document. `run`: they share a fingerprint. Where they
-/// share no more, they are sorted by what `ordered` keeps for all of the array.
+/// Returns the first two equal values of a run with one fingerprint. If its first two differ, the run is sorted by `ordered`,
+/// which is made once for the array.
 fn first_pair<'d>(
     document: &'d Document<'d>,
     array: NodeId,

@@ -273,7 +273,7 @@ impl Contract {
         self.unsatisfiable
     }
 
-    /// Paths of text that `repair` keeps as far as it came, where the output was cut off in it.
+    /// Returns the paths of text that `repair` keeps as far as it came, if the output was cut off in it.
     pub(crate) fn keeps(&self) -> &[Path] {
         &self.keeps
     }
@@ -635,7 +635,7 @@ impl Reader<'_, '_> {
         extract
     }
 
-    /// `keep_cut_off`: the paths of text that is kept as far as it came.
+    /// Reads `keep_cut_off`.
     fn keeps(&self) -> Result<Vec<Path>, Violation> {
         let document = self.document;
         let Some(list) = self.member("keep_cut_off") else {
@@ -657,7 +657,8 @@ impl Reader<'_, '_> {
         document.items(list).map(path).collect()
     }
 
-    /// Paths to values that the schema forbids: what is said of them could never hold anything.
+    /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would never
+    /// apply.
     fn all_lead_somewhere(&self, checker: &Checker) -> Result<(), Vec<Violation>> {
         let document = self.document;
         let of = |name: &str, member: &str| {
@@ -684,7 +685,7 @@ impl Reader<'_, '_> {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// `extract.ignore`: names of tags, and pairs of what begins and ends reasoning.
+    /// Reads `extract.ignore`: names of tags, and pairs of texts that begin and end reasoning.
     fn reasoning(&self, at: NodeId) -> Reasoning {
         let document = self.document;
         let items = || document.items(at);

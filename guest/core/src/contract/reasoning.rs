@@ -12,7 +12,7 @@ const MAX_ATTRIBUTES: usize = 256;
 /// The names of tags that models write around reasoning.
 const TAGS: [&str; 6] = ["think", "thinking", "thought", "reasoning", "scratchpad", "seed:think"];
 
-/// What else models write before and after it. `docs/outputs.md` says which models do.
+/// The other markup of models: a begin and an end. `docs/outputs.md` says which models write it.
 const PAIRS: [[&str; 2]; 8] = [
     ["[THINK]", "[/THINK]"],
     ["◁think▷", "◁/think▷"],
@@ -24,7 +24,7 @@ const PAIRS: [[&str; 2]; 8] = [
     ["<|channel|>commentary", "<|channel|>final"],
 ];
 
-/// What begins and ends reasoning, by the contract's `extract.ignore`.
+/// The markup of reasoning in a contract: its `extract.ignore`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reasoning {
     tags: Vec<Cow<'static, str>>,
@@ -35,12 +35,13 @@ pub(crate) struct Reasoning {
     starts: Vec<[u8; 2]>,
 }
 
-/// Any two texts that stand before and after reasoning.
+/// Two texts around reasoning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Pair {
     begin: Cow<'static, str>,
     end: Cow<'static, str>,
-    /// It ends reasoning that began with the output. An end that several pairs share does not: it ends other things, too.
+    /// Without a begin, the end ends reasoning that began with the output. An end that several pairs share does not, because
+    /// it ends other things, too.
     ends_alone: bool,
 }
 
@@ -60,11 +61,11 @@ pub(crate) struct Tag {
     pub(crate) closes: bool,
 }
 
-/// What a text begins with.
+/// The result of reading the beginning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
     Other,
-    /// All of it may be the beginning of a tag.
+    /// The text ends before it is known whether it begins with a tag.
     Partial,
     Tag(Tag),
 }
@@ -77,7 +78,7 @@ impl Default for Reasoning {
 }
 
 impl Reasoning {
-    /// By the names of tags, and by pairs of texts that begin and end it.
+    /// Takes the names of tags, and pairs of texts that begin and end reasoning.
     pub(super) fn new(
         tags: Vec<Cow<'static, str>>,
         pairs: impl Iterator<Item = [Cow<'static, str>; 2]> + Clone,
@@ -98,25 +99,25 @@ impl Reasoning {
         Reasoning { tags, pairs, firsts, starts }
     }
 
-    /// No markup: everything is looked at.
+    /// Returns no markup: nothing counts as reasoning.
     pub(crate) fn none() -> Self {
         Reasoning { tags: Vec::new(), pairs: Vec::new(), firsts: Vec::new(), starts: Vec::new() }
     }
 
-    /// Whether a tag may begin with this byte.
+    /// Returns whether a tag may begin with this byte.
     #[inline]
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
         self.firsts.contains(&byte)
     }
 
-    /// Whether a tag may begin with a byte, and the one that follows it if that is known.
+    /// Returns whether a tag may begin with a byte and the next one. `None` if the next one has not come yet.
     #[inline]
     pub(crate) fn may_begin_with(&self, first: u8, second: Option<u8>) -> bool {
         let is_start = |second: u8| self.starts.contains(&[first, second].map(|byte| byte.to_ascii_lowercase()));
         self.may_begin(first) && second.is_none_or(is_start)
     }
 
-    /// Where the next tag may begin.
+    /// Returns the offset of the next place where a tag may begin.
     pub(crate) fn next(&self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
@@ -135,7 +136,7 @@ impl Reasoning {
         }
     }
 
-    /// The tag at a place in a whole text.
+    /// Reads the tag at a place in a whole text.
     pub(crate) fn tag_at(&self, output: &str, start: usize) -> Option<Tag> {
         let bytes = output.as_bytes();
         if !bytes.get(start).is_some_and(|&first| self.may_begin_with(first, bytes.get(start + 1).copied())) {
@@ -144,7 +145,7 @@ impl Reasoning {
         tag_of(|is_quoted| self.read(&bytes[start..], is_quoted), is_behind_quote(bytes, start))
     }
 
-    /// Where the reasoning ends that began before a place in a whole text: behind what ends it.
+    /// Returns the offset behind the end of reasoning that began before `from`, in a whole text.
     pub(crate) fn end(&self, output: &str, from: usize, markup: Markup) -> Option<usize> {
         let bytes = output.as_bytes();
         let mut at = from;
@@ -158,8 +159,8 @@ impl Reasoning {
         }
     }
 
-    /// Reads what a text begins with. `is_behind_quote`: one or two backticks stand before it, so that it is quoted where
-    /// another stands behind it.
+    /// Reads the tag that a text begins with. `is_behind_quote`: one or two backticks stand before the text, so another
+    /// backtick behind the tag makes it inline code.
     pub(crate) fn read(&self, text: &[u8], is_behind_quote: bool) -> Reading {
         let tags = if text.first() == Some(&b'<') { &self.tags[..] } else { &[] };
         let tags = tags.iter().zip(0..).flat_map(|(name, index)| {
@@ -172,7 +173,7 @@ impl Reasoning {
         first_of(tags.chain(pairs), text, is_behind_quote)
     }
 
-    /// The same of what ends reasoning of a kind.
+    /// Reads the end of reasoning that this markup began.
     pub(crate) fn read_end(&self, text: &[u8], markup: Markup, is_behind_quote: bool) -> Reading {
         let one = match markup {
             Markup::Tag(index) => {
@@ -190,7 +191,7 @@ impl Reasoning {
         )
     }
 
-    /// What begins a pair.
+    /// Returns the begin of a pair.
     fn begin(&self, markup: Markup) -> Option<&str> {
         match markup {
             Markup::Pair(index) => self.pairs.get(usize::from(index)).map(|pair| &*pair.begin),
@@ -198,7 +199,7 @@ impl Reasoning {
         }
     }
 
-    /// How a person knows it: `<think>`, `[THINK]`.
+    /// Returns the markup as notes show it: `<think>`, `[THINK]`.
     pub(crate) fn shown(&self, markup: Markup) -> String {
         match markup {
             Markup::Tag(index) => self.tags.get(usize::from(index)).map(|name| format!("<{name}>")).unwrap_or_default(),
@@ -207,15 +208,15 @@ impl Reasoning {
     }
 }
 
-/// What a text begins with, of one thing.
+/// The result of looking for one text.
 enum Read {
     Other,
     Partial,
-    /// It, of this length.
+    /// The whole of it, with this length in bytes.
     All(usize),
 }
 
-/// The first that is read whole, if any is.
+/// Returns the first tag that was read whole, if there is one.
 fn first_of(read: impl Iterator<Item = (Read, Markup, bool)>, text: &[u8], is_behind_quote: bool) -> Reading {
     let mut reading = Reading::Other;
     for (read, markup, closes) in read {
@@ -233,7 +234,7 @@ fn first_of(read: impl Iterator<Item = (Read, Markup, bool)>, text: &[u8], is_be
     reading
 }
 
-/// The tag in a whole text, at the end of which nothing can be quoted.
+/// Reads a tag in a whole text. At the end of the text, nothing can follow that makes it inline code.
 fn tag_of(read: impl Fn(bool) -> Reading, is_behind_quote: bool) -> Option<Tag> {
     match read(is_behind_quote) {
         Reading::Tag(tag) => Some(tag),
@@ -245,12 +246,12 @@ fn tag_of(read: impl Fn(bool) -> Reading, is_behind_quote: bool) -> Option<Tag> 
     }
 }
 
-/// Whether the quote of inline code stands before a place: one or two backticks.
+/// Returns whether one or two backticks stand before a place.
 fn is_behind_quote(bytes: &[u8], at: usize) -> bool {
     matches!(bytes[..at].iter().rev().take(3).take_while(|byte| **byte == b'`').count(), 1 | 2)
 }
 
-/// `<name>`, `<name attributes>` or `</name>`, in any case of its letters.
+/// Reads `<name>`, `<name attributes>` or `</name>`, without regard to case.
 fn read_tag(text: &[u8], name: &str, closes: bool) -> Read {
     let opening = if closes { "</" } else { "<" };
     match read_text(text, opening) {
@@ -262,7 +263,7 @@ fn read_tag(text: &[u8], name: &str, closes: bool) -> Read {
     }
 }
 
-/// The rest of a tag behind its name.
+/// Reads the rest of a tag behind its name.
 fn read_attributes(text: &[u8], from: usize, closes: bool) -> Read {
     let rest = &text[from..];
     match rest.first() {
@@ -280,7 +281,7 @@ fn read_attributes(text: &[u8], from: usize, closes: bool) -> Read {
     }
 }
 
-/// A text as it stands, in any case of its ASCII letters.
+/// Reads a text without regard to the case of ASCII letters.
 fn read_text(text: &[u8], wanted: &str) -> Read {
     let read = text.len().min(wanted.len());
     match text[..read].eq_ignore_ascii_case(&wanted.as_bytes()[..read]) {

@@ -39,12 +39,12 @@ impl Fence {
         &rest[..memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())]
     }
 
-    /// Where the first word behind it begins, unless its line ends before.
+    /// Returns where the first word behind the fence begins, or its line ends.
     fn word(self, bytes: &[u8]) -> usize {
         self.end + bytes[self.end..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// What its block holds, as far as the fence says it: the first word behind it.
+    /// Returns the first word behind the fence, which says what its block holds.
     pub(super) fn info(self, output: &str) -> &str {
         let start = self.word(output.as_bytes());
         let length = output[start..].bytes().take_while(|&byte| byte != b'\n' && !ends_word(byte)).count();
@@ -68,7 +68,7 @@ impl Fence {
             return None;
         }
         let start = self.word(output.as_bytes());
-        // No further than a marker is long: a line of fences without a blank has no end of a word but its own.
+        // Reads no further than a marker is long. Otherwise each of many fences on one line would read to its end.
         let marker = markers.iter().find(|marker| begins_with_word(&output.as_bytes()[start..], marker.as_bytes()))?;
         let word = start + marker.len();
         let rest = skip_blanks(&output[word..]);
@@ -85,7 +85,7 @@ impl Fence {
     }
 }
 
-/// A marked block, as its fence says it.
+/// A fence that opens a marked block.
 pub(super) struct Opening<'m> {
     pub(super) marker: &'m str,
     /// Where the marker ends.
@@ -94,7 +94,7 @@ pub(super) struct Opening<'m> {
     pub(super) content: usize,
 }
 
-/// Whether a text begins with a word, in any case of its letters, and the word ends there.
+/// Returns whether a text begins with a whole word, without regard to case.
 fn begins_with_word(text: &[u8], word: &[u8]) -> bool {
     text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word))
         && text.get(word.len()).is_none_or(|&byte| byte == b'\n' || ends_word(byte))

@@ -166,7 +166,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         after
     }
 
-    /// Where the content of a block begins behind the reasoning that stands before it.
+    /// Returns where the content of a block begins behind leading reasoning, and that reasoning.
     fn behind_reasoning(&self, content: usize) -> (usize, Vec<(Span, Markup)>) {
         let (output, markup) = (self.output, &self.options.ignore);
         let (mut at, mut reasoning) = (content, Vec::new());
@@ -181,6 +181,7 @@ impl<'t, 'c> Scanner<'t, 'c> {
         }
     }
 
+    /// Notes reasoning that is left out.
     fn leave_out(&mut self, reasoning: Vec<(Span, Markup)>) {
         for (span, markup) in reasoning {
             self.found.left_out.add(span, || self.options.ignore.shown(markup));

@@ -224,9 +224,9 @@ pub(crate) struct Scan {
     blank: bool,
     /// A run of marks that has not ended.
     run: Option<Run>,
-    /// How many backticks stand before the next byte, three of more.
+    /// The number of backticks before the next byte, at most three.
     quotes: u8,
-    /// The byte behind the one that is read, if it has come.
+    /// The byte behind the current one, if it has come.
     #[serde(skip)]
     next: Option<u8>,
     /// The candidate before the one that is being read was a whole document.
@@ -352,7 +352,7 @@ impl Scan {
         }
     }
 
-    /// How many backticks stand at the end of what was read, after these bytes.
+    /// Counts the backticks at the end of the text so far.
     fn count_quotes(&mut self, bytes: &[u8]) {
         let more = bytes.iter().rev().take(3).take_while(|byte| **byte == b'`').count();
         let before = if more == bytes.len() { self.quotes } else { 0 };
@@ -665,7 +665,7 @@ impl Scan {
         }
     }
 
-    /// A byte of prose that begins no tag.
+    /// Reads a byte of prose that begins no tag.
     fn prose(&mut self, contract: &Contract, at: u32, byte: u8) {
         // Blocks come first: after one, nothing in prose is looked at.
         let embedded = contract.extract().embedded != Embedded::None && self.blocks == 0 && !self.untagged;
@@ -676,14 +676,14 @@ impl Scan {
         }
     }
 
-    /// A byte that a tag of reasoning may begin with.
+    /// Reads a byte that a tag of reasoning may begin with.
     fn may_be_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: Outside, items: &mut Vec<Completed>) {
         let is_behind_quote = matches!(self.quotes, 1 | 2);
         self.place = Position::Tag(Word { bytes: Vec::new(), is_behind_quote }, outside);
         self.tag(contract, at, byte, items);
     }
 
-    /// A byte of what may be a tag of reasoning.
+    /// Reads a byte of what may be a tag of reasoning.
     fn tag(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let Position::Tag(word, outside) = &mut self.place else {
             return;
@@ -716,7 +716,7 @@ impl Scan {
         self.again(contract, at, &word[beyond..], items);
     }
 
-    /// Reads the last bytes up to a place once more, which hold no backtick but a last one.
+    /// Reads bytes again that turned out to be no tag. Only the last one can be a backtick.
     fn again(&mut self, contract: &Contract, at: u32, bytes: &[u8], items: &mut Vec<Completed>) {
         self.quotes = 0;
         let behind = self.next;
@@ -726,7 +726,7 @@ impl Scan {
         }
     }
 
-    /// A byte that a tag may begin with, and does not.
+    /// Reads the first byte of what turned out to be no tag.
     fn begins_no_tag(&mut self, contract: &Contract, at: u32, byte: u8, outside: &Outside, items: &mut Vec<Completed>) {
         match outside {
             Outside::Beginning if contract.extract().raw_json && begins_json(byte) => {
@@ -754,7 +754,7 @@ impl Scan {
         self.note_line(&[byte]);
     }
 
-    /// A byte in reasoning.
+    /// Reads a byte of reasoning.
     fn reasoning(&mut self, contract: &Contract, at: u32, byte: u8, items: &mut Vec<Completed>) {
         let quotes = self.quotes;
         let Position::Reasoning(markup, word, outside) = &mut self.place else {
@@ -788,7 +788,7 @@ impl Scan {
         }
     }
 
-    /// After reasoning: `at` is where the text goes on.
+    /// Goes on behind reasoning, which ends before `at`.
     fn outside(&mut self, at: u32, outside: &Outside) {
         match outside {
             Outside::Beginning => self.place = Position::Beginning,
