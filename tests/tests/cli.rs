@@ -120,6 +120,8 @@ fn a_picture_shows_at_a_glance_what_was_kept() {
     let partial = picture(&["outputs/triage.partial-one-broken.txt"], b"");
     for line in [
         "warning[malformed]: $.recommendations[3] is in quarantine",
+        // Of a long line only a part is shown; the column is that of the whole line.
+        "outputs/triage.partial-one-broken.txt:31:79\n",
         "warning[schema]: $.recommendations[4] is in quarantine",
         "warning[over_limit]: $.recommendations[9] is in quarantine",
         "1 change before the verdict:\n  line 26    item_removed",

@@ -2,15 +2,12 @@
 
 use std::{fmt::Write, rc::Rc, time::Duration};
 
-use annotate_snippets::{Element, Level as Drawn};
+use annotate_snippets::Level as Drawn;
 use seamgate::Span;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{
-    picture::{marked, rendered},
-    safe::safe,
-};
+use crate::{picture::Drawing, safe::safe};
 
 /// How what was found is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -133,22 +130,22 @@ pub(crate) fn drawn(finding: &Finding) -> String {
         Level::Hint => Drawn::HELP.with_name("hint"),
     };
     let title = sentence(finding);
-    let mut elements: Vec<Element> = Vec::new();
+    let mut drawing = Drawing::default();
     let title = match &finding.at.text {
         Some((text, span)) => {
             let label = match &finding.help {
                 Some(help) if is_short(help) => help.as_str(),
                 _ => "",
             };
-            elements.push(marked(text, &finding.at.file, *span, label));
+            drawing.mark(text, &finding.at.file, *span, label);
             title
         }
         None => format!("{}: {title}", finding.at.file),
     };
     if let Some(help) = finding.help.as_ref().filter(|help| finding.at.text.is_none() || !is_short(help)) {
-        elements.push(Drawn::HELP.message(safe(help)).into());
+        drawing.add(Drawn::HELP.message(safe(help)));
     }
-    rendered(level.primary_title(safe(&title)).id(safe(&finding.code)).elements(elements))
+    drawing.under(level.primary_title(safe(&title)).id(safe(&finding.code)))
 }
 
 /// Whether a text fits beside a mark.

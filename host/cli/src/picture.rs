@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet, renderer::DecorStyle};
+use annotate_snippets::{AnnotationKind, Element, Level, Renderer, Snippet, Title, renderer::DecorStyle};
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 
 use crate::{
@@ -69,19 +69,19 @@ fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
     let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.as_str());
     let first = item.violations.first();
-    let mut elements: Vec<Element> = Vec::new();
+    let mut drawing = Drawing::default();
     if let Some(span) = first.and_then(|violation| violation.span).or(item.span) {
         let label = first.map(|violation| {
             let inside = violation.path.strip_prefix(item.path.as_str()).unwrap_or(&violation.path);
             format!("{inside} {}", violation.message).trim_start().to_owned()
         });
-        elements.push(marked(text, name, span, &label.unwrap_or_default()));
+        drawing.mark(text, name, span, &label.unwrap_or_default());
     }
     if item.violations.len() > 1 {
         let more = format!("and {} more in this item; --json has them", item.violations.len() - 1);
-        elements.push(Level::NOTE.message(more).into());
+        drawing.add(Level::NOTE.message(more));
     }
-    rendered(title.elements(elements))
+    drawing.under(title)
 }
 
 /// The changes before the verdict, a line each.
@@ -157,29 +157,56 @@ fn letter(item: &Quarantined) -> char {
 fn violation(violation: &Violation, text: &str, name: &str) -> String {
     let title = format!("{} {}", violation.path, violation.message);
     let title = Level::ERROR.primary_title(safe(&title)).id(safe(&violation.keyword));
-    let mut elements: Vec<Element> = Vec::new();
+    let mut drawing = Drawing::default();
     if let Some(span) = violation.span {
-        elements.push(marked(text, name, span, &format!("expected {}", violation.expected)));
+        drawing.mark(text, name, span, &format!("expected {}", violation.expected));
     } else {
-        elements.push(Level::NOTE.message(format!("expected {}", safe(&violation.expected))).into());
-        elements.push(Level::NOTE.message(format!("received {}", safe(&violation.received))).into());
+        drawing.add(Level::NOTE.message(format!("expected {}", safe(&violation.expected))));
+        drawing.add(Level::NOTE.message(format!("received {}", safe(&violation.received))));
     }
     if !violation.schema_path.is_empty() {
         let says = format!("the schema requires it at {}", violation.schema_path);
-        elements.push(Level::NOTE.message(safe(&says)).into());
+        drawing.add(Level::NOTE.message(safe(&says)));
     }
-    rendered(title.elements(elements))
+    drawing.under(title)
 }
 
-/// The text around a span, with the span marked.
-pub(crate) fn marked(text: &str, name: &str, span: Span, label: &str) -> Element<'static> {
-    let window = Window::around(text, span);
-    let annotation = AnnotationKind::Primary.span(window.mark).label(safe(label));
-    Snippet::source(window.source).path(safe(name)).line_start(window.line).annotation(annotation).into()
+/// The elements under one title.
+#[derive(Default)]
+pub(crate) struct Drawing {
+    elements: Vec<Element<'static>>,
+    /// The place as the renderer writes it, and as it is. They differ where the beginning of a line is not shown.
+    place: Option<[String; 2]>,
 }
 
-pub(crate) fn rendered(group: Group) -> String {
-    Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group])
+impl Drawing {
+    /// Draws the text around a span, with the span marked.
+    pub(crate) fn mark(&mut self, text: &str, name: &str, span: Span, label: &str) {
+        let window = Window::around(text, span);
+        let name = safe(name);
+        if let Some(column) = window.column {
+            let shown = window.source[..window.mark.start].chars().count() + 1;
+            self.place = Some([shown, column].map(|column| format!("{name}:{}:{column}", window.line)));
+        }
+        let annotation = AnnotationKind::Primary.span(window.mark).label(safe(label));
+        let snippet = Snippet::source(window.source).path(name).line_start(window.line).annotation(annotation);
+        self.elements.push(snippet.into());
+    }
+
+    /// Adds an element below the others.
+    pub(crate) fn add(&mut self, element: impl Into<Element<'static>>) {
+        self.elements.push(element.into());
+    }
+
+    /// Renders all of it under a title.
+    pub(crate) fn under(self, title: Title) -> String {
+        let group = title.elements(self.elements);
+        let drawn = Renderer::styled().decor_style(DecorStyle::Ascii).render(&[group]);
+        match self.place {
+            Some([shown, place]) => drawn.replacen(&shown, &place, 1),
+            None => drawn,
+        }
+    }
 }
 
 /// The part of the text around a span to show.
@@ -189,6 +216,8 @@ struct Window {
     mark: Range<usize>,
     /// The number of the first line.
     line: usize,
+    /// The column of the span in its line, in characters from 1, if `source` lacks the beginning of the line.
+    column: Option<usize>,
 }
 
 impl Window {
@@ -223,7 +252,8 @@ impl Window {
         if to < line_end {
             source.push('…');
         }
-        Window { source, mark, line: text[..start].matches('\n').count() + 1 }
+        let column = (from > line_start).then(|| text[line_start..start].chars().count() + 1);
+        Window { source, mark, line: text[..start].matches('\n').count() + 1, column }
     }
 }
 
