@@ -423,7 +423,7 @@ fn any_text_has_a_verdict_and_its_changes_give_what_was_validated() {
             let mut contract = json!({
                 "agent": "a", "repair": repair, "unknown_members": unknown, "extract": {"embedded": true},
                 "caps": {"depth": 6, "string_bytes": 40},
-                "schema": {"properties": {"date": true, "list": true, "x": true, "id": true}, "additionalProperties": false}
+                "schema": {"properties": {"date": true, "list": true, "x": true, "id": true, "é": true}, "additionalProperties": false}
             });
             if let Some(path) = path {
                 let one = json!({
