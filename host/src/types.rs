@@ -600,7 +600,7 @@ pub enum ChangeKind {
     Closed,
     /// The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it.
     ClosedString,
-    /// What a cut-off text had begun and not said was removed: a name without a value, the beginning of a string, a
+    /// The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a
     /// number, a literal or an escape.
     Dropped,
     /// A comma was added.

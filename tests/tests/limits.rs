@@ -219,9 +219,9 @@ fn hostile_texts_cost_little_more_than_ordinary_ones() {
         worst.0, worst.1
     );
     println!("following it in pieces takes {:.2} times that at the most: {}", worst_followed.0, worst_followed.1);
-    // Not ratios: an ordinary text may take less fuel tomorrow. A tenth of it looks for `[THINK]` at each bracket.
+    // Not ratios: an ordinary text may take less fuel tomorrow.
     let [worst, worst_followed] = [worst, worst_followed].map(|(cost, text)| (cost * normal, text));
-    assert!(worst.0 <= 945.0 && worst_followed.0 <= 720.0, "fuel for a byte: {worst:?}, in pieces {worst_followed:?}");
+    assert!(worst.0 <= 865.0 && worst_followed.0 <= 595.0, "fuel for a byte: {worst:?}, in pieces {worst_followed:?}");
     let longer = cost(&ordinary(2 * BYTES)) / normal;
     assert!((0.9..1.1).contains(&longer), "twice the text takes {longer:.2} times as much a byte");
 }

@@ -2,7 +2,8 @@
 
 use crate::{decision::Reason, facts::Used, profile::Budget};
 
-/// Why there is no room for a call, of which equal ones share a digest. `reserved`: how often others may be permitted it meanwhile.
+/// Checks whether the budget has room for a call. Equal calls share a digest. `reserved` is the number of equal calls that may be
+/// permitted to others meanwhile.
 pub(crate) fn check(budget: &Budget, used: &Used, same_call: &str, reserved: u64) -> Result<(), Reason> {
     let limits = [
         ("tool calls", budget.tool_calls, used.tool_calls),

@@ -290,41 +290,54 @@ const FEW_VALUES: u32 = 500;
 
 /// Whether no two items of an array are the same.
 pub(super) fn is_unique(document: &Document, array: NodeId) -> bool {
-    let mut items: Vec<NodeId> = document.items(array).collect();
-    if items.len() <= FEW_ITEMS && document.next(array) - array <= FEW_VALUES {
+    if document.count(array) <= FEW_ITEMS && document.next(array) - array <= FEW_VALUES {
+        let items: Vec<NodeId> = document.items(array).collect();
         let is_new =
             |(index, item): (usize, &NodeId)| items[..index].iter().all(|&other| !is_same(document, other, *item));
         return items.iter().enumerate().all(is_new);
     }
-    let fingerprints = Fingerprints::of(document, &mut items);
-    let ordered = OnceCell::new();
-    fingerprints.alike().all(|run| first_pair(document, array, run, &ordered).is_none())
+    Fingerprints::of(document, array).pairs().next().is_none()
 }
 
 /// Of the items of an array that are the same as one before them the first, after the one it is the same as.
 pub(super) fn same_items(document: &Document, array: NodeId) -> Option<(usize, usize)> {
-    let mut items: Vec<NodeId> = document.items(array).collect();
-    let fingerprints = Fingerprints::of(document, &mut items);
-    let ordered = OnceCell::new();
-    let pairs = fingerprints.alike().filter_map(|run| first_pair(document, array, run, &ordered));
-    let (one, same) = pairs.min_by_key(|(_, same)| *same)?;
+    let (one, same) = Fingerprints::of(document, array).pairs().min_by_key(|(_, same)| *same)?;
     let index = |node: NodeId| document.items(array).position(|item| item == node);
     Some((index(one)?, index(same)?))
 }
 
-/// Values in the order of their fingerprints. Values that are equal by JSON Schema have the same one.
-struct Fingerprints(Vec<(u64, NodeId)>);
+/// The items of an array in the order of their fingerprints. Values that are equal by JSON Schema have the same one.
+struct Fingerprints<'d> {
+    document: &'d Document<'d>,
+    array: NodeId,
+    items: Vec<(u64, NodeId)>,
+    /// Made for the first values that differ though their fingerprints do not.
+    ordered: OnceCell<Ordered<'d>>,
+}
 
-impl Fingerprints {
-    fn of(document: &Document, items: &mut Vec<NodeId>) -> Self {
-        let mut all: Vec<(u64, NodeId)> = items.drain(..).map(|item| (fingerprint(document, item), item)).collect();
-        all.sort_unstable();
-        Fingerprints(all)
+impl<'d> Fingerprints<'d> {
+    fn of(document: &'d Document<'d>, array: NodeId) -> Self {
+        let mut items: Vec<_> = document.items(array).map(|item| (fingerprint(document, item), item)).collect();
+        items.sort_unstable();
+        Fingerprints { document, array, items, ordered: OnceCell::new() }
     }
 
-    /// Returns each run of two or more values with one fingerprint, in the order of the document.
-    fn alike(&self) -> impl Iterator<Item = &[(u64, NodeId)]> {
-        self.0.chunk_by(|one, other| one.0 == other.0).filter(|run| run.len() > 1)
+    /// Returns pairs of equal items, the first of each fingerprint, each in the order of the document.
+    fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
+        self.items.chunk_by(|one, other| one.0 == other.0).filter_map(|run| self.first_pair(run))
+    }
+
+    /// Returns the first two equal values of a run with one fingerprint. If its first two differ, the run is sorted.
+    fn first_pair(&self, run: &[(u64, NodeId)]) -> Option<(NodeId, NodeId)> {
+        let (one, other) = (run.first()?.1, run.get(1)?.1);
+        if is_same(self.document, one, other) {
+            return Some((one, other));
+        }
+        let mut values: Vec<NodeId> = run.iter().map(|(_, value)| *value).collect();
+        let ordered = self.ordered.get_or_init(|| Ordered::new(self.document, self.array));
+        ordered.sort(&mut values);
+        let pairs = values.windows(2).filter(|pair| ordered.order(pair[0], pair[1]).is_eq());
+        pairs.map(|pair| (pair[0], pair[1])).min_by_key(|(_, same)| *same)
     }
 }
 
@@ -351,25 +364,6 @@ fn fingerprint(document: &Document, id: NodeId) -> u64 {
             all.wrapping_add(mixed(u64::from(document.name_hash(name)), fingerprint(document, value)))
         }),
     }
-}
-
-/// Returns the first two equal values of a run with one fingerprint. If its first two differ, the run is sorted by `ordered`,
-/// which is made once for the array.
-fn first_pair<'d>(
-    document: &'d Document<'d>,
-    array: NodeId,
-    run: &[(u64, NodeId)],
-    ordered: &OnceCell<Ordered<'d>>,
-) -> Option<(NodeId, NodeId)> {
-    let (one, other) = (run.first()?.1, run.get(1)?.1);
-    if is_same(document, one, other) {
-        return Some((one, other));
-    }
-    let mut values: Vec<NodeId> = run.iter().map(|(_, value)| *value).collect();
-    let ordered = ordered.get_or_init(|| Ordered::new(document, array));
-    ordered.sort(&mut values);
-    let pairs = values.windows(2).filter(|pair| ordered.order(pair[0], pair[1]).is_eq());
-    pairs.map(|pair| (pair[0], pair[1])).min_by_key(|(_, same)| *same)
 }
 
 /// JSON Schema's equality of two values of a document.

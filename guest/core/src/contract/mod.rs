@@ -36,7 +36,7 @@ pub(crate) struct Extract {
     pub(crate) untagged: bool,
     pub(crate) raw_json: bool,
     pub(crate) embedded: Embedded,
-    /// What begins and ends reasoning, which is not looked at.
+    /// The markup of reasoning, which is left out.
     pub(crate) ignore: Reasoning,
     pub(crate) select: Select,
 }
@@ -525,22 +525,13 @@ impl Reader<'_, '_> {
         };
         let text = |at: NodeId, name: &str| document.member(at, name).map(|at| document.string(at));
         let name = |member: &str, default: &str| text(evidence, member).unwrap_or(default).to_owned();
-        let wrong = |at: NodeId, expected: &str, message: &str| {
-            let received = document.shown(at);
-            Violation::new(&document.place(at), "evidence", Details { expected, received: &received, message })
-                .spanning(document.span(at))
-        };
         let path = |at: NodeId, member: &str| {
-            let path = |at: NodeId| {
-                let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.absence is";
-                Path::read(document.string(at)).ok_or_else(|| wrong(at, "a path of names, indices and '[*]'", message))
-            };
-            document.member(at, member).map(path).transpose()
+            document.member(at, member).map(|at| self.path(at, "evidence", "$.absence")).transpose()
         };
         let claims = document.member(evidence, "claims").unwrap_or(evidence);
         let claims = ItemsPath::read(document.string(claims)).ok_or_else(|| {
             let message = "must be a path (RFC 9535) of names and indices that ends with '[*]', as $.claims[*] does";
-            wrong(claims, "a path of names and indices, and '[*]'", message)
+            self.wrong(claims, "evidence", "a path of names and indices, and '[*]'", message)
         })?;
         let kind = |at: NodeId| {
             // The format bounds it.
@@ -641,20 +632,26 @@ impl Reader<'_, '_> {
         let Some(list) = self.member("keep_cut_off") else {
             return Ok(Vec::new());
         };
-        let wrong = |at: NodeId, expected: &str, message: &str| {
-            let received = document.shown(at);
-            Violation::new(&document.place(at), "keep_cut_off", Details { expected, received: &received, message })
-                .spanning(document.span(at))
-        };
         if self.text("repair") != Some("syntax") {
             let message = "must come with \"repair\": \"syntax\": without it, nothing that was cut off is kept";
-            return Err(wrong(list, "'repair'", message));
+            return Err(self.wrong(list, "keep_cut_off", "'repair'", message));
         }
-        let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.list[*].text is";
-        let path = |at| {
-            Path::read(document.string(at)).ok_or_else(|| wrong(at, "a path of names, indices and '[*]'", message))
-        };
-        document.items(list).map(path).collect()
+        document.items(list).map(|at| self.path(at, "keep_cut_off", "$.list[*].text")).collect()
+    }
+
+    /// Reads a path. `example` is one that the error shows.
+    fn path(&self, at: NodeId, keyword: &str, example: &str) -> Result<Path, Violation> {
+        Path::read(self.document.string(at)).ok_or_else(|| {
+            let message = format!("must be a path (RFC 9535) of names, indices and '[*]', as {example} is");
+            self.wrong(at, keyword, "a path of names, indices and '[*]'", &message)
+        })
+    }
+
+    /// Returns the violation at a value of the contract.
+    fn wrong(&self, at: NodeId, keyword: &str, expected: &str, message: &str) -> Violation {
+        let received = self.document.shown(at);
+        Violation::new(&self.document.place(at), keyword, Details { expected, received: &received, message })
+            .spanning(self.document.span(at))
     }
 
     /// Checks that the schema allows values at the paths of `items`, `allow` and `keep_cut_off`: otherwise a rule would never
@@ -677,9 +674,7 @@ impl Reader<'_, '_> {
                 (Ok(kinds), Some(wanted)) => check::ends_wrongly(&path, kinds, &[wanted], of)?,
                 (Ok(_), None) => return None,
             };
-            let (expected, received) = ("a path to what the schema allows", document.shown(at));
-            let details = Details { expected, received: &received, message: &message };
-            Some(Violation::new(&document.place(at), keyword, details).spanning(document.span(at)))
+            Some(self.wrong(at, keyword, "a path to what the schema allows", &message))
         };
         let wrong: Vec<Violation> = all.filter_map(wrong).collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }

@@ -29,11 +29,15 @@ const PAIRS: [[&str; 2]; 8] = [
 pub(crate) struct Reasoning {
     tags: Vec<Cow<'static, str>>,
     pairs: Vec<Pair>,
-    /// The bytes that any markup begins with, letters in either case.
+    /// The bytes that markup begins with, letters in either case.
     firsts: Vec<u8>,
-    /// The first two bytes of any, letters in lower case: brackets are frequent, and what follows them tells most apart.
-    starts: Vec<[u8; 2]>,
+    /// For each byte, whether markup has it first ([`FIRST`]) or second ([`SECOND`]). Brackets are frequent, and the byte behind
+    /// them rules most of them out.
+    places: [u8; 256],
 }
+
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
 
 /// Two texts around reasoning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,32 +93,32 @@ impl Reasoning {
         let of_tags = tags.iter().flat_map(|name| name.bytes().take(1).chain([b'/']).map(|second| [b'<', second]));
         let of_pairs = pairs.iter().flat_map(|pair| [&pair.begin, &pair.end]);
         let of_pairs = of_pairs.filter_map(|text| text.as_bytes().first_chunk().copied());
-        let mut starts: Vec<[u8; 2]> = of_tags.chain(of_pairs).collect();
-        starts.iter_mut().for_each(|start| start.make_ascii_lowercase());
-        starts.sort_unstable();
-        starts.dedup();
-        let mut firsts: Vec<u8> = starts.iter().flat_map(|[first, _]| [*first, first.to_ascii_uppercase()]).collect();
-        firsts.sort_unstable();
-        firsts.dedup();
-        Reasoning { tags, pairs, firsts, starts }
+        let mut places = [0; 256];
+        for [first, second] in of_tags.chain(of_pairs) {
+            for (byte, place) in [(first, FIRST), (second, SECOND)] {
+                places[usize::from(byte.to_ascii_lowercase())] |= place;
+                places[usize::from(byte.to_ascii_uppercase())] |= place;
+            }
+        }
+        let firsts = (0..=u8::MAX).filter(|byte| places[usize::from(*byte)] & FIRST != 0).collect();
+        Reasoning { tags, pairs, firsts, places }
     }
 
     /// Returns no markup: nothing counts as reasoning.
     pub(crate) fn none() -> Self {
-        Reasoning { tags: Vec::new(), pairs: Vec::new(), firsts: Vec::new(), starts: Vec::new() }
+        Reasoning { tags: Vec::new(), pairs: Vec::new(), firsts: Vec::new(), places: [0; 256] }
     }
 
     /// Returns whether a tag may begin with this byte.
     #[inline]
     pub(crate) fn may_begin(&self, byte: u8) -> bool {
-        self.firsts.contains(&byte)
+        self.places[usize::from(byte)] & FIRST != 0
     }
 
     /// Returns whether a tag may begin with a byte and the next one. `None` if the next one has not come yet.
     #[inline]
     pub(crate) fn may_begin_with(&self, first: u8, second: Option<u8>) -> bool {
-        let is_start = |second: u8| self.starts.contains(&[first, second].map(|byte| byte.to_ascii_lowercase()));
-        self.may_begin(first) && second.is_none_or(is_start)
+        self.may_begin(first) && second.is_none_or(|second| self.places[usize::from(second)] & SECOND != 0)
     }
 
     /// Returns the offset of the next place where a tag may begin.
@@ -322,7 +326,7 @@ mod tests {
                 assert_eq!((tag.length, tag.closes), (text.len(), closes), "{text}");
             }
         }
-        // What several pairs share ends nothing alone.
+        // An end that several pairs share does not count without a begin.
         for text in [
             "<|end|>",
             "<thinker>",

@@ -121,7 +121,7 @@ enum Position {
     Candidate(Candidate),
 }
 
-/// What may become a tag.
+/// The bytes of a possible tag.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Word {
     bytes: Vec<u8>,
@@ -281,10 +281,10 @@ impl Scan {
         while at < bytes.len() {
             self.next = None;
             let read = self.quickly(contract, start_of(self.at, at), &bytes[at..], &mut items);
-            self.note_line(&bytes[at..at + read]);
-            self.count_quotes(&bytes[at..at + read]);
-            at += read;
             if read > 0 {
+                self.note_line(&bytes[at..at + read]);
+                self.count_quotes(&bytes[at..at + read]);
+                at += read;
                 continue;
             }
             self.next = bytes.get(at + 1).copied();
@@ -305,48 +305,36 @@ impl Scan {
         let blank = self.blank;
         let markup = &contract.extract().ignore;
         let embedded = contract.extract().embedded != Embedded::None;
-        let is_mark = |byte: u8| {
-            matches!(byte, b'\n' | b'`' | b'~' | b'{' | b'[')
-                || markup.may_begin(byte)
-                || (blank && (is_white(byte) || byte == b'>'))
+        // A line, a fence, a tag or a quote may begin or end here.
+        let is_mark = |at: usize| match bytes[at] {
+            b'\n' | b'`' | b'~' => true,
+            byte if blank && (is_white(byte) || byte == b'>') => true,
+            byte => markup.may_begin_with(byte, bytes.get(at + 1).copied()),
         };
         match &mut self.place {
             Position::Candidate(Candidate { is_json: true, .. }) => self.json(contract, at, bytes, items),
             Position::Candidate(Candidate { brackets, .. }) => {
-                let in_brackets = |byte: u8| matches!(byte, b'{' | b'[' | b'"' | b'\'' | b'\\' | b',' | b':');
-                let may_end = |at: usize| match bytes[at] {
-                    b'\n' | b'`' | b'~' | b'}' | b']' => true,
-                    byte => {
-                        markup.may_begin_with(byte, bytes.get(at + 1).copied())
-                            || (blank && (is_white(byte) || byte == b'>'))
-                    }
-                };
+                let is_inside = |byte: u8| matches!(byte, b'{' | b'[' | b'"' | b'\'' | b'\\' | b',' | b':');
+                // A closing bracket may end the candidate.
+                let may_end = |at: usize| matches!(bytes[at], b'}' | b']') || is_mark(at);
                 let mut read = 0;
                 while read < bytes.len() && !may_end(read) {
-                    if in_brackets(bytes[read]) {
-                        brackets.pass(bytes[read]);
-                        read += 1;
-                        continue;
+                    let is_plain = |at: &usize| !is_inside(bytes[*at]) && !may_end(*at);
+                    let plain = (read..bytes.len()).take_while(is_plain).count();
+                    match plain {
+                        0 => {
+                            brackets.pass(bytes[read]);
+                        }
+                        _ => brackets.pass_over(&bytes[read..read + plain]),
                     }
-                    let is_plain =
-                        |byte: &&u8| !is_mark(**byte) && !in_brackets(**byte) && !matches!(byte, b'}' | b']');
-                    let plain = 1 + bytes[read + 1..].iter().take_while(is_plain).count();
-                    brackets.pass_over(&bytes[read..read + plain]);
-                    read += plain;
+                    read += plain.max(1);
                 }
                 read
             }
             &mut Position::Bracket(bracket, start) => self.bracket(contract, (bracket, start), at, bytes, items),
             Position::Prose | Position::Other(_) | Position::Line(_) => {
-                let is_mark = |(at, &byte): (usize, &u8)| match byte {
-                    b'\n' | b'`' | b'~' => true,
-                    b'{' | b'[' if embedded => true,
-                    byte => {
-                        markup.may_begin_with(byte, bytes.get(at + 1).copied())
-                            || (blank && (is_white(byte) || byte == b'>'))
-                    }
-                };
-                bytes.iter().enumerate().position(is_mark).unwrap_or(bytes.len())
+                let may_end = |at: &usize| (embedded && matches!(bytes[*at], b'{' | b'[')) || is_mark(*at);
+                (0..bytes.len()).find(may_end).unwrap_or(bytes.len())
             }
             _ => 0,
         }
@@ -354,6 +342,11 @@ impl Scan {
 
     /// Counts the backticks at the end of the text so far.
     fn count_quotes(&mut self, bytes: &[u8]) {
+        // Most text ends otherwise.
+        if bytes.last().is_some_and(|last| *last != b'`') {
+            self.quotes = 0;
+            return;
+        }
         let more = bytes.iter().rev().take(3).take_while(|byte| **byte == b'`').count();
         let before = if more == bytes.len() { self.quotes } else { 0 };
         self.quotes = before.saturating_add(more as u8).min(3);
@@ -695,7 +688,7 @@ impl Scan {
             Reading::Other => None,
         };
         let (word, outside) = (std::mem::take(&mut word.bytes), outside.clone());
-        // What was read beyond the tag, or all of it but the byte that begins none.
+        // The bytes behind the tag or, if there is no tag, behind the first byte.
         let beyond = match tag {
             Some(tag) if tag.closes => {
                 // Reasoning that began with the output: what came belongs to it.
@@ -767,7 +760,7 @@ impl Scan {
             word.is_behind_quote = matches!(quotes, 1 | 2);
         }
         word.bytes.push(byte);
-        // What cannot become the end is passed over up to where something else may begin it.
+        // Drops bytes from the front until the rest may be the beginning of an end.
         loop {
             match contract.extract().ignore.read_end(&word.bytes, *markup, word.is_behind_quote) {
                 Reading::Partial => return,

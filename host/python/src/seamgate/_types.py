@@ -199,8 +199,8 @@ class ChangeKind(str, enum.Enum):
     CLOSED_STRING = "closed_string"
     """The missing quote was added to a text that was cut off, where the contract's `keep_cut_off` names it."""
     DROPPED = "dropped"
-    """What a cut-off text had begun and not said was removed: a name without a value, the beginning of a string, a
-    number, a literal or an escape.
+    """The unfinished end of a text that was cut off was removed: a name without a value, or part of a string, a number,
+    a literal or an escape.
     """
     COMMA_ADDED = "comma_added"
     """A comma was added."""
