@@ -98,6 +98,7 @@ impl Size {
 
 impl Instances {
     fn new(engine: Engine, code: Code) -> Result<Self, LoadError> {
+        code.make_image().map_err(LoadError::engine)?;
         let kind = match &code {
             Code::Component(component) => {
                 if let Some((import, _)) = component.component_type().imports(&engine).next() {

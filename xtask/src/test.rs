@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::run::{command, run, say};
 
-const ALL: [&str; 3] = ["test", "--release", "--locked"];
+const ALL: [&str; 4] = ["test", "--release", "--locked", "--no-fail-fast"];
 
 /// Run the tests that arguments of `cargo test` choose.
 pub(crate) fn some(arguments: &[String]) -> Result<()> {
@@ -27,7 +27,7 @@ pub(crate) fn bless() -> Result<()> {
 /// Run all tests. Each suite must pass a test, and a suite of folders as many as it has cases.
 pub(crate) fn all() -> Result<()> {
     let (reader, writer) = pipe()?;
-    say("cargo test --release --locked");
+    say("cargo test --release --locked --no-fail-fast");
     // One pipe for both: the name of a suite is on standard error, its count on standard output.
     let mut child = command("cargo").args(ALL).stdout(writer.try_clone()?).stderr(writer).spawn()?;
     let mut counts = Counts::default();
