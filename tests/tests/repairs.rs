@@ -361,8 +361,12 @@ fn a_repair_loses_nothing_and_invents_nothing() {
                 continue;
             };
             repaired += 1;
-            // Nothing is asked for again only where nothing is missing.
-            let told_nothing = told(&report, &output).iter().all(|piece| all_words(piece).is_empty());
+            // Nothing is asked for again only where nothing is missing of the document.
+            let inside = Report {
+                changes: report.changes.iter().filter(|change| change.kind != ChangeKind::Around).cloned().collect(),
+                ..report.clone()
+            };
+            let told_nothing = told(&inside, &output).iter().all(|piece| all_words(piece).is_empty());
             let is_whole = report.feedback.ends_with("\nNothing needs to be sent again.");
             assert!(!is_whole || (told_nothing && report.quarantined.is_empty()), "{}", report.to_json());
             whole += usize::from(is_whole);

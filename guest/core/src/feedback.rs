@@ -9,7 +9,7 @@ use crate::{
     contract::Items,
     judgement::Rejection,
     text,
-    types::{ErrorKind, Quarantined, Reason, Violation, Wanted},
+    types::{Change, ChangeKind, ErrorKind, Quarantined, Reason, Violation, Wanted},
     violation::NO_MEMBER,
 };
 
@@ -29,6 +29,9 @@ const MAX_MORE: usize = 32;
 const MAX_PLACE: usize = 160;
 const MAX_MESSAGE: usize = 300;
 const MAX_RECEIVED: usize = 80;
+
+/// A line names this many places, if not all of them are needed.
+const MAX_PLACES: usize = 8;
 
 /// The path of the items is cut to this many bytes.
 const MAX_ARRAY: usize = 256;
@@ -77,10 +80,13 @@ pub(crate) fn partial(
     (wants, feedback.end(output, &tail))
 }
 
-/// For an output that is used whole, its syntax being put right.
-pub(crate) fn repaired() -> (Wanted, String) {
-    let feedback = format!("The output was not well-formed JSON. It was used with its syntax repaired.\n{NOTHING}");
-    (Wanted::Nothing, feedback)
+/// Returns the feedback on an output whose document is used whole after these repairs.
+pub(crate) fn repaired<'c>(mut repairs: impl Iterator<Item = &'c Change>) -> (Wanted, String) {
+    let what = match repairs.all(|change| change.kind == ChangeKind::Around) {
+        true => "The output had text around its JSON. The JSON was used without it.",
+        false => "The output was not well-formed JSON. It was used with its syntax repaired.",
+    };
+    (Wanted::Nothing, format!("{what}\n{NOTHING}"))
 }
 
 /// For what was put together of several outputs, none of its items being wanted, where one of them had to be put right.
@@ -238,7 +244,7 @@ impl<'r> Feedback<'r> {
         for wrong in wrong {
             let is_item = wrong.rank.owner > 0;
             let passed_over = asked && is_item && if wrong.turn == 0 { full } else { wrong.rank.owner > told };
-            let fits = !passed_over && self.add(&wrong);
+            let fits = !passed_over && self.add(&wrong, asked);
             if !fits {
                 self.left_out += 1;
                 self.lines.iter_mut().filter(|line| line.message == wrong.message).for_each(|line| line.more += 1);
@@ -251,8 +257,8 @@ impl<'r> Feedback<'r> {
         told
     }
 
-    /// Add a line, or a place to a line that says the same; false where it does not fit.
-    fn add(&mut self, wrong: &Wrong<'r>) -> bool {
+    /// Add a line, or a place to a line that says the same; false where it does not fit. `asked`: each place is needed.
+    fn add(&mut self, wrong: &Wrong<'r>, asked: bool) -> bool {
         /// No place is shorter than the root.
         const LEAST: usize = ", $".len();
         if self.room < LEAST {
@@ -260,6 +266,12 @@ impl<'r> Feedback<'r> {
         }
         let place = text::visible(&text::cut(wrong.path, MAX_PLACE));
         let same = self.lines.iter_mut().find(|line| line.message == wrong.message);
+        if same.as_ref().is_some_and(|line| line.places.iter().any(|told| told.place == place)) {
+            return true;
+        }
+        if same.as_ref().is_some_and(|line| !asked && line.places.len() >= MAX_PLACES) {
+            return false;
+        }
         let needed = match same {
             Some(_) => ", ".len() + place.len(),
             None => "- at : .\n".len() + place.len() + wrong.message.len(),
@@ -298,7 +310,9 @@ impl<'r> Feedback<'r> {
             }
             text.push_str(": ");
             text.push_str(&line.message);
-            text.push('.');
+            if !line.message.ends_with('?') {
+                text.push('.');
+            }
             self.room -= line.push_received(&mut text, output, self.room);
             text.push('\n');
         }

@@ -210,11 +210,6 @@ fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
     brought.iter().map(came).collect()
 }
 
-/// Whether a change put right what was no JSON.
-fn is_repair(change: &Change) -> bool {
-    !matches!(change.kind, ChangeKind::ItemRemoved | ChangeKind::Stripped)
-}
-
 /// Whether a change left something out, or added brackets to what may have been cut off.
 fn loses(change: &Change) -> bool {
     change.kind == ChangeKind::Closed || change.kind.loses(&change.before)
@@ -284,7 +279,7 @@ impl<'r> Whole<'r> {
     /// Whether nothing is missing from it, and nothing had to be put right.
     fn is_whole(&self) -> bool {
         let is_kept = |entry: &Entry| entry.kept().is_some();
-        let was_repaired = self.changes.iter().any(|change| is_repair(change));
+        let was_repaired = self.changes.iter().any(|change| change.kind.is_repair());
         self.base.is_accepted || (self.entries.values().all(is_kept) && !was_repaired)
     }
 
@@ -379,7 +374,7 @@ impl<'r> Whole<'r> {
         }
         let more: Vec<&Came> =
             came.iter().zip(fates).filter(|(_, fate)| **fate == Fate::Unknown).map(|(item, _)| item).collect();
-        let was_repaired = self.changes.iter().any(|change| is_repair(change));
+        let was_repaired = self.changes.iter().any(|change| change.kind.is_repair());
         let again = again(fates);
         match more.is_empty() {
             true => report.is_accepted && was_repaired,
@@ -471,7 +466,7 @@ impl<'r> Whole<'r> {
         judgement.quarantined = by_place(quarantined, |item| (item.index, 0));
         judgement.changes = self.changes.into_iter().cloned().chain(judgement.changes).collect();
         judgement.notes = [&self.base.notes[..], &self.notes, &judgement.notes].concat();
-        let repairs = || judgement.changes.iter().filter(|change| is_repair(change));
+        let repairs = || judgement.changes.iter().filter(|change| change.kind.is_repair());
         let repaired = repairs().next().is_some();
         // Brackets that are missing may be those of a text that was cut off.
         let whole = !repairs().any(loses);
@@ -480,7 +475,8 @@ impl<'r> Whole<'r> {
         if repaired && report.disposition == Disposition::Accepted {
             report.disposition = Disposition::Partial;
             report.review_required = true;
-            (report.wanted, report.feedback) = if whole { feedback::repaired() } else { feedback::mended() };
+            let repairs = report.changes.iter().filter(|change| change.kind.is_repair());
+            (report.wanted, report.feedback) = if whole { feedback::repaired(repairs) } else { feedback::mended() };
         }
         if let Some(unusable) = self.unusable {
             (report.wanted, report.feedback) = unusable;

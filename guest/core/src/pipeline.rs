@@ -10,7 +10,7 @@ use crate::{
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
-    parse::{Document, Edit, Kind, NodeId, Parsed, Span, apply, parse_edited, strict_end},
+    parse::{Document, Edit, NodeId, Parsed, Span, apply, parse_edited, strict_end},
     path::Path,
     place::Place,
     recover::{Malformed, Repairs, Unrecovered, recover},
@@ -65,7 +65,7 @@ fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> boo
     else {
         return false;
     };
-    if asks_more || !contract.is_simple() || contract.is_refusal(&parsed.document) {
+    if asks_more || parsed.document.is_suspicious() || !contract.is_simple() || contract.is_refusal(&parsed.document) {
         return false;
     }
     let valid = contract.checker().is_valid(screened);
@@ -87,6 +87,9 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
             let Extracted { candidates, mut read, mut notes, seen, several: is_several, .. } =
                 extract::extract(request.output, contract, read);
             several = is_several;
+            if candidates.len() == 0 {
+                notes.extend(seen.notes(contract));
+            }
             let choice = choose(contract, request, &candidates, &seen, &mut read);
             notes.extend(not_judged(contract, &candidates));
             (Found { chosen: choice.as_ref().ok().map(|(index, _)| *index), candidates, notes }, read, choice)
@@ -94,6 +97,9 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
     };
     if request.evidence.is_some() && contract.evidence().is_none() {
         found.notes.push("evidence: no claim was held to it: the contract has no 'evidence'".to_owned());
+    }
+    if let Some(note) = cut_off_behind(request, &found.candidates) {
+        found.notes.push(note);
     }
     if request.finish == Finish::Refusal {
         return Report::refused(contract, found);
@@ -106,10 +112,53 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
         },
         Err(rejection) => rejection.into(),
     };
+    add_hints(contract, request, &mut judgement, &found);
     if several && matches!(judgement.outcome, Outcome::Document(_)) && judgement.broken.is_none() {
         judgement.broken = one_of_several(&found);
     }
     Report::of(contract, request, judgement, found)
+}
+
+/// The most other candidates that are looked at for one that is valid.
+const MAX_OTHERS: usize = 8;
+
+/// Adds to what is said of a candidate that is rejected where the right one likely stands.
+fn add_hints(contract: &Contract, request: &Request, judgement: &mut Judgement, found: &Found) {
+    let Outcome::Rejection(rejection) = &mut judgement.outcome else { return };
+    let Some(candidate) = found.chosen.and_then(|index| found.candidates.get(index)) else { return };
+    let others = (0..found.candidates.len()).filter(|index| Some(*index) != found.chosen).take(MAX_OTHERS);
+    let mut others = others.filter_map(|index| found.candidates.get(index));
+    let output = request.output;
+    let hint = match others.find(|other| valid(contract, output, other, &mut None).is_some()) {
+        Some(other) => {
+            let line = extract::line_at(output, other.span.start as usize);
+            Some(format!("; valid JSON begins at line {line}: send that alone"))
+        }
+        None if rejection.error == ErrorKind::MalformedJson => {
+            let (start, end) = (candidate.span.start as usize, candidate.span.end as usize);
+            let is_document = strict_end(output, (start, end)).is_ok();
+            let line = extract::line_of_json(&output[start..end]).filter(|_| !is_document);
+            line.map(|line| {
+                format!("; JSON begins at line {}: send that alone", extract::line_at(output, start) + line - 1)
+            })
+        }
+        None => None,
+    };
+    if let (Some(hint), Some(first)) = (hint, rejection.violations.listed.first_mut()) {
+        first.message.push_str(&hint);
+    }
+}
+
+/// A note if the output was cut off in text behind its last candidate: another answer may have been to come.
+fn cut_off_behind(request: &Request, candidates: &Candidates) -> Option<String> {
+    let last = candidates.get(candidates.len().checked_sub(1)?)?;
+    let start = last.inside.end as usize;
+    let behind = request.output.get(start..)?;
+    let is_cut_off = request.finish == Finish::Length && behind.contains(char::is_alphanumeric);
+    is_cut_off.then(|| {
+        let end = request.output.trim_end().len();
+        format!("extract: the output was cut off in bytes {start} to {end}, behind its last JSON: more may have been to come")
+    })
 }
 
 /// The candidate to judge, and its judgement where it was needed for the choice.
@@ -325,8 +374,9 @@ fn judge_document(
     let mut valid = is_valid(contract, &screening, valid);
     // Of most documents nothing more is asked.
     if valid && edits.is_empty() && contract.is_simple() {
-        return Outcome::Document(document.minified()).into();
+        return Judgement { notes: document.suspicious_notes(), ..Outcome::Document(document.minified()).into() };
     }
+    let suspicious = document.suspicious_notes();
     // A valid document has no member that is forbidden. Member names stand right before their values.
     let stripped: Vec<NodeId> = match contract.strips() && !valid {
         true => checker.undeclared(document).into_iter().map(|value| value - 1).collect(),
@@ -365,15 +415,12 @@ fn judge_document(
     if sorted.all_bad() {
         violations.add_first(sorted.nothing_kept());
     }
-    if let Some(first) = violations.listed.first_mut().filter(|_| holds_json(&screening.document)) {
-        first.message.push_str("; the string holds JSON: send that, without the quotes around it");
-    }
     let (outcome, items) = match violations.total {
         0 => (Outcome::Document(screening.document.minified()), Vec::new()),
         _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
     };
     let wanting = sorted.wanting();
-    let notes = [allow.notes, sorted.notes].concat();
+    let notes = [suspicious, allow.notes, sorted.notes].concat();
     Judgement {
         outcome,
         repaired: false,
@@ -384,15 +431,6 @@ fn judge_document(
         changes,
         notes,
     }
-}
-
-/// Whether a document is a string that holds an object or array: it is never decoded.
-fn holds_json(document: &Document) -> bool {
-    if document.kind(Document::ROOT) != Kind::String {
-        return false;
-    }
-    let text = document.string(Document::ROOT).trim();
-    text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
 }
 
 fn refused_by_gate(violations: Violations) -> Rejection {
@@ -431,6 +469,10 @@ fn none_found(output: &str, contract: &Contract, seen: &Seen) -> Rejection {
     let seen = seen.words(output);
     if !seen.is_empty() {
         message.push_str(&format!("; seen: {seen}"));
+    }
+    let is_string = |quote: char| output.trim().strip_prefix(quote).is_some_and(|text| text.starts_with(['{', '[']));
+    if ['\'', '"', '`', '“'].into_iter().any(is_string) {
+        message.push_str("; the JSON stands in a string: send it without the quotes around it");
     }
     let received = match output.trim() {
         "" => "nothing".to_owned(),

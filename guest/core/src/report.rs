@@ -66,7 +66,8 @@ impl Report {
                     (report.wanted, report.feedback) =
                         feedback::partial(request.output, broken.as_ref(), &quarantined, wanted);
                 } else if repaired {
-                    (report.wanted, report.feedback) = feedback::repaired();
+                    (report.wanted, report.feedback) =
+                        feedback::repaired(changes.iter().filter(|change| change.kind.is_repair()));
                 }
                 report
             }

@@ -211,16 +211,13 @@ pub(crate) fn malformed(output: &str, broken: &Broken) -> Violation {
     let received = next.filter(|_| !broken.cut_off).unwrap_or_else(|| "the end".to_owned());
     let first = output[at..].chars().next().filter(|_| !broken.cut_off);
     let end = at + first.map_or(0, char::len_utf8);
-    Violation::new(
-        &broken.place,
-        "json",
-        Details {
-            expected: broken.expected,
-            received: &received,
-            message: &format!("must be JSON: expected {}, not {received}, {place}", broken.expected),
-        },
-    )
-    .spanning(Span::new(at, end))
+    let mut message = format!("must be JSON: expected {}, not {received}, {place}", broken.expected);
+    if let Some(hint) = broken.hint(output) {
+        message.push_str("; ");
+        message.push_str(hint);
+    }
+    let details = Details { expected: broken.expected, received: &received, message: &message };
+    Violation::new(&broken.place, "json", details).spanning(Span::new(at, end))
 }
 
 /// Where a text is not UTF-8.

@@ -565,6 +565,7 @@ impl<'s> Builder<'s, '_> {
                 _ => names.join(" or ").into(),
             };
         }
+        self.schema.title = self.get(keywords::TITLE).and_then(Value::as_str).map(Box::from);
         if let Some(values) = self.read(keywords::ENUM, Value::as_array)? {
             self.schema.allowed.push(Allowed::new("enum", values.clone()));
         }

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::{
     compile::MAX_VALUE,
+    hint::Budget,
     judge::{BrokenRule, Failure, Nearest},
     pattern::BACKTRACKING_STEPS,
-    schema::{Allowed, Applied, ArrayRules, Schema, Schemas, Sizes},
+    schema::{Allowed, Applied, ArrayRules, Schema, SchemaId, Schemas, Sizes},
     union::Takes,
     value::same_items,
 };
@@ -26,6 +27,7 @@ pub(super) struct Explainer<'d> {
     pub(super) document: &'d Document<'d>,
     /// The value, and its place.
     pub(super) value: (NodeId, Place),
+    pub(super) budget: &'d Budget,
 }
 
 /// The words for one failure.
@@ -79,7 +81,8 @@ impl<'d> Explainer<'d> {
 
     pub(super) fn violation(&self, failure: &Failure) -> Violation {
         let at = failure.at;
-        let words = self.words(failure);
+        let mut words = self.words(failure);
+        self.add_hint(&mut words, failure);
         let received = words.received.unwrap_or_else(|| self.document.shown(at));
         let details = [words.expected, received, words.message];
         Violation::told(self.place(at), failure.keyword(self.schemas), details)
@@ -97,6 +100,14 @@ impl<'d> Explainer<'d> {
         };
         let [slash, keyword] = keyword.map_or(["", ""], |keyword| ["/", keyword]);
         [resource, hash, &location.pointer, slash, keyword].concat()
+    }
+
+    fn add_hint(&self, words: &mut Words, failure: &Failure) {
+        if let Some(hint) = self.hint(failure) {
+            let message = words.message.to_mut();
+            message.push_str("; ");
+            message.push_str(&hint);
+        }
     }
 
     fn words(&self, failure: &Failure) -> Words<'d> {
@@ -177,7 +188,7 @@ impl<'d> Explainer<'d> {
             BrokenRule::OneOfNone(number, nearest) => {
                 self.no_alternative(at, "oneOf", schema.applied.get(*number), nearest.as_deref())
             }
-            BrokenRule::OneOfSeveral(number, matching) => several(schema.applied.get(*number), matching),
+            BrokenRule::OneOfSeveral(number, matching) => self.several(schema.applied.get(*number), matching),
         }
     }
 
@@ -207,7 +218,6 @@ impl<'d> Explainer<'d> {
         Words::new("no such member", ["must not be there: member ", &name, " is not declared"].concat())
     }
 
-    /// Alternatives are named as their places in the schema are: `anyOf/0`.
     fn no_alternative(
         &self,
         at: NodeId,
@@ -218,22 +228,42 @@ impl<'d> Explainer<'d> {
         if let Some(Nearest::Takes(takes)) = nearest {
             return self.other(takes, self.document.kind(at).name());
         }
+        let alternatives = alternatives_of(applied);
+        if let Some((name, values)) = self.missing_discriminator(at, alternatives) {
+            return missing_value(name, &values);
+        }
         let quantity = if keyword == "anyOf" { "at least one of " } else { "exactly one of " };
-        let expected = [quantity, &alternatives(applied)].concat();
+        let expected = [quantity, &count(alternatives.len(), "alternative")].concat();
         let mut message = ["must match ", &expected, ", matches none"].concat();
         if let Some(Nearest::Alternative { number, first, more }) = nearest {
             message.push_str("; the nearest is ");
-            push_alternative(&mut message, keyword, *number);
+            message.push_str(&self.name_of(alternatives, *number));
             message.push_str(": ");
-            message.push_str(&text::cut(&self.place(first.at).path(), 96));
-            message.push(' ');
-            message.push_str(&text::cut(&self.words(first).message, 200));
+            if first.at != at {
+                message.push_str(&text::cut(&self.place(first.at).path(), 96));
+                message.push(' ');
+            }
+            let mut words = self.words(first);
+            self.add_hint(&mut words, first);
+            message.push_str(&text::cut(&words.message, 200));
             if *more > 0 {
                 message.push_str(" (and ");
                 text::push_number(&mut message, *more);
                 message.push_str(" more)");
             }
         }
+        Words::new(expected, message)
+    }
+
+    fn several(&self, applied: Option<&Applied>, matching: &[usize]) -> Words<'d> {
+        let alternatives = alternatives_of(applied);
+        let expected = ["exactly one of ", &count(alternatives.len(), "alternative")].concat();
+        let mut message = ["must match ", &expected, ", matches "].concat();
+        text::push_number(&mut message, matching.len());
+        message.push_str(": ");
+        text::push_list(&mut message, matching.iter(), 160, |out, number| {
+            out.push_str(&self.name_of(alternatives, *number));
+        });
         Words::new(expected, message)
     }
 
@@ -347,20 +377,12 @@ fn not(applied: Option<&Applied>) -> Words<'static> {
     Words::new(["anything but ", shown].concat(), ["must not match the schema ", shown].concat())
 }
 
-fn several(applied: Option<&Applied>, matching: &[usize]) -> Words<'static> {
-    let expected = ["exactly one of ", &alternatives(applied)].concat();
-    let mut message = ["must match ", &expected, ", matches "].concat();
-    text::push_number(&mut message, matching.len());
-    message.push_str(": ");
-    text::push_list(&mut message, matching.iter(), 96, |out, number| push_alternative(out, "oneOf", *number));
-    Words::new(expected, message)
-}
-
-/// The place of an alternative, as `anyOf/0`.
-fn push_alternative(out: &mut String, keyword: &str, number: usize) {
-    out.push_str(keyword);
-    out.push('/');
-    text::push_number(out, number);
+/// A member is missing that tells alternatives apart by these values.
+fn missing_value(name: &str, values: &[String]) -> Words<'static> {
+    let mut member = format!("member {}: ", quote(name, MAX_VALUE));
+    member.push_str(if values.len() > 1 { "one of " } else { "" });
+    text::push_list(&mut member, values.iter(), MAX_LIST, |out, value| out.push_str(value));
+    Words::must("have", member).receiving(NO_MEMBER)
 }
 
 /// For a value that is not valid and in which nothing wrong was found within the bound of the search.
@@ -401,12 +423,12 @@ fn matching(bound: &str, limit: usize, shown: &str, is: usize) -> Words<'static>
     Words::new(limit, message).receiving(items(is))
 }
 
-fn alternatives(applied: Option<&Applied>) -> String {
-    let number = match applied {
-        Some(Applied::Any(schemas) | Applied::One(schemas)) => schemas.len(),
-        _ => 0,
-    };
-    count(number, "alternative")
+/// The schemas of alternatives.
+fn alternatives_of(applied: Option<&Applied>) -> &[SchemaId] {
+    match applied {
+        Some(Applied::Any(schemas) | Applied::One(schemas)) => schemas,
+        _ => &[],
+    }
 }
 
 /// Append a value of the schema, to be shown: of a long string no more is read than that.

@@ -1,13 +1,16 @@
 //! Document + schemas -> whether it is valid, or all that is wrong. The lines that reject a document are here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use super::{
     format::WrongContent,
     keywords,
     pattern::Pattern,
     schema::{Applied, ArrayRules, Contains, NumberRules, ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules},
-    union::{Meant, Takes, meant, steps},
+    union::{Meant, Takes, likeness, meant, steps},
     value::{Numeric, is_unique},
 };
 use crate::parse::{Document, Kind, NodeId};
@@ -1377,8 +1380,8 @@ impl<'d> Judge<'d> {
         false
     }
 
-    /// Of some alternatives the one that comes nearest: with the fewest failures, and of those the one that got furthest
-    /// into the document.
+    /// Finds the alternative that comes nearest: the one that declares most of the names that are there, or names like them, then
+    /// the one with the fewest failures, then the one that got furthest into the document.
     #[inline(never)]
     fn nearest<F: Findings>(
         &mut self,
@@ -1401,9 +1404,11 @@ impl<'d> Judge<'d> {
                 steps
             };
             let furthest: usize = failures.iter().map(depth).max().unwrap_or(0);
-            let key = (failures.len(), usize::MAX - furthest);
+            let (count, first) = (failures.len(), first.clone());
+            let likeness = likeness(self.schemas, self.document, alternatives[number], at, &mut self.steps);
+            let key = (Reverse(likeness), count, Reverse(furthest));
             if nearest.as_ref().is_none_or(|(best, _)| key < *best) {
-                let (first, more) = (first.clone(), failures.len() - 1);
+                let more = count - 1;
                 nearest = Some((key, Box::new(Nearest::Alternative { number, first, more })));
             }
         }

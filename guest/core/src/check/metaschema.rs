@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use referencing::Draft;
 use serde_json::Value;
 
-use super::{Checker, Dialect, Patterns, Resource, SchemaSource, draft};
+use super::{Checker, Dialect, Patterns, Resource, SchemaSource, draft, older};
 use crate::{
     caps::CONTRACT_CAPS,
     parse::{Span, parse},
@@ -56,6 +56,11 @@ fn explained(metaschema: &Checker, text: &str) -> Vec<Violation> {
     let mut violations = screened.map_or(Vec::new(), |screened| metaschema.violations(screened).listed);
     for violation in &mut violations {
         violation.span = None;
+        let keyword = violation.pointer.rsplit('/').next().unwrap_or_default();
+        if let Some(instead) = older::value(keyword, &violation.received) {
+            let message = violation.message.split("; ").next().unwrap_or_default();
+            violation.message = [message, "; ", instead].concat();
+        }
     }
     violations
 }

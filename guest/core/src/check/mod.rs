@@ -3,11 +3,13 @@
 mod compile;
 mod explain;
 mod format;
+mod hint;
 mod jtd;
 mod judge;
 pub(crate) mod keywords;
 mod lacking;
 mod metaschema;
+pub(crate) mod older;
 mod pattern;
 mod reach;
 mod schema;
@@ -30,6 +32,7 @@ use crate::{
 };
 use compile::{Unusable, compile};
 use explain::Explainer;
+use hint::Budget;
 pub use lacking::{ends_wrongly, leads_nowhere, written};
 pub(crate) use pattern::{Patterns, remarks};
 pub use reach::{Describes, Kinds, Lacking};
@@ -193,7 +196,8 @@ impl Checker {
         let document = screened.document();
         match &self.0 {
             Rules::JsonSchema(schemas) => {
-                let explainer = Explainer { schemas, document, value: (Document::ROOT, Place::root()) };
+                let (value, budget) = ((Document::ROOT, Place::root()), &Budget::default());
+                let explainer = Explainer { schemas, document, value, budget };
                 explainer.violations(judge::failures(schemas, document), MAX_VIOLATIONS)
             }
             Rules::Jtd(schema, source) => {
@@ -227,6 +231,7 @@ impl Checker {
     pub(crate) fn inspector<'d>(&'d self, path: Option<&ItemsPath>, document: &'d Document) -> Inspector<'d> {
         Inspector {
             document,
+            budget: Budget::default(),
             by: match &self.0 {
                 Rules::JsonSchema(schemas) => By::JsonSchema {
                     schemas,
@@ -246,6 +251,7 @@ impl Checker {
 pub(crate) struct Inspector<'d> {
     document: &'d Document<'d>,
     by: By<'d>,
+    budget: Budget,
 }
 
 enum By<'d> {
@@ -274,7 +280,7 @@ impl Inspector<'_> {
             By::JsonSchema { schemas, of_items, inspection } => {
                 let ids = || of_item(schemas, of_items.as_deref(), index);
                 let failures = inspection.failures(ids, at)?;
-                let explainer = Explainer { schemas, document, value: (at, place.clone()) };
+                let explainer = Explainer { schemas, document, value: (at, place.clone()), budget: &self.budget };
                 Some(explainer.violations(failures, MAX_ITEM_VIOLATIONS))
             }
             By::Jtd { schema, form, definition } => {

@@ -64,7 +64,7 @@ impl Schemas {
     }
 
     /// With all the schemas that hold wherever these do.
-    fn with_applied(&self, mut ids: Vec<SchemaId>) -> Vec<SchemaId> {
+    pub(super) fn with_applied(&self, mut ids: Vec<SchemaId>) -> Vec<SchemaId> {
         let mut next = 0;
         while let Some(&id) = ids.get(next) {
             next += 1;
@@ -199,6 +199,7 @@ pub(super) struct Schema {
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
     pub(super) location: Location,
+    pub(super) title: Option<Box<str>>,
     /// Where it stands in the text of the contract's schema, and its known keywords; in the order of all values there.
     pub(super) position: NodeId,
     pub(super) keywords: Vec<(&'static str, NodeId)>,
@@ -408,6 +409,18 @@ pub(super) struct ObjectRules {
     pub(super) property_names: Option<SchemaId>,
     /// By ascending names.
     pub(super) dependent: Vec<Dependent>,
+}
+
+impl ObjectRules {
+    /// The number of a member that `properties` or `required` names.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
+        self.names.find(name.as_bytes(), hash(name.as_bytes()))
+    }
+
+    /// The same member.
+    pub(super) fn member(&self, name: &str) -> Option<Member> {
+        self.number(name).map(|number| self.members[number])
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]

@@ -6,8 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::schema::{Applied, Schema, SchemaId, Schemas};
-use crate::parse::{Document, Kind, NodeId};
+use super::schema::{Applied, ObjectRules, Schema, SchemaId, Schemas};
+use crate::{
+    misspelling,
+    parse::{Document, Kind, NodeId},
+};
 
 /// Members inside each other, references and alternatives inside alternatives are followed this far.
 const MAX_LEVELS: usize = 10;
@@ -83,6 +86,29 @@ pub(super) fn meant(
         return Meant::Several((0..alternatives.len()).collect());
     }
     reader.choose(&lists)
+}
+
+/// The most members of a value whose names are compared with those of an alternative.
+const MAX_NAMES: usize = 32;
+
+/// Returns how many names of a value's members an alternative declares, each counting twice if it is the same and once if it is
+/// nearly so. Zero if no steps are left.
+#[inline(never)]
+pub(super) fn likeness(schemas: &Schemas, document: &Document, id: SchemaId, at: NodeId, steps: &mut u32) -> usize {
+    let ids = schemas.with_applied(vec![id]);
+    let rules: Vec<&ObjectRules> = ids.iter().filter_map(|id| schemas.get(*id).object.as_deref()).collect();
+    let declared = || rules.iter().flat_map(|rules| (0..rules.members.len()).map(|number| rules.names.get(number)));
+    let mut total = 0;
+    for (name, _) in document.members(at).take(MAX_NAMES) {
+        let name = document.string(name);
+        if rules.iter().any(|rules| rules.number(name).is_some()) {
+            total += 2;
+            continue;
+        }
+        *steps = steps.saturating_sub(MAX_NAMES as u32);
+        total += usize::from(*steps > 0 && misspelling::nearest(name, declared().take(MAX_NAMES)).is_some());
+    }
+    total
 }
 
 struct Reader<'d, 's> {

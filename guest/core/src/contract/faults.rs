@@ -1,14 +1,9 @@
 //! What is wrong with a contract, told so that its author finds it.
 
-use serde_json::Value;
-
-use super::CONTRACT_SCHEMA;
 use crate::{
     check::keywords,
-    misspelling::nearest,
     parse::{Document, Kind, Span},
     place::Place,
-    text::quote,
     types::{Level, Violation, Warning},
     violation::Details,
 };
@@ -36,10 +31,7 @@ fn first_name(document: &Document) -> Span {
 pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<Violation> {
     for violation in &mut violations {
         match violation.keyword.as_str() {
-            "additionalProperties" => {
-                violation.span = Some(document.located(&violation.pointer, true));
-                suggest(violation);
-            }
+            "additionalProperties" => violation.span = Some(document.located(&violation.pointer, true)),
             "oneOf" if violation.pointer.is_empty() && document.kind(Document::ROOT) == Kind::Object => {
                 let both = document.member(Document::ROOT, "jtd").is_some();
                 violation.message = match both {
@@ -53,7 +45,6 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
                 });
             }
             "required" if violation.pointer.is_empty() => violation.span = Some(first_name(document)),
-            "enum" => suggest(violation),
             _ => {}
         }
         if violation.span.is_none() {
@@ -78,28 +69,6 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
         !found.iter().any(is_told)
     });
     violations
-}
-
-/// Say which word of the format was meant by one that it does not have.
-fn suggest(violation: &mut Violation) {
-    let Ok(format) = serde_json::from_str::<Value>(CONTRACT_SCHEMA) else {
-        return;
-    };
-    let place = violation.schema_path.rsplit_once('/').and_then(|(parent, _)| format.pointer(parent));
-    let meant = match violation.keyword.as_str() {
-        "enum" => {
-            let words = place.and_then(|place| place.get("enum")).and_then(Value::as_array);
-            nearest(&violation.received, words.into_iter().flatten().filter_map(Value::as_str)).map(str::to_owned)
-        }
-        _ => {
-            let names = place.and_then(|place| place.get("properties")).and_then(Value::as_object);
-            let name = violation.pointer.rsplit('/').next().unwrap_or_default();
-            nearest(name, names.into_iter().flat_map(|names| names.keys()).map(String::as_str)).map(str::to_owned)
-        }
-    };
-    if let Some(meant) = meant {
-        violation.message = format!("{}; did you mean {}?", violation.message, quote(&meant, 64));
-    }
 }
 
 impl Warning {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::{
     check::{
         keywords::{self, Inside},
-        remarks,
+        older, remarks,
     },
     misspelling::nearest,
     path::ItemsPath,
@@ -263,10 +263,9 @@ impl Linter {
                 self.warn(&place, "misspelled_keyword", &message);
             }
             None => {
-                let message = format!(
-                    "is a keyword that the validator ignores; if that is meant, name it {}",
-                    quote(&format!("x-{keyword}"), 64)
-                );
+                let own = || format!("if that is meant, name it {}", quote(&format!("x-{keyword}"), 64));
+                let instead = older::keyword(keyword).map_or_else(own, str::to_owned);
+                let message = format!("is a keyword that the validator ignores; {instead}");
                 self.warn(&place, "ignored_keyword", &message);
             }
         }

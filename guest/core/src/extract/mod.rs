@@ -6,6 +6,7 @@
 
 mod fences;
 mod grammar;
+mod lines;
 mod prose;
 mod reasoning;
 mod scan;
@@ -27,6 +28,7 @@ use scan::{Scanned, Scanner};
 use surroundings::Surroundings;
 
 pub(crate) use grammar::{Run, begins_content, ends_word, is_mark, marker};
+pub(crate) use lines::{line_at, line_of_json};
 pub(crate) use prose::{Brackets, is_likely};
 pub(crate) use seen::Seen;
 
@@ -336,12 +338,25 @@ fn stands_alone(output: &str, values: &Candidates) -> bool {
 
 /// The whole output: as it stands, or, where text around it can be put right, each document in it.
 fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candidates {
-    let begins = whole.text().is_some_and(|text| can_begin_json(text.of(output)));
+    let begins = whole.text().is_some_and(|text| may_be_json(text.of(output)));
     if repairs || (items && begins) {
         return whole.documents(output, repairs);
     }
     let text = whole.text().filter(|_| begins);
     text.map(|span| Candidate::new(Source::Raw, span)).into_iter().collect()
+}
+
+/// Returns whether a text can be JSON that is broken or cut off: it begins as JSON, and not as prose does with a number, a quoted
+/// word or a hyphen.
+fn may_be_json(text: &str) -> bool {
+    if !can_begin_json(text) || text.starts_with(['{', '[']) {
+        return can_begin_json(text);
+    }
+    if let Some(rest) = text.strip_prefix('-') {
+        return !rest.starts_with([' ', '\t', '\n', '-']);
+    }
+    let rest = parse::strict_end(text, (0, text.len())).map_or("", |end| text[end..].trim_ascii_start());
+    rest.starts_with([',', ':', '}', ']']) || !rest.contains(char::is_alphabetic)
 }
 
 fn can_begin_json(text: &str) -> bool {

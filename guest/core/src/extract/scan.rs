@@ -115,6 +115,10 @@ impl<'t, 'c> Scanner<'t, 'c> {
     fn quote(&mut self, at: usize) -> usize {
         let rest = &self.output.as_bytes()[at..];
         let end = at + memchr(b'\n', rest).unwrap_or(rest.len());
+        let text = self.output[at + 1..end].trim_ascii_start();
+        if looks_like_json(text).is_some() {
+            self.found.seen.add(SeenKind::Quoted, at);
+        }
         self.found.whole.barrier(self.output, at, end);
         end
     }
@@ -406,6 +410,9 @@ impl<'t, 'c> Scanner<'t, 'c> {
         // In a row of documents with commas between, numbers in brackets are one of them.
         let is_in_row = || self.found.whole.goes_on(output, start) && output[..start].trim_end().ends_with(',');
         if is_citation(span.of(output)) && !is_in_row() {
+            if is_json && prose::is_apart(output, start, output.len()) {
+                self.found.seen.add(SeenKind::Json, start);
+            }
             self.found.whole.barrier(output, start, end);
             if self.options.embedded == Embedded::Single {
                 return;

@@ -1,6 +1,9 @@
 //! What was seen and not taken, in words.
 
-use crate::text::{count, quote};
+use crate::{
+    contract::{Contract, Embedded},
+    text::{count, quote},
+};
 
 /// So many things are named.
 const MAX_SEEN: usize = 4;
@@ -13,8 +16,20 @@ const MAX_INFO: usize = 32;
 pub(crate) enum SeenKind {
     /// In prose.
     Json,
+    /// In a block quote.
+    Quoted,
     /// In a fenced block with another info string.
     Block(String),
+}
+
+impl SeenKind {
+    /// The marker that a block has.
+    fn marker(&self) -> Option<&str> {
+        match self {
+            SeenKind::Block(info) => info.split_whitespace().next(),
+            _ => None,
+        }
+    }
 }
 
 /// The first few things that were seen, and how many there were.
@@ -32,6 +47,21 @@ impl Seen {
         self.total += 1;
     }
 
+    /// Notes which settings take what was seen.
+    pub(crate) fn notes(&self, contract: &Contract) -> Vec<String> {
+        let options = contract.extract();
+        let mut notes = Vec::new();
+        let is_json = |(kind, _): &(SeenKind, usize)| *kind == SeenKind::Json;
+        if options.embedded == Embedded::None && !contract.repairs() && self.listed.iter().any(is_json) {
+            notes.push("extract: a contract with \"embedded\" or \"repair\" takes JSON from prose".to_owned());
+        }
+        if let Some(info) = self.listed.iter().find_map(|(kind, _)| kind.marker()) {
+            notes
+                .push(format!("extract: a contract whose \"markers\" have {} takes that block", quote(info, MAX_INFO)));
+        }
+        notes
+    }
+
     /// `JSON in prose at line 3, a fenced block marked "js" at line 9`; empty where nothing was seen.
     pub(crate) fn words(&self, output: &str) -> String {
         let (mut line, mut from) = (1, 0);
@@ -41,6 +71,7 @@ impl Seen {
             from = *at;
             let word = match what {
                 SeenKind::Json => format!("JSON in prose at line {line}"),
+                SeenKind::Quoted => format!("JSON in a block quote at line {line}"),
                 SeenKind::Block(info) if info.is_empty() => format!("a fenced block without a marker at line {line}"),
                 SeenKind::Block(info) => format!("a fenced block marked {} at line {line}", quote(info, MAX_INFO)),
             };

@@ -151,7 +151,7 @@ impl Pieces {
         // A bracket that is not at the beginning belongs to what is no document of its own.
         let is_value = |span: &Span| {
             let text = span.of(output);
-            (super::can_begin_json(text) || (repairs && super::may_be_value(text)))
+            (super::may_be_json(text) || (repairs && super::may_be_value(text)))
                 && (self.odd || text.starts_with(['{', '[']) || !text.contains(['{', '[']))
         };
         // A block of another kind and nothing else.

@@ -56,7 +56,7 @@ impl Kind {
 pub type NodeId = u32;
 
 /// Where a string holds no escapes, it is the text between its quotes.
-const BORROWED: u32 = u32::MAX;
+pub(super) const BORROWED: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
@@ -115,6 +115,8 @@ pub struct Document<'t> {
     pub(super) decoded: String,
     /// Where the text was edited before it was parsed.
     pub(super) origin: Option<Origin>,
+    /// Whether a string has an escape that was likely meant as a backslash.
+    pub(super) is_suspicious: bool,
 }
 
 impl<'t> Document<'t> {

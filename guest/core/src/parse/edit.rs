@@ -4,12 +4,21 @@ use super::Span;
 use crate::types::ChangeKind;
 
 impl ChangeKind {
-    /// Whether a change of this kind, which takes the place of this text, leaves something out that the producer wrote or was
-    /// still to write.
+    /// Returns whether a change of this kind makes JSON of what was none.
+    pub(crate) fn is_repair(self) -> bool {
+        !matches!(self, ChangeKind::ItemRemoved | ChangeKind::Stripped)
+    }
+
+    /// Returns whether a change of this kind, which replaces this text, leaves out of the document what the producer wrote or was
+    /// still to write. Text around the document counts if a bracket stays open in it, because a document may have begun there.
     pub(crate) fn loses(self, before: &str) -> bool {
         match self {
             ChangeKind::ItemRemoved | ChangeKind::MemberRemoved | ChangeKind::ClosedString => true,
-            ChangeKind::Around | ChangeKind::Dropped | ChangeKind::Stray => before.contains(char::is_alphanumeric),
+            ChangeKind::Dropped | ChangeKind::Stray => before.contains(char::is_alphanumeric),
+            ChangeKind::Around => {
+                let count = |brackets: [u8; 2]| before.bytes().filter(|byte| brackets.contains(byte)).count();
+                count(*b"{[") > count(*b"}]")
+            }
             _ => false,
         }
     }

@@ -7,9 +7,11 @@
 mod document;
 mod edit;
 pub(crate) mod follow;
+mod hint;
 pub(crate) mod loose;
 mod number;
 mod strict;
+mod suspicious;
 
 pub(crate) use document::Span;
 pub use document::{Document, Kind, NodeId};
@@ -95,13 +97,30 @@ pub(crate) fn is_plain_scalar(text: &str) -> bool {
     }
 }
 
-/// What is expected after a value that has ended.
+/// Returns whether a text is an object or array, and nothing else.
+pub(crate) fn holds_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
+}
+
+/// What is expected after a value that has ended, behind a backslash, and where a control character stands in a string.
 const NOTHING_AFTER: &str = "nothing after the value";
+const ESCAPE: &str = "an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX)";
+const ESCAPED_CONTROL: &str = "an escape for this control character";
 
 impl Broken {
     /// Whether a value ended, and only what comes after it should not be there.
     pub(crate) fn is_after_value(&self) -> bool {
         self.expected == NOTHING_AFTER
+    }
+
+    /// Returns whether a backslash in a string begins no escape.
+    pub(crate) fn is_escape(&self) -> bool {
+        self.expected == ESCAPE
+    }
+
+    /// Returns whether a control character stands in a string as it is.
+    pub(crate) fn is_in_string(&self) -> bool {
+        self.expected == ESCAPED_CONTROL
     }
 }
 
@@ -153,7 +172,7 @@ impl<'t, 'c> Parser<'t, 'c> {
         Parser {
             bytes,
             at,
-            document: Document { text, nodes, decoded: String::new(), origin: None },
+            document: Document { text, nodes, decoded: String::new(), origin: None, is_suspicious: false },
             stack,
             caps,
             findings: Vec::new(),
@@ -473,7 +492,7 @@ impl<'t, 'c> Parser<'t, 'c> {
     fn other_string(&mut self, start: usize, keeps: bool) -> Result<(), &'static str> {
         match self.peek() {
             Some(b'\\') => self.escaped_string(start, keeps),
-            Some(_) => Err("an escape for this control character"),
+            Some(_) => Err(ESCAPED_CONTROL),
             None => Err("'\"' to end the string"),
         }
     }
@@ -496,7 +515,7 @@ impl<'t, 'c> Parser<'t, 'c> {
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => self.escape(&mut lone)?,
-                Some(_) => return Err("an escape for this control character"),
+                Some(_) => return Err(ESCAPED_CONTROL),
                 None => return Err("'\"' to end the string"),
             }
             plain = self.at;
@@ -541,8 +560,9 @@ impl<'t, 'c> Parser<'t, 'c> {
                 self.document.decoded.push(character.unwrap_or('\u{fffd}'));
                 return Ok(());
             }
-            _ => return Err("an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX)"),
+            _ => return Err(ESCAPE),
         };
+        self.document.is_suspicious |= suspicious::may_be_suspicious(self.bytes, self.at);
         self.at += 1;
         self.document.decoded.push(character);
         Ok(())

@@ -1,0 +1,30 @@
+//! Words of drafts that are not read, of older ones, and of OpenAPI: what takes their place.
+
+/// Returns what to write instead of a value of a keyword that only older drafts take. `received`: the kind of the value, or the
+/// value itself.
+pub(super) fn value(keyword: &str, received: &str) -> Option<&'static str> {
+    Some(match (keyword, received) {
+        ("items", "array") => {
+            "drafts up to 2019-09 have a list here: name it \"prefixItems\", or name that draft in \"$schema\""
+        }
+        ("exclusiveMinimum" | "exclusiveMaximum", "boolean") => {
+            "draft 4 has a boolean here: write the limit itself, or name that draft in \"$schema\""
+        }
+        ("required", "boolean") => "draft 3 has a boolean here: list the required names in the object around",
+        ("type", "any") => "draft 3 has \"any\": leave \"type\" out",
+        _ => return None,
+    })
+}
+
+/// Returns where a keyword comes from that is ignored, and what to write instead.
+pub(crate) fn keyword(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "nullable" => "OpenAPI 3.0 has it: write \"type\": [\"string\", \"null\"]",
+        "example" => "OpenAPI 3.0 has it: write \"examples\", a list",
+        "id" => "draft 4 has it: write \"$id\"",
+        "divisibleBy" => "draft 3 has it: write \"multipleOf\"",
+        "extends" => "draft 3 has it: write \"allOf\"",
+        "disallow" => "draft 3 has it: write \"not\"",
+        _ => return None,
+    })
+}
