@@ -131,8 +131,8 @@ fn every_fault_of_the_host_is_explained() {
 fn levels_are_those_that_are_explained() {
     let contract = r#"{"agent":"a","patterns":"backtracking","evidence":{"claims":"$.claims[*]","quotes":"optional","numbers":"ignore"},
         "schema":{"type":"object","minLength":3,"maxLength":2,"required":["z"],"anyOf":[false],"frobnicate":1,"minimun":1,
-        "properties":{"z":false,"status":{"type":"string","pattern":"(?=a)|a{ 2}"},"list":{"type":"array"},"text":{"type":"string"},
-        "kind":{"type":"string"},"claims":{"items":{"additionalProperties":false,"properties":{}}},"open":{"properties":{"a":true}}}}}"#;
+        "properties":{"z":false,"status":{"type":"string","pattern":"(?=a)|a{ 2}"},"list":{"type":"array","format":"date"},"text":{"type":"string"},
+        "kind":{"type":"string"},"link":{"format":"url"},"claims":{"items":{"additionalProperties":false,"properties":{}}},"open":{"properties":{"a":true}}}}}"#;
     let found = Registry::default().lint(contract).expect("a contract");
     let codes = codes();
     let mut seen = BTreeSet::new();

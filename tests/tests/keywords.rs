@@ -23,6 +23,13 @@ struct Dialect {
     silent: &'static str,
 }
 
+/// Formats, which each dialect asserts.
+const FORMATS: (&str, &str) = (
+    "format",
+    "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex \
+     relative-json-pointer time uri uri-reference uri-template uuid",
+);
+
 const DIALECTS: [Dialect; 6] = [
     Dialect {
         name: "https://json-schema.org/draft/2020-12/schema",
@@ -32,11 +39,7 @@ const DIALECTS: [Dialect; 6] = [
                  unevaluatedProperties uniqueItems",
         values: &[
             ("type", "null boolean integer number string array object"),
-            (
-                "format",
-                "date date-time duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex \
-                 relative-json-pointer time uri uri-reference uri-template uuid",
-            ),
+            FORMATS,
         ],
         leading: "$anchor $defs $dynamicAnchor $dynamicRef $id $ref $schema $vocabulary additionalProperties allOf contains \
                   dependentSchemas else if items patternProperties prefixItems properties propertyNames then \
@@ -47,30 +50,30 @@ const DIALECTS: [Dialect; 6] = [
     Dialect {
         name: "https://json-schema.org/draft/2019-09/schema",
         broken: "additionalItems dependentRequired maxContains minContains unevaluatedItems unevaluatedProperties",
-        values: &[],
+        values: &[FORMATS],
         leading: "$recursiveAnchor $recursiveRef additionalItems dependentSchemas items",
         silent: "",
     },
     Dialect {
         name: "http://json-schema.org/draft-07/schema",
         broken: "additionalItems contentEncoding contentMediaType",
-        values: &[],
+        values: &[FORMATS],
         leading: "dependencies else if items then",
         silent: "dependentRequired dependentSchemas minContains unevaluatedItems unevaluatedProperties",
     },
     Dialect {
         name: "http://json-schema.org/draft-06/schema",
-        broken: "const contains contentEncoding dependencies exclusiveMaximum exclusiveMinimum propertyNames",
-        values: &[],
+        broken: "const contains dependencies exclusiveMaximum exclusiveMinimum propertyNames",
+        values: &[FORMATS],
         leading: "additionalItems items",
-        silent: "",
+        silent: "contentEncoding contentMediaType",
     },
     Dialect {
         name: "http://json-schema.org/draft-04/schema",
         broken: "additionalItems dependencies exclusiveMaximum exclusiveMinimum minimum",
-        values: &[],
+        values: &[FORMATS],
         leading: "definitions dependencies exclusiveMaximum exclusiveMinimum id items",
-        silent: "const contains if propertyNames then",
+        silent: "const contains contentEncoding contentMediaType if propertyNames then",
     },
     Dialect {
         name: "jtd",

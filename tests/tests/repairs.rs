@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs};
 
-use seamgate_core::{Contract, Report, Request, validate};
+use seamgate_core::{ChangeKind, Contract, Report, Request, validate};
 use seamgate_tests::{
     Random,
     scalars::{all_words, missing, repairs_keep_words, scalars, words},

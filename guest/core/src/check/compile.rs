@@ -620,7 +620,7 @@ impl<'s> Builder<'s, '_> {
             let name = self.read(keywords::FORMAT, Value::as_str)?;
             rules.format = name.and_then(|name| Format::named(name, self.context.draft));
         }
-        if self.context.since(Draft::Draft6) && self.context.until(Draft::Draft7) {
+        if self.compiler.dialect.assert_formats && self.context.draft == Draft::Draft7 {
             let text = |keyword| self.get(keyword).and_then(Value::as_str);
             rules.content = Content::named(text(keywords::CONTENT_ENCODING), text(keywords::CONTENT_MEDIA_TYPE));
         }

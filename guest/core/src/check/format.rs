@@ -10,6 +10,8 @@ use icu_properties::{
 use referencing::{Draft, Iri, IriRef, Uri, UriRef};
 use unicode_general_category::{GeneralCategory, get_general_category};
 
+use crate::misspelling::nearest;
+
 /// A format that is asserted.
 #[derive(Clone)]
 pub(super) struct Format {
@@ -19,68 +21,67 @@ pub(super) struct Format {
     pub(super) is_valid: fn(&str) -> bool,
 }
 
-/// A name, the first draft that has it, what a text looks like, and what it asks.
-type Known = (&'static str, Draft, &'static str, fn(&str) -> bool);
+/// A name, what a text looks like, and what it asks.
+type Known = (&'static str, &'static str, fn(&str) -> bool);
 
+/// Every draft asserts all of them, whichever draft defined the name first.
 const KNOWN: &[Known] = &[
-    ("date", Draft::Draft4, "a day of the calendar written YYYY-MM-DD", date),
-    (
-        "date-time",
-        Draft::Draft4,
-        "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 instead of Z",
-        date_time,
-    ),
-    ("duration", Draft::Draft201909, "written PnYnMnDTnHnMnS, where parts may be left out, or PnW", duration),
-    ("email", Draft::Draft4, "a name, '@' and a domain", email),
-    ("hostname", Draft::Draft7, HOSTNAME, hostname),
-    ("hostname", Draft::Draft4, HOSTNAME, plain_hostname),
-    ("idn-email", Draft::Draft7, "a name, '@' and a domain, in any script", idn_email),
-    (
-        "idn-hostname",
-        Draft::Draft7,
-        "labels of letters of any script, digits and hyphens with dots between",
-        idn_hostname,
-    ),
-    ("ipv4", Draft::Draft4, "four numbers from 0 to 255 with dots between", |text| text.parse::<Ipv4Addr>().is_ok()),
-    (
-        "ipv6",
-        Draft::Draft4,
-        "eight groups of hexadecimal digits with colons between, '::' standing once for groups of zeros",
-        |text| text.parse::<Ipv6Addr>().is_ok(),
-    ),
-    ("iri", Draft::Draft7, "a scheme such as 'https:' and what follows it, with spaces as %20", |text| {
-        Iri::parse(text).is_ok()
+    ("date", "a day of the calendar written YYYY-MM-DD", date),
+    ("date-time", "written YYYY-MM-DDThh:mm:ssZ, or with an offset such as +01:00 instead of Z", date_time),
+    ("duration", "written PnYnMnDTnHnMnS, where parts may be left out, or PnW", duration),
+    ("email", "a name, '@' and a domain", email),
+    ("hostname", "labels of letters, digits and hyphens with dots between", hostname),
+    ("idn-email", "a name, '@' and a domain, in any script", idn_email),
+    ("idn-hostname", "labels of letters of any script, digits and hyphens with dots between", idn_hostname),
+    ("ipv4", "four numbers from 0 to 255 with dots between", |text| text.parse::<Ipv4Addr>().is_ok()),
+    ("ipv6", "eight groups of hexadecimal digits with colons between, '::' standing once for groups of zeros", |text| {
+        text.parse::<Ipv6Addr>().is_ok()
     }),
-    ("iri-reference", Draft::Draft7, "an IRI or a part of one, with spaces as %20", |text| IriRef::parse(text).is_ok()),
-    (
-        "json-pointer",
-        Draft::Draft6,
-        "empty, or steps that each begin with '/' and have ~0 for '~' and ~1 for '/'",
-        json_pointer,
-    ),
-    ("regex", Draft::Draft4, "a regular expression of ECMA-262", super::pattern::is_pattern),
-    ("relative-json-pointer", Draft::Draft7, "a whole number, then a JSON Pointer or '#'", relative_json_pointer),
-    ("time", Draft::Draft4, "written hh:mm:ssZ, or with an offset such as +01:00 instead of Z", time),
-    ("uri", Draft::Draft4, "a scheme such as 'https:' and what follows it, all ASCII, with spaces as %20", |text| {
+    ("iri", "a scheme such as 'https:' and what follows it, with spaces as %20", |text| Iri::parse(text).is_ok()),
+    ("iri-reference", "an IRI or a part of one, with spaces as %20", |text| IriRef::parse(text).is_ok()),
+    ("json-pointer", "empty, or steps that each begin with '/' and have ~0 for '~' and ~1 for '/'", json_pointer),
+    ("regex", "a regular expression of ECMA-262", super::pattern::is_pattern),
+    ("relative-json-pointer", "a whole number, then a JSON Pointer or '#'", relative_json_pointer),
+    ("time", "written hh:mm:ssZ, or with an offset such as +01:00 instead of Z", time),
+    ("uri", "a scheme such as 'https:' and what follows it, all ASCII, with spaces as %20", |text| {
         Uri::parse(text).is_ok()
     }),
-    ("uri-reference", Draft::Draft6, "a URI or a part of one, all ASCII, with spaces as %20", |text| {
-        UriRef::parse(text).is_ok()
-    }),
-    ("uri-template", Draft::Draft6, "a URI, where expressions such as {id} stand for values", uri_template),
-    ("uuid", Draft::Draft201909, "groups of 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between", uuid),
+    ("uri-reference", "a URI or a part of one, all ASCII, with spaces as %20", |text| UriRef::parse(text).is_ok()),
+    ("uri-template", "a URI, where expressions such as {id} stand for values", uri_template),
+    ("uuid", "groups of 8, 4, 4, 4 and 12 hexadecimal digits with hyphens between", uuid),
 ];
 
-const HOSTNAME: &str = "labels of letters, digits and hyphens with dots between";
+/// Names that other tools give to formats, beside those that differ by a letter.
+const MEANT: [(&str, &str); 8] = [
+    ("domain", "hostname"),
+    ("ip", "ipv4"),
+    ("ip-address", "ipv4"),
+    ("iso-date-time", "date-time"),
+    ("iso-time", "time"),
+    ("iso8601", "date-time"),
+    ("link", "uri"),
+    ("timestamp", "date-time"),
+];
 
 impl Format {
-    /// None for names that the draft does not define: those are annotations.
+    /// Returns the format that every draft asserts by this name; other names are annotations.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
-        let since = |first: Draft| draft == Draft::Unknown || draft >= first;
-        let is = |(known, first, ..): &&Known| *known == name && since(*first);
-        let (name, _, form, is_valid) = KNOWN.iter().find(is)?;
-        Some(Format { name, form, is_valid: *is_valid })
+        let (name, form, is_valid) = *KNOWN.iter().find(|(known, ..)| *known == name)?;
+        // Before draft 7, the format is that of RFC 1034, which knows nothing of `xn--`.
+        let is_plain = name == "hostname" && draft != Draft::Unknown && draft < Draft::Draft7;
+        Some(Format { name, form, is_valid: if is_plain { plain_hostname } else { is_valid } })
     }
+}
+
+/// Whether a name is that of a format that is asserted.
+pub(crate) fn is_format(name: &str) -> bool {
+    KNOWN.iter().any(|(known, ..)| *known == name)
+}
+
+/// Returns the format that was likely meant by a name that is not one.
+pub(crate) fn meant_format(name: &str) -> Option<&'static str> {
+    let meant = MEANT.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, meant)| *meant);
+    meant.or_else(|| nearest(name, KNOWN.iter().map(|(known, ..)| *known)))
 }
 
 /// Bytes read from the front.
@@ -536,7 +537,7 @@ fn uuid(text: &str) -> bool {
         && bytes.0.is_empty()
 }
 
-/// `contentEncoding` and `contentMediaType`, which drafts 6 and 7 let be asserted.
+/// `contentEncoding` and `contentMediaType`, which draft 7 lets be asserted.
 #[derive(Clone, Default)]
 pub(super) struct Content {
     pub(super) encoding: Option<&'static str>,
@@ -574,7 +575,13 @@ impl Content {
                     "base32hex" => BASE32HEX,
                     _ => HEXUPPER_PERMISSIVE,
                 };
-                Some(encoding.decode(text.as_bytes()).map_err(|_| WrongContent::Encoding(name))?)
+                // RFC 2045, section 6.8: decoders pass over line breaks and other white space.
+                let is_wrapped = name == "base64" && text.bytes().any(|byte| byte.is_ascii_whitespace());
+                let decoded = match is_wrapped {
+                    true => encoding.decode(text.split_ascii_whitespace().collect::<String>().as_bytes()),
+                    false => encoding.decode(text.as_bytes()),
+                };
+                Some(decoded.map_err(|_| WrongContent::Encoding(name))?)
             }
         };
         let bytes = decoded.as_deref().unwrap_or(text.as_bytes());
@@ -590,6 +597,60 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_other_tools_use_lead_to_the_format_that_is_meant() {
+        for (name, meant) in [
+            ("url", Some("uri")),
+            ("datetime", Some("date-time")),
+            ("dateTime", Some("date-time")),
+            ("date_time", Some("date-time")),
+            ("guid", Some("uuid")),
+            ("uuid4", Some("uuid")),
+            ("host-name", Some("hostname")),
+            ("ip-address", Some("ipv4")),
+            ("e-mail", Some("email")),
+            ("regexp", Some("regex")),
+            ("Timestamp", Some("date-time")),
+            ("int32", None),
+            ("int64", None),
+            ("float", None),
+            ("double", None),
+            ("byte", None),
+            ("binary", None),
+            ("password", None),
+            ("path", None),
+            ("decimal", None),
+            ("color", None),
+            ("style", None),
+            ("phone", None),
+            ("enum", None),
+            ("json", None),
+        ] {
+            assert_eq!(meant_format(name), meant, "{name}");
+            assert!(!is_format(name));
+        }
+        assert!(MEANT.iter().all(|(name, meant)| !is_format(name) && is_format(meant)));
+    }
+
+    #[test]
+    fn base64_may_be_wrapped_and_holds_nothing_else() {
+        let content = Content::named(Some("base64"), None);
+        for (text, is) in [
+            ("aGVsbG8=", true),
+            ("aGVs\r\nbG8=", true),
+            ("aGVs\nbG8=\n", true),
+            (" aGVs\tbG8=", true),
+            ("", true),
+            ("aGVs.bG8=", false),
+            ("aGVs\u{a0}bG8=", false),
+            ("aGVs\r\nbG8", false),
+        ] {
+            assert_eq!(content.check(text).is_ok(), is, "{text:?}");
+        }
+        assert!(Content::named(Some("base32"), None).check("MZXW\n6===").is_err());
+        assert!(Content::named(Some("base64"), Some("application/json")).check("eyJh\r\nIjoxfQ==").is_ok());
+    }
 
     #[test]
     fn date_times_are_those_of_rfc_3339() {

@@ -32,6 +32,7 @@ use crate::{
 };
 use compile::{Unusable, compile};
 use explain::Explainer;
+pub(crate) use format::{is_format, meant_format};
 use hint::Budget;
 pub use lacking::{ends_wrongly, leads_nowhere, written};
 pub(crate) use pattern::{Patterns, remarks};

@@ -96,7 +96,7 @@ fn level(code: &str) -> Level {
     match code {
         "misspelled_keyword" | "contradicting_limits" | "required_and_forbidden" => Level::Error,
         "no_id" | "no_title" | "no_description" | "open_object" | "no_required" | "unbounded_array"
-        | "unbounded_string" | "bare_vocabulary" => Level::Hint,
+        | "unbounded_string" | "bare_vocabulary" | "ignored_format" => Level::Hint,
         _ => Level::Warning,
     }
 }

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use crate::{
     check::{
+        is_format,
         keywords::{self, Inside},
-        older, remarks,
+        meant_format, older, remarks,
     },
     misspelling::nearest,
     path::ItemsPath,
@@ -24,6 +25,7 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
     let mut linter = Linter {
         warnings: Vec::new(),
         linear: contract.get("patterns").and_then(Value::as_str) != Some("backtracking"),
+        formats: contract.get("formats").and_then(Value::as_str) != Some("annotate"),
     };
     let root = Place::root();
     if let Some(schema) = contract.get("schema") {
@@ -88,6 +90,8 @@ struct Linter {
     warnings: Vec<Warning>,
     /// Patterns run on the linear-time engine, so all of them are known to fit it.
     linear: bool,
+    /// Whether formats are asserted.
+    formats: bool,
 }
 
 impl Linter {
@@ -165,6 +169,9 @@ impl Linter {
         self.bounds(members, place);
         if let Some(pattern) = members.get("pattern").and_then(Value::as_str) {
             self.pattern(pattern, &place.clone().name("pattern"));
+        }
+        if self.formats && let Some(name) = members.get("format").and_then(Value::as_str) {
+            self.format(name, members, place, draft);
         }
         for name in members.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
             self.pattern(name, &place.clone().name("patternProperties").name(name));
@@ -248,6 +255,28 @@ impl Linter {
         }
         if !self.linear && remarks.goes_back {
             self.warn(place, "backtracking_pattern", "needs backtracking: a crafted text can use up the step limit");
+        }
+    }
+
+    /// A format that no text is held to.
+    fn format(&mut self, name: &str, members: &Map<String, Value>, place: &Place, draft: Draft) {
+        let place = place.clone().name("format");
+        let takes_text = |types| takes_kind(types, &Value::String(String::new()));
+        let is_hidden = draft != Draft::Unknown && draft <= Draft::Draft7 && members.contains_key("$ref");
+        if !is_format(name) {
+            let message = format!("is {}, which is not a known format: nothing is held to it", quote(name, 64));
+            match meant_format(name) {
+                Some(meant) => {
+                    let message = format!("{message}; did you mean {}?", quote(meant, 64));
+                    self.warn(&place, "misspelled_format", &message);
+                }
+                None => self.warn(&place, "ignored_format", &message),
+            }
+        } else if is_hidden {
+            let message = "has no effect: up to draft 7, keywords beside '$ref' are ignored";
+            self.warn(&place, "ignored_format", message);
+        } else if !members.get("type").is_none_or(takes_text) {
+            self.warn(&place, "ignored_format", "has no effect: it is a format of texts, and 'type' takes none");
         }
     }
 
@@ -489,6 +518,34 @@ mod tests {
         for pattern in [r"^\d+$", "(?:a|b){2}", r"\p{L}", "(?=a)"] {
             assert_eq!(of(pattern), None, "{pattern}");
         }
+    }
+
+    #[test]
+    fn a_format_that_nothing_is_held_to_is_named() {
+        let of = |draft: Draft, policy: &str, schema: &str| -> Vec<(String, String)> {
+            let contract = format!(r#"{{"agent":"a"{policy},"schema":{{"properties":{{"a":{schema}}}}}}}"#);
+            let warnings = lint(&contract, draft).into_iter().filter(|warning| warning.code.ends_with("_format"));
+            warnings.map(|warning| (warning.code, warning.message)).collect()
+        };
+        let draft = Draft::Draft202012;
+        for (format, meant) in [("url", "\"uri\""), ("datetime", "\"date-time\""), ("ip-address", "\"ipv4\"")] {
+            let told = of(draft, "", &format!(r#"{{"type":"string","format":"{format}"}}"#));
+            assert!(matches!(&told[..], [(code, message)] if code == "misspelled_format" && message.contains(meant)));
+        }
+        for schema in [
+            r#"{"type":"integer","format":"int32"}"#,
+            r#"{"type":"string","format":"password"}"#,
+            r#"{"type":["integer","null"],"format":"date-time"}"#,
+        ] {
+            assert!(matches!(&of(draft, "", schema)[..], [(code, _)] if code == "ignored_format"), "{schema}");
+        }
+        for schema in [r#"{"format":"uri"}"#, r#"{"type":["string","null"],"format":"uuid"}"#, r#"{"format":1}"#] {
+            assert_eq!(of(Draft::Draft4, "", schema), [], "{schema}");
+        }
+        let beside = r##"{"$ref":"#","format":"date"}"##;
+        assert_eq!(of(Draft::Draft7, "", beside)[0].0, "ignored_format");
+        assert_eq!(of(draft, "", beside), []);
+        assert_eq!(of(draft, r#","formats":"annotate""#, r#"{"format":"url"}"#), []);
     }
 
     fn listed(expected: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -432,7 +432,9 @@ impl Prover {
                 (Some(target), Some(other)) => self.is_same(target, other),
                 _ => false,
             },
-            "format" => value == same_as && one.root.formats == other.root.formats,
+            "format" | "contentEncoding" | "contentMediaType" => {
+                value == same_as && one.root.formats == other.root.formats
+            }
             "properties" | "patternProperties" | "dependentSchemas" | "dependencies" => {
                 let (Some(map), Some(others)) = (value.as_object(), same_as.as_object()) else {
                     return false;
