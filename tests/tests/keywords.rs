@@ -37,10 +37,7 @@ const DIALECTS: [Dialect; 6] = [
                  format maxContains maxItems maxLength maxProperties maximum minContains minItems minLength minProperties \
                  minimum multipleOf not oneOf pattern patternProperties propertyNames required type unevaluatedItems \
                  unevaluatedProperties uniqueItems",
-        values: &[
-            ("type", "null boolean integer number string array object"),
-            FORMATS,
-        ],
+        values: &[("type", "null boolean integer number string array object"), FORMATS],
         leading: "$anchor $defs $dynamicAnchor $dynamicRef $id $ref $schema $vocabulary additionalProperties allOf contains \
                   dependentSchemas else if items patternProperties prefixItems properties propertyNames then \
                   unevaluatedItems unevaluatedProperties",

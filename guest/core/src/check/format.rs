@@ -34,9 +34,11 @@ const KNOWN: &[Known] = &[
     ("idn-email", "a name, '@' and a domain, in any script", idn_email),
     ("idn-hostname", "labels of letters of any script, digits and hyphens with dots between", idn_hostname),
     ("ipv4", "four numbers from 0 to 255 with dots between", |text| text.parse::<Ipv4Addr>().is_ok()),
-    ("ipv6", "eight groups of hexadecimal digits with colons between, '::' standing once for groups of zeros", |text| {
-        text.parse::<Ipv6Addr>().is_ok()
-    }),
+    (
+        "ipv6",
+        "eight groups of hexadecimal digits with colons between, '::' standing once for groups of zeros",
+        |text| text.parse::<Ipv6Addr>().is_ok(),
+    ),
     ("iri", "a scheme such as 'https:' and what follows it, with spaces as %20", |text| Iri::parse(text).is_ok()),
     ("iri-reference", "an IRI or a part of one, with spaces as %20", |text| IriRef::parse(text).is_ok()),
     ("json-pointer", "empty, or steps that each begin with '/' and have ~0 for '~' and ~1 for '/'", json_pointer),

@@ -170,7 +170,9 @@ impl Linter {
         if let Some(pattern) = members.get("pattern").and_then(Value::as_str) {
             self.pattern(pattern, &place.clone().name("pattern"));
         }
-        if self.formats && let Some(name) = members.get("format").and_then(Value::as_str) {
+        if self.formats
+            && let Some(name) = members.get("format").and_then(Value::as_str)
+        {
             self.format(name, members, place, draft);
         }
         for name in members.get("patternProperties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
