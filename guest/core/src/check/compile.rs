@@ -1,7 +1,7 @@
 //! A JSON Schema as JSON -> `Schemas`. References are resolved here, once and for all: nothing is looked up later.
 
 use std::{
-    collections::{HashMap, VecDeque, hash_map::Entry},
+    collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
     sync::Arc,
 };
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{
     Dialect,
     format::{Content, Format},
-    keywords::{self, EXCLUSIVE_MAXIMUM, EXCLUSIVE_MINIMUM, Keyword, MAXIMUM, MINIMUM},
+    keywords::{self, EXCLUSIVE_MAXIMUM, EXCLUSIVE_MINIMUM, Inside, Keyword, MAXIMUM, MINIMUM},
     pattern::Pattern,
     schema::{
         ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
@@ -38,16 +38,16 @@ pub(super) enum Unusable<'s> {
     Keyword { keywords: &'s Value, keyword: String },
 }
 
-/// Compile what `uri` names in the registry, which is `source`.
+/// Compiles what the first of the URIs names in the registry, which is `source`. The others name its resources.
 pub(super) fn compile<'s>(
     registry: &'s Registry<'s>,
-    uri: &str,
+    uris: &[&str],
     source: &SchemaSource,
     dialect: Dialect,
 ) -> Result<Schemas, Unusable<'s>> {
-    let compiled = match Compiler::new(registry, dialect, false).run(uri, source) {
+    let compiled = match Compiler::new(registry, dialect, false).run(uris, source) {
         // Where references depend on the way there, ways are told apart.
-        Err(Stopped::Dynamic) => Compiler::new(registry, dialect, true).run(uri, source),
+        Err(Stopped::Dynamic) => Compiler::new(registry, dialect, true).run(uris, source),
         compiled => compiled,
     };
     compiled.map_err(|stopped| match stopped {
@@ -59,6 +59,26 @@ pub(super) fn compile<'s>(
 enum Stopped<'s> {
     Unusable(Unusable<'s>),
     Dynamic,
+}
+
+impl<'s> Stopped<'s> {
+    /// Whether a reference leads to no schema of the contract.
+    fn leads_out(&self) -> bool {
+        let Stopped::Unusable(Unusable::Reference { error, .. }) = self else {
+            return false;
+        };
+        !matches!(error, ReferencingError::PointerToNowhere { .. } | ReferencingError::NoSuchAnchor { .. })
+    }
+
+    /// Says which keyword has the reference that leads nowhere.
+    fn at(self, keywords: &'s Value, keyword: &Keyword) -> Self {
+        match self {
+            Stopped::Unusable(Unusable::Reference { error, .. }) => {
+                Stopped::Unusable(Unusable::Reference { error, at: Some((keywords, keyword.name)) })
+            }
+            stopped => stopped,
+        }
+    }
 }
 
 impl From<ReferencingError> for Stopped<'_> {
@@ -136,20 +156,73 @@ impl<'s> Compiler<'s> {
         }
     }
 
-    fn run(mut self, uri: &str, source: &SchemaSource) -> Compiled<'s, Schemas> {
-        let base = referencing::uri::from_str(uri)?;
-        let (contents, resolver, draft) = self.registry.resolver(base).lookup(uri)?.into_inner();
-        // A URI of its own that is relative is read against the one it was given.
-        let draft = detected(draft, contents);
-        let resolver = resolver.in_subresource(draft.create_resource_ref(contents))?;
-        let resolver = self.at(resolver.base_uri().as_str())?;
+    fn run(mut self, uris: &[&str], source: &SchemaSource) -> Compiled<'s, Schemas> {
+        let (contents, resolver, draft) = self.root(uris.first().copied().unwrap_or_default())?;
         let context = self.enter(contents, resolver, draft, String::new(), &[]);
         let root = self.schema(contents, context)?;
         while let Some((id, keywords, contents, context)) = self.queue.pop_front() {
             self.keywords(id, keywords, contents, context)?;
         }
+        self.all_lead_somewhere(uris)?;
         self.find_positions(contents, source);
         Ok(self.finish(root))
+    }
+
+    /// Returns the schema that a URI names, with its base and its draft.
+    fn root(&self, uri: &str) -> Compiled<'s, (&'s Value, Resolver<'s>, Draft)> {
+        let base = referencing::uri::from_str(uri)?;
+        let (contents, resolver, draft) = self.registry.resolver(base).lookup(uri)?.into_inner();
+        // A URI of its own that is relative is read against the one it was given.
+        let draft = detected(draft, contents);
+        let resolver = resolver.in_subresource(draft.create_resource_ref(contents))?;
+        Ok((contents, self.at(resolver.base_uri().as_str())?, draft))
+    }
+
+    /// Checks references in schemas that nothing leads to, such as definitions that are not used: a reference to nowhere is a
+    /// mistake there, too. Resources are often libraries of others; of their definitions, only those that lead out of the
+    /// contract are.
+    fn all_lead_somewhere(&self, uris: &[&str]) -> Compiled<'s, ()> {
+        let mut seen: HashSet<*const Value> = HashSet::new();
+        let mut queue = VecDeque::new();
+        for (index, uri) in uris.iter().enumerate() {
+            queue.push_back((self.root(uri)?, index == 0));
+        }
+        // Those that were compiled have been resolved.
+        let resolved: HashSet<*const Value> = self.known.keys().map(|(address, _)| *address).collect();
+        while let Some(((contents, resolver, draft), is_own)) = queue.pop_front() {
+            let Some(keywords) = contents.as_object().filter(|_| seen.insert(contents)) else {
+                continue;
+            };
+            for keyword in [keywords::REF, keywords::DYNAMIC_REF] {
+                let reference = keywords.get(keyword.name).and_then(Value::as_str);
+                let reference =
+                    reference.filter(|_| keyword.is_in(draft) && !resolved.contains(&std::ptr::from_ref(contents)));
+                if let Some(reference) = reference {
+                    match self.resolve(&resolver, reference) {
+                        Err(stopped) if is_own || stopped.leads_out() => return Err(stopped.at(contents, keyword)),
+                        _ => {}
+                    }
+                }
+            }
+            for (name, value) in keywords {
+                let inside = keywords::named(name).filter(|keyword| keyword.is_in(draft)).map(|keyword| keyword.inside);
+                let schemas: Vec<&'s Value> = match (inside.unwrap_or(Inside::Nothing), value) {
+                    (Inside::List | Inside::SchemaOrList, Value::Array(schemas)) => schemas.iter().collect(),
+                    (Inside::Named, Value::Object(schemas)) => schemas.values().collect(),
+                    (Inside::Schema | Inside::SchemaOrList, schema) => vec![schema],
+                    _ => continue,
+                };
+                for schema in schemas {
+                    let draft = detected(draft, schema);
+                    let resolver = match schema.get(draft.id_keyword()) {
+                        Some(_) => resolver.in_subresource(draft.create_resource_ref(schema))?,
+                        None => resolver.clone(),
+                    };
+                    queue.push_back(((schema, resolver, draft), is_own));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Note where schemas and their keywords stand in the text, for the order of what is wrong.
@@ -788,12 +861,7 @@ impl<'s> Builder<'s, '_> {
         keyword: &Keyword,
         reference: &str,
     ) -> Compiled<'s, ()> {
-        let target = target.map_err(|stopped| match stopped {
-            Stopped::Unusable(Unusable::Reference { error, .. }) => {
-                Stopped::Unusable(Unusable::Reference { error, at: Some((self.contents, keyword.name)) })
-            }
-            stopped => stopped,
-        })?;
+        let target = target.map_err(|stopped| stopped.at(self.contents, keyword))?;
         let target = self.compiler.target(target, reference, &self.context.way)?;
         self.schema.applied.push(Applied::Reference(target));
         Ok(())

@@ -23,10 +23,12 @@ use serde_json::Value;
 
 use crate::{
     caps::CONTRACT_CAPS,
+    misspelling,
     parse::{Document, NodeId, Span, parse},
     path::{ItemsPath, Selector},
     place::Place,
     screen::{Screened, malformed},
+    text::quote,
     types::Violation,
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
 };
@@ -80,10 +82,31 @@ fn dialects() -> String {
     DIALECTS.map(|(uri, _)| uri).join(", ")
 }
 
+/// Says which draft comes nearest to a dialect that is not known, if it is one of JSON Schema or OpenAPI, or misspelled.
+fn nearest_dialect(uri: &str) -> Option<String> {
+    let of = |draft: Draft| DIALECTS.iter().find(|(_, known)| *known == draft).map(|(uri, _)| *uri);
+    let is_of = |host: &str| uri.split(['/', '#']).any(|part| part.trim_start_matches("www.") == host);
+    // Of `draft-03` or `draft/2019-09`, and not of `v1`.
+    let (before, number) = uri.find(|one: char| one.is_ascii_digit()).map_or((uri, ""), |at| uri.split_at(at));
+    let number = number.split(|one: char| !one.is_ascii_digit()).next().and_then(|number| number.parse().ok());
+    let nearest = match number.filter(|_| !before.ends_with('v')) {
+        _ if is_of("spec.openapis.org") => of(Draft::Draft202012),
+        _ if !is_of("json-schema.org") => {
+            misspelling::nearest(uri.trim_end_matches('#'), DIALECTS.iter().map(|(known, _)| *known))
+        }
+        Some(0_u32..=5) => of(Draft::Draft4),
+        Some(6) => of(Draft::Draft6),
+        Some(7) => of(Draft::Draft7),
+        Some(8 | 2019) => of(Draft::Draft201909),
+        _ => of(Draft::Draft202012),
+    };
+    nearest.map(|nearest| format!("use {}, which comes nearest to this one", quote(nearest, 64)))
+}
+
 /// What is wrong where a dialect's URI stands that is none.
 pub(crate) fn unknown_dialect(place: Place, uri: &str) -> Violation {
     let known = dialects();
-    let message = format!("must be a known dialect: {known}");
+    let message = format!("must be a known dialect: {}", nearest_dialect(uri).unwrap_or(known.clone()));
     Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
 }
 
@@ -367,8 +390,8 @@ fn build_with<'s>(
     });
     let registry = registry.and_then(RegistryBuilder::prepare);
     let registry = registry.map_err(|error| (given.unresolved(&error, None), Lacks::Reference))?;
-    let uri = named.first().map_or(NO_ID, |(uri, _)| uri);
-    compile(&registry, uri, given.source, dialect).map_err(|unusable| {
+    let uris: Vec<&str> = named.iter().map(|(uri, _)| *uri).collect();
+    compile(&registry, &uris, given.source, dialect).map_err(|unusable| {
         let lacks = if let Unusable::Reference { .. } = unusable { Lacks::Reference } else { Lacks::Else };
         (given.told(unusable, dialect.patterns), lacks)
     })
@@ -379,4 +402,37 @@ fn position(definition: &Document, pointer: &str) -> NodeId {
     let mut steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
     let found = steps.try_fold(Document::ROOT, |at, step| definition.member(at, &step));
     found.unwrap_or(NodeId::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dialect_that_is_not_known_leads_to_the_nearest_draft() {
+        let of = |uri: &str| {
+            let told = nearest_dialect(uri)?;
+            DIALECTS.into_iter().find(|(known, _)| told.contains(known)).map(|(_, draft)| draft)
+        };
+        for (uri, nearest) in [
+            ("https://json-schema.org/v1", Some(Draft::Draft202012)),
+            ("https://json-schema.org/v1/2026", Some(Draft::Draft202012)),
+            ("https://json-schema.org/draft/next/schema", Some(Draft::Draft202012)),
+            ("https://json-schema.org/draft/2020-12", Some(Draft::Draft202012)),
+            ("https://spec.openapis.org/oas/3.1/dialect/base", Some(Draft::Draft202012)),
+            ("https://json-schema.org/draft/2019-9/schema", Some(Draft::Draft201909)),
+            ("http://json-schema.org/draft-07/hyper-schema#", Some(Draft::Draft7)),
+            ("http://json-schema.org/draft-7/schema#", Some(Draft::Draft7)),
+            ("http://json-schema.org/draft/06/schema", Some(Draft::Draft6)),
+            ("http://json-schema.org/draft-05/schema#", Some(Draft::Draft4)),
+            ("http://json-schema.org/draft-03/schema#", Some(Draft::Draft4)),
+            ("http://json-schema.org/draft-03/schema", Some(Draft::Draft4)),
+            ("http://jsonschema.org/draft-07/schema#", Some(Draft::Draft7)),
+            ("https://example.com/own", None),
+            ("", None),
+            ("#", None),
+        ] {
+            assert_eq!(of(uri), nearest, "{uri}");
+        }
+    }
 }

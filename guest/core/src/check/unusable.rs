@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{
     Patterns, Resource, SchemaSource,
     compile::{Unusable, find},
-    dialects, pattern,
+    dialects, nearest_dialect, pattern,
 };
 use crate::{
     misspelling::nearest,
@@ -105,7 +105,8 @@ impl<'g> Given<'g> {
                 (anchor.clone(), "must name an anchor that exists".to_owned())
             }
             Error::UnknownSpecification { specification } => {
-                (specification.clone(), format!("must be a known dialect ({}) or one of 'resources'", dialects()))
+                let known = nearest_dialect(specification).unwrap_or_else(|| format!("({})", dialects()));
+                (specification.clone(), format!("must be a known dialect or one of 'resources': {known}"))
             }
             Error::CircularMetaschema { uri } => (uri.clone(), "must not be a dialect of itself".to_owned()),
             Error::InvalidUri(error) => (String::new(), format!("must be a URI reference: {error}")),

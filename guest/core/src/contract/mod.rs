@@ -434,7 +434,9 @@ impl Reader<'_, '_> {
         if let Some(violation) = unconstrained::violation(self.document, schema.root(), here) {
             return Err(vec![violation]);
         }
-        self.known_dialect(schema, draft, resources).map_err(|violation| vec![violation])?;
+        for schema in [schema].into_iter().chain(resources.iter().map(|(_, resource)| *resource)) {
+            self.known_dialect(schema, draft, resources).map_err(|violation| vec![violation])?;
+        }
         Checker::json_schema(schema, here, resources, self.dialect(draft))
     }
 
