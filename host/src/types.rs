@@ -611,16 +611,21 @@ pub enum ChangeKind {
     ColonAdded,
     /// A comment was removed.
     Comment,
-    /// White space that is not JSON's was replaced.
+    /// White space that is not JSON's was replaced, such as a literal `\n` between values.
     Space,
     /// Quotes were made double.
     Quotes,
     /// Quotes were put around a member name.
     Quoted,
-    /// A character that must be escaped in a string was escaped.
+    /// A character that must be escaped in a string was escaped, or a backslash that JSON does not know there was
+    /// removed.
     Escaped,
     /// A literal of Python's was made JSON's.
     Literal,
+    /// A full-width comma or colon between values was made JSON's.
+    Punctuation,
+    /// A backslash was removed from JSON that was escaped once too often.
+    Unescaped,
     /// Documents in a row were put into a list.
     Wrapped,
     /// Brackets and marks that belong to nothing were removed.
@@ -637,7 +642,7 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// All of them, in their order.
-    pub const ALL: [ChangeKind; 18] = [
+    pub const ALL: [ChangeKind; 20] = [
         ChangeKind::Closed,
         ChangeKind::ClosedString,
         ChangeKind::Dropped,
@@ -650,6 +655,8 @@ impl ChangeKind {
         ChangeKind::Quoted,
         ChangeKind::Escaped,
         ChangeKind::Literal,
+        ChangeKind::Punctuation,
+        ChangeKind::Unescaped,
         ChangeKind::Wrapped,
         ChangeKind::Stray,
         ChangeKind::Around,
@@ -673,6 +680,8 @@ impl ChangeKind {
             ChangeKind::Quoted => "quoted",
             ChangeKind::Escaped => "escaped",
             ChangeKind::Literal => "literal",
+            ChangeKind::Punctuation => "punctuation",
+            ChangeKind::Unescaped => "unescaped",
             ChangeKind::Wrapped => "wrapped",
             ChangeKind::Stray => "stray",
             ChangeKind::Around => "around",
@@ -725,6 +734,8 @@ impl From<types::ChangeKind> for ChangeKind {
             types::ChangeKind::Quoted => ChangeKind::Quoted,
             types::ChangeKind::Escaped => ChangeKind::Escaped,
             types::ChangeKind::Literal => ChangeKind::Literal,
+            types::ChangeKind::Punctuation => ChangeKind::Punctuation,
+            types::ChangeKind::Unescaped => ChangeKind::Unescaped,
             types::ChangeKind::Wrapped => ChangeKind::Wrapped,
             types::ChangeKind::Stray => ChangeKind::Stray,
             types::ChangeKind::Around => ChangeKind::Around,
@@ -748,6 +759,8 @@ abi::cases!(ChangeKind {
     Quoted,
     Escaped,
     Literal,
+    Punctuation,
+    Unescaped,
     Wrapped,
     Stray,
     Around,
@@ -1618,6 +1631,8 @@ impl From<ChangeKind> for types::ChangeKind {
             ChangeKind::Quoted => types::ChangeKind::Quoted,
             ChangeKind::Escaped => types::ChangeKind::Escaped,
             ChangeKind::Literal => types::ChangeKind::Literal,
+            ChangeKind::Punctuation => types::ChangeKind::Punctuation,
+            ChangeKind::Unescaped => types::ChangeKind::Unescaped,
             ChangeKind::Wrapped => types::ChangeKind::Wrapped,
             ChangeKind::Stray => types::ChangeKind::Stray,
             ChangeKind::Around => types::ChangeKind::Around,

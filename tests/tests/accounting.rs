@@ -74,7 +74,7 @@ const BEFORE: [&str; 61] = [
 ];
 
 /// What may be the answer.
-const BODIES: [&str; 23] = [
+const BODIES: [&str; 27] = [
     "{\"refusal\": \"I will not.\"}",
     "{\"ok\": true}",
     "{\n  \"ok\": true,\n  \"why\": \"see [x] and `y` } ```\"\n}",
@@ -98,6 +98,10 @@ const BODIES: [&str; 23] = [
     "```json\n{\"ok\": false}\n```\nNo:\n```json\n{\"ok\": true}\n```",
     "[3, 7]",
     "\"ok\"",
+    "{\\\"ok\\\": true, \\\"why\\\": \\\"a \\\\\\\"b\\\\\\\"\\\"}",
+    "{\\n\"ok\"：true，\\n\"why\": \"x”\\n}",
+    "[{\"ok\": true}，{\"why\": \"a\\_b\"},\\n{\"ok\": fals}]",
+    "{\"why\": \"5 \\* 3\", \"ok\": tru",
 ];
 
 /// Text behind JSON.

@@ -10,11 +10,11 @@ use crate::{
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
-    parse::{Document, Edit, NodeId, Parsed, Span, apply, parse_edited, strict_end},
+    parse::{Document, Edit, NodeId, Parsed, Span, apply, followed_by, parse_edited, strict_end},
     path::Path,
     place::Place,
     recover::{Malformed, Repairs, Unrecovered, recover},
-    repair::{MAX_REPAIRS, Tail, repair},
+    repair::{MAX_REPAIRS, Tail, marks, repair},
     report::{Accepted, Found, Verdict},
     request::{Finish, Request},
     screen::{self, Screening, screen, screen_size},
@@ -329,8 +329,40 @@ fn mend(contract: &Contract, output: &str, candidate: &Candidate, keeps: bool) -
     Some((edits, items))
 }
 
-/// The same of a text that is to be JSON alone.
+/// The same of a text that is to be JSON alone. Where something is lost, other marks than JSON's are read as JSON's, if that
+/// saves it.
 fn mend_inside(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
+    let mended = mend_tokens(contract, output, span, keeps);
+    let losses = |mended: &Option<(Vec<Edit>, Vec<Malformed>)>| match mended {
+        None => (true, 0, false),
+        Some((edits, malformed)) => (false, malformed.len(), !is_whole(output, span, edits)),
+    };
+    if !contract.repairs() || losses(&mended) == (false, 0, false) {
+        return mended;
+    }
+    let otherwise = || {
+        let marks = marks(output, (span.start as usize, span.end as usize))?;
+        let whole = Span::new(0, output.len());
+        let (text, origin) = apply(output, whole, &marks);
+        let end = span.end as usize + text.len() - output.len();
+        let (edits, malformed) = mend_tokens(contract, &text, Span::new(span.start as usize, end), keeps)?;
+        let at = |broken: Malformed| Malformed { span: origin.of(broken.span), ..broken };
+        let malformed: Vec<Malformed> = malformed.into_iter().map(at).collect();
+        // White space between items is no part of those that are removed.
+        let is_apart = |kind: ChangeKind, span: Span| {
+            let before = malformed.partition_point(|broken| broken.span.start <= span.start);
+            let inside = before.checked_sub(1).is_some_and(|last| span.start < malformed[last].span.end);
+            kind == ChangeKind::Space && !inside
+        };
+        let edits = followed_by(marks, (&text, &origin), edits, is_apart);
+        (edits.len() <= MAX_REPAIRS).then_some((edits, malformed))
+    };
+    let otherwise = otherwise();
+    if losses(&otherwise) < losses(&mended) { otherwise } else { mended }
+}
+
+/// The same of a text whose marks are JSON's.
+fn mend_tokens(contract: &Contract, output: &str, span: Span, keeps: bool) -> Option<(Vec<Edit>, Vec<Malformed>)> {
     // Text around it may be all that is wrong.
     let (start, end) = (span.start as usize, span.end as usize);
     if strict_end(output, (start, end)) == Ok(end) {

@@ -4,6 +4,8 @@
 //! the producer itself cut off, and nothing is left out that is not in an edit.
 
 pub(crate) mod comment;
+mod markdown;
+mod marks;
 mod quotes;
 
 use crate::{
@@ -15,6 +17,8 @@ use crate::{
     text::{ends_line, push_escape},
     types::ChangeKind,
 };
+
+pub(crate) use marks::marks;
 
 /// Deeper texts are not repaired; no document is kept below this either.
 const MAX_DEPTH: usize = 128;
@@ -81,7 +85,13 @@ pub(crate) fn repair_value(output: &str, (start, end): (usize, usize), keeps: bo
 /// be left of it. `keeps` as for [`repair`].
 pub(crate) fn repair_member(output: &str, (start, end): (usize, usize), keeps: bool) -> Option<Vec<Edit>> {
     let mut repairer = Repairer::new(output, (start, end), keeps);
-    repairer.stack.push(Frame { bracket: Bracket::Object, state: State::First, whole: (start, 0), comma: None });
+    repairer.stack.push(Frame {
+        bracket: Bracket::Object,
+        state: State::First,
+        whole: (start, 0),
+        comma: None,
+        name: (start, start),
+    });
     repairer.run(1)?;
     let whole = repairer.edits.iter().all(|edit| edit.kind != ChangeKind::Dropped || edit.span.start as usize > start);
     if whole && repairer.next().token == Token::End { repairer.done().map(in_order) } else { None }
@@ -150,6 +160,8 @@ struct Frame {
     whole: (usize, usize),
     /// The comma after that.
     comma: Option<(usize, usize)>,
+    /// The name of an object's member that was read last.
+    name: (usize, usize),
 }
 
 struct Repairer<'t> {
@@ -281,7 +293,8 @@ impl<'t> Repairer<'t> {
                     return None;
                 }
                 let whole = (lexeme.end, self.edits.len());
-                self.stack.push(Frame { bracket, state: State::First, whole, comma: None });
+                let name = (lexeme.end, lexeme.end);
+                self.stack.push(Frame { bracket, state: State::First, whole, comma: None, name });
             }
             Token::String(quoted) => {
                 self.string(lexeme, quoted)?;
@@ -321,6 +334,9 @@ impl<'t> Repairer<'t> {
     }
 
     fn name(&mut self, lexeme: Lexeme) -> Option<()> {
+        if let Some(frame) = self.stack.last_mut() {
+            frame.name = (lexeme.start, lexeme.end);
+        }
         match lexeme.token {
             Token::String(Quoted { ends: Ends::Text, .. }) if self.tail != Tail::Ended => {
                 // One that has lost its quote has much more behind it than a name.
@@ -485,7 +501,11 @@ impl<'t> Repairer<'t> {
             return None;
         }
         let cut = if close == 0 { whole_escapes(content) } else { content.len() };
-        let after = rewritten(&content[..cut], quoted.quotes)?;
+        let name = || {
+            let object = self.stack.iter().rev().find(|frame| frame.bracket == Bracket::Object);
+            object.map_or("", |frame| &self.text[frame.name.0..frame.name.1])
+        };
+        let after = rewritten(&content[..cut], quoted.quotes, name)?;
         let (start, stop) = (lexeme.start + open, lexeme.start + open + cut);
         if quoted.quotes != Quotes::Double {
             let quote = if close == 0 { "" } else { "\"" };
@@ -598,8 +618,10 @@ fn whole_escapes(content: &str) -> usize {
 }
 
 /// What stands between the quotes of a string, as JSON has it; none where that is not certain.
-fn rewritten(content: &str, quotes: Quotes) -> Option<String> {
+/// `name` is that of the member that the string belongs to.
+fn rewritten<'t>(content: &str, quotes: Quotes, name: impl Fn() -> &'t str) -> Option<String> {
     let mut out = String::with_capacity(content.len());
+    let mut escapes = None;
     let mut characters = content.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
@@ -613,7 +635,13 @@ fn rewritten(content: &str, quotes: Quotes) -> Option<String> {
                     out.push_str("\\u");
                 }
                 escaped @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => out.extend(['\\', escaped]),
-                _ => return None,
+                escaped => {
+                    let escapes = escapes.get_or_insert_with(|| markdown::Escapes::of(content, name()));
+                    if !escapes.has(at, escaped) {
+                        return None;
+                    }
+                    out.push(escaped);
+                }
             },
             '"' | '\0'..'\u{20}' => {
                 if quotes.closed_by(character) && may_be_another(content, at) {

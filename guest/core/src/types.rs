@@ -174,6 +174,8 @@ pub enum ChangeKind {
     Quoted,
     Escaped,
     Literal,
+    Punctuation,
+    Unescaped,
     Wrapped,
     Stray,
     Around,
@@ -184,7 +186,7 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// All of them, in their order.
-    pub const ALL: [ChangeKind; 18] = [
+    pub const ALL: [ChangeKind; 20] = [
         ChangeKind::Closed,
         ChangeKind::ClosedString,
         ChangeKind::Dropped,
@@ -197,6 +199,8 @@ impl ChangeKind {
         ChangeKind::Quoted,
         ChangeKind::Escaped,
         ChangeKind::Literal,
+        ChangeKind::Punctuation,
+        ChangeKind::Unescaped,
         ChangeKind::Wrapped,
         ChangeKind::Stray,
         ChangeKind::Around,
@@ -220,6 +224,8 @@ impl ChangeKind {
             ChangeKind::Quoted => "quoted",
             ChangeKind::Escaped => "escaped",
             ChangeKind::Literal => "literal",
+            ChangeKind::Punctuation => "punctuation",
+            ChangeKind::Unescaped => "unescaped",
             ChangeKind::Wrapped => "wrapped",
             ChangeKind::Stray => "stray",
             ChangeKind::Around => "around",

@@ -117,6 +117,8 @@ export type ChangeKind =
   | "quoted"
   | "escaped"
   | "literal"
+  | "punctuation"
+  | "unescaped"
   | "wrapped"
   | "stray"
   | "around"

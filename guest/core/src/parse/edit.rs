@@ -1,7 +1,7 @@
 //! A text with some pieces of it replaced, and the way back: from places in what was parsed to places in the output.
 
 use super::Span;
-use crate::types::ChangeKind;
+use crate::{order::by_place, types::ChangeKind};
 
 impl ChangeKind {
     /// Returns whether a change of this kind makes JSON of what was none.
@@ -38,6 +38,11 @@ impl Edit {
     pub(crate) fn new(kind: ChangeKind, (start, end): (usize, usize), after: impl Into<String>) -> Self {
         Edit { kind, span: Span::new(start, end), after: after.into() }
     }
+
+    /// Whether it changes anything.
+    fn is_one(&self) -> bool {
+        self.span.start < self.span.end || !self.after.is_empty()
+    }
 }
 
 /// Where the pieces of an edited text come from.
@@ -65,9 +70,61 @@ pub(crate) fn apply(output: &str, span: Span, edits: &[Edit]) -> (String, Origin
     (text, Origin { start: span.start, pieces })
 }
 
+/// The edits of a text that do what `first` does, and then `second` to the text that this gave: `edited`, with its
+/// `origin`. Edits that overlap become one, but for those of the first that stay apart when what stands around them is
+/// removed: `is_apart` says which, by what they replace.
+pub(crate) fn followed_by(
+    first: Vec<Edit>,
+    (edited, origin): (&str, &Origin),
+    second: Vec<Edit>,
+    is_apart: impl Fn(ChangeKind, Span) -> bool,
+) -> Vec<Edit> {
+    // Each with its place in `edited`.
+    let first = first.into_iter().zip(&origin.pieces).map(|(edit, (is, was))| (*is, Some(*was), edit));
+    let second = second.into_iter().map(|edit| (edit.span, None, edit));
+    let mut all = by_place(first.chain(second).collect(), |(is, ..)| (is.start, is.end)).into_iter().peekable();
+    let mut edits = Vec::new();
+    // Where the last of the first edits ends in `edited`, and in the text.
+    let mut last = (0, origin.start);
+    while let Some((is, was, edit)) = all.next() {
+        let (mut end, mut copied, mut after) = (is.end, is.start, String::new());
+        let (mut kind, mut by_second) = (edit.kind, false);
+        let mut start = was.map_or(last.1 + (is.start - last.0), |was| was.start);
+        let mut next = Some((is, was, edit));
+        while let Some((is, was, edit)) = next {
+            end = end.max(is.end);
+            match was {
+                Some(was) => {
+                    if copied >= is.end && is_apart(edit.kind, was) {
+                        let before =
+                            Edit { kind, span: Span { start, end: was.start }, after: std::mem::take(&mut after) };
+                        edits.extend(Some(before).filter(Edit::is_one));
+                        edits.push(Edit { span: was, after: String::new(), ..edit });
+                        start = was.end;
+                    }
+                    last = (is.end, was.end);
+                }
+                None => {
+                    if !by_second {
+                        (kind, by_second) = (edit.kind, true);
+                    }
+                    after.push_str(Span { start: copied, end: is.start }.of(edited));
+                    after.push_str(&edit.after);
+                    copied = is.end;
+                }
+            }
+            next = all.next_if(|(is, ..)| is.start < end);
+        }
+        after.push_str(Span { start: copied, end: end.max(copied) }.of(edited));
+        let edit = Edit { kind, span: Span { start, end: last.1 + end.saturating_sub(last.0) }, after };
+        edits.extend(Some(edit).filter(Edit::is_one));
+    }
+    edits
+}
+
 impl Origin {
     /// What stood in the output where `span` stands in the edited text.
-    pub(super) fn of(&self, span: Span) -> Span {
+    pub(crate) fn of(&self, span: Span) -> Span {
         // What was taken out right before a piece, or right after it, is no part of it.
         let before_start = self.pieces.partition_point(|(is, _)| is.start <= span.start);
         let before_end = self.pieces.partition_point(|(is, _)| is.start < span.end);
@@ -93,6 +150,38 @@ impl Origin {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn edits_of_an_edited_text_are_edits_of_the_text() {
+        let output = "<{a：[1，2]}>";
+        let place = |piece: &str| (output.find(piece).unwrap(), output.find(piece).unwrap() + piece.len());
+        let first = vec![
+            Edit::new(ChangeKind::Around, place("<"), ""),
+            Edit::new(ChangeKind::Quoted, place("a"), "\"a\""),
+            Edit::new(ChangeKind::Punctuation, place("："), ":"),
+            Edit::new(ChangeKind::Punctuation, place("，"), ","),
+        ];
+        let (edited, origin) = apply(output, Span::new(0, output.len()), &first);
+        assert_eq!(edited, "{\"a\":[1,2]}>");
+        for (second, expected) in [
+            (vec![], 4),
+            (vec![((0, 0), "("), ((11, 12), "")], 6),
+            // Inside an edit, around one, and from the middle of one to that of another.
+            (vec![((1, 2), "'"), ((3, 4), "'")], 4),
+            (vec![((5, 10), "3")], 4),
+            (vec![((2, 8), "x")], 3),
+            (vec![((4, 4), " "), ((5, 5), " "), ((7, 7), "0"), ((8, 8), "4")], 8),
+            (vec![((0, 12), "null")], 2),
+        ] {
+            let second: Vec<Edit> =
+                second.into_iter().map(|(place, after)| Edit::new(ChangeKind::Literal, place, after)).collect();
+            let wanted = apply(&edited, Span::new(0, edited.len()), &second).0;
+            let both = followed_by(first.clone(), (&edited, &origin), second, |_, _| false);
+            assert_eq!(apply(output, Span::new(0, output.len()), &both).0, wanted, "{both:?}");
+            assert_eq!(both.len(), expected, "{both:?}");
+            assert!(both.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start), "{both:?}");
+        }
+    }
 
     #[test]
     fn what_is_edited_keeps_its_places() {

@@ -487,7 +487,7 @@ fn line_in_step(text: &[u8]) -> Result<usize, usize> {
 }
 
 /// White space in other scripts, and what has no width.
-fn is_space(character: char) -> bool {
+pub(crate) fn is_space(character: char) -> bool {
     (character.is_whitespace() && !matches!(character, ' ' | '\n' | '\r' | '\t'))
         || matches!(character, '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }

@@ -15,7 +15,7 @@ mod suspicious;
 
 pub(crate) use document::Span;
 pub use document::{Document, Kind, NodeId};
-pub(crate) use edit::{Edit, Origin, apply};
+pub(crate) use edit::{Edit, Origin, apply, followed_by};
 pub use number::Number;
 pub(crate) use number::length as number_length;
 pub(crate) use strict::{Open, strict_end};
