@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use crate::{
     contract::Items,
     judgement::Rejection,
+    order::sort_by_key,
     text,
     types::{Change, ChangeKind, ErrorKind, Quarantined, Reason, Violation, Wanted},
     violation::NO_MEMBER,
@@ -198,7 +199,7 @@ fn of_items(quarantined: &[Quarantined]) -> Vec<Wrong<'_>> {
         if wrong.is_empty() {
             wrong.push(Wrong::of_item(item, owner));
         }
-        wrong.sort_by_key(|wrong| wrong.rank);
+        sort_by_key(&mut wrong, |wrong| wrong.rank);
         wrong.iter_mut().enumerate().for_each(|(turn, wrong)| wrong.turn = turn);
         all.append(&mut wrong);
     }
@@ -239,7 +240,7 @@ impl<'r> Feedback<'r> {
     /// none of them is passed over.
     fn tell(&mut self, mut wrong: Vec<Wrong<'r>>, asked: bool) -> usize {
         let class = |rank: Rank| if asked && rank.owner > 0 { Class::Schema } else { rank.class };
-        wrong.sort_by_key(|wrong| (wrong.turn, class(wrong.rank), wrong.rank.owner, wrong.rank));
+        sort_by_key(&mut wrong, |wrong| (wrong.turn, class(wrong.rank), wrong.rank.owner, wrong.rank));
         let (mut told, mut full) = (0, false);
         for wrong in wrong {
             let is_item = wrong.rank.owner > 0;
@@ -289,8 +290,8 @@ impl<'r> Feedback<'r> {
     }
 
     fn end(mut self, output: &str, tail: &str) -> String {
-        self.lines.iter_mut().for_each(|line| line.places.sort_by_key(|told| told.rank));
-        self.lines.sort_by_key(|line| line.places.first().map(|told| told.rank));
+        self.lines.iter_mut().for_each(|line| sort_by_key(&mut line.places, |told| told.rank));
+        sort_by_key(&mut self.lines, |line| line.places.first().map(|told| told.rank));
         for line in self.lines.iter_mut().filter(|line| line.more > 0) {
             let more = format!(" and {} more", line.more);
             if more.len() <= self.room {

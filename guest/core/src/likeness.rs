@@ -8,6 +8,7 @@ use std::{
 use crate::{
     caps::Caps,
     contract::Items,
+    order::sort_by,
     parse::{
         Document, Kind, NodeId, Number, Span,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, Token},
@@ -132,7 +133,7 @@ fn write(document: &Document, at: NodeId, out: &mut String) {
         }
         Kind::Object => {
             let mut members: Vec<_> = document.members(at).collect();
-            members.sort_by(|(a, _), (b, _)| document.order_of_strings(*a, *b));
+            sort_by(&mut members, |(a, _), (b, _)| document.order_of_strings(*a, *b));
             out.push('{');
             for (name, value) in members {
                 push_json_string(out, document.string(name));

@@ -21,6 +21,7 @@ use super::{
     value::{About, Divisor},
 };
 use crate::{
+    order::sort_by,
     place::{Place, Step, escaped},
     text,
 };
@@ -793,7 +794,7 @@ impl<'s> Builder<'s, '_> {
                 rules.dependent.push(dependent);
             }
         }
-        rules.dependent.sort_by(|a, b| a.name.cmp(&b.name));
+        sort_by(&mut rules.dependent, |a, b| a.name.cmp(&b.name));
         rules.names = Names::new(named.iter().map(|(name, _)| *name));
         rules.members = named.into_iter().map(|(_, member)| member).collect();
         if !rules.is_empty() {

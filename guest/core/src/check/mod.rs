@@ -24,6 +24,7 @@ use serde_json::Value;
 use crate::{
     caps::CONTRACT_CAPS,
     misspelling,
+    order::sort_by_key,
     parse::{Document, NodeId, Span, parse},
     path::{ItemsPath, Selector},
     place::Place,
@@ -330,7 +331,10 @@ fn definition(source: &str) -> Option<Document<'_>> {
 fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, most: usize) -> Violations {
     let (total, incomplete) = (found.len(), found.len() >= judge::FAILURES);
     if let Some(definition) = definition {
-        found.sort_by_cached_key(|(at, violation)| (*at, position(definition, &violation.schema_path)));
+        let key = |(at, violation): (NodeId, Violation)| (at, position(definition, &violation.schema_path), violation);
+        let mut keyed: Vec<(NodeId, NodeId, Violation)> = found.into_iter().map(key).collect();
+        sort_by_key(&mut keyed, |(at, position, _)| (*at, *position));
+        found = keyed.into_iter().map(|(at, _, violation)| (at, violation)).collect();
     }
     Violations { listed: found.into_iter().take(most).map(|(_, violation)| violation).collect(), total, incomplete }
 }

@@ -10,6 +10,7 @@ use super::{
     value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
+    order::sort_by,
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
     place::Step,
@@ -277,7 +278,7 @@ impl Allowed {
         let strings = Names::new(values.iter().filter_map(Value::as_str));
         let number = |(at, value): (usize, &Value)| Some((About::of(value.as_number()?.as_str()), at as u32));
         let mut numbers: Vec<(About, u32)> = values.iter().enumerate().filter_map(number).collect();
-        numbers.sort_by(|a, b| numeric(&values, *a).order(numeric(&values, *b)));
+        sort_by(&mut numbers, |a, b| numeric(&values, *a).order(numeric(&values, *b)));
         let is_other = |(index, value): (usize, &Value)| match value {
             Value::String(_) | Value::Number(_) => None,
             _ => Some(index as u32),

@@ -4,7 +4,10 @@ use std::{cell::OnceCell, cmp::Ordering};
 
 use serde_json::Value;
 
-use crate::parse::{Document, Kind, NodeId};
+use crate::{
+    order::sort_by,
+    parse::{Document, Kind, NodeId},
+};
 
 /// A number as it is written, of a document or of a schema.
 #[derive(Debug, Clone, Copy)]
@@ -166,7 +169,7 @@ fn push_canonical(document: &Document, id: NodeId, out: &mut String) {
         }
         Kind::Object => {
             let mut members: Vec<(NodeId, NodeId)> = document.members(id).collect();
-            members.sort_by(|a, b| document.order_of_strings(a.0, b.0));
+            sort_by(&mut members, |a, b| document.order_of_strings(a.0, b.0));
             out.push('{');
             for (name, value) in members {
                 document.write(name, out);

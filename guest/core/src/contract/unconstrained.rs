@@ -5,6 +5,7 @@ use referencing::Draft;
 use crate::{
     check::keywords,
     misspelling::nearest,
+    order::sort_by_key,
     parse::{Document, Kind, NodeId},
     place::Place,
     text::quote,
@@ -149,7 +150,7 @@ fn meant(document: &Document, at: NodeId, here: &Place) -> String {
     let mut found = Vec::new();
     search(document, at, &mut Vec::new(), &mut 0, &mut found);
     // The schema nearest to the root is the likeliest.
-    found.sort_by_key(Vec::len);
+    sort_by_key(&mut found, Vec::len);
     let Some(first) = found.first() else {
         return "it has no keyword of JSON Schema".to_owned();
     };

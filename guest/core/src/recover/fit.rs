@@ -5,7 +5,10 @@ use super::{
     Recovery,
     step::{Follows, Outlook},
 };
-use crate::parse::loose::{Bracket, Ends, Lexeme, Lexer, Quoted, State, Token};
+use crate::{
+    order::sort_by_key,
+    parse::loose::{Bracket, Ends, Lexeme, Lexer, Quoted, State, Token},
+};
 
 /// So many brackets of one unit may be wrong.
 const MAX_FAULTS: usize = 3;
@@ -291,7 +294,7 @@ impl Recovery<'_, '_> {
             {
                 stopped.retain(|(_, lexeme)| lexeme.start < *end);
             }
-            stopped.sort_by_key(|(_, lexeme)| std::cmp::Reverse(lexeme.start));
+            sort_by_key(&mut stopped, |(_, lexeme)| std::cmp::Reverse(lexeme.start));
             stopped.truncate(MAX_READINGS);
             for (reading, lexeme) in stopped {
                 for fault in FAULTS {

@@ -19,6 +19,8 @@ mod words;
 
 use std::ops::Range;
 
+use seamgate_core::parts::sort_by_key;
+
 pub use instructions::MAX_INSTRUCTIONS;
 pub use types::{Counts, Escaped, Found, Hidden, Instruction, Kind, Reads, Redacted, Secret};
 
@@ -203,7 +205,7 @@ impl Runs {
         let runs =
             self.found.into_iter().map(|run| Instruction { kind: Reads::HiddenText, start: run.start, end: run.end });
         found.instructions.extend(runs);
-        found.instructions.sort_by_key(|instruction| (instruction.start, instruction.end));
+        sort_by_key(&mut found.instructions, |instruction| (instruction.start, instruction.end));
         let more = found.instructions.len().saturating_sub(MAX_INSTRUCTIONS);
         found.instructions_left_out = found.instructions_left_out.saturating_add(more as u32);
         found.instructions.truncate(MAX_INSTRUCTIONS);

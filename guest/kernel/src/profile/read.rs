@@ -4,7 +4,7 @@ use seamgate_core::{
     Contract, Violation,
     parts::{
         Describes, Document, Json, Kind, Lacking, NodeId, Path, Place, Schema, Selector, canonical, digest,
-        ends_wrongly, json, leads_nowhere, quote, written,
+        ends_wrongly, json, leads_nowhere, quote, sort_by_key, written,
     },
 };
 
@@ -435,7 +435,7 @@ impl Reader<'_, '_> {
             _ => format!("the pinned definition of any tool that {} names", quote(&rule.tool, 128)),
         };
         let mut all = when.paths();
-        all.sort_by_key(Vec::len);
+        sort_by_key(&mut all, Vec::len);
         let mut wrong: Vec<Vec<Selector>> = Vec::new();
         for path in all {
             if wrong.iter().any(|known| path.starts_with(known)) {
