@@ -117,6 +117,8 @@ fn change_kind(given: core::ChangeKind) -> types::ChangeKind {
         core::ChangeKind::ItemRemoved => types::ChangeKind::ItemRemoved,
         core::ChangeKind::MemberRemoved => types::ChangeKind::MemberRemoved,
         core::ChangeKind::Stripped => types::ChangeKind::Stripped,
+        core::ChangeKind::Coerced => types::ChangeKind::Coerced,
+        core::ChangeKind::Unwrapped => types::ChangeKind::Unwrapped,
     }
 }
 
@@ -396,6 +398,8 @@ fn change_kind_back(given: types::ChangeKind) -> core::ChangeKind {
         types::ChangeKind::ItemRemoved => core::ChangeKind::ItemRemoved,
         types::ChangeKind::MemberRemoved => core::ChangeKind::MemberRemoved,
         types::ChangeKind::Stripped => core::ChangeKind::Stripped,
+        types::ChangeKind::Coerced => core::ChangeKind::Coerced,
+        types::ChangeKind::Unwrapped => core::ChangeKind::Unwrapped,
     }
 }
 

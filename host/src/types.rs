@@ -638,11 +638,16 @@ pub enum ChangeKind {
     MemberRemoved,
     /// A member that the schema forbids was removed, as the contract asks.
     Stripped,
+    /// A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case,
+    /// or nothing in place of `null`.
+    Coerced,
+    /// The envelope around the document was removed, or the one that it lacked was added, as the contract asks.
+    Unwrapped,
 }
 
 impl ChangeKind {
     /// All of them, in their order.
-    pub const ALL: [ChangeKind; 20] = [
+    pub const ALL: [ChangeKind; 22] = [
         ChangeKind::Closed,
         ChangeKind::ClosedString,
         ChangeKind::Dropped,
@@ -663,6 +668,8 @@ impl ChangeKind {
         ChangeKind::ItemRemoved,
         ChangeKind::MemberRemoved,
         ChangeKind::Stripped,
+        ChangeKind::Coerced,
+        ChangeKind::Unwrapped,
     ];
 
     /// The word for it on the wire.
@@ -688,6 +695,8 @@ impl ChangeKind {
             ChangeKind::ItemRemoved => "item_removed",
             ChangeKind::MemberRemoved => "member_removed",
             ChangeKind::Stripped => "stripped",
+            ChangeKind::Coerced => "coerced",
+            ChangeKind::Unwrapped => "unwrapped",
         }
     }
 }
@@ -742,6 +751,8 @@ impl From<types::ChangeKind> for ChangeKind {
             types::ChangeKind::ItemRemoved => ChangeKind::ItemRemoved,
             types::ChangeKind::MemberRemoved => ChangeKind::MemberRemoved,
             types::ChangeKind::Stripped => ChangeKind::Stripped,
+            types::ChangeKind::Coerced => ChangeKind::Coerced,
+            types::ChangeKind::Unwrapped => ChangeKind::Unwrapped,
         }
     }
 }
@@ -766,7 +777,9 @@ abi::cases!(ChangeKind {
     Around,
     ItemRemoved,
     MemberRemoved,
-    Stripped
+    Stripped,
+    Coerced,
+    Unwrapped
 });
 
 /// One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the
@@ -1639,6 +1652,8 @@ impl From<ChangeKind> for types::ChangeKind {
             ChangeKind::ItemRemoved => types::ChangeKind::ItemRemoved,
             ChangeKind::MemberRemoved => types::ChangeKind::MemberRemoved,
             ChangeKind::Stripped => types::ChangeKind::Stripped,
+            ChangeKind::Coerced => types::ChangeKind::Coerced,
+            ChangeKind::Unwrapped => types::ChangeKind::Unwrapped,
         }
     }
 }

@@ -37,7 +37,7 @@ fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<()
     if let Err(error) = serde_json::from_str::<serde_json::Value>(&output[start..end]) {
         return Err(format!("accepted, and what was chosen is not JSON: {error}"));
     }
-    if let Some(change) = report.changes.iter().find(|change| change.kind != ChangeKind::Stripped) {
+    if let Some(change) = report.changes.iter().find(|change| !is_asked_for(change.kind)) {
         return Err(format!("accepted with a change: {change:?}"));
     }
     if !report.quarantined.is_empty() {
@@ -58,6 +58,11 @@ fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether a change is one that only contracts have made that ask for it.
+fn is_asked_for(kind: ChangeKind) -> bool {
+    matches!(kind, ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
 }
 
 /// Whether a note is about reasoning: a tag begins it, or ends it.

@@ -74,7 +74,7 @@ const BEFORE: [&str; 61] = [
 ];
 
 /// What may be the answer.
-const BODIES: [&str; 27] = [
+const BODIES: [&str; 31] = [
     "{\"refusal\": \"I will not.\"}",
     "{\"ok\": true}",
     "{\n  \"ok\": true,\n  \"why\": \"see [x] and `y` } ```\"\n}",
@@ -98,6 +98,10 @@ const BODIES: [&str; 27] = [
     "```json\n{\"ok\": false}\n```\nNo:\n```json\n{\"ok\": true}\n```",
     "[3, 7]",
     "\"ok\"",
+    "{\"answer\": {\"ok\": \"false\"}}",
+    "[ {\"ok\": true} ]",
+    "{\"ok\": \"true\", \"why\": \"ok\", \"no\": null}",
+    "[{\"ok\": \"1\", \"why\": \"[\\\"x\\\"]\"}, {\"ok\": null}, \"{\\\"ok\\\": \\\"1\\\"}\"]",
     "{\\\"ok\\\": true, \\\"why\\\": \\\"a \\\\\\\"b\\\\\\\"\\\"}",
     "{\\n\"ok\"：true，\\n\"why\": \"x”\\n}",
     "[{\"ok\": true}，{\"why\": \"a\\_b\"},\\n{\"ok\": fals}]",
@@ -139,7 +143,7 @@ const AFTER: [&str; 30] = [
 ];
 
 /// Members of contracts.
-const SETTINGS: [&str; 18] = [
+const SETTINGS: [&str; 22] = [
     "",
     r#","repair":"syntax""#,
     r#","items":{"path":"$[*]","schema":true}"#,
@@ -158,10 +162,20 @@ const SETTINGS: [&str; 18] = [
     r#","extract":{"ignore":["thought"]},"repair":"syntax""#,
     r#","refusal":"$.refusal","repair":"syntax""#,
     r#","extract":{"select":"only"},"items":{"path":"$[*]","schema":true,"max":1},"repair":"syntax""#,
+    r#","coerce":"lossless","repair":"syntax","items":{"path":"$[*]","schema":{"properties":{"ok":{"const":1},"why":{"type":"array"}}}}"#,
+    r#","coerce":"lossless","unknown_members":"strip","extract":{"embedded":true}"#,
+    r#","coerce":"lossless","unwrap":true,"unknown_members":"strip","repair":"syntax""#,
+    r#","unwrap":true,"unknown_members":"reject","extract":{"embedded":"single"}"#,
 ];
 
 fn contracts() -> Vec<Contract> {
-    let compiled = |members: &&str| Contract::compile(&format!(r#"{{"agent":"a","schema":true{members}}}"#));
+    // What is to be changed where the schema does not take it needs a schema.
+    let schema = |members: &str| match members.contains("unknown_members") {
+        true => r#"{"properties":{"ok":{"type":"boolean"},"why":{"enum":["OK",1,null]}},"additionalProperties":false}"#,
+        false => "true",
+    };
+    let compiled =
+        |members: &&str| Contract::compile(&format!(r#"{{"agent":"a","schema":{}{members}}}"#, schema(members)));
     SETTINGS.iter().map(|members| compiled(members).unwrap_or_else(|fault| panic!("{members}: {fault:?}"))).collect()
 }
 

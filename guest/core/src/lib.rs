@@ -11,6 +11,7 @@ pub mod bench;
 mod caps;
 mod change;
 mod check;
+mod coerce;
 mod contract;
 mod evidence;
 mod extract;
@@ -40,6 +41,7 @@ mod screen;
 mod stream;
 mod text;
 mod types;
+mod unwrap;
 mod violation;
 mod wire;
 

@@ -4,6 +4,7 @@ use crate::{
     allow::{self, Allow},
     caps::MAX_TEXT,
     change::changes,
+    coerce::coerce,
     contract::{Contract, Embedded, Select},
     evidence::{self, OfItems, Support},
     extract::{self, Candidate, Candidates, Extracted, MAX_KEPT, Read, Seen},
@@ -20,6 +21,7 @@ use crate::{
     screen::{self, Screening, screen, screen_size},
     text,
     types::{ChangeKind, ErrorKind, Report, Violation},
+    unwrap::envelopes,
     violation::{Details, Violations},
 };
 
@@ -207,9 +209,7 @@ fn choose_valid<'t>(
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
     let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
     let valid = order.find_map(|index| Some((index, valid(contract, request.output, candidates.get(index)?, read)?)));
-    let valid = valid.map(|(index, screening)| {
-        (index, judge_document(contract, request, screening, Some(true), Vec::new(), Vec::new()))
-    });
+    let valid = valid.map(|(index, screening)| (index, judge_valid(contract, request, screening)));
     let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
         Some((index, judgement)) => (index, Some(judgement)),
@@ -266,7 +266,9 @@ fn judge_read<'t>(
     }
     let Read { parsed, valid, .. } = read_candidate(contract, output, candidate, read);
     let broken = match parsed {
-        Ok(parsed) => return judge_document(contract, request, screen(parsed), valid, Vec::new(), Vec::new()),
+        Ok(parsed) => {
+            return judge_unwrapped(contract, request, screen(parsed), valid, candidate.span, Vec::new(), Vec::new());
+        }
         Err(broken) => broken,
     };
     // A block that was closed was not cut off, however its content ends.
@@ -285,7 +287,7 @@ fn judge_read<'t>(
         return malformed(violation, cut_off).into();
     };
     let whole = is_whole(output, candidate.inside, &edits);
-    let mut judgement = judge_document(contract, request, screen(parsed), None, edits, items);
+    let mut judgement = judge_unwrapped(contract, request, screen(parsed), None, candidate.span, edits, items);
     judgement.repaired = true;
     judgement.broken = (!whole).then_some(violation);
     if let Outcome::Rejection(rejection) = &mut judgement.outcome {
@@ -385,6 +387,77 @@ fn mend_tokens(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
         return None;
     }
     repair(output, span, contract.is_list(), keeps).map(|edits| (edits, Vec::new()))
+}
+
+/// Judges a document of which it is known that it is valid.
+fn judge_valid(contract: &Contract, request: &Request, screening: Screening) -> Judgement {
+    judge_document(contract, request, screening, Some(true), Vec::new(), Vec::new())
+}
+
+/// Judges the document of a piece of the output: as the contract asks, one envelope is taken off first or put on, where it is
+/// not valid and it is with exactly one. `edits` made its text, and took the `malformed` items out of it.
+fn judge_unwrapped(
+    contract: &Contract,
+    request: &Request,
+    screening: Screening,
+    valid: Option<bool>,
+    span: Span,
+    edits: Vec<Edit>,
+    malformed: Vec<Malformed>,
+) -> Judgement {
+    if !contract.unwraps() || !malformed.is_empty() {
+        return judge_adapted(contract, request, screening, valid, span, edits, malformed);
+    }
+    let document = &screening.document;
+    let valid = is_valid(contract, &screening, valid);
+    let is_done = valid || (screening.passed().is_some() && contract.is_refusal(document));
+    let envelopes = if is_done { Vec::new() } else { envelopes(contract.checker(), document) };
+    let judged = |more: Vec<Edit>| {
+        let edits = document.edits(edits.clone(), more);
+        let (text, origin) = apply(request.output, span, &edits);
+        let parsed = parse_edited(&text, origin, contract.caps()).ok()?;
+        let judgement = judge_adapted(contract, request, screen(parsed), None, span, edits, Vec::new());
+        matches!(judgement.outcome, Outcome::Document(_)).then_some(judgement)
+    };
+    let mut usable = envelopes.into_iter().filter_map(judged);
+    match (usable.next(), usable.next()) {
+        (Some(judgement), None) => judgement,
+        _ => judge_adapted(contract, request, screening, Some(valid), span, edits.clone(), Vec::new()),
+    }
+}
+
+/// Judges the document of a piece of the output: as the contract asks, its values are written as the schema wants them first,
+/// where it is not valid. `edits` made its text, and took the `malformed` items out of it.
+fn judge_adapted(
+    contract: &Contract,
+    request: &Request,
+    screening: Screening,
+    valid: Option<bool>,
+    span: Span,
+    edits: Vec<Edit>,
+    malformed: Vec<Malformed>,
+) -> Judgement {
+    if !contract.coerces() {
+        return judge_document(contract, request, screening, valid, edits, malformed);
+    }
+    let document = &screening.document;
+    let is_refusal = screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document);
+    let valid = is_valid(contract, &screening, valid);
+    // By a schema of their own, items of a valid document may not be valid.
+    let has_own = contract.items().is_some_and(|items| items.schema.is_some());
+    let more = match (valid && !has_own) || is_refusal {
+        true => None,
+        false => coerce(contract, document.text()),
+    };
+    let Some(more) = more.filter(|more| edits.len() + more.len() <= MAX_REPAIRS) else {
+        return judge_document(contract, request, screening, Some(valid), edits, malformed);
+    };
+    let more = document.edits(edits.clone(), more);
+    let (text, origin) = apply(request.output, span, &more);
+    match parse_edited(&text, origin, contract.caps()) {
+        Ok(parsed) => judge_document(contract, request, screen(parsed), None, more, malformed),
+        Err(_) => judge_document(contract, request, screening, Some(valid), edits, malformed),
+    }
 }
 
 /// Judge a document, of which it may be known whether it is valid. `edits` made its text, and took the `malformed` items out

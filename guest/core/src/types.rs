@@ -182,11 +182,13 @@ pub enum ChangeKind {
     ItemRemoved,
     MemberRemoved,
     Stripped,
+    Coerced,
+    Unwrapped,
 }
 
 impl ChangeKind {
     /// All of them, in their order.
-    pub const ALL: [ChangeKind; 20] = [
+    pub const ALL: [ChangeKind; 22] = [
         ChangeKind::Closed,
         ChangeKind::ClosedString,
         ChangeKind::Dropped,
@@ -207,6 +209,8 @@ impl ChangeKind {
         ChangeKind::ItemRemoved,
         ChangeKind::MemberRemoved,
         ChangeKind::Stripped,
+        ChangeKind::Coerced,
+        ChangeKind::Unwrapped,
     ];
 
     /// The word for it on the wire.
@@ -232,6 +236,8 @@ impl ChangeKind {
             ChangeKind::ItemRemoved => "item_removed",
             ChangeKind::MemberRemoved => "member_removed",
             ChangeKind::Stripped => "stripped",
+            ChangeKind::Coerced => "coerced",
+            ChangeKind::Unwrapped => "unwrapped",
         }
     }
 }

@@ -124,7 +124,9 @@ export type ChangeKind =
   | "around"
   | "item_removed"
   | "member_removed"
-  | "stripped";
+  | "stripped"
+  | "coerced"
+  | "unwrapped";
 
 /**
  * One change that was made to the text before it was validated. Applied in order to the candidate that was chosen, the

@@ -7,11 +7,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::format::date_time;
+use super::{
+    coerce::{Misfits, Reading, only_reading},
+    format::date_time,
+};
 use crate::{
+    caps::Caps,
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
     place::{Place, Step, Written, push_escaped},
+    repair::MAX_REPAIRS,
     text::{self, quote},
     types::Violation,
     violation::{Details, MAX_LIST, NO_MEMBER},
@@ -176,6 +181,49 @@ impl Schema {
         let mut run = Run::new(self, document, place, limit);
         run.check(form, at, None);
         run.found
+    }
+
+    /// The members that the document is said to have, each by its name, whether it must have it, and whether that may be an
+    /// array.
+    pub(super) fn declared(&self) -> Vec<(&str, bool, bool)> {
+        let Some(Shape::Properties(Properties { required, optional, .. })) =
+            self.target(&self.root).map(|form| &form.shape)
+        else {
+            return Vec::new();
+        };
+        let is_list =
+            |form| self.target(form).is_some_and(|form| matches!(form.shape, Shape::Elements(_) | Shape::Empty));
+        let members = required.iter().map(|member| (member, true));
+        let members = members.chain(optional.iter().map(|member| (member, false)));
+        members.map(|((name, form), required)| (name.as_str(), required, is_list(form))).collect()
+    }
+
+    /// What is wrong with some values, and which of them are taken if they are written otherwise.
+    pub(super) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
+        let mut run = Run::new(self, document, Place::root(), MAX_REPAIRS);
+        run.listed = Some(BTreeMap::new());
+        values.iter().for_each(|at| run.check(&self.root, *at, None));
+        let (mut found, listed) = (run.found, run.listed.unwrap_or_default());
+        found.sort_by_key(|(at, _)| *at);
+        let members = document.member_values();
+        let mut misfits = Misfits::default();
+        for (at, violation) in found.iter().filter(|(_, violation)| violation.keyword != "additionalProperties") {
+            misfits.wrong.push(*at);
+            if violation.received != NO_MEMBER {
+                misfits.broken.push(*at);
+            }
+            let listed = || listed.get(at).into_iter().flatten().map(String::as_str);
+            match document.kind(*at) {
+                Kind::Null if members.binary_search(at).is_ok() => misfits.readings.push((*at, Reading::Absent)),
+                Kind::String => {
+                    let text = only_reading(document.string(*at), listed(), caps, |_| true);
+                    misfits.readings.extend(text.map(|text| (*at, Reading::Text(text))));
+                }
+                Kind::Object => misfits.lacking.extend(listed().map(|name| (*at, name.to_owned()))),
+                _ => {}
+            }
+        }
+        (found.len() < MAX_REPAIRS).then_some(misfits)
     }
 
     /// The members that are not declared, each by its value.
@@ -413,6 +461,8 @@ struct Run<'r, 't> {
     limit: usize,
     /// Where members that are not declared are kept, if nothing but those is looked for.
     undeclared: Option<Vec<NodeId>>,
+    /// What is listed for strings that are not, and the names of members that objects lack, if that is asked.
+    listed: Option<BTreeMap<NodeId, Vec<String>>>,
     place: Vec<Step>,
     path: Vec<String>,
 }
@@ -420,7 +470,7 @@ struct Run<'r, 't> {
 impl<'r, 't> Run<'r, 't> {
     fn new(schema: &'r Schema, document: &'r Document<'t>, place: Place, limit: usize) -> Self {
         let place = place.steps().to_vec();
-        Run { schema, document, found: Vec::new(), limit, undeclared: None, place, path: Vec::new() }
+        Run { schema, document, found: Vec::new(), limit, undeclared: None, listed: None, place, path: Vec::new() }
     }
 }
 
@@ -481,6 +531,7 @@ impl Run<'_, '_> {
             }
             Shape::Enum(values) => {
                 if kind != Kind::String || !values.iter().any(|value| value == document.string(at)) {
+                    self.list(at, values.iter());
                     let expected = or_null(one_of(values.iter()), nullable);
                     let message = format!("must be {expected}");
                     self.wrong(at, &["enum"], expected, message);
@@ -566,6 +617,7 @@ impl Run<'_, '_> {
                 self.path.truncate(self.path.len() - 2);
             }
             None => {
+                self.list(value, mapping.keys());
                 let expected = one_of(mapping.keys());
                 let message = format!("must be {expected}");
                 self.inside(step, &[], |run| {
@@ -575,8 +627,16 @@ impl Run<'_, '_> {
         }
     }
 
+    /// Notes what is listed for a value, if that is asked.
+    fn list<'s>(&mut self, at: NodeId, names: impl Iterator<Item = &'s String>) {
+        if let Some(listed) = &mut self.listed {
+            listed.entry(at).or_default().extend(names.cloned());
+        }
+    }
+
     /// A member that must be there and is not.
     fn missing(&mut self, at: NodeId, keyword: &[&str], name: &str, message: String) {
+        self.list(at, std::iter::once(&name.to_owned()));
         let expected = format!("member {}", quote(name, 128));
         if let Some(violation) = self.wrong(at, keyword, expected, message) {
             NO_MEMBER.clone_into(&mut violation.received);

@@ -13,7 +13,10 @@ use super::{
     union::{Meant, Takes, likeness, meant, steps},
     value::{Numeric, is_unique},
 };
-use crate::parse::{Document, Kind, NodeId};
+use crate::{
+    parse::{Document, Kind, NodeId},
+    repair::MAX_REPAIRS,
+};
 
 /// The search for all that is wrong may judge values this often, and further for each byte of the document …
 const VISITS: u32 = 20_000;
@@ -187,6 +190,17 @@ pub(super) fn failures(schemas: &Schemas, document: &Document) -> (Vec<Failure>,
     Judge::new(schemas, document).judge(&mut found, schemas.root, Document::ROOT, None);
     let incomplete = found.is_spent();
     (found.failures, incomplete)
+}
+
+/// What is wrong with some values of a document, in no order, as far as edits can be told. `None` if the search ended before
+/// everything was looked at.
+pub(super) fn failures_of(schemas: &Schemas, document: &Document, values: &[NodeId]) -> Option<Vec<Failure>> {
+    let mut found = All { left: MAX_REPAIRS, ..All::new(document) };
+    let mut judge = Judge::new(schemas, document);
+    for at in values {
+        judge.judge(&mut found, schemas.root, *at, None);
+    }
+    (!found.is_spent()).then_some(found.failures)
 }
 
 /// What a document's items are judged with, one after the other: one search, with one bound for all of them.

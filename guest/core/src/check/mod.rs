@@ -1,5 +1,6 @@
 //! Document + compiled schema -> violations.
 
+mod coerce;
 mod compile;
 mod explain;
 mod format;
@@ -22,7 +23,7 @@ use referencing::{Draft, Registry, RegistryBuilder, SPECIFICATIONS};
 use serde_json::Value;
 
 use crate::{
-    caps::CONTRACT_CAPS,
+    caps::{CONTRACT_CAPS, Caps},
     misspelling,
     order::sort_by_key,
     parse::{Document, NodeId, Span, parse},
@@ -33,6 +34,7 @@ use crate::{
     types::Violation,
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
 };
+pub(crate) use coerce::{Misfits, Reading};
 use compile::{Unusable, compile};
 use explain::Explainer;
 pub(crate) use format::{is_format, meant_format};
@@ -241,6 +243,37 @@ impl Checker {
         members.sort_unstable();
         members.dedup();
         members
+    }
+
+    /// The members that the document is said to have, each by its name, whether it must have it, and whether that may be an
+    /// array.
+    fn declared(&self) -> Vec<(&str, bool, bool)> {
+        match &self.0 {
+            Rules::JsonSchema(schemas) => schemas.declared(),
+            Rules::Jtd(schema, _) => schema.declared(),
+        }
+    }
+
+    /// Whether the document is said to have a member of this name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.declared().iter().any(|(declared, ..)| *declared == name)
+    }
+
+    /// The only member that the document must have and that may be an array.
+    pub(crate) fn required_list(&self) -> Option<&str> {
+        let mut lists = self.declared();
+        lists.retain(|(_, required, is_list)| *required && *is_list);
+        lists.dedup();
+        if let [(name, ..)] = lists[..] { Some(name) } else { None }
+    }
+
+    /// What is wrong with some values of a document, and which of them the schema takes if they are written otherwise. `None`
+    /// if the search for it ended at its limit.
+    pub(crate) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
+        match &self.0 {
+            Rules::JsonSchema(schemas) => coerce::misfits(schemas, document, values, caps),
+            Rules::Jtd(schema, _) => schema.misfits(document, values, caps),
+        }
     }
 
     /// Whether this says what each item of the array at a path must be, whatever the document is.

@@ -85,6 +85,20 @@ impl Schemas {
         ids
     }
 
+    /// The members that the document is said to have, each by its name, whether it must have it, and whether that may be an
+    /// array.
+    pub(super) fn declared(&self) -> Vec<(&str, bool, bool)> {
+        let mut declared = Vec::new();
+        for rules in self.with_applied(vec![self.root]).into_iter().filter_map(|id| self.get(id).object.as_ref()) {
+            for (number, member) in rules.members.iter().enumerate() {
+                let all = self.with_applied(member.schema.into_iter().collect());
+                let is_list = all.iter().all(|id| self.get(*id).types.may_have(Kind::Array));
+                declared.push((rules.names.get(number), member.required, is_list));
+            }
+        }
+        declared
+    }
+
     /// The schemas that a schema has for the member of this name.
     fn of_member(&self, schema: &Schema, name: &str) -> Vec<SchemaId> {
         let Some(rules) = &schema.object else {

@@ -41,6 +41,7 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
         linter.described(schema, &place);
         linter.schema(schema, &place, draft);
     }
+    linter.without_effect(&contract);
     if let Some(definition) = contract.get("jtd") {
         linter.definition(definition, &root.clone().name("jtd"));
     }
@@ -99,6 +100,21 @@ impl Linter {
     fn warn(&mut self, place: &Place, code: &str, message: &str) {
         if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(Warning::new(place, code, message));
+        }
+    }
+
+    /// Members that change nothing in a document, because every document is valid.
+    fn without_effect(&mut self, contract: &Value) {
+        let takes_all = |schema: Option<&Value>| match schema {
+            Some(Value::Object(members)) => members.is_empty(),
+            schema => schema == Some(&Value::Bool(true)),
+        };
+        let own = contract.get("items").and_then(|items| items.get("schema"));
+        let is_valid = takes_all(contract.get("schema")) && (own.is_none() || takes_all(own));
+        let asks = [("coerce", Value::from("lossless")), ("unwrap", Value::Bool(true))];
+        for (name, _) in asks.iter().filter(|(name, asks)| is_valid && contract.get(*name) == Some(asks)) {
+            let message = "changes nothing: the schema takes every value as it is";
+            self.warn(&Place::root().name(name), "no_effect", message);
         }
     }
 

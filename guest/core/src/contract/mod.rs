@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
-    check::{self, Checker, Describes, Dialect, Patterns, Resource, SchemaSource},
+    check::{self, Checker, Describes, Dialect, Misfits, Patterns, Resource, SchemaSource},
     fault::{Fault, FaultCode},
     parse::{Document, Kind, NodeId, Number},
     path::{ItemsPath, Path},
@@ -87,6 +87,8 @@ pub struct Contract {
     /// Paths of text that is kept as far as it came.
     keeps: Vec<Path>,
     strips: bool,
+    coerces: bool,
+    unwraps: bool,
     items: Option<Items>,
     allow: Vec<Rule>,
     evidence: Option<Claims>,
@@ -240,6 +242,28 @@ impl Contract {
     /// Whether members that the schema forbids are removed.
     pub(crate) fn strips(&self) -> bool {
         self.strips
+    }
+
+    /// Whether values are written as the schema wants them.
+    pub(crate) fn coerces(&self) -> bool {
+        self.coerces
+    }
+
+    /// Whether an envelope is taken off, or put on.
+    pub(crate) fn unwraps(&self) -> bool {
+        self.unwraps
+    }
+
+    /// What is wrong with a document and its items, and which of their values are valid if they are written otherwise. `None`
+    /// if the search for it ended at its limit.
+    pub(crate) fn misfits(&self, document: &Document) -> Option<Misfits> {
+        let mut misfits = self.checker.misfits(document, &[Document::ROOT], &self.caps)?;
+        let own = self.items.as_ref().and_then(|items| Some((items.schema.as_ref()?, items.path.array(document)?)));
+        if let Some((checker, array)) = own {
+            let items: Vec<NodeId> = document.items(array).take(self.caps.array_items).collect();
+            misfits.add(checker.misfits(document, &items, &self.caps)?);
+        }
+        Some(misfits)
     }
 
     /// Whether nothing is asked of a document but that the schema accepts it.
@@ -397,6 +421,8 @@ impl Reader<'_, '_> {
             repairs: self.text("repair") == Some("syntax"),
             keeps,
             strips: self.text("unknown_members") == Some("strip"),
+            coerces: self.text("coerce") == Some("lossless"),
+            unwraps: self.member("unwrap").is_some_and(|at| document.kind(at) == Kind::True),
             items,
             allow,
             evidence,

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, cmp::Ordering};
 
-use super::Origin;
+use super::{Edit, Origin, followed_by};
 pub(crate) use crate::types::Span;
 use crate::{
     place::{Place, SeenStep, Step},
@@ -187,6 +187,32 @@ impl<'t> Document<'t> {
             }
         }
         pieces
+    }
+
+    /// The edits of the output that do what those do that made the text, and then others of the text.
+    pub(crate) fn edits(&self, edits: Vec<Edit>, more: Vec<Edit>) -> Vec<Edit> {
+        match &self.origin {
+            Some(origin) => followed_by(edits, (self.text, origin), more, |_, _| false),
+            None => more,
+        }
+    }
+
+    /// The text that the document was read from, and where in it.
+    pub(crate) fn text(&self) -> (&'t str, Span) {
+        (self.text, self.node(Self::ROOT).span)
+    }
+
+    /// Where a value stands in that text.
+    pub(crate) fn place_in_text(&self, id: NodeId) -> Span {
+        self.node(id).span
+    }
+
+    /// The values of members, in ascending order.
+    pub(crate) fn member_values(&self) -> Vec<NodeId> {
+        let objects = (0..self.nodes.len() as NodeId).filter(|at| self.kind(*at) == Kind::Object);
+        let mut values: Vec<NodeId> = objects.flat_map(|at| self.members(at)).map(|(_, value)| value).collect();
+        values.sort_unstable();
+        values
     }
 
     /// The paths of the innermost values at offsets into the text, which ascend.

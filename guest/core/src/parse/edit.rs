@@ -6,7 +6,7 @@ use crate::{order::by_place, types::ChangeKind};
 impl ChangeKind {
     /// Returns whether a change of this kind makes JSON of what was none.
     pub(crate) fn is_repair(self) -> bool {
-        !matches!(self, ChangeKind::ItemRemoved | ChangeKind::Stripped)
+        !matches!(self, ChangeKind::ItemRemoved | ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
     }
 
     /// Returns whether a change of this kind, which replaces this text, leaves out of the document what the producer wrote or was

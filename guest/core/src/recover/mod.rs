@@ -37,7 +37,7 @@ pub(crate) struct Recovered {
 }
 
 /// An item that is no JSON: it is not in the document.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Malformed {
     pub(crate) index: usize,
     pub(crate) span: Span,

@@ -36,7 +36,9 @@ pub(super) fn compare(old: &Value, new: &Value) -> Policy {
     let has_all = |of: &[Value], all: &[Value]| all.iter().all(|rule| of.contains(rule));
     let way = Way::of(has_all(&was, &is), has_all(&is, &was));
     policy.note(way, "/allow", old.get("allow").cloned(), new.get("allow").cloned());
-    for name in OF_DOCUMENTS.into_iter().chain(OF_OUTPUTS).chain(["unknown_members", "formats", "agent"]) {
+    for name in
+        OF_DOCUMENTS.into_iter().chain(OF_OUTPUTS).chain(["unknown_members", "coerce", "unwrap", "formats", "agent"])
+    {
         let (was, is) = (member(old, name), member(new, name));
         if was == is {
             continue;
@@ -44,8 +46,12 @@ pub(super) fn compare(old: &Value, new: &Value) -> Policy {
         let producers = policy.for_producers;
         let consumers = policy.for_consumers;
         let way = match (name, is.as_ref().and_then(Value::as_str)) {
-            ("unknown_members", Some("strip")) | ("formats", Some("annotate")) => Way::Wider,
-            ("unknown_members" | "formats", _) => Way::Narrower,
+            ("unwrap", _) if is == Some(Value::Bool(true)) => Way::Wider,
+            ("unwrap", _) => Way::Narrower,
+            ("unknown_members", Some("strip")) | ("coerce", Some("lossless")) | ("formats", Some("annotate")) => {
+                Way::Wider
+            }
+            ("unknown_members" | "coerce" | "formats", _) => Way::Narrower,
             _ => Way::Changed,
         };
         policy.note(Some(way), &format!("/{name}"), was, is);
@@ -60,7 +66,8 @@ pub(super) fn compare(old: &Value, new: &Value) -> Policy {
 fn member(contract: &Value, name: &str) -> Option<Value> {
     let value = contract.get(name).cloned();
     let default = match name {
-        "repair" => "none",
+        "unwrap" => return value.or(Some(Value::Bool(false))),
+        "repair" | "coerce" => "none",
         "patterns" => "linear",
         "unknown_members" => "reject",
         "formats" => "assert",

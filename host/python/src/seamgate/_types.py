@@ -238,6 +238,12 @@ class ChangeKind(str, enum.Enum):
     """A member that could not be put right was removed."""
     STRIPPED = "stripped"
     """A member that the schema forbids was removed, as the contract asks."""
+    COERCED = "coerced"
+    """A value was written as the schema wants it, as the contract asks: what a string holds, a word in another case, or
+    nothing in place of `null`.
+    """
+    UNWRAPPED = "unwrapped"
+    """The envelope around the document was removed, or the one that it lacked was added, as the contract asks."""
 
 
 @dataclass(frozen=True)

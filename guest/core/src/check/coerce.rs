@@ -1,0 +1,184 @@
+//! Values that a schema does not take, and others that say the same and that it takes: `"12"` where a number is wanted.
+
+use super::{
+    judge::{self, BrokenRule, Failure, Nearest},
+    schema::{SchemaId, Schemas},
+    union::Takes,
+};
+use crate::{
+    caps::Caps,
+    parse::{Document, Kind, NodeId, Span, is_plain_scalar, parse, strict_end},
+    text::push_json_string,
+};
+
+/// What the schema takes in the place of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// This JSON text.
+    Text(String),
+    /// Nothing: the member may be left out.
+    Absent,
+}
+
+/// What is wrong with values of a document.
+#[derive(Debug, Default)]
+pub(crate) struct Misfits {
+    /// The values of which something is wrong, members that are not declared aside, in document order.
+    pub(crate) wrong: Vec<NodeId>,
+    /// The objects of them of which more is wrong than that they lack members, and the members that others lack.
+    pub(crate) broken: Vec<NodeId>,
+    pub(crate) lacking: Vec<(NodeId, String)>,
+    /// Those with one other reading, in document order.
+    pub(crate) readings: Vec<(NodeId, Reading)>,
+}
+
+impl Misfits {
+    /// Adds what is wrong by another schema. A value with two readings has none.
+    pub(crate) fn add(&mut self, other: Misfits) {
+        self.wrong.extend(other.wrong);
+        self.broken.extend(other.broken);
+        self.lacking.extend(other.lacking);
+        self.readings.extend(other.readings);
+        self.wrong.sort_unstable();
+        self.broken.sort_unstable();
+        self.lacking.sort_unstable();
+        self.readings.sort_by_key(|(at, _)| *at);
+        self.readings.dedup();
+        let several: Vec<NodeId> =
+            self.readings.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0).collect();
+        self.readings.retain(|(at, _)| several.binary_search(at).is_err());
+    }
+}
+
+/// What is wrong with some values by a schema. `None` if the search for it ended at its limit.
+pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
+    let mut failures = judge::failures_of(schemas, document, values)?;
+    failures.sort_by_key(|failure| failure.at);
+    let mut members = None;
+    let mut misfits = Misfits::default();
+    for failures in failures.chunk_by(|one, other| one.at == other.at) {
+        let at = failures[0].at;
+        let is_undeclared = |failure: &Failure| {
+            matches!(failure.why, BrokenRule::AdditionalProperties | BrokenRule::UnevaluatedProperties)
+        };
+        if failures.iter().all(is_undeclared) {
+            continue;
+        }
+        misfits.wrong.push(at);
+        let names = failures.iter().filter_map(|failure| lacks(schemas, failure));
+        misfits.lacking.extend(names.map(|name| (at, name.to_owned())));
+        if failures.iter().any(|failure| !is_undeclared(failure) && lacks(schemas, failure).is_none()) {
+            misfits.broken.push(at);
+        }
+        let rules: Vec<Rule> = failures.iter().filter_map(|failure| Rule::of(failure)).collect();
+        let reading = match document.kind(at) {
+            _ if rules.is_empty() => None,
+            Kind::Null => {
+                let members = members.get_or_insert_with(|| document.member_values());
+                members.binary_search(&at).is_ok().then_some(Reading::Absent)
+            }
+            Kind::String => reading(schemas, document.string(at), &rules, caps).map(Reading::Text),
+            _ => None,
+        };
+        misfits.readings.extend(reading.map(|reading| (at, reading)));
+    }
+    Some(misfits)
+}
+
+/// The member that an object lacks.
+fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
+    let rules = schemas.get(failure.schema).object.as_ref()?;
+    match failure.why {
+        BrokenRule::Required(number) => Some(rules.names.get(number)),
+        BrokenRule::Dependent(number, index) => rules.dependent[number].required.get(index).map(String::as_str),
+        _ => None,
+    }
+}
+
+/// A rule about what a value is.
+enum Rule<'f> {
+    /// The types and lists of a schema.
+    Schema(SchemaId),
+    /// What alternatives take.
+    Any(&'f [Takes]),
+}
+
+impl<'f> Rule<'f> {
+    fn of(failure: &'f Failure) -> Option<Self> {
+        match &failure.why {
+            BrokenRule::Type | BrokenRule::Allowed(_) => Some(Rule::Schema(failure.schema)),
+            BrokenRule::AnyOf(_, Some(nearest)) | BrokenRule::OneOfNone(_, Some(nearest)) => match &**nearest {
+                Nearest::Takes(takes) => Some(Rule::Any(takes)),
+                Nearest::Alternative { .. } => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn takes(&self, schemas: &Schemas, value: &Document) -> bool {
+        let (at, kind) = (Document::ROOT, value.kind(Document::ROOT));
+        let is_one = |takes: &Takes| match takes {
+            Takes::Values(id, number) => schemas.get(*id).allowed[*number].has(value, at, kind),
+            Takes::Types(id) => schemas.get(*id).types.has(value, at, kind),
+        };
+        match self {
+            Rule::Schema(id) => {
+                let schema = schemas.get(*id);
+                schema.types.has(value, at, kind) && schema.allowed.iter().all(|allowed| allowed.has(value, at, kind))
+            }
+            Rule::Any(takes) => takes.iter().any(is_one),
+        }
+    }
+
+    /// The strings that it lists.
+    fn lists(&self, schemas: &'f Schemas) -> Vec<&'f str> {
+        let schema = |id: SchemaId| schemas.get(id).allowed.iter();
+        let allowed: Vec<_> = match self {
+            Rule::Schema(id) => schema(*id).collect(),
+            Rule::Any(takes) => {
+                let list = |takes: &Takes| match takes {
+                    Takes::Values(id, number) => schemas.get(*id).allowed.get(*number),
+                    Takes::Types(_) => None,
+                };
+                takes.iter().filter_map(list).collect()
+            }
+        };
+        allowed.into_iter().flat_map(|allowed| allowed.values.iter().filter_map(|value| value.as_str())).collect()
+    }
+}
+
+/// The only value that a string says in another way and that all rules take, as JSON text.
+fn reading(schemas: &Schemas, string: &str, rules: &[Rule], caps: &Caps) -> Option<String> {
+    let listed = rules.iter().flat_map(|rule| rule.lists(schemas));
+    only_reading(string, listed, caps, |value| rules.iter().all(|rule| rule.takes(schemas, value)))
+}
+
+/// The only value that a string says in another way and that is taken: what it holds, or one of the strings that are listed.
+pub(super) fn only_reading<'l>(
+    string: &str,
+    listed: impl Iterator<Item = &'l str>,
+    caps: &Caps,
+    takes: impl Fn(&Document) -> bool,
+) -> Option<String> {
+    let mut readings: Vec<String> = literal(string).map(str::to_owned).into_iter().collect();
+    for listed in listed.filter(|listed| listed.eq_ignore_ascii_case(string)) {
+        let mut text = String::new();
+        push_json_string(&mut text, listed);
+        readings.push(text);
+    }
+    readings.sort_unstable();
+    readings.dedup();
+    readings.retain(|text| {
+        let parsed = parse(text, Span::new(0, text.len()), caps);
+        parsed.is_ok_and(|parsed| parsed.findings.is_empty() && takes(&parsed.document))
+    });
+    if readings.len() == 1 { readings.pop() } else { None }
+}
+
+/// The JSON that a string holds: a number or a literal, and nothing else, or an object or array.
+fn literal(string: &str) -> Option<&str> {
+    let text = string.trim_matches([' ', '\t', '\r', '\n']);
+    let is_container =
+        text.starts_with(['{', '[']) && text.len() > 1 && strict_end(text, (0, text.len())) == Ok(text.len());
+    (is_container || is_plain_scalar(string)).then_some(text)
+}
