@@ -70,7 +70,7 @@ pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId],
         if failures.iter().any(|failure| !is_undeclared(failure) && lacks(schemas, failure).is_none()) {
             misfits.broken.push(at);
         }
-        let rules: Vec<Rule> = failures.iter().filter_map(|failure| Rule::of(failure)).collect();
+        let rules: Vec<Rule> = failures.iter().filter_map(Rule::of).collect();
         let reading = match document.kind(at) {
             _ if rules.is_empty() => None,
             Kind::Null => {
