@@ -3,6 +3,7 @@
 
 mod alphabet;
 mod backtrack;
+mod count;
 mod names;
 mod parse;
 
@@ -16,6 +17,7 @@ use regex_syntax::hir::{Class, Hir};
 
 use alphabet::{Alphabet, over};
 use backtrack::Program;
+use count::{Edge, States, without_slack};
 use parse::{Assertion, Node, Reading};
 
 /// The engine for `pattern`.
@@ -35,7 +37,7 @@ const TABLE_MAKING_BYTES: usize = 128 * 1024;
 
 /// Steps that one match of a pattern that goes back may take. A step takes up to 200 units of fuel, and what is wrong is
 /// matched twice: more steps would take all the fuel of a call, and end in a fault where there can be a verdict.
-pub(super) const BACKTRACKING_STEPS: usize = 50_000;
+pub(super) const BACKTRACKING_STEPS: usize = 150_000;
 
 /// A compiled pattern.
 pub(super) struct Pattern {
@@ -56,7 +58,9 @@ enum Engine {
     /// A table of all states: one step for each letter, and nothing that is made while it runs.
     Table(Letters, Box<dense::DFA<Vec<u32>>>),
     /// For patterns whose table would be too large.
-    States(Letters, Box<PikeVM>),
+    States(Box<Alphabet>, Box<States>),
+    /// The same for patterns without an alphabet.
+    Pike(Box<PikeVM>),
     Backtracking(Box<Program>),
 }
 
@@ -76,8 +80,13 @@ impl Pattern {
         if let Some(words) = words(text) {
             return Some(Pattern { text: text.to_owned(), engine: Engine::Alternatives(words) });
         }
-        let parsed = parse::parse(text).ok()?;
-        let engine = match simple(&parsed.node) {
+        let mut parsed = parse::parse(text).ok()?;
+        let simple = simple(&parsed.node);
+        if simple.is_none() && !parsed.refers {
+            // It is only asked whether there is a match somewhere.
+            parsed.node = without_slack(without_slack(parsed.node, Edge::First), Edge::Last);
+        }
+        let engine = match simple {
             Some(engine) => engine,
             None if !parsed.goes_back => linear(&parsed.node)?,
             None if patterns == Patterns::Backtracking => Engine::Backtracking(Box::new(Program::new(&parsed))),
@@ -107,10 +116,8 @@ impl Pattern {
                     Err(_) => return Err(Undecided),
                 },
             },
-            Engine::States(letters, states) => match letters {
-                Letters::Alphabet(alphabet) => states.is_match(&mut states.create_cache(), &alphabet.letters(text)),
-                Letters::Utf8 => states.is_match(&mut states.create_cache(), text),
-            },
+            Engine::States(alphabet, states) => states.is_match(text.chars().map(|one| alphabet.letter(one))),
+            Engine::Pike(states) => states.is_match(&mut states.create_cache(), text),
             Engine::Backtracking(pattern) => pattern.matches(text, BACKTRACKING_STEPS).map_err(|_| Undecided)?,
         })
     }
@@ -275,15 +282,20 @@ fn linear(node: &Node) -> Option<Engine> {
         .which_captures(WhichCaptures::None)
         .nfa_size_limit(Some(PATTERN_BYTES))
         .utf8(matches!(letters, Letters::Utf8));
-    let nfa = NFA::compiler().configure(config).build_from_hir(&hir).ok()?;
+    let nfa = NFA::compiler().configure(config).build_from_hir(&hir).ok();
     let config = dense::Config::new()
         .start_kind(StartKind::Unanchored)
         .accelerate(false)
         .dfa_size_limit(Some(TABLE_BYTES))
         .determinize_size_limit(Some(TABLE_MAKING_BYTES));
-    Some(match dense::Builder::new().configure(config).build_from_nfa(&nfa) {
-        Ok(table) => Engine::Table(letters, Box::new(table)),
-        Err(_) => Engine::States(letters, Box::new(PikeVM::new_from_nfa(nfa).ok()?)),
+    let table = nfa.as_ref().and_then(|nfa| dense::Builder::new().configure(config).build_from_nfa(nfa).ok());
+    Some(match (table, letters) {
+        (Some(table), letters) => Engine::Table(letters, Box::new(table)),
+        (None, Letters::Alphabet(alphabet)) => {
+            let states = States::of(node, &alphabet)?;
+            Engine::States(alphabet, Box::new(states))
+        }
+        (None, Letters::Utf8) => Engine::Pike(Box::new(PikeVM::new_from_nfa(nfa?).ok()?)),
     })
 }
 

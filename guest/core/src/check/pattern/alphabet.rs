@@ -25,6 +25,21 @@ fn is_in(kind: &Kind, set: usize) -> bool {
     kind[set / 64] >> (set % 64) & 1 == 1
 }
 
+/// A set of letters, as bits.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct LetterClass([u64; 4]);
+
+impl LetterClass {
+    fn add(&mut self, letter: u8) {
+        self.0[usize::from(letter / 64)] |= 1 << (letter % 64);
+    }
+
+    #[inline]
+    pub(super) fn has(&self, letter: u8) -> bool {
+        self.0[usize::from(letter / 64)] >> (letter % 64) & 1 == 1
+    }
+}
+
 impl Alphabet {
     pub(super) fn letter(&self, character: char) -> u8 {
         let code = u32::from(character);
@@ -37,8 +52,23 @@ impl Alphabet {
         }
     }
 
-    pub(super) fn letters(&self, text: &str) -> Vec<u8> {
-        text.chars().map(|character| self.letter(character)).collect()
+    /// Returns the letters of the characters that a node takes, which is a character or a set.
+    pub(super) fn class(&self, node: &Node) -> LetterClass {
+        let mut class = LetterClass::default();
+        match node {
+            Node::Character(character) => class.add(self.letter(*character)),
+            Node::Set(set) => {
+                for (start, end) in set.ranges().iter().map(|range| (u32::from(range.start()), u32::from(range.end())))
+                {
+                    (start..=end.min(127)).for_each(|code| class.add(self.ascii[code as usize]));
+                    let from = self.rest.partition_point(|(begin, _)| *begin <= start.max(128)).saturating_sub(1);
+                    let kinds = self.rest.iter().skip(from).take_while(|(begin, _)| end >= 128 && *begin <= end);
+                    kinds.for_each(|(_, letter)| class.add(*letter));
+                }
+            }
+            _ => {}
+        }
+        class
     }
 
     /// The letters for a pattern, and the pattern over them; none where it tells too many kinds apart.

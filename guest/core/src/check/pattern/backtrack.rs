@@ -15,6 +15,7 @@ pub(super) struct Program {
     slots: usize,
     /// Places that can fail for good.
     memos: u32,
+    runs: u32,
     /// It can only match at the beginning.
     anchored: bool,
 }
@@ -36,6 +37,30 @@ impl Set {
 
 type Address = u32;
 
+/// A number for each place in the pattern that can fail for good.
+#[derive(Clone, Copy)]
+struct Memo {
+    first: u32,
+    /// The slot with what the loop around has counted, which is added.
+    counted: Option<u32>,
+}
+
+/// What the failure of a place in the pattern depends on, beside the place in the text.
+#[derive(Clone, Copy)]
+enum Around {
+    Nothing,
+    /// How often a loop came by, up to as often.
+    Count {
+        slot: u32,
+        most: u32,
+    },
+    /// More than is noted.
+    More,
+}
+
+/// Counts up to this are told apart in what failed.
+const MAX_COUNTED: u32 = 1024;
+
 enum Instruction {
     Set {
         set: u32,
@@ -47,14 +72,16 @@ enum Instruction {
         behind: bool,
         min: u32,
         max: u32,
-        memo: Option<u32>,
+        /// Its number among these.
+        number: u32,
+        memo: Option<Memo>,
     },
     Assert(Assertion),
     /// The one, and where that fails, the other.
     Split {
         first: Address,
         second: Address,
-        memo: Option<u32>,
+        memo: Option<Memo>,
     },
     Jump(Address),
     /// Keep the place in the text.
@@ -72,11 +99,13 @@ enum Instruction {
         max: u32,
         greedy: bool,
         end: Address,
+        memo: Option<Memo>,
     },
-    /// Its tail.
+    /// Its tail. Without a limit, it counts up to the fewest.
     Again {
         count: u32,
         min: u32,
+        max: u32,
         head: Address,
         /// What must have moved once there were enough rounds.
         kept: Option<u32>,
@@ -101,8 +130,8 @@ const NONE: u32 = u32::MAX;
 /// Memory for what failed, in bits.
 const MEMO_BITS: usize = 1 << 22;
 
-/// What failed is noted from this step on: most matches end before.
-const MEMO_STEPS: usize = 50;
+/// What failed is noted from this step on, and in tests from the first: most matches end before.
+const MEMO_STEPS: usize = if cfg!(test) { 0 } else { 50 };
 
 /// What one more character of a run takes, and one thing undone, in eighths of a step.
 const CHARACTER: usize = 3;
@@ -119,11 +148,12 @@ impl Program {
                 sets: Vec::new(),
                 slots: if refers { 2 * groups as usize } else { 0 },
                 memos: 0,
+                runs: 0,
                 anchored: starts(node),
             },
             refers,
         };
-        maker.node(node, false, true);
+        maker.node(node, false, Around::Nothing);
         maker.put(Instruction::Done);
         maker.program
     }
@@ -138,7 +168,7 @@ impl Program {
             steps: 8 * steps,
             memo_from: (8 * steps).saturating_sub(8 * MEMO_STEPS),
             failed: Vec::new(),
-            gone_over: vec![(0, 0); self.memos as usize],
+            gone_over: vec![(0, 0); self.runs as usize],
         };
         let mut start = 0;
         loop {
@@ -154,7 +184,7 @@ impl Program {
 }
 
 /// Whether a pattern can only match at the beginning of a text.
-fn starts(node: &Node) -> bool {
+pub(super) fn starts(node: &Node) -> bool {
     match node {
         Node::Assert(Assertion::Start) => true,
         Node::Concat(nodes) => nodes.first().is_some_and(starts),
@@ -197,12 +227,17 @@ impl Maker {
         (self.program.slots - 1) as u32
     }
 
-    /// A number for a place whose failure depends on nothing but the place in the text.
-    fn memo(&mut self, memo: bool) -> Option<u32> {
-        (memo && !self.refers).then(|| {
-            self.program.memos += 1;
-            self.program.memos - 1
-        })
+    /// A number for a place whose failure can be noted.
+    fn memo(&mut self, around: Around) -> Option<Memo> {
+        let (counted, numbers) = match around {
+            Around::Nothing => (None, 1),
+            Around::Count { slot, most } => (Some(slot), most + 1),
+            Around::More => return None,
+        };
+        let first = self.program.memos;
+        let memos = first.checked_add(numbers).filter(|_| !self.refers)?;
+        self.program.memos = memos;
+        Some(Memo { first, counted })
     }
 
     fn set(&mut self, all: &ClassUnicode) -> u32 {
@@ -214,8 +249,8 @@ impl Maker {
         (self.program.sets.len() - 1) as u32
     }
 
-    /// `behind`: from the end to the beginning. `memo`: nothing around counts.
-    fn node(&mut self, node: &Node, behind: bool, memo: bool) {
+    /// `behind`: from the end to the beginning.
+    fn node(&mut self, node: &Node, behind: bool, memo: Around) {
         match node {
             Node::Empty => {}
             Node::Set(set) => {
@@ -244,7 +279,7 @@ impl Maker {
             Node::Look(look) => self.look(look),
             Node::Atomic(node) => {
                 let at = self.put(Instruction::Atomic(0));
-                self.node(node, behind, true);
+                self.node(node, behind, Around::Nothing);
                 self.put(Instruction::Done);
                 self.program.instructions[at] = Instruction::Atomic(self.here());
             }
@@ -256,12 +291,12 @@ impl Maker {
 
     fn look(&mut self, look: &Look) {
         let at = self.put(Instruction::Done);
-        self.node(&look.node, look.behind, true);
+        self.node(&look.node, look.behind, Around::Nothing);
         self.put(Instruction::Done);
         self.program.instructions[at] = Instruction::Look { negative: look.negative, end: self.here() };
     }
 
-    fn alternate(&mut self, nodes: &[Node], behind: bool, memo: bool) {
+    fn alternate(&mut self, nodes: &[Node], behind: bool, memo: Around) {
         let mut jumps = Vec::new();
         for (index, node) in nodes.iter().enumerate() {
             if index + 1 == nodes.len() {
@@ -279,25 +314,32 @@ impl Maker {
         jumps.into_iter().for_each(|jump| self.program.instructions[jump] = Instruction::Jump(end));
     }
 
-    fn repeat(&mut self, repeat: &Repeat, behind: bool, memo: bool) {
+    fn repeat(&mut self, repeat: &Repeat, behind: bool, memo: Around) {
         let (min, max) = (repeat.min, repeat.max.unwrap_or(u32::MAX));
         let nullable = is_nullable(&repeat.node);
-        match (&repeat.node, min, max) {
+        let mut inside = &repeat.node;
+        // Nothing asks what a group matched.
+        while let (Node::Group(_, node), false) = (inside, self.refers) {
+            inside = node;
+        }
+        match (inside, min, max) {
             (_, _, 0) => {}
             (Node::Set(_) | Node::Character(_), ..) if repeat.greedy => {
-                let set = match &repeat.node {
+                let set = match inside {
                     Node::Character(character) => self.set(&single(u32::from(*character))),
                     Node::Set(set) => self.set(set),
                     _ => return,
                 };
                 let memo = self.memo(memo);
-                self.put(Instruction::Run { set, behind, min, max, memo });
+                let number = self.program.runs;
+                self.program.runs += 1;
+                self.put(Instruction::Run { set, behind, min, max, number, memo });
             }
             (_, 0, 1) => {
                 let (split, memo_of_split) = (self.put(Instruction::Done), self.memo(memo));
                 // It must move, or is left out.
                 let kept = nullable.then(|| self.slot());
-                self.round(repeat, behind, memo && !nullable, kept);
+                self.round(repeat, behind, if nullable { Around::More } else { memo }, kept);
                 kept.map(|kept| self.put(Instruction::Moved(kept)));
                 self.split(split, split as Address + 1, repeat.greedy, memo_of_split);
             }
@@ -318,16 +360,22 @@ impl Maker {
                 self.put(Instruction::Zero(count));
                 let at = self.put(Instruction::Done);
                 let kept = nullable.then(|| self.slot());
-                self.round(repeat, behind, false, kept);
-                self.put(Instruction::Again { count, min, head: at as Address, kept });
+                let most = if max == u32::MAX { min } else { max };
+                let inner = match memo {
+                    Around::Nothing if !nullable && most <= MAX_COUNTED => Around::Count { slot: count, most },
+                    _ => Around::More,
+                };
+                let memo = self.memo(inner);
+                self.round(repeat, behind, inner, kept);
+                self.put(Instruction::Again { count, min, max, head: at as Address, kept });
                 self.program.instructions[at] =
-                    Instruction::Count { count, min, max, greedy: repeat.greedy, end: self.here() };
+                    Instruction::Count { count, min, max, greedy: repeat.greedy, end: self.here(), memo };
             }
         }
     }
 
     /// One round of a loop.
-    fn round(&mut self, repeat: &Repeat, behind: bool, memo: bool, kept: Option<u32>) {
+    fn round(&mut self, repeat: &Repeat, behind: bool, memo: Around, kept: Option<u32>) {
         if self.refers && repeat.groups.0 < repeat.groups.1 {
             self.put(Instruction::Forget(repeat.groups));
         }
@@ -336,7 +384,7 @@ impl Maker {
     }
 
     /// Choose between what is repeated, and what comes next.
-    fn split(&mut self, at: usize, again: Address, greedy: bool, memo: Option<u32>) {
+    fn split(&mut self, at: usize, again: Address, greedy: bool, memo: Option<Memo>) {
         let on = self.here();
         let (first, second) = if greedy { (again, on) } else { (on, again) };
         self.program.instructions[at] = Instruction::Split { first, second, memo };
@@ -420,11 +468,11 @@ impl Matching<'_, '_> {
                 let set = &self.program.sets[*set as usize];
                 self.past(set, at, *behind).map(|at| (pc + 1, at))
             }
-            Instruction::Run { set, behind, min, max, memo } => {
+            Instruction::Run { set, behind, min, max, number, memo } => {
                 let set = &self.program.sets[*set as usize];
                 let (mut end, mut least) = (at, at);
                 let mut count = 0;
-                let again = memo.filter(|_| !*behind && *min <= 1 && *max == u32::MAX).map(|memo| memo as usize);
+                let again = memo.filter(|_| !*behind && *min <= 1 && *max == u32::MAX).map(|_| *number as usize);
                 if let Some((from, to)) = again.and_then(|run| self.gone_over.get(run)).copied()
                     && (from..to).contains(&at)
                 {
@@ -476,9 +524,11 @@ impl Matching<'_, '_> {
                 self.set(*count, 0);
                 on(true)
             }
-            Instruction::Count { count, min, max, greedy, end } => {
+            Instruction::Count { count, min, max, greedy, end, memo } => {
                 let count = self.slots[*count as usize];
-                if count < *min {
+                if self.is_failed(*memo, at) {
+                    None
+                } else if count < *min {
                     on(true)
                 } else if count >= *max {
                     Some((*end, at))
@@ -488,14 +538,19 @@ impl Matching<'_, '_> {
                     Some((first, at))
                 }
             }
-            Instruction::Again { count, min, head, kept } => {
+            Instruction::Again { count, min, max, head, kept } => {
                 let rounds = self.slots[*count as usize];
                 let still = kept.is_some_and(|kept| self.slots[kept as usize] == at as u32);
                 if still && rounds >= *min {
                     return Ok(None);
                 }
-                // Rounds without a character can be as many as are asked for.
-                self.set(*count, if still { (*min).max(rounds + 1) } else { rounds.saturating_add(1) });
+                // Without a limit, rounds without a character can be as many as are asked for.
+                let next = match *max {
+                    u32::MAX if still => *min,
+                    u32::MAX => (rounds + 1).min(*min),
+                    _ => rounds + 1,
+                };
+                self.set(*count, next);
                 Some((*head, at))
             }
             Instruction::Look { negative, end } => {
@@ -547,7 +602,7 @@ impl Matching<'_, '_> {
                 Some(Undo::Fewer { run, at, least }) => {
                     if let Instruction::Run { behind, memo, .. } = &self.program.instructions[run as usize] {
                         let (mut at, least) = (at as usize, least as usize);
-                        let row = memo.map_or(usize::MAX, |memo| memo as usize * (self.text.len() + 1));
+                        let row = memo.map_or(usize::MAX, |memo| self.row(memo));
                         let mut skipped = 0;
                         while at != least {
                             let fewer = if *behind { self.after(at) } else { self.before(at) };
@@ -571,7 +626,7 @@ impl Matching<'_, '_> {
     }
 
     /// Go on after a run, unless that failed before; fewer characters are tried later.
-    fn after_run(&mut self, pc: Address, end: usize, least: usize, memo: Option<u32>) -> Option<(Address, usize)> {
+    fn after_run(&mut self, pc: Address, end: usize, least: usize, memo: Option<Memo>) -> Option<(Address, usize)> {
         if end != least {
             self.stack.push(Undo::Fewer { run: pc, at: end as u32, least: least as u32 });
         }
@@ -585,13 +640,12 @@ impl Matching<'_, '_> {
     }
 
     /// Whether a place failed before; where not, that it does is noted once it does.
-    fn is_failed(&mut self, memo: Option<u32>, at: usize) -> bool {
+    fn is_failed(&mut self, memo: Option<Memo>, at: usize) -> bool {
         let Some(memo) = memo.filter(|_| self.steps < self.memo_from) else {
             return false;
         };
-        let places = self.text.len() + 1;
-        let bit = memo as usize * places + at;
-        if places.saturating_mul(self.program.memos as usize) > MEMO_BITS {
+        let bit = self.row(memo).saturating_add(at);
+        if bit >= MEMO_BITS {
             return false;
         }
         if self.is_noted(bit) {
@@ -599,6 +653,12 @@ impl Matching<'_, '_> {
         }
         self.stack.push(Undo::Failed(bit as u32));
         false
+    }
+
+    /// Where the bits of a place in the pattern begin.
+    fn row(&self, memo: Memo) -> usize {
+        let counted = memo.counted.map_or(0, |slot| self.slots[slot as usize]);
+        (memo.first as usize + counted as usize).saturating_mul(self.text.len() + 1)
     }
 
     fn fail(&mut self, bit: u32) {
