@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     contract::{Items, List, Rule},
     fault::Fault,
-    order::by_place,
+    order::{by_place, sort},
     parse::{Document, Kind, NodeId},
     path::{Path, Selector},
     place::Place,
@@ -20,7 +20,7 @@ use crate::{
 /// Whatever takes lists calls this before anything else is done with them: where a list is lacking, its check fails closed.
 pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fault> {
     let mut sent: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
-    sent.sort_unstable();
+    sort(&mut sent);
     let place = Place::root().name("lists");
     let wrong = |violations| Err(Fault::bad_request(violations));
     if let Some(pair) = sent.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -89,7 +89,7 @@ impl<'c> Allow<'c> {
                 List::Named { name, .. } => match request.lists.iter().find(|list| list.name == *name) {
                     Some(list) => {
                         let mut known: Vec<&str> = list.values.iter().map(String::as_str).collect();
-                        known.sort_unstable();
+                        sort(&mut known);
                         known
                     }
                     // It is optional: else there would be a fault.

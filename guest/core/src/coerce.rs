@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     check::{Misfits, Reading},
     contract::Contract,
-    order::by_place,
+    order::{by_place, sort},
     parse::{Document, Edit, Finding, Kind, NodeId, Origin, Span, apply, followed_by, parse},
     repair::MAX_REPAIRS,
     types::ChangeKind,
@@ -78,7 +78,7 @@ fn in_vain(
 ) -> Vec<bool> {
     let Misfits { mut wrong, broken, lacking, .. } = misfits;
     wrong.extend(findings.iter().map(|finding| finding.node));
-    wrong.sort_unstable();
+    sort(&mut wrong);
     // The containers around the next edit, the outermost first, and the next node.
     let mut open: Vec<NodeId> = Vec::new();
     let mut node: NodeId = 0;

@@ -12,7 +12,7 @@ use crate::{
     items::one_too_many,
     judgement::{Judgement, Outcome},
     likeness::{Before, Came, Fate, Known, Likeness, State, again},
-    order::by_place,
+    order::{by_place, sort},
     parse::{Document, Span, parse},
     pipeline::judge,
     place::{Place, Step},
@@ -420,7 +420,7 @@ impl<'r> Whole<'r> {
             let report = Report::of(contract, &request(contract, &text, sent), judgement, Found::default());
             return Err((report.wanted, report.feedback));
         }
-        given.sort_unstable();
+        sort(&mut given);
         Ok(given)
     }
 

@@ -19,6 +19,11 @@ fn sort_indices(order: &mut [usize], compare: &dyn Fn(usize, usize) -> Ordering)
     order.sort_by(|a, b| compare(*a, *b));
 }
 
+/// Sorts values in ascending order.
+pub fn sort<T: Ord>(values: &mut Vec<T>) {
+    sort_by(values, Ord::cmp);
+}
+
 /// Sorts values by a key. Equal ones keep their order.
 pub fn sort_by_key<T, K: Ord>(values: &mut Vec<T>, key: impl Fn(&T) -> K) {
     sort_by(values, |a, b| key(a).cmp(&key(b)));

@@ -7,7 +7,7 @@ pub use crate::{
     contract::digest,
     json::json,
     misspelling::nearest,
-    order::sort_by_key,
+    order::{sort, sort_by_key},
     parse::{Document, Kind, NodeId, Number},
     path::{Path, Selector},
     place::{Place, Step},

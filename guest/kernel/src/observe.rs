@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Confidence, Disposition, Fault, FaultCode, Report, Request, Violation,
-    parts::{Document, Json, Kind, NodeId, Path, Place, count, short},
+    parts::{Document, Json, Kind, NodeId, Path, Place, count, short, sort},
     validate,
 };
 
@@ -120,7 +120,7 @@ fn label_by_those_above(
         let theirs = observe_as(&rules.profile, &facts.by(rules, &read)?, &call, result, false, |_| {})?;
         observation.labels.extend(theirs.labels);
     }
-    observation.labels.sort_unstable();
+    sort(&mut observation.labels);
     observation.labels.dedup();
     observation.facts.labels = united(&facts.labels, &observation.labels);
     Ok(())
@@ -375,7 +375,7 @@ impl Read {
         let holds = |label: &&str| limitations.contains(label) || (*label == "empty" && is_empty);
         let computed = COMPUTED_LABELS.into_iter().filter(holds).map(str::to_owned);
         let mut labels: Vec<String> = tool.result.labels.iter().cloned().chain(computed).collect();
-        labels.sort_unstable();
+        sort(&mut labels);
         labels.dedup();
         let confidence = match () {
             () if self.is_invalid || self.is_error || is_stale => Confidence::Low,
@@ -473,7 +473,7 @@ impl Read {
 /// The labels with more, where that is more.
 pub(crate) fn united(labels: &[String], more: &[String]) -> Option<Vec<String>> {
     let mut all: Vec<String> = labels.iter().chain(more).cloned().collect();
-    all.sort_unstable();
+    sort(&mut all);
     all.dedup();
     (all.len() > labels.len()).then_some(all)
 }

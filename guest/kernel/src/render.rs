@@ -1,6 +1,6 @@
 //! A result as the text that the model reads: whole items or lines, cleaned, with the mark of its observation escaped.
 
-use seamgate_core::parts::{Document, Kind, NodeId, Path, push_json_string};
+use seamgate_core::parts::{Document, Kind, NodeId, Path, push_json_string, sort};
 
 use crate::{
     clean::{Inspected, clean, inspect},
@@ -143,7 +143,7 @@ pub(crate) fn binary(document: &Document, below: NodeId) -> Vec<NodeId> {
         .flatten()
         .filter(|&at| is_base64(at))
         .collect();
-    found.sort_unstable();
+    sort(&mut found);
     found
 }
 

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Path, canonical, quote},
+    parts::{Path, canonical, quote, sort},
 };
 
 use crate::{
@@ -131,7 +131,7 @@ pub(crate) fn read(profile: &Profile, facts: &Facts) -> Vec<String> {
     let context = profile.context.iter().filter(|source| facts.context(&source.name).is_some());
     let context = context.flat_map(|source| source.labels.iter().cloned());
     let mut labels: Vec<String> = facts.labels.iter().cloned().chain(context).collect();
-    labels.sort_unstable();
+    sort(&mut labels);
     labels.dedup();
     labels
 }

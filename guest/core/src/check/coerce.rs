@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     caps::Caps,
+    order::{sort, sort_by_key},
     parse::{Document, Kind, NodeId, Span, is_plain_scalar, parse, strict_end},
     text::push_json_string,
 };
@@ -39,10 +40,10 @@ impl Misfits {
         self.broken.extend(other.broken);
         self.lacking.extend(other.lacking);
         self.readings.extend(other.readings);
-        self.wrong.sort_unstable();
-        self.broken.sort_unstable();
-        self.lacking.sort_unstable();
-        self.readings.sort_by_key(|(at, _)| *at);
+        sort(&mut self.wrong);
+        sort(&mut self.broken);
+        sort(&mut self.lacking);
+        sort_by_key(&mut self.readings, |(at, _)| *at);
         self.readings.dedup();
         let several: Vec<NodeId> =
             self.readings.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0).collect();
@@ -53,7 +54,7 @@ impl Misfits {
 /// What is wrong with some values by a schema. `None` if the search for it ended at its limit.
 pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
     let mut failures = judge::failures_of(schemas, document, values)?;
-    failures.sort_by_key(|failure| failure.at);
+    sort_by_key(&mut failures, |failure| failure.at);
     let mut members = None;
     let mut misfits = Misfits::default();
     for failures in failures.chunk_by(|one, other| one.at == other.at) {
@@ -166,7 +167,7 @@ pub(super) fn only_reading<'l>(
         push_json_string(&mut text, listed);
         readings.push(text);
     }
-    readings.sort_unstable();
+    sort(&mut readings);
     readings.dedup();
     readings.retain(|text| {
         let parsed = parse(text, Span::new(0, text.len()), caps);

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     caps::Caps,
+    order::sort,
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
     place::{Place, Step, Written, push_escaped},
@@ -375,7 +376,7 @@ impl Compiler {
                     return wrong("a list of strings", "must be a non-empty list of strings");
                 };
                 let mut sorted = values.clone();
-                sorted.sort_unstable();
+                sort(&mut sorted);
                 if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
                     return wrong("a list of different strings", "must not name the same value twice");
                 }

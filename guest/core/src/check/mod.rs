@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
     misspelling,
-    order::sort_by_key,
+    order::{sort, sort_by_key},
     parse::{Document, NodeId, Span, parse},
     path::{ItemsPath, Selector},
     place::Place,
@@ -240,7 +240,7 @@ impl Checker {
             Rules::JsonSchema(schemas) => judge::undeclared(schemas, document),
             Rules::Jtd(schema, _) => schema.undeclared(document),
         };
-        members.sort_unstable();
+        sort(&mut members);
         members.dedup();
         members
     }

@@ -20,6 +20,8 @@ use backtrack::Program;
 use count::{Edge, States, without_slack};
 use parse::{Assertion, Node, Reading};
 
+use crate::order::sort;
+
 /// The engine for `pattern`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Patterns {
@@ -197,7 +199,7 @@ fn words(text: &str) -> Option<Vec<String>> {
         return None;
     }
     let mut words: Vec<String> = inside.split('|').map(str::to_owned).collect();
-    words.sort_unstable();
+    sort(&mut words);
     Some(words)
 }
 
@@ -221,7 +223,7 @@ fn simple(node: &Node) -> Option<Engine> {
                 return None;
             };
             let mut texts = alternatives.iter().map(literal).collect::<Option<Vec<String>>>()?;
-            texts.sort_unstable();
+            sort(&mut texts);
             Some(Engine::Alternatives(texts))
         }
         [rest @ .., Node::Assert(Assertion::End)] => literals(rest).map(Engine::Exact),

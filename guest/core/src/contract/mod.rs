@@ -15,6 +15,7 @@ use crate::{
     caps::{CONTRACT_CAPS, Caps},
     check::{self, Checker, Describes, Dialect, Misfits, Patterns, Resource, SchemaSource},
     fault::{Fault, FaultCode},
+    order::sort,
     parse::{Document, Kind, NodeId, Number},
     path::{ItemsPath, Path},
     place::{Place, Step},
@@ -221,7 +222,7 @@ impl Contract {
     /// The lists that `allow` names, in ascending order.
     pub fn lists(&self) -> Vec<String> {
         let mut lists: Vec<String> = self.allow.iter().filter_map(Rule::list).map(str::to_owned).collect();
-        lists.sort_unstable();
+        sort(&mut lists);
         lists.dedup();
         lists
     }
@@ -532,7 +533,7 @@ impl Reader<'_, '_> {
                     Some(values) => {
                         let mut values: Vec<String> =
                             document.items(values).map(|at| document.string(at).to_owned()).collect();
-                        values.sort_unstable();
+                        sort(&mut values);
                         List::Values(values)
                     }
                     None => {

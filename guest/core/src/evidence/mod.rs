@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::{
     contract::{Claims, Items},
     fault::Fault,
-    order::by_place,
+    order::{by_place, sort},
     parse::{Document, Kind, NodeId},
     path::Path,
     place::{Place, Step},
@@ -95,7 +95,7 @@ pub(crate) fn check_evidence(claims: Option<&Claims>, evidence: Option<&[Observa
         }
         ids.push(&observation.id);
     }
-    ids.sort_unstable();
+    sort(&mut ids);
     match ids.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => wrong(root(), "each id once", pair[0], "must have each id once"),
         None => Ok(()),
@@ -408,7 +408,7 @@ impl<'c> Support<'c> {
         let stated = document.member(claim.at, limitations);
         let mut codes: Vec<&str> =
             stated.into_iter().flat_map(|at| document.items(at)).map(|at| code(document, at)).collect();
-        codes.sort_unstable();
+        sort(&mut codes);
         // Each code once, as long as they are kept.
         let mut told: Vec<&str> = Vec::new();
         for cite in &cited {
@@ -445,7 +445,7 @@ impl<'c> Support<'c> {
             };
             let of: Vec<(usize, &str)> = of.iter().filter_map(quote).collect();
             let mut quotes: Vec<&str> = of.iter().map(|(_, quote)| *quote).collect();
-            quotes.sort_unstable();
+            sort(&mut quotes);
             quotes.dedup();
             let found = quotes::found(&observation.text, &quotes);
             for (cite, quote) in of {
@@ -502,7 +502,7 @@ impl<'c> Support<'c> {
                     _ => {}
                 }
             }
-            offered.sort_unstable();
+            sort(&mut offered);
             offered.dedup();
             let Some(text) = self.text(document, *claim) else { continue };
             let mut ids = Ids::default();
@@ -516,7 +516,7 @@ impl<'c> Support<'c> {
         if open.is_empty() {
             return;
         }
-        asked.sort_unstable();
+        sort(&mut asked);
         asked.dedup();
         // Mostly a key is none of those, which a bit tells.
         const BITS: usize = 1 << 16;

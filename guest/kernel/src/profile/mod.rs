@@ -7,7 +7,7 @@ mod read;
 
 use seamgate_core::{
     Contract, Warning,
-    parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema},
+    parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema, sort},
 };
 
 pub(crate) use read::{DELEGATE, passed_as, read, read_part};
@@ -218,7 +218,7 @@ impl Profile {
     pub fn lists(&self) -> Vec<String> {
         let scopes = self.tools.iter().flat_map(|tool| &tool.scope);
         let mut lists: Vec<String> = scopes.filter_map(|scope| scope.within.list()).map(str::to_owned).collect();
-        lists.sort_unstable();
+        sort(&mut lists);
         lists.dedup();
         lists
     }
@@ -271,7 +271,7 @@ impl Profile {
         let groups = self.approvers.iter().filter(|group| groups.contains(&group.name));
         let mut principals: Vec<String> =
             groups.flat_map(|group| group.approvers.iter().map(|one| one.principal.clone())).collect();
-        principals.sort_unstable();
+        sort(&mut principals);
         principals.dedup();
         principals
     }
@@ -281,7 +281,7 @@ impl Profile {
         let approvers = self.approvers.iter().flat_map(|group| &group.approvers);
         let mut keys: Vec<String> =
             approvers.filter(|one| one.principal == principal).filter_map(|one| one.key.clone()).collect();
-        keys.sort_unstable();
+        sort(&mut keys);
         keys.dedup();
         keys
     }

@@ -4,7 +4,7 @@ use seamgate_core::{
     Contract, Violation,
     parts::{
         Describes, Document, Json, Kind, Lacking, NodeId, Path, Place, Schema, Selector, canonical, digest,
-        ends_wrongly, json, leads_nowhere, quote, sort_by_key, written,
+        ends_wrongly, json, leads_nowhere, quote, sort, sort_by_key, written,
     },
 };
 
@@ -375,7 +375,7 @@ impl Reader<'_, '_> {
                 Within::From(named)
             } else {
                 let mut values = texts_in(document, rule, "values");
-                values.sort_unstable();
+                sort(&mut values);
                 Within::Values(values)
             };
             if let Some(path) = self.path(rule, "path") {

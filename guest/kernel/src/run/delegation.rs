@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Confidence, Fault,
-    parts::{Document, Json, Kind, Path, Selector, digest, json, short},
+    parts::{Document, Json, Kind, Path, Selector, digest, json, short, sort},
 };
 use serde_json::value::RawValue;
 
@@ -38,7 +38,7 @@ impl Run<'_> {
     pub(super) fn take_labels(&mut self) {
         let Some(above) = &self.above else { return };
         self.state.facts.labels.clone_from(&above.bounds.labels);
-        self.state.facts.labels.sort_unstable();
+        sort(&mut self.state.facts.labels);
         self.state.facts.labels.dedup();
     }
 
@@ -330,7 +330,7 @@ impl Run<'_> {
                 made.complete = false;
                 made.confidence = made.confidence.min(Confidence::Medium);
             }
-            made.labels.sort_unstable();
+            sort(&mut made.labels);
             made.labels.dedup();
             made.facts.labels = united(&labels, &made.labels);
         })

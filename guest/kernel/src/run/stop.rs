@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Confidence, Fault, parts::json};
+use seamgate_core::{
+    Confidence, Fault,
+    parts::{json, sort},
+};
 use serde::Serialize;
 
 use super::{
@@ -186,7 +189,7 @@ impl Run<'_> {
         };
         let seen = || self.state.calls.iter().filter_map(|call| call.seen.as_ref()).filter(|seen| !seen.is_error);
         let mut kinds: Vec<String> = seen().flat_map(|seen| seen.kinds.iter().cloned()).collect();
-        kinds.sort_unstable();
+        sort(&mut kinds);
         kinds.dedup();
         let is_uncertain = |call: &&CallState| call.phase == Phase::Uncertain;
         let uncertain = self.state.calls.iter().filter(is_uncertain).map(|call| Uncertain {
