@@ -503,7 +503,8 @@ impl<'b> Likeness<'b> {
         let free = |at: &usize| fates[*at] == Fate::Unknown && came[*at].reason != Some(Reason::OverLimit);
         let again = again(fates);
         let pairs: Vec<(usize, usize)> = if self.in_step(came, fates) {
-            let numbers: BTreeMap<u32, usize> = came.iter().enumerate().map(|(at, item)| (item.number, at)).collect();
+            let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
+            numbers.extend(came.iter().enumerate().map(|(at, item)| (item.number, at)));
             let same = |at: usize| numbers.get(&self.before[at].number).map(|came| (at, *came));
             open.filter_map(same).collect()
         } else if came.len() == wanted.len() && wanted.len() == taken.len() + 1 {

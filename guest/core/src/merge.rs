@@ -171,7 +171,9 @@ type Entries<'r> = BTreeMap<u32, Entry<'r>>;
 
 fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result<Entries<'r>, Fault> {
     let quarantined = report.quarantined.iter().map(|item| (item.index, Entry::Quarantined(Cow::Borrowed(item))));
-    let mut entries: Entries = quarantined.collect();
+    // To collect a map is to sort for it, in code of its own.
+    let mut entries = Entries::new();
+    entries.extend(quarantined);
     match (&report.output, contract.items()) {
         (Some(output), Some(items)) => {
             let document = document(contract, index, output)?;

@@ -223,8 +223,8 @@ impl<'c> Support<'c> {
     /// None where the contract asks for no evidence.
     pub(crate) fn of(claims: Option<&'c Claims>, evidence: Option<&'c [Observation]>) -> Option<Self> {
         let (claims, observations) = (claims?, evidence.unwrap_or_default());
-        let by_id =
-            observations.iter().enumerate().map(|(index, observation)| (observation.id.as_str(), index)).collect();
+        let mut by_id = BTreeMap::new();
+        by_id.extend(observations.iter().enumerate().map(|(index, observation)| (observation.id.as_str(), index)));
         Some(Support { claims, observations, by_id })
     }
 
