@@ -346,6 +346,9 @@ fn raw(output: &str, whole: whole::Pieces, repairs: bool, items: bool) -> Candid
     text.map(|span| Candidate::new(Source::Raw, span)).into_iter().collect()
 }
 
+/// Words behind a scalar show that it belongs to prose if they come within this many bytes.
+const MAX_SCALAR: usize = 256;
+
 /// Returns whether a text can be JSON that is broken or cut off: it begins as JSON, and not as prose does with a number, a quoted
 /// word or a hyphen.
 fn may_be_json(text: &str) -> bool {
@@ -355,7 +358,8 @@ fn may_be_json(text: &str) -> bool {
     if let Some(rest) = text.strip_prefix('-') {
         return !rest.starts_with([' ', '\t', '\n', '-']);
     }
-    let rest = parse::strict_end(text, (0, text.len())).map_or("", |end| text[end..].trim_ascii_start());
+    let near = &text[..text.floor_char_boundary(MAX_SCALAR)];
+    let rest = parse::strict_end(near, (0, near.len())).map_or("", |end| near[end..].trim_ascii_start());
     rest.starts_with([',', ':', '}', ']']) || !rest.contains(char::is_alphabetic)
 }
 
