@@ -11,7 +11,7 @@
 //! assert_eq!(verdict.report.output.as_deref(), Some(r#"{"greeting":"hi"}"#));
 //!
 //! let verdict = gate.validate(&Request::new("greeter", "{\"greting\": \"hi\"}"))?;
-//! assert_eq!(verdict.report.violations()[0].message, "must have member \"greeting\"");
+//! assert_eq!(verdict.report.violations()[0].message, "must have member \"greeting\"; rename member \"greting\"");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -11,6 +11,9 @@ const UNIONS: usize = 20_000;
 /// `feedback` is at most this long …
 const MAX_FEEDBACK: usize = 2048;
 
+/// The most places that a line names, if not all of them are asked for.
+const MAX_PLACES: usize = 8;
+
 /// … of which this much may be kept for how it ends.
 const ENDING: usize = 64;
 
@@ -223,7 +226,12 @@ fn hold_to_room(report: &Report, context: &dyn Fn() -> String) {
     let is_next = |item: Option<usize>| !asked || item == first || told.iter().any(|(told, _)| *told == item);
     let next: Vec<_> = left.iter().filter(|(item, _)| is_next(*item)).collect();
     let needed = |violation: &Violation| room_for(feedback, violation) + feedback.len() + ENDING;
-    let fits = next.iter().filter(|(item, violation)| !(asked && *item == first) && needed(violation) <= MAX_FEEDBACK);
+    let is_full = |violation: &Violation| {
+        !asked && told.iter().filter(|(_, told)| told.message == violation.message).count() >= MAX_PLACES
+    };
+    let fits = next.iter().filter(|(item, violation)| {
+        !(asked && *item == first) && !is_full(violation) && needed(violation) <= MAX_FEEDBACK
+    });
     assert_eq!(fits.count(), 0, "there is room for what is left out: {}", context());
     let of_first = next.iter().filter(|(item, _)| asked && item.is_some() && *item == first);
     if let Some(most) = of_first.map(|(_, violation)| needed(violation)).max() {

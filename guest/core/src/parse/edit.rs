@@ -169,7 +169,7 @@ mod tests {
             // Inside an edit, around one, and from the middle of one to that of another.
             (vec![((1, 2), "'"), ((3, 4), "'")], 4),
             (vec![((5, 10), "3")], 4),
-            (vec![((2, 8), "x")], 3),
+            (vec![((2, 8), "x")], 2),
             (vec![((4, 4), " "), ((5, 5), " "), ((7, 7), "0"), ((8, 8), "4")], 8),
             (vec![((0, 12), "null")], 2),
         ] {
