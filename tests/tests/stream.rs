@@ -10,11 +10,15 @@ use seamgate_core as core;
 use seamgate_tests::{Case, Random, cases, natively};
 use serde_json::Value;
 
-/// How many cases are cut into pieces at random, natively …
-const SPLITS: usize = 100_000;
+/// How often each case is cut into pieces at random, natively and in the sandbox.
+const SPLITS: usize = 100;
+const SANDBOXED: usize = 10;
 
-/// … and in the sandbox.
-const SANDBOXED: usize = 10_000;
+/// A gate holds a copy of its machine code, about 15 MB: so many are open at a time.
+const GATES: usize = 128;
+
+/// A case with its gate, its contract and its agent.
+type Registered = (Case, Gate, core::Contract, String);
 
 /// Cut bytes into pieces at random places: mostly small pieces, some of them empty.
 fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
@@ -29,8 +33,8 @@ fn pieces<'t>(bytes: &'t [u8], random: &mut Random) -> Vec<&'t [u8]> {
     pieces
 }
 
-/// The cases that have a contract and one attempt, each with its gate and its contract.
-fn registered() -> Vec<(Case, Gate, core::Contract, String)> {
+/// The cases that have a contract and one attempt. Each is registered when it is asked for.
+fn registered() -> impl Iterator<Item = Registered> {
     let of = |case: Case| {
         let contract = core::Contract::compile(&case.contract).ok()?;
         let mut gate = Gate::new().expect("a gate");
@@ -39,7 +43,7 @@ fn registered() -> Vec<(Case, Gate, core::Contract, String)> {
     };
     let cases = cases().expect("cases");
     // One gate each: they would have the same agents. Large outputs are left to the test of what it costs.
-    cases.into_iter().filter(|case| case.more.is_empty() && case.output.len() < 20_000).filter_map(of).collect()
+    cases.into_iter().filter(|case| case.more.is_empty() && case.output.len() < 20_000).filter_map(of)
 }
 
 fn evidence(case: &Case) -> Option<Vec<core::Observation>> {
@@ -52,7 +56,21 @@ fn lists(case: &Case) -> Vec<core::NamedList> {
 
 #[test]
 fn the_report_does_not_depend_on_the_pieces() {
-    let cases = registered();
+    let (mut all, mut total, mut in_pieces) = (registered(), 0, 0);
+    loop {
+        let cases: Vec<Registered> = all.by_ref().take(GATES).collect();
+        if cases.is_empty() {
+            break;
+        }
+        in_pieces += in_all_pieces(&cases, total);
+        total += cases.len();
+    }
+    println!("{total} cases, {in_pieces} splits: the same reports");
+}
+
+/// Cuts cases into pieces. `before`: the number of cases before them, so that each case is cut otherwise. Returns how many splits gave
+/// the report on the whole text.
+fn in_all_pieces(cases: &[Registered], before: usize) -> usize {
     // What the whole text gives: a report, or for a few a fault.
     let whole: Vec<String> = cases
         .iter()
@@ -104,13 +122,14 @@ fn the_report_does_not_depend_on_the_pieces() {
             scope.spawn(|| {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= SPLITS + SANDBOXED {
+                    if number >= (SPLITS + SANDBOXED) * cases.len() {
                         break;
                     }
                     let index = number % cases.len();
-                    let judged = match number < SPLITS {
-                        true => natively(index, &mut Random(number as u64)),
-                        false => sandboxed(index, &mut Random(number as u64)),
+                    let mut random = Random((before * (SPLITS + SANDBOXED) + number) as u64);
+                    let judged = match number < SPLITS * cases.len() {
+                        true => natively(index, &mut random),
+                        false => sandboxed(index, &mut random),
                     };
                     assert_eq!(judged, whole[index], "{}, split {number}", cases[index].0.name);
                     in_pieces.fetch_add(1, Ordering::Relaxed);
@@ -118,7 +137,7 @@ fn the_report_does_not_depend_on_the_pieces() {
             });
         }
     });
-    println!("{} cases, {} splits: the same reports", cases.len(), in_pieces.into_inner());
+    in_pieces.into_inner()
 }
 
 /// Where a candidate is JSON, exactly its items are told in flight, each by its number and span.
