@@ -107,8 +107,11 @@ fn without_marks(text: &str) -> &str {
     }
 }
 
-/// The span that a note names: `bytes 3 to 14`.
+/// The span that a note names, `bytes 3 to 14`, if it says what was left out.
 fn noted(note: &str) -> Option<(usize, usize)> {
+    if note.starts_with("suspicious_escape: ") || note.contains("was cut off") {
+        return None;
+    }
     let (_, rest) = note.split_once("bytes ")?;
     let (start, rest) = rest.split_once(" to ")?;
     let digits = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
