@@ -230,7 +230,8 @@ fn hold_to_room(report: &Report, context: &dyn Fn() -> String) {
         !asked && told.iter().filter(|(_, told)| told.message == violation.message).count() >= MAX_PLACES
     };
     let fits = next.iter().filter(|(item, violation)| {
-        !(asked && *item == first) && !is_full(violation) && needed(violation) <= MAX_FEEDBACK
+        let is_of_first = asked && *item == first;
+        !is_of_first && !is_full(violation) && needed(violation) <= MAX_FEEDBACK
     });
     assert_eq!(fits.count(), 0, "there is room for what is left out: {}", context());
     let of_first = next.iter().filter(|(item, _)| asked && item.is_some() && *item == first);
