@@ -60,7 +60,7 @@ fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<()
     Ok(())
 }
 
-/// Whether a change is one that only contracts have made that ask for it.
+/// Returns whether only contracts that ask for it have such a change.
 fn is_asked_for(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
 }

@@ -10,7 +10,7 @@ pub use crate::{
     order::{sort, sort_by_key},
     parse::{Document, Kind, NodeId, Number},
     path::{Path, Selector},
-    place::{Place, Step},
+    place::{Place, Step, unescaped},
     screen::Json,
     text::{count, cut_at, push_json_string, quote, short, visible},
 };

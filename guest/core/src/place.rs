@@ -212,6 +212,11 @@ pub(crate) fn escaped(name: &str) -> String {
     out
 }
 
+/// Returns the name that a step of a JSON Pointer stands for: the inverse of [`escaped`].
+pub fn unescaped(step: &str) -> String {
+    step.replace("~1", "/").replace("~0", "~")
+}
+
 /// Append a name as a step of a JSON Pointer.
 pub(crate) fn push_escaped(out: &mut String, name: &str) {
     let mut rest = name;

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Document, Json, Kind, NodeId, json, short},
+    parts::{Document, Json, Kind, NodeId, json, short, unescaped},
 };
 
 use crate::{
@@ -230,7 +230,7 @@ fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
 fn resolve(document: &Document, pointer: &str) -> Option<NodeId> {
     let mut at = Document::ROOT;
     for token in pointer.split('/').filter(|token| !token.is_empty()) {
-        let token = token.replace("~1", "/").replace("~0", "~");
+        let token = unescaped(token);
         at = match document.kind(at) {
             Kind::Object => document.member(at, &token)?,
             Kind::Array => document.items(at).nth(token.parse().ok()?)?,

@@ -2,17 +2,17 @@
 
 use super::{
     judge::{self, BrokenRule, Failure, Nearest},
-    schema::{SchemaId, Schemas},
+    schema::{Allowed, SchemaId, Schemas},
     union::Takes,
 };
 use crate::{
     caps::Caps,
     order::{sort, sort_by_key},
-    parse::{Document, Kind, NodeId, Span, is_plain_scalar, parse, strict_end},
+    parse::{Document, Kind, NodeId, Span, holds_json, is_plain_scalar, parse},
     text::push_json_string,
 };
 
-/// What the schema takes in the place of a value.
+/// A replacement for a value that the schema accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// This JSON text.
@@ -21,20 +21,20 @@ pub(crate) enum Reading {
     Absent,
 }
 
-/// What is wrong with values of a document.
+/// The failures of a document's values, as far as coercion needs them.
 #[derive(Debug, Default)]
 pub(crate) struct Misfits {
-    /// The values of which something is wrong, members that are not declared aside, in document order.
+    /// The invalid values in document order. A value whose only failures are undeclared members is not among them.
     pub(crate) wrong: Vec<NodeId>,
-    /// The objects of them of which more is wrong than that they lack members, and the members that others lack.
+    /// The objects among them with failures other than missing members. `lacking` has the missing members of all objects.
     pub(crate) broken: Vec<NodeId>,
     pub(crate) lacking: Vec<(NodeId, String)>,
-    /// Those with one other reading, in document order.
+    /// The values that have exactly one replacement, in document order.
     pub(crate) readings: Vec<(NodeId, Reading)>,
 }
 
 impl Misfits {
-    /// Adds what is wrong by another schema. A value with two readings has none.
+    /// Adds the failures of another schema. A value with two different replacements loses both.
     pub(crate) fn add(&mut self, other: Misfits) {
         self.wrong.extend(other.wrong);
         self.broken.extend(other.broken);
@@ -51,7 +51,7 @@ impl Misfits {
     }
 }
 
-/// What is wrong with some values by a schema. `None` if the search for it ended at its limit.
+/// Returns the failures of these values by a schema. `None` if the search reached its limit.
 pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
     let mut failures = judge::failures_of(schemas, document, values)?;
     sort_by_key(&mut failures, |failure| failure.at);
@@ -86,7 +86,7 @@ pub(super) fn misfits(schemas: &Schemas, document: &Document, values: &[NodeId],
     Some(misfits)
 }
 
-/// The member that an object lacks.
+/// Returns the member that an object lacks, if that is the failure.
 fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
     let rules = schemas.get(failure.schema).object.as_ref()?;
     match failure.why {
@@ -100,7 +100,7 @@ fn lacks<'s>(schemas: &'s Schemas, failure: &Failure) -> Option<&'s str> {
 enum Rule<'f> {
     /// The types and lists of a schema.
     Schema(SchemaId),
-    /// What alternatives take.
+    /// The values that alternatives accept.
     Any(&'f [Takes]),
 }
 
@@ -131,20 +131,13 @@ impl<'f> Rule<'f> {
         }
     }
 
-    /// The strings that it lists.
+    /// Returns the strings that the rule lists.
     fn lists(&self, schemas: &'f Schemas) -> Vec<&'f str> {
-        let schema = |id: SchemaId| schemas.get(id).allowed.iter();
-        let allowed: Vec<_> = match self {
-            Rule::Schema(id) => schema(*id).collect(),
-            Rule::Any(takes) => {
-                let list = |takes: &Takes| match takes {
-                    Takes::Values(id, number) => schemas.get(*id).allowed.get(*number),
-                    Takes::Types(_) => None,
-                };
-                takes.iter().filter_map(list).collect()
-            }
+        let allowed: Vec<&Allowed> = match self {
+            Rule::Schema(id) => schemas.get(*id).allowed.iter().collect(),
+            Rule::Any(takes) => takes.iter().filter_map(|takes| takes.allowed(schemas)).collect(),
         };
-        allowed.into_iter().flat_map(|allowed| allowed.values.iter().filter_map(|value| value.as_str())).collect()
+        allowed.into_iter().flat_map(Allowed::strings).collect()
     }
 }
 
@@ -179,7 +172,5 @@ pub(super) fn only_reading<'l>(
 /// The JSON that a string holds: a number or a literal, and nothing else, or an object or array.
 fn literal(string: &str) -> Option<&str> {
     let text = string.trim_matches([' ', '\t', '\r', '\n']);
-    let is_container =
-        text.starts_with(['{', '[']) && text.len() > 1 && strict_end(text, (0, text.len())) == Ok(text.len());
-    (is_container || is_plain_scalar(string)).then_some(text)
+    (holds_json(text) || is_plain_scalar(string)).then_some(text)
 }

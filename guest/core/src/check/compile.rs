@@ -63,7 +63,7 @@ enum Stopped<'s> {
 }
 
 impl<'s> Stopped<'s> {
-    /// Whether a reference leads to no schema of the contract.
+    /// Returns whether the failed reference leads out of the contract.
     fn leads_out(&self) -> bool {
         let Stopped::Unusable(Unusable::Reference { error, .. }) = self else {
             return false;

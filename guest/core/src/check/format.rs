@@ -75,7 +75,7 @@ impl Format {
     }
 }
 
-/// Whether a name is that of a format that is asserted.
+/// Returns whether this is the name of an asserted format.
 pub(crate) fn is_format(name: &str) -> bool {
     KNOWN.iter().any(|(known, ..)| *known == name)
 }

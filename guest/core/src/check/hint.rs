@@ -1,18 +1,18 @@
-//! Where the cause of a failure is likely known: the end of its message, which says what to do.
+//! Hints: if the likely cause of a failure is known, its message ends with what to do.
 
 use std::cell::Cell;
 
 use super::{
     explain::Explainer,
     judge::{BrokenRule, Failure, Inspection, Nearest},
-    schema::{ObjectRules, Schema, SchemaId, Types},
+    schema::{Allowed, ObjectRules, Schema, SchemaId, Types},
     union::Takes,
 };
 use crate::{
     misspelling,
     parse::{Document, Kind, NodeId, holds_json, is_plain_scalar},
-    place::SeenStep,
-    text::quote,
+    place::{SeenStep, unescaped},
+    text::{quote, short},
 };
 
 /// The most members of an object, and values of a list, that a hint is looked for in.
@@ -22,8 +22,7 @@ const MAX_LOOKED_AT: usize = 32;
 const NAME_COST: u32 = 500;
 const ALTERNATIVE_COST: u32 = 50;
 
-/// What the hints on one document may still cost: a value that is judged costs its nodes. When it is spent, there are no more of
-/// them.
+/// The cost, in nodes, that the hints on one document may still have. Once it is spent, messages have no more hints.
 #[derive(Debug)]
 pub(super) struct Budget(Cell<u32>);
 
@@ -52,10 +51,7 @@ impl Explainer<'_> {
         let schema = self.schemas.get(failure.schema);
         match &failure.why {
             BrokenRule::Type => self.of_type(failure, schema.types),
-            BrokenRule::Allowed(number) => {
-                let values = schema.allowed[*number].values.iter();
-                self.nearest_value(failure.at, values.filter_map(serde_json::Value::as_str))
-            }
+            BrokenRule::Allowed(number) => self.nearest_value(failure.at, schema.allowed[*number].strings()),
             BrokenRule::AnyOf(_, Some(nearest)) | BrokenRule::OneOfNone(_, Some(nearest)) => match &**nearest {
                 Nearest::Takes(takes) => self.of_takes(failure.at, takes),
                 Nearest::Alternative { .. } => None,
@@ -84,12 +80,8 @@ impl Explainer<'_> {
             let of = |takes: &Takes| matches!(takes, Takes::Types(id) if self.schemas.get(*id).types.may_have(kind));
             takes.iter().any(of)
         };
-        let values = takes.iter().filter_map(|takes| match takes {
-            Takes::Values(id, number) => Some(self.schemas.get(*id).allowed[*number].values.iter()),
-            Takes::Types(_) => None,
-        });
-        self.nearest_value(at, values.flatten().filter_map(serde_json::Value::as_str))
-            .or_else(|| self.of_string(at, may_have))
+        let listed = takes.iter().filter_map(|takes| takes.allowed(self.schemas)).flat_map(Allowed::strings);
+        self.nearest_value(at, listed).or_else(|| self.of_string(at, may_have))
     }
 
     /// For a value of the wrong type.
@@ -300,14 +292,8 @@ impl Explainer<'_> {
     fn values(&self, rules: &ObjectRules, number: usize) -> Option<Vec<String>> {
         let ids = self.schemas.with_applied(vec![rules.members[number].schema?]);
         let allowed = ids.iter().find_map(|id| self.schemas.get(*id).allowed.first())?;
-        Some(
-            allowed
-                .values
-                .iter()
-                .take(MAX_LOOKED_AT)
-                .map(|value| crate::text::short(value.to_string(), MAX_NAME))
-                .collect(),
-        )
+        let values = allowed.values.iter().take(MAX_LOOKED_AT);
+        Some(values.map(|value| short(value.to_string(), MAX_NAME)).collect())
     }
 }
 
@@ -320,7 +306,7 @@ fn required(rules: &ObjectRules) -> impl Iterator<Item = usize> {
 fn defined(pointer: &str) -> Option<String> {
     let (before, name) = pointer.rsplit_once('/')?;
     let is_definition = before.ends_with("/$defs") || before.ends_with("/definitions");
-    is_definition.then(|| name.replace("~1", "/").replace("~0", "~"))
+    is_definition.then(|| unescaped(name))
 }
 
 fn only_one<T>(mut items: impl Iterator<Item = T>) -> Option<T> {

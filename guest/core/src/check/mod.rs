@@ -28,7 +28,7 @@ use crate::{
     order::{sort, sort_by_key},
     parse::{Document, NodeId, Span, parse},
     path::{ItemsPath, Selector},
-    place::Place,
+    place::{Place, unescaped},
     screen::{Screened, malformed},
     text::quote,
     types::Violation,
@@ -245,8 +245,8 @@ impl Checker {
         members
     }
 
-    /// The members that the document is said to have, each by its name, whether it must have it, and whether that may be an
-    /// array.
+    /// Returns the members that the schema declares for the document: each with its name, whether it is required, and whether it
+    /// may be an array.
     fn declared(&self) -> Vec<(&str, bool, bool)> {
         match &self.0 {
             Rules::JsonSchema(schemas) => schemas.declared(),
@@ -254,12 +254,12 @@ impl Checker {
         }
     }
 
-    /// Whether the document is said to have a member of this name.
+    /// Returns whether the schema declares a member of this name for the document.
     pub(crate) fn declares(&self, name: &str) -> bool {
         self.declared().iter().any(|(declared, ..)| *declared == name)
     }
 
-    /// The only member that the document must have and that may be an array.
+    /// Returns the required member that may be an array, if there is exactly one.
     pub(crate) fn required_list(&self) -> Option<&str> {
         let mut lists = self.declared();
         lists.retain(|(_, required, is_list)| *required && *is_list);
@@ -267,8 +267,7 @@ impl Checker {
         if let [(name, ..)] = lists[..] { Some(name) } else { None }
     }
 
-    /// What is wrong with some values of a document, and which of them the schema takes if they are written otherwise. `None`
-    /// if the search for it ended at its limit.
+    /// Returns the failures of these values, and the replacements that the schema accepts. `None` if the search reached its limit.
     pub(crate) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
         match &self.0 {
             Rules::JsonSchema(schemas) => coerce::misfits(schemas, document, values, caps),
@@ -436,7 +435,7 @@ fn build_with<'s>(
 
 /// Where what a JSON Pointer names stands in a definition.
 fn position(definition: &Document, pointer: &str) -> NodeId {
-    let mut steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    let mut steps = pointer.split('/').skip(1).map(unescaped);
     let found = steps.try_fold(Document::ROOT, |at, step| definition.member(at, &step));
     found.unwrap_or(NodeId::MAX)
 }

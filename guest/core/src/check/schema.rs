@@ -301,6 +301,11 @@ impl Allowed {
         Allowed { keyword, values, strings, numbers, others }
     }
 
+    /// Returns the strings among the values.
+    pub(super) fn strings(&self) -> impl Iterator<Item = &str> {
+        self.values.iter().filter_map(Value::as_str)
+    }
+
     /// Whether any of the values is of a kind.
     pub(super) fn has_kind(&self, kind: Kind) -> bool {
         let is_of = |value: &Value| match kind {

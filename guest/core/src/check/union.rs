@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::schema::{Applied, ObjectRules, Schema, SchemaId, Schemas};
+use super::schema::{Allowed, Applied, ObjectRules, Schema, SchemaId, Schemas};
 use crate::{
     misspelling,
     parse::{Document, Kind, NodeId},
@@ -36,6 +36,16 @@ pub(super) enum Takes {
     Values(SchemaId, usize),
     /// The types that the schema names.
     Types(SchemaId),
+}
+
+impl Takes {
+    /// Returns the list whose values it takes.
+    pub(super) fn allowed<'s>(&self, schemas: &'s Schemas) -> Option<&'s Allowed> {
+        match self {
+            Takes::Values(id, number) => schemas.get(*id).allowed.get(*number),
+            Takes::Types(_) => None,
+        }
+    }
 }
 
 /// What one alternative says of a value by lists.
@@ -257,13 +267,8 @@ impl Reader<'_, '_> {
 
     /// The values that alternatives may be told apart by: all may have null.
     fn telling(&self, takes: &Takes) -> Vec<String> {
-        match takes {
-            Takes::Values(id, number) => {
-                let values = &self.schemas.get(*id).allowed[*number].values;
-                values.iter().filter(|value| !value.is_null()).map(ToString::to_string).collect()
-            }
-            Takes::Types(_) => Vec::new(),
-        }
+        let values = takes.allowed(self.schemas).into_iter().flat_map(|allowed| &allowed.values);
+        values.filter(|value| !value.is_null()).map(ToString::to_string).collect()
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     misspelling::nearest,
     parse::Span,
-    place::{Place, Step, escaped},
+    place::{Place, Step, escaped, unescaped},
     text::quote,
     types::Violation,
     violation::Details,
@@ -174,7 +174,7 @@ fn meant(root: &Value, pointer: &str) -> Option<String> {
     let mut at = root;
     let mut meant = String::from("#");
     for step in pointer.strip_prefix('/')?.split('/') {
-        let step = step.replace("~1", "/").replace("~0", "~");
+        let step = unescaped(step);
         let name = match at.get(&step) {
             Some(_) => &step,
             None => nearest(&step, at.as_object()?.keys().map(String::as_str))?,

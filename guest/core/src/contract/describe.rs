@@ -4,6 +4,7 @@
 use super::Extract;
 use crate::{
     parse::{Document, Kind, NodeId},
+    place::unescaped,
     text::{count, cut, quote},
 };
 
@@ -348,7 +349,7 @@ impl<'d> Describer<'d> {
     /// What a reference into the same schema leads to.
     fn resolve(&self, schema: Schema<'d>) -> Schema<'d> {
         let target = schema.text("$ref").and_then(|target| target.strip_prefix("#/"));
-        let step = |at: Schema<'d>, name: &str| at.get(&name.replace("~1", "/").replace("~0", "~"));
+        let step = |at: Schema<'d>, name: &str| at.get(&unescaped(name));
         target.and_then(|target| target.split('/').try_fold(self.root, step)).unwrap_or(schema)
     }
 }

@@ -91,7 +91,7 @@ struct Linter {
     warnings: Vec<Warning>,
     /// Patterns run on the linear-time engine, so all of them are known to fit it.
     linear: bool,
-    /// Whether formats are asserted.
+    /// The contract asserts formats.
     formats: bool,
 }
 

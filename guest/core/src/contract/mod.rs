@@ -245,18 +245,18 @@ impl Contract {
         self.strips
     }
 
-    /// Whether values are written as the schema wants them.
+    /// Returns whether the contract has `coerce`.
     pub(crate) fn coerces(&self) -> bool {
         self.coerces
     }
 
-    /// Whether an envelope is taken off, or put on.
+    /// Returns whether the contract has `unwrap`.
     pub(crate) fn unwraps(&self) -> bool {
         self.unwraps
     }
 
-    /// What is wrong with a document and its items, and which of their values are valid if they are written otherwise. `None`
-    /// if the search for it ended at its limit.
+    /// Returns the failures of a document and its items, and the replacements that the schemas accept. `None` if the search
+    /// reached its limit.
     pub(crate) fn misfits(&self, document: &Document) -> Option<Misfits> {
         let mut misfits = self.checker.misfits(document, &[Document::ROOT], &self.caps)?;
         let own = self.items.as_ref().and_then(|items| Some((items.schema.as_ref()?, items.path.array(document)?)));

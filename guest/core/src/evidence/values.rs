@@ -4,6 +4,7 @@ use crate::{
     caps::CONTRACT_CAPS,
     check,
     parse::{self, Document, Kind, NodeId, Span},
+    place::unescaped,
 };
 
 /// Pointers may pass so many members and items before the one that they lead to, and so many more for each byte.
@@ -67,7 +68,7 @@ fn inside(document: &Document, at: NodeId, step: &str, left: &mut usize) -> Resu
     };
     let found = match document.kind(at) {
         Kind::Object => {
-            let name = step.replace("~1", "/").replace("~0", "~");
+            let name = unescaped(step);
             let mut members = document.members(at).take_while(|_| passes());
             members.find(|(other, _)| document.is_string(*other, &name)).map(|(_, value)| value)
         }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, cmp::Ordering};
 use super::{Edit, Origin, followed_by};
 pub(crate) use crate::types::Span;
 use crate::{
-    place::{Place, SeenStep, Step},
+    place::{Place, SeenStep, Step, unescaped},
     scan,
 };
 
@@ -365,7 +365,7 @@ impl<'t> Document<'t> {
         let (mut at, mut span) = (Self::ROOT, self.span(Self::ROOT));
         let mut steps = pointer.split('/').skip(1).peekable();
         while let Some(step) = steps.next() {
-            let step = step.replace("~1", "/").replace("~0", "~");
+            let step = unescaped(step);
             let found = match self.kind(at) {
                 Kind::Array => step.parse().ok().and_then(|index| self.items(at).nth(index)).map(|at| (at, at)),
                 _ => self.members(at).find(|&(name, _)| self.is_string(name, &step)),

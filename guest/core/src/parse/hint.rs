@@ -1,4 +1,4 @@
-//! Where the cause of broken syntax is likely known: the end of a message, which says what to do.
+//! Hints: if the likely cause of broken syntax is known, the message ends with what to do.
 
 use super::Broken;
 

@@ -102,7 +102,7 @@ pub(crate) fn holds_json(text: &str) -> bool {
     text.starts_with(['{', '[']) && strict_end(text, (0, text.len())) == Ok(text.len())
 }
 
-/// What is expected after a value that has ended, behind a backslash, and where a control character stands in a string.
+/// The expectations after a complete value, after a backslash, and at an unescaped control character in a string.
 const NOTHING_AFTER: &str = "nothing after the value";
 const ESCAPE: &str = "an escape (\\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX)";
 const ESCAPED_CONTROL: &str = "an escape for this control character";

@@ -40,7 +40,7 @@ impl<'t> Escapes<'t> {
         }
     }
 
-    /// Whether the backslash at a place is Markdown's, which escapes the character behind it.
+    /// Returns whether the backslash at an offset is Markdown's escape of the character after it.
     pub(super) fn has(&self, at: usize, escaped: char) -> bool {
         let (before, after) = (&self.content[..at], &self.content[at + 1 + escaped.len_utf8()..]);
         match escaped {
@@ -66,7 +66,7 @@ impl<'t> Escapes<'t> {
     }
 }
 
-/// Whether nothing but blanks stands on the last line of a text, whose line ends may be escaped.
+/// Returns whether the last line of a text is blank. Line ends may be escaped.
 fn begins_line(before: &str) -> bool {
     let line = before.trim_end_matches([' ', '\t']);
     line.is_empty() || line.ends_with('\n') || line.ends_with("\\n")

@@ -1,5 +1,5 @@
-//! What stands between tokens in place of JSON's own marks and has one meaning there: a literal `\\n`, full-width punctuation,
-//! quotes that were escaped once too often, and a curly quote that closes a straight one.
+//! Repairs marks between tokens that have one meaning there: a literal `\\n`, full-width punctuation, quotes that were escaped
+//! once too often, and a curly quote that closes a straight one.
 //!
 //! Only a text that cannot be put right otherwise is read so. One scan tells strings from what is between them; nothing in a
 //! string is changed but its quotes, and the escapes of one whose quotes are escaped.
@@ -217,7 +217,7 @@ impl<'t> Scanner<'t> {
         self.after_value = true;
     }
 
-    /// Whether a string with straight quotes ends before this text: a mark comes next, and the next straight quote begins
+    /// Returns whether a string with straight quotes ends before this text: a mark comes next, and the next straight quote begins
     /// another string.
     fn is_end_of_straight(&mut self, after: &str) -> bool {
         let at = self.text.len() - after.len();
@@ -245,7 +245,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Whether what stands here can follow a string.
+/// Returns whether a string can end before this text.
 fn is_end(text: &str) -> bool {
     let next = past_blanks(text);
     let spaced = next.len() < text.len();
