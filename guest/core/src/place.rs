@@ -212,7 +212,7 @@ pub(crate) fn escaped(name: &str) -> String {
     out
 }
 
-/// Returns the name that a step of a JSON Pointer stands for: the inverse of [`escaped`].
+/// Returns the name that a step of a JSON Pointer stands for: RFC 6901, section 4.
 pub fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
