@@ -145,14 +145,15 @@ static FORMS_OF: [(u8, u8); 128] = {
     of
 };
 
-/// By their first letters: the rest of the token is of the same word, or of the next.
+/// By their first letters: the rest of the token is of the same word, or of the next. A form of exactly so many characters has
+/// no separator among them: another secret behind it would make it too long, and its redaction the right length.
 static BEGINNINGS: &[Form] = &[
     form(Secret::AwsKey, "AKIA", Of::Capitals, 16, 16),
     form(Secret::AwsKey, "ASIA", Of::Capitals, 16, 16),
     form(Secret::AwsKey, "ABIA", Of::Capitals, 16, 16),
     form(Secret::AwsKey, "ACCA", Of::Capitals, 16, 16),
     form(Secret::AwsKey, "ABSK", Of::Base64, 109, ANY),
-    form(Secret::GcpKey, "AIza", Of::Url, 35, 35),
+    form(Secret::GcpKey, "AIza", Of::Url, 35, ANY),
     form(Secret::ServiceToken, "dapi", Of::Hex, 32, 32),
 ];
 
@@ -421,8 +422,12 @@ fn azure(text: &[u8], tilde: usize) -> Option<(Secret, Range<usize>)> {
     let is_start = text[start..start + 3].iter().all(|byte| Of::Dotted.has(*byte)) && text[tilde - 2].is_ascii_digit();
     let is_alone = start == 0 || !text[start - 1].is_ascii_alphanumeric();
     let has = |byte: &&u8| Of::Dotted.has(**byte) || **byte == b'~';
-    let length = text[tilde + 1..].iter().take(40).take_while(has).count();
-    (is_start && is_alone && matches!(length, 31..=34)).then_some((Secret::AzureKey, start..tilde + 1 + length))
+    if !is_start || !is_alone {
+        return None;
+    }
+    // It has 31 to 34 of them. What follows directly is redacted with it, because that may be a secret, too.
+    let length = text[tilde + 1..].iter().take_while(has).count();
+    (length >= 31).then_some((Secret::AzureKey, start..tilde + 1 + length))
 }
 
 /// What comes after `Bearer`, or after `Authorization: Basic`.
