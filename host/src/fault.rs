@@ -67,11 +67,13 @@ pub enum Fault {
         message: String,
     },
     /// The call used all its fuel.
-    #[error("the verdict took more than {limit} units of fuel")]
+    #[error("{used_by} took more than {limit} units of fuel")]
     #[non_exhaustive]
     OutOfFuel {
         /// The fuel it had.
         limit: u64,
+        /// What used it.
+        used_by: FuelUse,
     },
     /// The instance asked for more memory than its limit.
     #[error("the verdict took more than {limit} bytes of memory")]
@@ -122,7 +124,34 @@ pub enum Fault {
     },
 }
 
+/// What used all the fuel of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FuelUse {
+    /// Compiling a contract or a profile that is registered: [`Limits::contract_fuel`](crate::Limits::contract_fuel) bounds it.
+    Compiling,
+    /// The verdict on an output, and compiling a contract that came with the request: [`Limits::fuel`](crate::Limits::fuel) bounds it.
+    Judging,
+}
+
+impl std::fmt::Display for FuelUse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FuelUse::Compiling => "compiling",
+            FuelUse::Judging => "the verdict",
+        })
+    }
+}
+
 impl Fault {
+    /// Says that fuel was used for compiling, if it was used up.
+    pub(crate) fn while_compiling(self) -> Self {
+        match self {
+            Fault::OutOfFuel { limit, .. } => Fault::OutOfFuel { limit, used_by: FuelUse::Compiling },
+            fault => fault,
+        }
+    }
+
     /// The code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
     pub fn code(&self) -> &'static str {
         match self {
@@ -201,7 +230,7 @@ impl Fault {
             | Fault::BadContract { violations, .. }
             | Fault::BadProfile { violations, .. } => Detail { violations, ..Detail::default() },
             Fault::UnknownAgent { agents, .. } => Detail { agents, ..Detail::default() },
-            Fault::OutOfFuel { limit } => Detail { limit: Some(*limit), ..Detail::default() },
+            Fault::OutOfFuel { limit, .. } => Detail { limit: Some(*limit), ..Detail::default() },
             Fault::OutOfMemory { limit: bytes }
             | Fault::StackOverflow { limit: bytes }
             | Fault::Busy { limit: bytes, .. } => Detail { limit: limit(*bytes), ..Detail::default() },

@@ -130,7 +130,9 @@ impl<'g> Instance<'g> {
 
     pub(crate) fn lint(&mut self, contract: &str) -> Result<Vec<Warning>, Fault> {
         let fuel = self.sandbox.limits().fuel_for_contract(contract.len());
-        self.within_fuel(fuel, contract.len(), |exports| exports.lint(contract)).map(|(warnings, _)| warnings)
+        self.within_fuel(fuel, contract.len(), |exports| exports.lint(contract))
+            .map(|(warnings, _)| warnings)
+            .map_err(Fault::while_compiling)
     }
 
     /// The tools that the model may see.
@@ -201,7 +203,9 @@ impl<'g> Instance<'g> {
 
     pub(crate) fn lint_profile(&mut self, profile: &str) -> Result<Vec<Warning>, Fault> {
         let fuel = self.sandbox.limits().fuel_for_contract(profile.len());
-        self.within_fuel(fuel, profile.len(), |exports| exports.lint_profile(profile)).map(|(warnings, _)| warnings)
+        self.within_fuel(fuel, profile.len(), |exports| exports.lint_profile(profile))
+            .map(|(warnings, _)| warnings)
+            .map_err(Fault::while_compiling)
     }
 
     /// Call an instance that has the profile of an agent, if the gate has it.
@@ -270,7 +274,7 @@ impl<'g> Instance<'g> {
         live.yielding()?;
         let before = live.memory().map(<[u8]>::to_vec);
         let clock = self.clock();
-        let (compiled, _) = self.within((fuel, clock), call).map_err(Fault::from)?;
+        let (compiled, _) = self.within((fuel, clock), call).map_err(|stopped| Fault::from(stopped).while_compiling())?;
         let after = self.live.as_ref().and_then(Live::memory);
         let image = before.zip(after).map(|(before, after)| Image::since(&before, after));
         if let Some(live) = self.live.take_if(|_| self.once) {
@@ -380,7 +384,11 @@ impl<'g> Instance<'g> {
             live.yielding().map_err(Stopped::Fault)?;
         }
         let fuel = self.sandbox.limits().fuel_for_contract(text.len());
-        self.within((fuel, clock), compile).map(|(_, usage)| usage.fuel)
+        let compiled = self.within((fuel, clock), compile).map_err(|stopped| match stopped {
+            Stopped::Fault(fault) => Stopped::Fault(fault.while_compiling()),
+            stopped => stopped,
+        });
+        compiled.map(|(_, usage)| usage.fuel)
     }
 
     /// Call an instance that holds state of an earlier call: a fresh one has none of it.

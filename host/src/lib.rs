@@ -76,7 +76,7 @@ pub use disk::FileError;
 pub use document::Document;
 #[doc(hidden)]
 pub use engine::{interrupt_when, open_pagemap};
-pub use fault::{BakeError, Fault, LoadError};
+pub use fault::{BakeError, Fault, FuelUse, LoadError};
 #[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};
 pub use finish::UnknownFinish;

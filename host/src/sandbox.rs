@@ -14,7 +14,7 @@ use crate::{
         component::{Exports as ComponentExports, Interfaces},
         module::{Exports as ModuleExports, Functions},
     },
-    fault::{Fault, LoadError},
+    fault::{Fault, FuelUse, LoadError},
     image::Image,
     kept::{Begun, Kept, Lost, Originals, Watch},
     limits::{Limits, Usage},
@@ -357,7 +357,7 @@ impl Sandbox {
             return Fault::Timeout { limit: self.limits.timeout };
         }
         match error.downcast_ref::<Trap>() {
-            Some(Trap::OutOfFuel) => Fault::OutOfFuel { limit: fuel },
+            Some(Trap::OutOfFuel) => Fault::OutOfFuel { limit: fuel, used_by: FuelUse::Judging },
             Some(Trap::StackOverflow) => Fault::StackOverflow { limit: STACK },
             Some(trap) => Fault::Trap { message: trap.to_string() },
             None => Fault::Trap { message: format!("{error:#}") },

@@ -31,7 +31,7 @@ pub fn shell(folder: &Path, script: &str) -> String {
 fn without_figures(line: &str) -> String {
     let words: Vec<&str> = line.split(' ').collect();
     let is_figure = |index: usize| {
-        let unit = words.get(index + 1).map(|unit| unit.trim_end_matches(','));
+        let unit = words.get(index + 1).map(|unit| unit.trim_end_matches([',', ';']));
         matches!(unit, Some("fuel" | "KiB" | "ms" | "s"))
             && words[index].starts_with(|first: char| first.is_ascii_digit())
     };

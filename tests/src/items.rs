@@ -13,17 +13,17 @@ pub fn nothing_is_lost_between_items(report: &Report, output: &str) -> Result<()
     let removed = |kind: &str| matches!(kind, "item_removed" | "stray" | "comma_added" | "comma_removed");
     let changes = report.changes.iter().filter(|change| removed(change.kind.as_str()));
     for span in changes.filter_map(|change| change.span) {
+        // An item can begin before the change: another change may stand inside of it.
         let mut at = span.start;
-        let (inside, end) = (quarantined.iter().filter(|item| span.start <= item.start), span.end);
-        let gaps = inside.map(|span| (span.start, span.end)).filter(|(start, _)| *start < end).chain([(end, end)]);
+        let touched = quarantined.iter().filter(|item| span.start < item.end && item.start < span.end);
+        let gaps = touched.map(|item| (item.start, item.end)).chain([(span.end, span.end)]);
         for (start, end) in gaps {
-            // White space at the end of an item is not in the change.
-            let gap = &output[at.min(start) as usize..start as usize];
+            let gap = &output[at as usize..start.max(at) as usize];
             let is_content = |character: char| character.is_alphanumeric() || "\"{[".contains(character);
             // Line ends and tabs that are escaped once too often are marks, like those that are not.
             let marks = gap.replace("\\n", "").replace("\\r", "").replace("\\t", "");
             ensure!(!marks.contains(is_content) || gap.contains(['/', '#']), "{gap:?} is lost");
-            at = end;
+            at = at.max(end);
         }
     }
     let items = report.items.iter().filter_map(|item| item.span);

@@ -3,7 +3,7 @@
 
 use std::{thread, time::Duration};
 
-use seamgate::{Disposition, Fault, Gate, Limits, Options, Request};
+use seamgate::{Disposition, Fault, FuelUse, Gate, Limits, Options, Request};
 use seamgate_tests::hostile::named;
 
 const GREETER: &str = r#"{"agent":"greeter","schema":{"type":"object","required":["greeting"]}}"#;
@@ -81,13 +81,16 @@ fn contracts_have_fuel_of_their_own() {
     let large = patterns(1000);
     let fault = gate.register(&large).expect_err("too much for any contract");
     let of_the_contract = 500_000_000 + 2_500 * large.len() as u64;
-    assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_contract), "{fault:?}");
+    assert!(
+        matches!(fault, Fault::OutOfFuel { limit, used_by: FuelUse::Compiling, .. } if limit == of_the_contract),
+        "{fault:?}"
+    );
     works(&gate);
     // The producer of outputs gets none of it: 2^40 steps end where they would without.
     gate.register(&doubling()).expect("a contract");
     let fault = gate.validate(&Request::new("doubling", "{}")).expect_err("2^40 steps");
     let of_the_call = Limits::default().fuel + 500 * (doubling().len() as u64 + 2);
-    assert!(matches!(fault, Fault::OutOfFuel { limit, .. } if limit == of_the_call), "{fault:?}");
+    assert!(matches!(fault, Fault::OutOfFuel { limit, used_by: FuelUse::Judging, .. } if limit == of_the_call), "{fault:?}");
 }
 
 /// Texts that are made to be read over and over cost about ten times what an ordinary one costs, byte for byte, and no

@@ -9,11 +9,12 @@ use std::{
 };
 
 use anyhow::{Result, bail};
-use seamgate::{Disposition, Finish, Gate, Request, Span, Verdict};
+use seamgate::{Disposition, Finish, Gate, Limits, Request, Span, Verdict};
 
 use crate::{
     console::{print, print_all, say},
-    contracts,
+    contracts::{self, Texts},
+    costly,
     error::{FaultError, told},
     evidence::Evidence,
     format::{At, Checked, Finding, Format, Level, written},
@@ -60,6 +61,10 @@ pub(crate) struct Arguments {
     /// it and it is missing, there is no verdict
     #[arg(long, value_name = "FILE", conflicts_with = "many")]
     evidence: Option<PathBuf>,
+    /// The fuel of each verdict, about one unit for each instruction; each byte of output and contract adds 500. Compiling the
+    /// contract gets five times as much, and never less than by default [default: 100000000]
+    #[arg(long, value_name = "N", conflicts_with = "many")]
+    fuel: Option<u64>,
     /// Exit with 0 for a partial verdict
     #[arg(long)]
     allow_partial: bool,
@@ -112,7 +117,10 @@ pub(crate) fn run(arguments: Arguments, parquet: Option<parquet::Judge<'_>>) -> 
 fn job(arguments: &Arguments, input: &Path, output: &Path) -> Result<Job> {
     input::read_once(arguments.inputs().chain([("--parquet".to_owned(), input)]))?;
     let (gate, contract) = match &arguments.schema {
-        Some(schema) => contracts::open_schema(schema)?,
+        Some(schema) => {
+            let (gate, (_, contract)) = contracts::read_schema(schema, &Limits::default())?;
+            (gate, contract)
+        }
         None => contracts::only(arguments.contracts(), arguments.agent.as_deref())?,
     };
     Ok(Job {
@@ -137,6 +145,18 @@ impl Arguments {
         self.contract.as_deref().unwrap_or(Path::new("."))
     }
 
+    /// The limits of each verdict, and of compiling the contract.
+    fn limits(&self) -> Limits {
+        let limits = Limits::default();
+        match self.fuel {
+            Some(fuel) => {
+                let contract = limits.contract_fuel.max(fuel.saturating_mul(5));
+                limits.fuel(fuel).contract_fuel(contract)
+            }
+            None => limits,
+        }
+    }
+
     /// The inputs that hold for every output.
     fn inputs(&self) -> impl Iterator<Item = input::Named<'_>> {
         let named = [("-c", &self.contract), ("--schema", &self.schema), ("--evidence", &self.evidence)];
@@ -145,16 +165,18 @@ impl Arguments {
     }
 }
 
-/// What every output is judged by, beside its contract.
+/// What every output is judged by.
 struct Given {
     lists: Lists,
     evidence: Evidence,
+    /// The text of the contract. `None` if it is baked into a component.
+    contract: Option<String>,
 }
 
 impl Given {
-    fn read(arguments: &Arguments, gate: &Gate) -> Result<Self> {
+    fn read(arguments: &Arguments, (gate, contract): (&Gate, Option<String>)) -> Result<Self> {
         let evidence = Evidence::read(arguments.evidence.as_deref())?;
-        Ok(Given { lists: Lists::read(gate, &arguments.list)?, evidence })
+        Ok(Given { lists: Lists::read(gate, &arguments.list)?, evidence, contract })
     }
 
     fn add<'t>(&self, request: Request<'t>) -> Request<'t> {
@@ -187,12 +209,15 @@ fn judged(arguments: &Arguments) -> Result<Status> {
 
 fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
     let contracts = arguments.contracts();
-    let gate = match &arguments.schema {
-        Some(schema) => contracts::open_schema(schema)?.0,
-        None => contracts::open(contracts)?,
+    let (gate, mut texts) = match &arguments.schema {
+        Some(schema) => {
+            let (gate, text) = contracts::read_schema(schema, &arguments.limits())?;
+            (gate, Texts::from([text]))
+        }
+        None => contracts::read(contracts, &arguments.limits())?,
     };
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, contracts)?;
-    let given = Given::read(arguments, &gate)?;
+    let given = Given::read(arguments, (&gate, texts.remove(&agent)))?;
     let is_text = arguments.picture || arguments.format == Some(Format::Text);
     let is_json = arguments.json || arguments.format == Some(Format::Json);
     let is_picture = is_text || (io::stdout().is_terminal() && !is_json);
@@ -333,14 +358,14 @@ fn judge(
     is_picture: bool,
     output: &mut Vec<u8>,
 ) -> Result<Verdict> {
-    let judged = if arguments.stream {
+    if arguments.stream {
         let (input, length) = input::open(file)?;
         let mut session = gate.session(&given.add(Request::new(agent, ""))).map_err(FaultError)?;
         stream::follow(&mut session, (input, length), is_picture, output)?;
-        session.finish(arguments.finish)
-    } else {
-        *output = input::read(file)?;
-        gate.validate(&given.add(Request::from_bytes(agent, output).finish(arguments.finish)))
-    };
-    Ok(judged.map_err(FaultError)?)
+        return Ok(session.finish(arguments.finish).map_err(FaultError)?);
+    }
+    *output = input::read(file)?;
+    let request = given.add(Request::from_bytes(agent, output).finish(arguments.finish));
+    let fuel = |gate: &Gate| gate.validate(&request).ok().map(|verdict| verdict.usage.fuel);
+    gate.validate(&request).map_err(|fault| costly::error(fault, given.contract.as_deref(), fuel))
 }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Component, ContractInfo, ContractSource, FileError, Gate, MAX_FILE, Options, contract_files, read_contracts,
+    Component, ContractInfo, ContractSource, FileError, Gate, Limits, MAX_FILE, Options, contract_files, read_contracts,
     read_named, read_profiles,
 };
 
@@ -19,16 +19,16 @@ use crate::{
 };
 
 /// The whole text of contracts by their agents.
-type Texts = BTreeMap<String, String>;
+pub(crate) type Texts = BTreeMap<String, String>;
 
 /// A gate with the contracts that `-c` names.
 pub(crate) fn open(contracts: &Path) -> Result<Gate> {
-    Ok(read(contracts)?.0)
+    Ok(read(contracts, &Limits::default())?.0)
 }
 
 /// The same for the one contract that `--agent` names or that there is, with its whole text.
 pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, String)> {
-    let (gate, mut texts) = read(contracts)?;
+    let (gate, mut texts) = read(contracts, &Limits::default())?;
     let agent = agent(named, &gate, contracts)?;
     match texts.remove(&agent) {
         Some(text) => Ok((gate, text)),
@@ -40,12 +40,12 @@ pub(crate) fn only(contracts: &Path, named: Option<&str>) -> Result<(Gate, Strin
 }
 
 /// A gate with the contracts that `-c` names, and their texts where it names no component.
-fn read(contracts: &Path) -> Result<(Gate, Texts)> {
+pub(crate) fn read(contracts: &Path, limits: &Limits) -> Result<(Gate, Texts)> {
     let is_standard = input::is_standard(contracts);
     if !is_standard
         && fs::metadata(contracts).with_context(|| format!("cannot read -c {}", contracts.display()))?.is_dir()
     {
-        let mut gate = Gate::new()?;
+        let mut gate = within(limits)?;
         let mut texts = Texts::new();
         for path in contract_files(contracts)? {
             let source = ContractSource::read_regular(&path).map_err(|error| unreadable(error, &path))?;
@@ -57,10 +57,10 @@ fn read(contracts: &Path) -> Result<(Gate, Texts)> {
     let bytes = input::named_by_magic(contracts, WASM, [MAX_FILE, Component::MAX_BYTES]);
     let path = if is_standard { Path::new("standard input") } else { contracts };
     match bytes {
-        Ok(bytes) if bytes.starts_with(WASM) => Ok((with_component(path, bytes)?, Texts::new())),
+        Ok(bytes) if bytes.starts_with(WASM) => Ok((with_component(path, bytes, limits)?, Texts::new())),
         bytes => {
             let source = ContractSource::of_bytes(path, bytes).map_err(|error| unreadable(error, path))?;
-            let mut gate = Gate::new()?;
+            let mut gate = within(limits)?;
             let text = register(&mut gate, path, &source)?;
             Ok((gate, Texts::from([text])))
         }
@@ -70,12 +70,18 @@ fn read(contracts: &Path) -> Result<(Gate, Texts)> {
 /// The bytes that every component begins with.
 const WASM: &[u8] = b"\0asm";
 
-fn with_component(path: &Path, wasm: Vec<u8>) -> Result<Gate> {
-    Gate::with(Options::default().component(Component::from_bytes(wasm))).with_context(|| cannot_load(path))
+/// A gate with the built-in component.
+fn within(limits: &Limits) -> Result<Gate> {
+    Ok(Gate::with(Options::default().limits(limits.clone()))?)
 }
 
-/// A gate with a contract that is nothing but the schema in a file, and its text.
-pub(crate) fn open_schema(path: &Path) -> Result<(Gate, String)> {
+fn with_component(path: &Path, wasm: Vec<u8>, limits: &Limits) -> Result<Gate> {
+    let options = Options::default().limits(limits.clone());
+    Gate::with(options.component(Component::from_bytes(wasm))).with_context(|| cannot_load(path))
+}
+
+/// A gate with a contract that is nothing but the schema in a file, with its agent and its text.
+pub(crate) fn read_schema(path: &Path, limits: &Limits) -> Result<(Gate, (String, String))> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let name = name.split('.').next().unwrap_or_default();
     let named: String =
@@ -87,15 +93,15 @@ pub(crate) fn open_schema(path: &Path) -> Result<(Gate, String)> {
     let bytes = input::named(path, MAX_FILE);
     let path = if input::is_standard(path) { Path::new("standard input") } else { path };
     let source = ContractSource::of_schema_bytes(path, agent, bytes).map_err(|error| unreadable(error, path))?;
-    let mut gate = Gate::new()?;
-    gate.register(source.text()).map_err(|fault| unusable(fault, &source, path))?;
-    Ok((gate, source.text().to_owned()))
+    let mut gate = within(limits)?;
+    let text = register(&mut gate, path, &source)?;
+    Ok((gate, text))
 }
 
 /// A gate with the component in a file.
 pub(crate) fn component(path: &Path) -> Result<Gate> {
     let wasm = read_named(path, Component::MAX_BYTES).with_context(|| cannot_load(path))?;
-    with_component(path, wasm)
+    with_component(path, wasm, &Limits::default())
 }
 
 /// The component in a file.

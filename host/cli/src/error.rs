@@ -20,11 +20,22 @@ impl fmt::Display for FaultError {
 
 impl std::error::Error for FaultError {}
 
+/// What to do about a fault. It is shown on a line of its own, after the fault.
+#[derive(Debug)]
+pub(crate) struct Hint(pub(crate) String);
+
+impl fmt::Display for Hint {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "hint: {}", self.0)
+    }
+}
+
 /// An error as a person is told of it. A fault has its code before it, whichever command met it.
 pub(crate) fn told(error: &anyhow::Error) -> String {
-    match error.downcast_ref::<FaultError>() {
-        Some(FaultError(fault)) => format!("error[{}]: {error:#}", fault.code()),
-        None => format!("{error:#}"),
+    match (error.downcast_ref::<FaultError>(), error.downcast_ref::<Hint>()) {
+        (Some(fault), Some(hint)) => format!("error[{}]: {fault}\n{hint}", fault.0.code()),
+        (Some(FaultError(fault)), None) => format!("error[{}]: {error:#}", fault.code()),
+        (None, _) => format!("{error:#}"),
     }
 }
 

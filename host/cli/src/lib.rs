@@ -9,6 +9,7 @@ mod codes;
 mod confine;
 mod console;
 mod contracts;
+mod costly;
 mod describe;
 mod diff;
 mod error;
@@ -34,6 +35,7 @@ mod outbox;
 #[doc(hidden)]
 pub mod parquet;
 mod picture;
+mod pointer;
 mod private;
 mod process;
 #[doc(hidden)]

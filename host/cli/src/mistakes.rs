@@ -7,6 +7,7 @@ use seamgate::{ContractSource, Fault, FileError, MAX_FILE, Span, Warning, read_n
 use serde_json::value::RawValue;
 
 use crate::{
+    costly,
     error::FaultError,
     format::{At, Finding, Level, drawn},
 };
@@ -34,7 +35,10 @@ impl Drawn {
 
 /// The error of a contract that cannot be used.
 pub(crate) fn unusable(fault: Fault, source: &ContractSource, path: &Path) -> Error {
-    let findings = of_fault(&fault, &mut Places::new(source, path));
+    let mut findings = of_fault(&fault, &mut Places::new(source, path));
+    if let Some(hint) = costly::hint(&fault, Some(source.text()), |_| Some(0)) {
+        findings.iter_mut().for_each(|finding| finding.help = Some(hint.clone()));
+    }
     Error::from(FaultError(fault)).context(Drawn::new(path, &findings))
 }
 

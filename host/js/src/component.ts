@@ -102,8 +102,8 @@ export class Live {
     return this.#wire.call(request);
   }
 
-  /** Why a call ended without an answer. */
-  fault(error: unknown, limit: bigint): SeamgateFault {
+  /** Why a call ended without an answer. `usedBy` says what the call was doing. */
+  fault(error: unknown, limit: bigint, usedBy: "compiling" | "the verdict"): SeamgateFault {
     const message = error instanceof Error ? error.message : String(error);
     if (isStackOverflow(error)) {
       return new SeamgateFault(
@@ -117,7 +117,7 @@ export class Live {
     }
     if (this.#fuel.value <= 0n) {
       const detail = { limit: Number(limit) };
-      return new SeamgateFault("out_of_fuel", `the verdict took more than ${limit} units of fuel`, detail, {
+      return new SeamgateFault("out_of_fuel", `${usedBy} took more than ${limit} units of fuel`, detail, {
         cause: error,
       });
     }

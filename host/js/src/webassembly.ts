@@ -245,11 +245,13 @@ class Instance implements Judge {
     const limit = budget ?? fuelFor(engine.limits, all);
     let compiled = live.spent;
     let within = limit;
+    let usedBy: "compiling" | "the verdict" = "the verdict";
     const start = performance.now();
     let value: T;
     try {
       for (const { key, bytes, request } of lacking) {
         within = fuelForContract(engine.limits, bytes);
+        usedBy = "compiling";
         live.fuel = within;
         answered(live.call(request), "result");
         compiled += within - live.fuel;
@@ -259,11 +261,12 @@ class Instance implements Judge {
         live.keep(compiled);
       }
       within = limit;
+      usedBy = budget === undefined ? "the verdict" : "compiling";
       live.fuel = within;
       value = work(live);
     } catch (error) {
       // Where it was stopped, its memory is in no state to go on with: it is dropped.
-      throw error instanceof SeamgateFault ? error : live.fault(error, within);
+      throw error instanceof SeamgateFault ? error : live.fault(error, within, usedBy);
     }
     const elapsed = performance.now() - start;
     const usage = { fuel: Number(compiled + limit - live.fuel), memory: live.memory, elapsed, component: digest };

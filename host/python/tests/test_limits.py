@@ -51,6 +51,9 @@ def test_fuel() -> None:
     raised = fault("out_of_fuel", lambda: gate.validate(ANY, "1"))
     assert raised.message == "the verdict took more than 20000 units of fuel"
     assert raised.detail == {"limit": 20_000}
+    gate = Gate(limits=Limits(contract_fuel=20_000))
+    raised = fault("out_of_fuel", lambda: gate.register(ANY))
+    assert raised.message == "compiling took more than 20000 units of fuel"
 
 
 def test_fuel_is_the_same_each_time(gate: Gate) -> None:

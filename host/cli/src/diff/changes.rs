@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::{ANNOTATIONS, Facts, Node, Prover};
+use crate::{
+    pointer::escaped,
+    schema::{ANNOTATIONS, Facts, Node, Prover},
+};
 
 /// Which way a change goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,9 +163,4 @@ fn in_both<'v>(
     other: Option<&'v Value>,
 ) -> impl Iterator<Item = (&'v str, &'v Value, &'v Value)> {
     names(one).filter_map(move |name| Some((name, one?.get(name)?, other?.get(name)?)))
-}
-
-/// A name in a JSON Pointer.
-pub(super) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -11,7 +11,7 @@ use seamgate::{Gate, Limits, Request, Source, open_regular, read_named};
 use serde_json::{Map, Value, json};
 
 use super::{Start, as_agent, is_accepted};
-use crate::{error::FaultError, schema::Types};
+use crate::{error::FaultError, pointer::escaped, schema::Types};
 
 /// Files of a folder to read.
 const MAX_FILES: usize = 1_000;
@@ -172,7 +172,7 @@ impl Shape {
             let in_all = self.members.iter().filter(|(_, (number, _))| *number == self.objects);
             let required: Vec<&String> = in_all.map(|(name, _)| name).collect();
             let properties = self.members.iter().map(|(name, (_, shape))| {
-                let place = format!("{pointer}/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+                let place = format!("{pointer}/properties/{}", escaped(name));
                 (name.clone(), Value::Object(shape.schema(&place, vocabularies)))
             });
             schema.insert("properties".to_owned(), Value::Object(properties.collect()));

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::steps::Json;
+use crate::pointer::escaped;
 
 /// Where claims stand: `evidence` of the final contract.
 #[derive(Debug, Deserialize)]
@@ -123,7 +124,7 @@ fn select<'v>(path: &str, document: &'v Value) -> Vec<(String, &'v Value)> {
             .into_iter()
             .flat_map(|(pointer, value)| match (&selector, value) {
                 (Selector::Name(name), Value::Object(members)) => {
-                    let token = name.replace('~', "~0").replace('/', "~1");
+                    let token = escaped(name);
                     members.get(name).map(|value| (format!("{pointer}/{token}"), value)).into_iter().collect()
                 }
                 (Selector::Index(index), Value::Array(items)) => {

@@ -128,7 +128,7 @@ def _let_go() -> None:
 class Stopped(Exception):
     """An instance was stopped, and is of no use any more."""
 
-    def __init__(self, error: Exception, used: int, limit: int) -> None:
+    def __init__(self, error: Exception, used: int, limit: int, used_by: str = "the verdict") -> None:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         super().__init__(lines[-1] if lines else "it says nothing")
         self.code: FaultCode = _ENDS.get(str(self), "trap")
@@ -136,6 +136,8 @@ class Stopped(Exception):
         """The fuel that it had used by then."""
         self.limit = limit
         """The fuel of the budget that it was in."""
+        self.used_by = used_by
+        """What used the fuel: `compiling` or `the verdict`."""
 
 
 class Sandbox:
@@ -249,7 +251,7 @@ class Sandbox:
             try:
                 value = operation(live)
             except _CallError as error:
-                raise Stopped(error.args[0], live.used, live.limit) from None
+                raise Stopped(error.args[0], live.used, live.limit, live.used_by) from None
             elapsed = time.perf_counter() - start
             return value, Usage(live.used, elapsed, self.digest), live
 
@@ -257,7 +259,7 @@ class Sandbox:
         """What stopped an instance."""
         limits = self.limits
         if stopped.code == "out_of_fuel":
-            message = f"the verdict took more than {stopped.limit} units of fuel"
+            message = f"{stopped.used_by} took more than {stopped.limit} units of fuel"
             return SeamgateFault(stopped.code, message, {"limit": stopped.limit})
         if stopped.code == "stack_overflow":
             message = f"the verdict took more than {limits.stack} bytes of stack"
@@ -283,15 +285,19 @@ class Live:
         """What the call may use, but for its contracts and profiles."""
         self.limit = 0
         """The fuel of the budget that it is in."""
+        self.used_by = "the verdict"
+        """What the budget is for."""
         self._before = 0
 
     def begin(self, fuel: int) -> None:
         """A call begins, which was given so much fuel."""
         self.fuel = self.limit = fuel
+        self.used_by = "the verdict"
         self._before = 0
 
-    def grant(self, fuel: int) -> None:
-        """Another budget: what is left of the one before is gone."""
+    def grant(self, fuel: int, used_by: str = "the verdict") -> None:
+        """Another budget: what is left of the one before is gone. `used_by` is what a fault says if all of it is used."""
+        self.used_by = used_by
         self._before = self.used
         self.limit = fuel
         self.store.set_fuel(fuel)

@@ -46,7 +46,7 @@ class WasmtimeEngine(Engine):
 
     def _linted(self, function: ExportIndex, text: str) -> tuple[LintWarning, ...]:
         def linted(live: Live) -> Any:
-            live.grant(self.limits.fuel_for_contract(_size(text)))
+            live.grant(self.limits.fuel_for_contract(_size(text)), "compiling")
             return _typed(live, function, text)
 
         warnings, _ = _Instance(self).run(linted, 0)
@@ -70,12 +70,12 @@ class WasmtimeEngine(Engine):
 
     def give(self, live: Live, text: str) -> ContractInfo:
         """Register a contract in an instance, within the budget that contracts have."""
-        live.grant(self.limits.fuel_for_contract(_size(text)))
+        live.grant(self.limits.fuel_for_contract(_size(text)), "compiling")
         return self._register(live, text)
 
     def give_profile(self, live: Live, text: str) -> ProfileInfo:
         """Register a profile in an instance, within the budget that contracts have."""
-        live.grant(self.limits.fuel_for_contract(_size(text)))
+        live.grant(self.limits.fuel_for_contract(_size(text)), "compiling")
         return _read(ProfileInfo, _typed(live, self.sandbox.harness(PROFILES, "register"), text))
 
 
