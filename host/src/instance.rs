@@ -274,7 +274,8 @@ impl<'g> Instance<'g> {
         live.yielding()?;
         let before = live.memory().map(<[u8]>::to_vec);
         let clock = self.clock();
-        let (compiled, _) = self.within((fuel, clock), call).map_err(|stopped| Fault::from(stopped).while_compiling())?;
+        let (compiled, _) =
+            self.within((fuel, clock), call).map_err(|stopped| Fault::from(stopped).while_compiling())?;
         let after = self.live.as_ref().and_then(Live::memory);
         let image = before.zip(after).map(|(before, after)| Image::since(&before, after));
         if let Some(live) = self.live.take_if(|_| self.once) {

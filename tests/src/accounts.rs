@@ -47,7 +47,7 @@ fn permits(output: &str, report: &Report, chosen: &JudgedCandidate) -> Result<()
         if report.candidates.len() > 1 {
             return Err("accepted, and other documents were left out".to_owned());
         }
-        if let Some(note) = report.notes.iter().find(|note| noted(note).is_some() && !is_reasoning(output, note)) {
+        if let Some(note) = report.notes.iter().find(|note| noted(note).is_some() && !is_permitted(output, note)) {
             return Err(format!("accepted as the whole output: {note}"));
         }
     }
@@ -65,21 +65,28 @@ fn is_asked_for(kind: ChangeKind) -> bool {
     matches!(kind, ChangeKind::Stripped | ChangeKind::Coerced | ChangeKind::Unwrapped)
 }
 
-/// Whether a note is about reasoning: a tag begins it, or ends it.
-fn is_reasoning(output: &str, note: &str) -> bool {
-    noted(note).is_some_and(|(start, end)| {
-        let text = &output[start..end];
-        let begins = ["<", "[THINK]", "◁think▷"].iter().any(|begin| text.starts_with(begin));
-        let ends = (text.ends_with('>') && text.contains("</"))
-            || ["[/THINK]", "◁/think▷"].iter().any(|end| text.ends_with(end));
-        begins || (start == 0 && ends)
-    })
+/// Returns whether a note is about text outside of the only tag that is looked at, or about reasoning: a tag begins it, or ends it.
+fn is_permitted(output: &str, note: &str) -> bool {
+    note.contains("were left out as text outside of <")
+        || noted(note).is_some_and(|(start, end)| {
+            let text = &output[start..end];
+            let begins = ["<", "[THINK]", "◁think▷"].iter().any(|begin| text.starts_with(begin));
+            let ends = (text.ends_with('>') && text.contains("</"))
+                || ["[/THINK]", "◁/think▷"].iter().any(|end| text.ends_with(end));
+            begins || (start == 0 && ends)
+        })
 }
 
 /// Holds what no span covers to be the fences of blocks, or white space.
 fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCandidate]) -> Result<(), String> {
     let white = |character: char| character.is_whitespace() || character == '\u{feff}';
+    // The tags of `extract.within`.
     let text = output[start..end].trim_matches(white);
+    let tags = ["<answer>", "</answer>"];
+    let behind = |text: &'_ str| tags.iter().find_map(|tag| Some(text.strip_prefix(tag)?.len()));
+    let before = |text: &'_ str| tags.iter().find_map(|tag| Some(text.strip_suffix(tag)?.len()));
+    let text = text[text.len() - behind(text).unwrap_or(text.len())..].trim_start_matches(white);
+    let text = text[..before(text).unwrap_or(text.len())].trim_end_matches(white);
     let before = candidates.iter().rev().find(|candidate| place(candidate.span).1 <= start);
     let after = candidates.iter().find(|candidate| place(candidate.span).0 >= end);
     let closes = before.is_some_and(|block| {

@@ -9,7 +9,7 @@ use seamgate_tests::{PIECES, Random, every_byte_is_accounted_for};
 const OUTPUTS: usize = 400_000;
 
 /// Text before JSON: words, and brackets that are no JSON.
-const BEFORE: [&str; 61] = [
+const BEFORE: [&str; 64] = [
     "",
     "Sure! Here it is:\n",
     "[WARN] tests were NOT run.\n",
@@ -71,6 +71,9 @@ const BEFORE: [&str; 61] = [
     "it's ",
     "<pre><code class=\"language-json\">",
     "**Answer** (see [docs](x)):\n\n",
+    "<answer>",
+    "Not run.\n<answer>\n",
+    "<answer>{\"ok\": false}</answer>\nNo: <answer>",
 ];
 
 /// What may be the answer.
@@ -109,7 +112,7 @@ const BODIES: [&str; 31] = [
 ];
 
 /// Text behind JSON.
-const AFTER: [&str; 30] = [
+const AFTER: [&str; 34] = [
     "",
     "\n",
     "\nTests were not run.",
@@ -140,10 +143,14 @@ const AFTER: [&str; 30] = [
     "\n```json\n{\"ok\": false}\n```\nno",
     "\u{a0}",
     "\n\n--\nsent from {device: phone}",
+    "</answer>",
+    "\n</answer>\nTests were not run.",
+    "</answer> or <answer>{\"ok\": false}",
+    " in `<answer>` and `</answer>`",
 ];
 
 /// Members of contracts.
-const SETTINGS: [&str; 22] = [
+const SETTINGS: [&str; 24] = [
     "",
     r#","repair":"syntax""#,
     r#","items":{"path":"$[*]","schema":true}"#,
@@ -166,6 +173,8 @@ const SETTINGS: [&str; 22] = [
     r#","coerce":"lossless","unknown_members":"strip","extract":{"embedded":true}"#,
     r#","coerce":"lossless","unwrap":true,"unknown_members":"strip","repair":"syntax""#,
     r#","unwrap":true,"unknown_members":"reject","extract":{"embedded":"single"}"#,
+    r#","extract":{"within":"answer"},"repair":"syntax""#,
+    r#","extract":{"within":"answer","select":"first","embedded":true}"#,
 ];
 
 fn contracts() -> Vec<Contract> {
@@ -179,9 +188,20 @@ fn contracts() -> Vec<Contract> {
     SETTINGS.iter().map(|members| compiled(members).unwrap_or_else(|fault| panic!("{members}: {fault:?}"))).collect()
 }
 
-/// Judges outputs by each contract, on all processors: what the first failure was, and how many reports there were of each
-/// disposition.
-fn hold<O: Send>(outputs: impl Fn(usize) -> Option<O> + Sync, text: impl Fn(&O) -> String + Sync) -> [usize; 4] {
+/// The contracts that judge one output.
+#[derive(Clone, Copy)]
+enum By {
+    All,
+    /// One of them, each in its turn.
+    One,
+}
+
+/// Judges outputs on all processors. Returns how many reports there were of each disposition.
+fn hold<O: Send>(
+    by: By,
+    outputs: impl Fn(usize) -> Option<O> + Sync,
+    text: impl Fn(&O) -> String + Sync,
+) -> [usize; 4] {
     let contracts = contracts();
     let workers = thread::available_parallelism().map_or(1, Into::into);
     let all = Mutex::new(([0; 4], Vec::<String>::new()));
@@ -190,7 +210,11 @@ fn hold<O: Send>(outputs: impl Fn(usize) -> Option<O> + Sync, text: impl Fn(&O) 
         for index in (worker..).step_by(workers) {
             let Some(output) = outputs(index) else { break };
             let text = text(&output);
-            for (contract, members) in contracts.iter().zip(SETTINGS) {
+            let (first, count) = match by {
+                By::All => (0, contracts.len()),
+                By::One => (index % contracts.len(), 1),
+            };
+            for (contract, members) in contracts.iter().zip(SETTINGS).skip(first).take(count) {
                 let request = Request { output: &text, ..Request::default() };
                 let report = validate(contract, &request).unwrap_or_else(|fault| panic!("{fault:?}"));
                 counts[report.disposition as usize] += 1;
@@ -222,6 +246,7 @@ fn hold<O: Send>(outputs: impl Fn(usize) -> Option<O> + Sync, text: impl Fn(&O) 
 fn each_byte_is_accounted_for_between_text_of_any_kind() {
     let total = BEFORE.len() * BODIES.len() * AFTER.len();
     let counts = hold(
+        By::All,
         |index| (index < total).then_some(index),
         |index| {
             let (before, rest) = (index % BEFORE.len(), index / BEFORE.len());
@@ -234,9 +259,9 @@ fn each_byte_is_accounted_for_between_text_of_any_kind() {
 
 #[test]
 fn each_byte_is_accounted_for_in_pieces_in_any_order() {
-    let total =
-        env::var("ACCOUNTING_OUTPUTS").map_or(OUTPUTS, |count| count.parse().expect("a number")) / SETTINGS.len();
+    let total = env::var("ACCOUNTING_OUTPUTS").map_or(OUTPUTS, |count| count.parse().expect("a number"));
     let counts = hold(
+        By::One,
         |index| (index < total).then_some(index),
         |index| {
             let mut random = Random(*index as u64);
@@ -255,7 +280,7 @@ fn each_byte_is_accounted_for_in_pieces_in_any_order() {
             text
         },
     );
-    println!("{} reports: {counts:?} by disposition", total * SETTINGS.len());
+    println!("{total} outputs: {counts:?} by disposition");
 }
 
 /// More candidates than are kept, pieces of prose than are listed, and reasoning.
@@ -273,6 +298,7 @@ fn each_byte_is_accounted_for_where_there_is_much_of_it() {
         "[[x]] {\"ok\": true}\n",
     ];
     let counts = hold(
+        By::All,
         |index| (index < units.len() * units.len() * 5).then_some(index),
         |index| {
             let (one, other) = (units[index % units.len()], units[index / units.len() % units.len()]);

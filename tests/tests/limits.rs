@@ -90,7 +90,10 @@ fn contracts_have_fuel_of_their_own() {
     gate.register(&doubling()).expect("a contract");
     let fault = gate.validate(&Request::new("doubling", "{}")).expect_err("2^40 steps");
     let of_the_call = Limits::default().fuel + 500 * (doubling().len() as u64 + 2);
-    assert!(matches!(fault, Fault::OutOfFuel { limit, used_by: FuelUse::Judging, .. } if limit == of_the_call), "{fault:?}");
+    assert!(
+        matches!(fault, Fault::OutOfFuel { limit, used_by: FuelUse::Judging, .. } if limit == of_the_call),
+        "{fault:?}"
+    );
 }
 
 /// Texts that are made to be read over and over cost about ten times what an ordinary one costs, byte for byte, and no

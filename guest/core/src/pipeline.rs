@@ -62,7 +62,11 @@ pub(crate) fn verdict<'v>(contract: &'v Contract, request: &Request<'v>) -> Resu
 /// Whether an output is one valid document and nothing else, as most are, and no more is asked of it or to be said. Where it is
 /// not, `read` says what was found out.
 fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> bool {
-    let asks_more = !contract.extract().raw_json || request.finish == Finish::Refusal || request.evidence.is_some();
+    let options = contract.extract();
+    let asks_more = !options.raw_json
+        || options.within.is_some()
+        || request.finish == Finish::Refusal
+        || request.evidence.is_some();
     let Some((parsed, screened)) = read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, screen::passed(parsed)?)))
     else {
         return false;
@@ -569,7 +573,10 @@ fn none_found(output: &str, contract: &Contract, seen: &Seen) -> Rejection {
         Embedded::Single => places.push("one object or array in prose".to_owned()),
         Embedded::Each => places.push("an object or array in prose".to_owned()),
     }
-    let expected = places.join(", or ");
+    let mut expected = places.join(", or ");
+    if let Some(within) = &options.within {
+        expected = format!("JSON between {}", within.both());
+    }
     let mut message = format!("must contain JSON: expected {}", text::cut(&expected, MAX_PLACES));
     let seen = seen.words(output);
     if !seen.is_empty() {

@@ -8,8 +8,8 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{
-    Component, ContractInfo, ContractSource, FileError, Gate, Limits, MAX_FILE, Options, contract_files, read_contracts,
-    read_named, read_profiles,
+    Component, ContractInfo, ContractSource, FileError, Gate, Limits, MAX_FILE, Options, contract_files,
+    read_contracts, read_named, read_profiles,
 };
 
 use crate::{

@@ -24,7 +24,7 @@ const LIST: &str = r##""schema":{"type":"object","required":["list"],"properties
     "uniqueItems":true,"items":{"enum":["a","b","c"]}}}}}}},"items":{"path":"$.list[*]"##;
 
 /// What is said of where the document stands, in each way there is.
-const EXTRACTS: [&str; 14] = [
+const EXTRACTS: [&str; 16] = [
     r#""extract":{}"#,
     r#""extract":{"select":"first"}"#,
     r#""extract":{"select":"only"}"#,
@@ -39,6 +39,8 @@ const EXTRACTS: [&str; 14] = [
     r#""extract":{"markers":["json"],"untagged":true,"select":"first"}"#,
     r#""extract":{"embedded":true,"ignore":[]}"#,
     r#""extract":{"embedded":true,"ignore":["think","a"],"select":"first_valid"}"#,
+    r#""extract":{"within":"a"}"#,
+    r#""extract":{"within":"answer","embedded":true,"select":"first"}"#,
 ];
 
 /// Sizes that small texts pass.

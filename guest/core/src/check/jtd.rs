@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     caps::Caps,
-    order::sort,
+    order::{sort, sort_by_key},
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
     place::{Place, Step, Written, push_escaped},
@@ -205,7 +205,7 @@ impl Schema {
         run.listed = Some(BTreeMap::new());
         values.iter().for_each(|at| run.check(&self.root, *at, None));
         let (mut found, listed) = (run.found, run.listed.unwrap_or_default());
-        found.sort_by_key(|(at, _)| *at);
+        sort_by_key(&mut found, |(at, _)| *at);
         let members = document.member_values();
         let mut misfits = Misfits::default();
         for (at, violation) in found.iter().filter(|(_, violation)| violation.keyword != "additionalProperties") {

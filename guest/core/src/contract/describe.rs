@@ -24,13 +24,17 @@ pub(super) fn describe(contract: &Document, extract: &Extract) -> String {
     if let Some(description) = root.text("description") {
         line(&mut out, 0, &sentence(description));
     }
-    match extract.markers.iter().find(|marker| !marker.is_empty()) {
-        Some(marker) => line(
-            &mut out,
-            0,
-            &format!("Answer with one JSON document in a fenced block: ```{marker} before it, ``` after it."),
-        ),
-        None => line(&mut out, 0, "Answer with one JSON document and nothing else."),
+    if let Some(within) = &extract.within {
+        line(&mut out, 0, &format!("Answer with one JSON document between {}.", within.both()));
+    } else {
+        match extract.markers.iter().find(|marker| !marker.is_empty()) {
+            Some(marker) => line(
+                &mut out,
+                0,
+                &format!("Answer with one JSON document in a fenced block: ```{marker} before it, ``` after it."),
+            ),
+            None => line(&mut out, 0, "Answer with one JSON document and nothing else."),
+        }
     }
     if let Some(schema) = root.get("schema") {
         out.push_str("\nThe document:\n");

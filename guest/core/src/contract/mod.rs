@@ -39,6 +39,8 @@ pub(crate) struct Extract {
     pub(crate) embedded: Embedded,
     /// The markup of reasoning, which is left out.
     pub(crate) ignore: Reasoning,
+    /// The only tag whose content is looked at.
+    pub(crate) within: Option<Reasoning>,
     pub(crate) select: Select,
 }
 
@@ -50,6 +52,7 @@ impl Default for Extract {
             raw_json: true,
             embedded: Embedded::None,
             ignore: Reasoning::default(),
+            within: None,
             select: Select::Last,
         }
     }
@@ -634,6 +637,10 @@ impl Reader<'_, '_> {
                 "untagged" => extract.untagged = flag,
                 "raw_json" => extract.raw_json = flag,
                 "ignore" => extract.ignore = self.reasoning(at),
+                "within" => {
+                    let name = document.string(at).to_owned();
+                    extract.within = Some(Reasoning::new(vec![name.into()], std::iter::empty()));
+                }
                 "embedded" => {
                     extract.embedded = match document.kind(at) {
                         Kind::True => Embedded::Each,

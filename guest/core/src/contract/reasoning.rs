@@ -1,7 +1,7 @@
 //! The markup around reasoning, which is left out: `<think>` and `</think>`, `[THINK]` and `[/THINK]`. One reading of it
 //! serves those who have the whole text and those who get it byte by byte.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use memchr::{memchr, memchr2, memchr3};
 use serde::{Deserialize, Serialize};
@@ -151,13 +151,18 @@ impl Reasoning {
 
     /// Returns the offset behind the end of reasoning that began before `from`, in a whole text.
     pub(crate) fn end(&self, output: &str, from: usize, markup: Markup) -> Option<usize> {
+        self.end_tag(output, from, markup).map(|tag| tag.end)
+    }
+
+    /// Returns where the end of reasoning stands that began before `from`, in a whole text.
+    pub(crate) fn end_tag(&self, output: &str, from: usize, markup: Markup) -> Option<Range<usize>> {
         let bytes = output.as_bytes();
         let mut at = from;
         loop {
             at += self.next(bytes.get(at..)?)?;
             let read = |is_quoted| self.read_end(&bytes[at..], markup, is_quoted);
             if let Some(tag) = tag_of(read, is_behind_quote(bytes, at)) {
-                return Some(at + tag.length);
+                return Some(at..at + tag.length);
             }
             at += 1;
         }
@@ -201,6 +206,12 @@ impl Reasoning {
             Markup::Pair(index) => self.pairs.get(usize::from(index)).map(|pair| &*pair.begin),
             Markup::Tag(_) => None,
         }
+    }
+
+    /// Returns both tags of the first name, for a message: `<answer> and </answer>`.
+    pub(crate) fn both(&self) -> String {
+        let name = self.tags.first().map_or("", |name| name);
+        format!("<{name}> and </{name}>")
     }
 
     /// Returns the markup as notes show it: `<think>`, `[THINK]`.

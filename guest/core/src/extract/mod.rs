@@ -13,12 +13,14 @@ mod scan;
 mod seen;
 mod surroundings;
 mod whole;
+mod within;
 
 use std::collections::VecDeque;
 
 use crate::{
     caps::Caps,
     contract::{Contract, Embedded, Extract, Reasoning, Select},
+    order::sort_by_key,
     parse::{self, Broken, Parsed, Span},
     repair::{are_brackets_paired, is_around},
     types::Source,
@@ -162,6 +164,8 @@ pub(crate) struct Extracted<'t> {
     /// The contract asks for one document, and the candidates are several in one text: to leave out the others is a loss.
     pub(crate) several: bool,
     left_out: LeftOut,
+    /// The tags around all that was looked at.
+    tags: Option<[Span; 2]>,
 }
 
 /// The whole output, parsed, if it may be JSON and is not too long for it.
@@ -180,19 +184,34 @@ fn text(output: &str) -> (usize, Span) {
 /// The candidates in the output. `read` is what [`whole`] gives.
 pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Read<'t>>) -> Extracted<'t> {
     let options = contract.extract();
+    if let Some(markup) = &options.within {
+        return within::extract(output, contract, markup);
+    }
     let (start, text) = text(output);
     // Where the whole output is JSON, a fence or a tag can only stand inside a string: it is data.
     let is_json = match &read {
         Some(read) => read.parsed.is_ok(),
-        None => {
-            let end = text.end as usize;
-            can_begin_json(text.of(output)) && parse::strict_end(output, (text.start as usize, end)) == Ok(end)
-        }
+        None => is_json(output, text),
     };
     if is_json && options.raw_json {
         let whole = Candidate::new(Source::Raw, text);
         return Extracted { candidates: [whole].into_iter().collect(), read, ..Extracted::default() };
     }
+    let mut extracted = in_piece(output, contract, start, read);
+    extracted.account(output);
+    extracted
+}
+
+/// Whether a piece of the output is one JSON value.
+fn is_json(output: &str, span: Span) -> bool {
+    let end = span.end as usize;
+    can_begin_json(span.of(output)) && parse::strict_end(output, (span.start as usize, end)) == Ok(end)
+}
+
+/// The candidates from an offset to the end of a piece of the output, which are not accounted for. `read`: the piece, parsed.
+#[inline(never)]
+fn in_piece<'t>(output: &'t str, contract: &Contract, start: usize, read: Option<Read<'t>>) -> Extracted<'t> {
+    let options = contract.extract();
     let broken = read.as_ref().and_then(|read| broken_at(read.span, read.parsed.as_ref().err()?));
     let scanned = Scanner::new(output, options, contract.is_list()).scan(start, broken);
     let mut extracted = choose_source(output, options, scanned, contract.repairs(), contract.items().is_some());
@@ -202,7 +221,6 @@ pub(crate) fn extract<'t>(output: &'t str, contract: &Contract, read: Option<Rea
     }
     // Items of one list may stand in several; what else is in prose may be an example.
     extracted.several |= contract.items().is_some() && extracted.candidates.are_in_a_row(output);
-    extracted.account(output);
     extracted
 }
 
@@ -214,22 +232,25 @@ fn broken_at(span: Span, broken: &Broken) -> Option<(usize, usize)> {
 impl<'t> Extracted<'t> {
     /// Notes each piece of the output that is in no candidate. Of many candidates some are not kept: what is between is one
     /// piece.
+    #[inline(never)]
     fn account(&mut self, output: &str) {
         let said = std::mem::take(&mut self.notes);
         self.left_out.note(&mut self.notes);
         if self.candidates.len() > 0 {
             let mut around = Surroundings::new(output, std::mem::take(&mut self.notes));
-            let mut reasoning = self.left_out.spans().peekable();
+            let mut apart: Vec<Span> = self.left_out.spans().chain(self.tags.into_iter().flatten()).collect();
+            sort_by_key(&mut apart, |span| span.start);
+            let mut apart = apart.into_iter().peekable();
             for candidate in self.candidates.first.iter().chain(&self.candidates.last) {
                 let [open, close] = candidate.fences;
                 for span in [open, candidate.span, close] {
-                    while let Some(reasoning) = reasoning.next_if(|reasoning| reasoning.start <= span.start) {
-                        around.pass(reasoning);
+                    while let Some(apart) = apart.next_if(|apart| apart.start <= span.start) {
+                        around.pass(apart);
                     }
                     around.pass(span);
                 }
             }
-            reasoning.for_each(|span| around.pass(span));
+            apart.for_each(|span| around.pass(span));
             self.notes = around.notes();
         }
         self.notes.extend(said);
@@ -325,7 +346,7 @@ fn choose_source<'t>(
     } else {
         Candidates::default()
     };
-    Extracted { candidates, read: None, notes, seen, several, left_out }
+    Extracted { candidates, notes, seen, several, left_out, ..Extracted::default() }
 }
 
 /// Whether there is one value, and the text behind it is no rest of a string or of something larger: no quote in its

@@ -25,6 +25,11 @@ impl LeftOut {
         self.rest = Some(Span { start: self.rest.map_or(span.start, |rest| rest.start), end: span.end });
     }
 
+    /// Adds a piece before all others.
+    pub(super) fn add_first(&mut self, span: Span, markup: String) {
+        self.listed.insert(0, (span, markup));
+    }
+
     /// Where they stand, in the order of the output.
     pub(super) fn spans(&self) -> impl Iterator<Item = Span> {
         self.listed.iter().map(|(span, _)| *span).chain(self.rest)

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use memchr::memchr3;
+use seamgate_core::parts::sort;
 
 use super::types::Secret;
 
@@ -67,7 +68,7 @@ pub(super) fn find(text: &[u8], secrets: &[(Secret, Range<usize>)]) -> Vec<usize
             _ => {}
         }
     }
-    links.found.sort_unstable();
+    sort(&mut links.found);
     links.found.dedup();
     links.found
 }

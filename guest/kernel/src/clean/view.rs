@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use seamgate_core::is_hidden;
+use seamgate_core::{is_hidden, parts::sort_by_key};
 
 use super::{blocks, unicode::is_ordinary};
 
@@ -211,7 +211,7 @@ impl<'t> View<'t> {
             return;
         }
         let mut places: Vec<(&mut usize, Edge)> = places.collect();
-        places.sort_unstable_by_key(|(place, edge)| (**place, *edge));
+        sort_by_key(&mut places, |(place, edge)| (**place, *edge));
         let mut cursor = Cursor { gaps: Gaps::new(self.given, 0..self.given.len()).peekable(), shown: 0, given: 0 };
         for (place, edge) in places {
             *place = cursor.seek(*place, edge);

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, Look, Repetition};
 
 use super::parse::{Assertion, Node, ranges, single, word};
+use crate::order::sort;
 
 /// More sets than this are not told apart.
 const SETS: usize = 192;
@@ -88,7 +89,7 @@ impl Alphabet {
                 changes.extend([(u32::from(range.start()), number), (u32::from(range.end()) + 1, number)]);
             }
         }
-        changes.sort_unstable();
+        sort(&mut changes);
         let mut alphabet = Alphabet { ascii: [0; 128], rest: Vec::new() };
         let mut letters: HashMap<Kind, u8> = HashMap::new();
         let mut kind = Kind::default();
