@@ -80,13 +80,11 @@ fn is_permitted(output: &str, note: &str) -> bool {
 /// Holds what no span covers to be the fences of blocks, or white space.
 fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCandidate]) -> Result<(), String> {
     let white = |character: char| character.is_whitespace() || character == '\u{feff}';
-    // The tags of `extract.within`.
     let text = output[start..end].trim_matches(white);
-    let tags = ["<answer>", "</answer>"];
-    let behind = |text: &'_ str| tags.iter().find_map(|tag| Some(text.strip_prefix(tag)?.len()));
-    let before = |text: &'_ str| tags.iter().find_map(|tag| Some(text.strip_suffix(tag)?.len()));
-    let text = text[text.len() - behind(text).unwrap_or(text.len())..].trim_start_matches(white);
-    let text = text[..before(text).unwrap_or(text.len())].trim_end_matches(white);
+    let text = text[opening_tag(text).map_or(0, str::len)..].trim_start_matches(white);
+    let last = text.rfind('<').map_or("", |at| &text[at..]);
+    let is_tag = opening_tag(last).is_some_and(|tag| tag.len() == last.len());
+    let text = if is_tag { text[..text.len() - last.len()].trim_end_matches(white) } else { text };
     let before = candidates.iter().rev().find(|candidate| place(candidate.span).1 <= start);
     let after = candidates.iter().find(|candidate| place(candidate.span).0 >= end);
     let closes = before.is_some_and(|block| {
@@ -104,6 +102,14 @@ fn is_fences(output: &str, (start, end): (usize, usize), candidates: &[JudgedCan
     let rest = without_marks(text).trim_start_matches(white);
     let is_fences = text.is_empty() || opens(text) || (closes && (rest.is_empty() || opens(rest)));
     if is_fences { Ok(()) } else { Err(format!("{text:?} is left out without a trace")) }
+}
+
+/// The tag that a text begins with, if it is one of those that `extract.within` names in these tests: `<answer>`, `</answer>`.
+fn opening_tag(text: &str) -> Option<&str> {
+    let tag = &text[..=text.find('>')?];
+    let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<'))?;
+    let behind = name.get(.."answer".len()).filter(|name| name.eq_ignore_ascii_case("answer"))?;
+    name[behind.len()..].starts_with([' ', '\t', '>']).then_some(tag)
 }
 
 /// A text without the run of backticks or tildes that it may begin with.

@@ -39,7 +39,7 @@ const EXTRACTS: [&str; 16] = [
     r#""extract":{"markers":["json"],"untagged":true,"select":"first"}"#,
     r#""extract":{"embedded":true,"ignore":[]}"#,
     r#""extract":{"embedded":true,"ignore":["think","a"],"select":"first_valid"}"#,
-    r#""extract":{"within":"a"}"#,
+    r#""extract":{"within":"answer"}"#,
     r#""extract":{"within":"answer","embedded":true,"select":"first"}"#,
 ];
 
