@@ -1,5 +1,8 @@
 //! Which word is meant by one that is not known.
 
+/// The most signs that one word may have more than another, such as `_`, if both have the same letters.
+const MAX_SIGNS: usize = 5;
+
 /// Longer words are not compared.
 const MAX_BYTES: usize = 64;
 
@@ -11,38 +14,68 @@ pub fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&
         6..=MAX_BYTES => 2,
         _ => return None,
     };
-    let near = |known: &'k str| {
-        let slips = if plain(known) == plain(word) { 0 } else { slips(word.as_bytes(), known.as_bytes()) };
-        (slips <= most).then_some((slips, known))
-    };
+    let seen = letters(word);
+    let near = |known: &'k str| Some((distance((word, seen), known, most)?, known));
     known.filter(|known| known.len() > 1 && *known != word).filter_map(near).min().map(|(_, known)| known)
 }
 
-/// Without what is of spelling: `additional_properties` is `additionalProperties`.
-fn plain(word: &str) -> String {
-    word.chars().filter(|character| character.is_alphanumeric()).map(|one| one.to_ascii_lowercase()).collect()
+/// Returns how many slips make one word of another: none if they differ in capitals and signs alone. `None` if there are more than
+/// `most`. `seen` are the letters of the word.
+#[inline(never)]
+fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize> {
+    let difference = known.len().abs_diff(word.len());
+    if difference > MAX_SIGNS {
+        return None;
+    }
+    if plain(known).eq(plain(word)) {
+        return Some(0);
+    }
+    // One slip adds and removes at most one letter each.
+    let is_far = difference > most || (letters(known) ^ seen).count_ones() as usize > 2 * most;
+    if is_far { None } else { slips(word.as_bytes(), known.as_bytes(), most) }
 }
 
-/// How many letters are missing, too many, wrong, or have changed places with their neighbours.
-fn slips(word: &[u8], known: &[u8]) -> usize {
-    if word.len().abs_diff(known.len()) > 2 {
-        return usize::MAX;
+/// Returns a word without what is of spelling: `additional_properties` is `additionalProperties`.
+fn plain(word: &str) -> impl Iterator<Item = u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    word.bytes().filter(is_plain).map(|byte| byte.to_ascii_lowercase())
+}
+
+/// Returns a bit for each letter that a word has. Some letters share one.
+fn letters(word: &str) -> u64 {
+    word.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
+}
+
+/// Returns how many letters are missing, too many, wrong, or have changed places with their neighbours. `None` if they are more
+/// than `most`. Both words have about the same length.
+fn slips(word: &[u8], known: &[u8], most: usize) -> Option<usize> {
+    let width = known.len() + 1;
+    if width > MAX_BYTES + 3 {
+        return None;
     }
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=known.len()).collect();
+    // The least slips between the first letters of both words: rows of the table, as bytes because no number is larger.
+    let [mut before, mut next] = [[0_u8; MAX_BYTES + 3]; 2];
+    let mut last = [0; MAX_BYTES + 3];
+    last.iter_mut().zip(0..).take(width).for_each(|(first, column)| *first = column);
     for (row, letter) in word.iter().enumerate() {
-        let mut next = vec![row + 1];
+        next[0] = row as u8 + 1;
+        let mut least_of_row = next[0];
         for (column, other) in known.iter().enumerate() {
-            let differs = usize::from(letter != other);
+            let differs = u8::from(letter != other);
             let mut least = (last[column] + differs).min(last[column + 1] + 1).min(next[column] + 1);
             if row > 0 && column > 0 && *letter == known[column - 1] && word[row - 1] == *other {
                 least = least.min(before[column - 1] + 1);
             }
-            next.push(least);
+            next[column + 1] = least;
+            least_of_row = least_of_row.min(least);
         }
-        before = std::mem::replace(&mut last, next);
+        // No later row has less, but for neighbours that change places with the row before.
+        if usize::from(least_of_row) > most + 1 {
+            return None;
+        }
+        (before, last, next) = (last, next, before);
     }
-    last[known.len()]
+    Some(usize::from(last[known.len()])).filter(|slips| *slips <= most)
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 /// Sorts values. Equal ones keep their order.
 pub(crate) fn sort_by<T>(values: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering) {
-    if values.len() < 2 {
+    // Most lists are short and in order.
+    if values.is_sorted_by(|a, b| compare(a, b) != Ordering::Greater) {
         return;
     }
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -65,16 +65,18 @@ impl<'d> Explainer<'d> {
     }
 
     /// The failures in document order, then in the order of the schema, in words: the first ones, and how many there are.
-    pub(super) fn violations(&self, (failures, incomplete): (Vec<Failure>, bool), most: usize) -> Violations {
+    pub(super) fn violations(&self, (mut failures, incomplete): (Vec<Failure>, bool), most: usize) -> Violations {
         let by_schema = |failure: &Failure| {
             let position = failure.position(self.schemas);
             let other = position == NodeId::MAX;
             (failure.at, position, if other { self.schema_path(failure) } else { String::new() })
         };
-        let mut keyed: Vec<_> = failures.into_iter().map(|failure| (by_schema(&failure), failure)).collect();
-        sort_by(&mut keyed, |(a, _), (b, _)| a.cmp(b));
-        let mut failures: Vec<Failure> = keyed.into_iter().map(|(_, failure)| failure).collect();
-        failures.dedup();
+        if failures.len() > 1 {
+            let mut keyed: Vec<_> = failures.into_iter().map(|failure| (by_schema(&failure), failure)).collect();
+            sort_by(&mut keyed, |(a, _), (b, _)| a.cmp(b));
+            failures = keyed.into_iter().map(|(_, failure)| failure).collect();
+            failures.dedup();
+        }
         let mut listed: Vec<Violation> = failures.iter().take(most).map(|failure| self.violation(failure)).collect();
         if failures.is_empty() {
             listed.push(unexplained_violation(self.document, self.value.0, &self.value.1));
