@@ -3,6 +3,7 @@
 //!
 //! A package of its own: no other command needs what it is compiled with.
 
+mod attributes;
 mod bindings;
 mod codes;
 mod json;
@@ -32,7 +33,7 @@ fn main() -> Result<()> {
         Some(_) => bail!("usage: generate [--check]"),
     };
     let model = Model::read(Path::new("wit"))?;
-    let files = [
+    let mut files = vec![
         ("guest/core/src/types.rs", rust::core(&model)?),
         ("guest/src/bindings.rs", bindings::of(&["wit", "wit/harness"], "seamgate:harness/harness")?),
         ("guest/validator/src/bindings.rs", bindings::of(&["wit"], "validator")?),
@@ -49,6 +50,7 @@ fn main() -> Result<()> {
         ("host/python/src/seamgate/_fault_code.py", python::fault_code(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),
     ];
+    files.push((attributes::FILE, attributes::of(files.iter().map(|(path, _)| *path))?));
     let mut stale = Vec::new();
     for (path, text) in files {
         if fs::read_to_string(path).ok().as_deref() == Some(text.as_str()) {
