@@ -15,10 +15,10 @@ import {
 } from "./decision.js";
 import type { Backend, Engine, Judge, Operation } from "./engine.js";
 import { SeamgateFault } from "./fault.js";
-import { type Outcome, type Produced, type RunOptions, run } from "./harness.js";
+import { type Outcome, type Produced, run } from "./harness.js";
 import { complete, type Limits, smallEnough } from "./limits.js";
 import { type Begin, Loop, type LoopOptions } from "./loop.js";
-import type { OutputOptions } from "./options.js";
+import type { OutputOptions, RunOptions } from "./options.js";
 import { engine } from "./platform.js";
 import { type Answer, type Judged, Report, type Verdict } from "./report.js";
 import { Session } from "./session.js";

@@ -1,7 +1,7 @@
 import type { Engine } from "./engine.js";
 import { LoadError } from "./fault.js";
 import { NativeEngine } from "./native.js";
-import type { OutputOptions } from "./options.js";
+import type { OutputOptions, RunOptions } from "./options.js";
 import { type Judged, Report } from "./report.js";
 
 /** What a producer gave: its output, or that with why it stopped. */
@@ -12,28 +12,6 @@ export type Produced =
 
 /** Why a run is over. */
 export type RunStop = "accepted" | "partial" | "refused" | "not_retryable" | "repeated" | "limit";
-
-/** Where the attempts of a run are written down, as `seamgate run --journal` does it (`schemas/journal.schema.json`). */
-export interface RunJournal {
-  /** The file. A line is appended and synced for each attempt and each decision. */
-  readonly path: string;
-  /** Go on with the last run of the file, if it has one, without repeating its attempts. Default: false. */
-  readonly resume?: boolean;
-  /** Keep each output in a file beside the journal. Default: false. */
-  readonly keepOutputs?: boolean;
-  /** What the producer is, say the name of the model: a run is resumed with the same alone. Default: empty. */
-  readonly producer?: string;
-  /** What the producer is asked: only its digest is kept, and a run is resumed with the same alone. Default: empty. */
-  readonly prompt?: string;
-}
-
-/** How a harness step is taken. */
-export interface RunOptions extends Omit<OutputOptions, "finish"> {
-  /** Give a partial document at the end. Default: false. */
-  readonly allowPartial?: boolean;
-  /** Where the attempts are written down: a file, or that with how. Default: nowhere. */
-  readonly journal?: string | RunJournal;
-}
 
 /** How a harness step ended. */
 export interface Outcome<T = unknown> {

@@ -1,8 +1,14 @@
 import type { Ask, Call, Decision, Facts, Observation, Surface, ToolResult } from "./decision.js";
-import type { Gate } from "./gate.js";
 
 /** What is known of a run at its beginning. Where there is no `nonce`, a random one is made. */
 export type Begin = Omit<Facts, "at"> & { readonly at?: number };
+
+/** Decides about calls by facts: a gate, for one. */
+export interface Decides {
+  surface(agent: string, facts: Facts, listed?: object): Surface;
+  permit(agent: string, facts: Facts, call: Call): Decision;
+  observe(agent: string, facts: Facts, call: Call, result: ToolResult): Observation;
+}
 
 /** How a loop is set up. */
 export interface LoopOptions {
@@ -11,20 +17,20 @@ export interface LoopOptions {
 }
 
 /**
- * Decides about the calls of one run, and keeps its facts: see {@link Gate.loop}.
+ * Decides about the calls of one run, and keeps its facts: see `Gate.loop`.
  *
  * Each decision sees what all before it changed: the budgets that are used, the labels of what the model has read, what
  * was asked and approved.
  */
 export class Loop {
-  readonly #gate: Gate;
+  readonly #gate: Decides;
   readonly #now: () => number;
   #facts: Facts;
   /** The agent whose profile applies. */
   readonly agent: string;
 
-  /** @internal Use {@link Gate.loop}. */
-  constructor(gate: Gate, agent: string, facts: Begin, options: LoopOptions) {
+  /** @internal Use `Gate.loop`. */
+  constructor(gate: Decides, agent: string, facts: Begin, options: LoopOptions) {
     this.#gate = gate;
     this.#now = options.now ?? Date.now;
     this.#facts = { nonce: nonce(), at: 0, ...structuredClone(facts) };
@@ -39,7 +45,7 @@ export class Loop {
   /**
    * Say which tools the model may see. From now on calls of others are denied.
    *
-   * @throws {SeamgateFault} As {@link Gate.surface}.
+   * @throws {SeamgateFault} As `Gate.surface`.
    */
   surface(listed?: object): Surface {
     return this.#kept(this.#gate.surface(this.agent, this.#current(), listed));
@@ -48,7 +54,7 @@ export class Loop {
   /**
    * Decide whether a call may run. Where it may, send `arguments` of the decision, and nothing else.
    *
-   * @throws {SeamgateFault} As {@link Gate.permit}.
+   * @throws {SeamgateFault} As `Gate.permit`.
    */
   permit(call: Call): Decision {
     return this.#kept(this.#gate.permit(this.agent, this.#current(), call));
@@ -57,7 +63,7 @@ export class Loop {
   /**
    * Make an observation of what a call returned. Show the model its `message`, and nothing else of the result.
    *
-   * @throws {SeamgateFault} As {@link Gate.observe}.
+   * @throws {SeamgateFault} As `Gate.observe`.
    */
   observe(call: Call, result: ToolResult): Observation {
     return this.#kept(this.#gate.observe(this.agent, this.#current(), call, result));

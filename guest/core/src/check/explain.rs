@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::BTreeSet};
 use serde_json::Value;
 
 use super::{
+    budget::Budget,
     compile::MAX_VALUE,
-    hint::Budget,
     judge::{BrokenRule, Failure, Nearest},
     pattern::BACKTRACKING_STEPS,
     schema::{Allowed, Applied, ArrayRules, Schema, SchemaId, Schemas, Sizes},

@@ -1,7 +1,5 @@
 //! Hints: if the likely cause of a failure is known, its message ends with what to do.
 
-use std::cell::Cell;
-
 use super::{
     explain::Explainer,
     judge::{BrokenRule, Failure, Inspection, Nearest},
@@ -21,25 +19,6 @@ const MAX_LOOKED_AT: usize = 32;
 /// The cost of comparing a name with others, and of reading an alternative, in nodes.
 const NAME_COST: u32 = 500;
 const ALTERNATIVE_COST: u32 = 50;
-
-/// The cost, in nodes, that the hints on one document may still have. Once it is spent, messages have no more hints.
-#[derive(Debug)]
-pub(super) struct Budget(Cell<u32>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Budget(Cell::new(20_000))
-    }
-}
-
-impl Budget {
-    /// Takes a cost from it. Returns whether there was as much.
-    fn pays(&self, cost: u32) -> bool {
-        let left = self.0.get().checked_sub(cost);
-        self.0.set(left.unwrap_or(0));
-        left.is_some()
-    }
-}
 
 /// A name or value in a hint is cut to this many bytes.
 const MAX_NAME: usize = 64;

@@ -1,5 +1,6 @@
 //! Document + compiled schema -> violations.
 
+mod budget;
 mod coerce;
 mod compile;
 mod explain;
@@ -34,11 +35,11 @@ use crate::{
     types::Violation,
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
 };
+use budget::Budget;
 pub(crate) use coerce::{Misfits, Reading};
 use compile::{Unusable, compile};
 use explain::Explainer;
 pub(crate) use format::{is_format, meant_format};
-use hint::Budget;
 pub use lacking::{ends_wrongly, leads_nowhere, written};
 pub(crate) use pattern::{Patterns, remarks};
 pub use reach::{Describes, Kinds, Lacking};

@@ -16,6 +16,7 @@ use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Repor
 use serde::Serialize;
 
 use crate::{
+    current::Current,
     error::{Result, fault, load, usage},
     harness::{NativeAttempts, NativeJournal},
     instance::NativeInstance,
@@ -23,6 +24,7 @@ use crate::{
     options::{self, NativeLimits},
     run::{NativeRun, Where},
     session::NativeSession,
+    verdict::{Judged, Reported, report},
 };
 
 /// How many instances can run at once. Each reserves addresses. JavaScript runs one at a time, and promises as many as there are threads
@@ -52,90 +54,6 @@ fn empty(limits: Limits) -> std::result::Result<Gate, LoadError> {
         Ok(gate)
     })
 }
-
-/// A gate as it is now. To register something puts another one in its place: those that an instance, a session or a run was begun with
-/// stay as they were.
-#[derive(Clone)]
-pub(crate) struct Current(Arc<Shared>);
-
-struct Shared {
-    /// Locked for a moment only: the thread of JavaScript reads it.
-    now: RwLock<Arc<Gate>>,
-    /// One contract is registered at a time.
-    registering: Mutex<()>,
-}
-
-impl Current {
-    fn new(gate: Gate) -> Self {
-        Current(Arc::new(Shared { now: RwLock::new(Arc::new(gate)), registering: Mutex::new(()) }))
-    }
-
-    pub(crate) fn gate(&self) -> Arc<Gate> {
-        Arc::clone(&self.0.now.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn register<T>(&self, register: impl FnOnce(&mut Gate) -> std::result::Result<T, Fault>) -> Result<T> {
-        let _alone = self.0.registering.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut gate = Gate::clone(&self.gate());
-        let info = register(&mut gate).map_err(fault)?;
-        *self.0.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(gate);
-        Ok(info)
-    }
-}
-
-/// A report or an answer as JSON text, and what it took.
-#[napi(object)]
-pub struct Judged {
-    pub json: String,
-    pub fuel: f64,
-    pub memory: f64,
-    /// In milliseconds.
-    pub elapsed: f64,
-}
-
-impl Judged {
-    pub(crate) fn of(verdict: Verdict) -> Self {
-        Judged::new(verdict.report.to_json(), &verdict.usage)
-    }
-
-    pub(crate) fn answer(answer: Answer) -> Self {
-        Judged::new(answer.json, &answer.usage)
-    }
-
-    fn new(json: String, usage: &Usage) -> Self {
-        let elapsed = usage.elapsed.as_secs_f64() * 1000.0;
-        // JavaScript's numbers hold them up to 2^53.
-        Judged { json, fuel: usage.fuel as f64, memory: usage.memory as f64, elapsed }
-    }
-}
-
-/// A report as JSON text, with fuel, memory, milliseconds, and the length of the document in the text, less than 0 where there is none. By
-/// their places: to name them would take longer.
-pub(crate) type Reported<'env> = (JsString<'env>, f64, f64, f64, f64);
-
-/// A verdict as JavaScript reads it.
-pub(crate) fn report<'env>(env: &'env Env, verdict: Verdict) -> Result<Reported<'env>> {
-    let Verdict { mut report, usage, .. } = verdict;
-    // The document is JSON text already. It is put into its place, and not read again.
-    let document = report.output.take();
-    let mut json = report.to_json();
-    let mut length = -1.0;
-    if let (Some(document), Some(at)) = (document, json.find(NO_OUTPUT)) {
-        let null = at + NO_OUTPUT.len() - "null".len();
-        json.replace_range(null..null + "null".len(), &document);
-        length = document.encode_utf16().count() as f64;
-    }
-    let elapsed = usage.elapsed.as_secs_f64() * 1000.0;
-    let made = match json.is_ascii() {
-        true => env.create_string_latin1(json.as_bytes()),
-        false => env.create_string(&json),
-    };
-    let text = made.map_err(|error| crate::error::usage(error.reason.to_string()))?;
-    Ok((text, usage.fuel as f64, usage.memory as f64, elapsed, length))
-}
-
-/// The place of a document in a report. The texts before it are escaped: its first place is its place.
-const NO_OUTPUT: &str = "\"output\":null";
 
 /// See `Gate` of `host/js/src/gate.ts`.
 #[napi]

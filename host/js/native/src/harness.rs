@@ -10,8 +10,8 @@ use self_cell::self_cell;
 
 use crate::{
     error::{Result, fault, harness},
-    gate::Judged,
     options,
+    verdict::Judged,
 };
 
 self_cell!(

@@ -13,9 +13,10 @@ use seamgate::{Answer, Fault, Gate, Instance, Request};
 use self_cell::self_cell;
 
 use crate::{
+    current::Current,
     error::{Result, fault, usage},
-    gate::{Current, Judged, Reported, report},
     options,
+    verdict::{Judged, Reported, report},
 };
 
 self_cell!(

@@ -7,7 +7,7 @@ use napi::{
 
 use crate::{
     error::{self, Result},
-    gate::Judged,
+    verdict::Judged,
 };
 
 /// What a value that was made on another thread becomes in JavaScript.

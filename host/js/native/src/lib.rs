@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(dead_code, reason = "what Node calls is registered in no build for tests"))]
 
 mod component;
+mod current;
 mod error;
 mod gate;
 mod harness;
@@ -12,6 +13,7 @@ mod later;
 mod options;
 mod run;
 mod session;
+mod verdict;
 
 use napi_derive::napi;
 

@@ -9,8 +9,8 @@ use self_cell::self_cell;
 
 use crate::{
     error::{Result, fault, usage},
-    gate::Judged,
     options,
+    verdict::Judged,
 };
 
 type Open<'g> = Option<Session<'g>>;

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
-from ._requests import Seen
+from ._evidence import Seen
 
 if TYPE_CHECKING:
     from ._decisions import Observation

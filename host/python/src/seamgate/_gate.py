@@ -8,9 +8,10 @@ import time
 from . import _backend, _json
 from ._answers import _answer, _read, _record
 from ._engine import Registered, RegisteredProfile, Warm
+from ._evidence import Seen
 from ._faults import BackendError, LoadError, SeamgateFault
 from ._limits import Limits
-from ._requests import Request, Seen, _contract_text, _profile_text, _size, _text_of
+from ._requests import Request, _contract_text, _profile_text, _size, _text_of
 from ._types import ContractInfo, Finish
 from ._verdict import Answer, Verdict
 

@@ -6,17 +6,25 @@ import copy
 import secrets
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from ._decisions import Ask, Call, Decision, Facts, Observation, Surface, ToolResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._gate import Gate
-
 
 Made = TypeVar("Made", Decision, Observation, Surface)
+
+
+class Decides(Protocol):
+    """Decides about calls by facts: a gate, for one."""
+
+    def surface(self, agent: str, facts: Facts, listed: Mapping[str, Any] | None = None) -> Surface: ...
+
+    def permit(self, agent: str, facts: Facts, call: Call) -> Decision: ...
+
+    def observe(self, agent: str, facts: Facts, call: Call, result: ToolResult) -> Observation: ...
 
 
 class Loop:
@@ -26,7 +34,7 @@ class Loop:
     what was asked and approved.
     """
 
-    def __init__(self, gate: Gate, agent: str, facts: Facts, clock: Callable[[], float]) -> None:
+    def __init__(self, gate: Decides, agent: str, facts: Facts, clock: Callable[[], float]) -> None:
         self._gate = gate
         self._clock = clock
         self._lock = threading.Lock()

@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 
 from . import _json
+from ._evidence import Seen
 from ._faults import SeamgateFault
 from ._records import dataclass
-from ._types import Confidence, Finish
+from ._types import Finish
 
 # As in the package's `__init__`.
 TYPE_CHECKING = False
@@ -19,29 +20,6 @@ if TYPE_CHECKING:
     from ._aliases import Contract, Evidence, Lists, Output, Profile
     from ._decisions import Observation
     from ._fault_code import FaultCode
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What an agent saw of one result, for claims to cite. The defaults allow least.
-
-    Attributes:
-        id: What claims cite it by: 1 to 256 bytes, and no other has it.
-        text: What the agent saw of it, character for character: at most 1 MiB.
-        kinds: The kinds of evidence that it is.
-        labels: What is known of it: `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning.
-        confidence: The most that its source allows a claim to state.
-        complete: Whether all of the result was seen, so that what is not in it is not there.
-        limitations: Codes of what limits it. Each claim that cites it must repeat them.
-    """
-
-    id: str
-    text: str
-    kinds: Iterable[str] = ()
-    labels: Iterable[str] = ()
-    confidence: Confidence | str = Confidence.LOW
-    complete: bool = False
-    limitations: Iterable[str] = ()
 
 
 @dataclass(frozen=True)

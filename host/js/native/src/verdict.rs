@@ -1,0 +1,61 @@
+//! Verdicts and answers as JavaScript reads them.
+
+use napi::{Env, JsString};
+use napi_derive::napi;
+use seamgate::{Answer, Usage, Verdict};
+
+use crate::error::{self, Result};
+
+/// A report or an answer as JSON text, and what it took.
+#[napi(object)]
+pub struct Judged {
+    pub json: String,
+    pub fuel: f64,
+    pub memory: f64,
+    /// In milliseconds.
+    pub elapsed: f64,
+}
+
+impl Judged {
+    pub(crate) fn of(verdict: Verdict) -> Self {
+        Judged::new(verdict.report.to_json(), &verdict.usage)
+    }
+
+    pub(crate) fn answer(answer: Answer) -> Self {
+        Judged::new(answer.json, &answer.usage)
+    }
+
+    fn new(json: String, usage: &Usage) -> Self {
+        let elapsed = usage.elapsed.as_secs_f64() * 1000.0;
+        // JavaScript's numbers hold them up to 2^53.
+        Judged { json, fuel: usage.fuel as f64, memory: usage.memory as f64, elapsed }
+    }
+}
+
+/// A report as JSON text, with fuel, memory, milliseconds, and the length of the document in the text, less than 0 where there is none. By
+/// their places: to name them would take longer.
+pub(crate) type Reported<'env> = (JsString<'env>, f64, f64, f64, f64);
+
+/// A verdict as JavaScript reads it.
+pub(crate) fn report<'env>(env: &'env Env, verdict: Verdict) -> Result<Reported<'env>> {
+    let Verdict { mut report, usage, .. } = verdict;
+    // The document is JSON text already. It is put into its place, and not read again.
+    let document = report.output.take();
+    let mut json = report.to_json();
+    let mut length = -1.0;
+    if let (Some(document), Some(at)) = (document, json.find(NO_OUTPUT)) {
+        let null = at + NO_OUTPUT.len() - "null".len();
+        json.replace_range(null..null + "null".len(), &document);
+        length = document.encode_utf16().count() as f64;
+    }
+    let elapsed = usage.elapsed.as_secs_f64() * 1000.0;
+    let made = match json.is_ascii() {
+        true => env.create_string_latin1(json.as_bytes()),
+        false => env.create_string(&json),
+    };
+    let text = made.map_err(|error| error::usage(error.reason.to_string()))?;
+    Ok((text, usage.fuel as f64, usage.memory as f64, elapsed, length))
+}
+
+/// The place of a document in a report. The texts before it are escaped: its first place is its place.
+const NO_OUTPUT: &str = "\"output\":null";
