@@ -1,6 +1,6 @@
 //! Why a producer stopped: our words, and those of the common APIs.
 //!
-//! The core and the host's library have this one file: `host/src/finish.rs` is a link to it.
+//! The file belongs to the core. `cargo xtask generate` copies it to `host/src/finish.rs`, for the library.
 
 use std::{fmt, str::FromStr};
 

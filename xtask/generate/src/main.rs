@@ -1,11 +1,12 @@
 //! What is derived from `wit/` and a few tables: each fact is stated once, and everything else that says it is written
-//! here, and committed. `cargo xtask generate` starts it.
+//! here, and committed. Copies of sources are written here too. `cargo xtask generate` starts it.
 //!
 //! A package of its own: no other command needs what it is compiled with.
 
 mod attributes;
 mod bindings;
 mod codes;
+mod copies;
 mod json;
 mod limits;
 mod model;
@@ -33,7 +34,7 @@ fn main() -> Result<()> {
         Some(_) => bail!("usage: generate [--check]"),
     };
     let model = Model::read(Path::new("wit"))?;
-    let mut files = vec![
+    let derived = [
         ("guest/core/src/types.rs", rust::core(&model)?),
         ("guest/src/bindings.rs", bindings::of(&["wit", "wit/harness"], "seamgate:harness/harness")?),
         ("guest/validator/src/bindings.rs", bindings::of(&["wit"], "validator")?),
@@ -50,16 +51,18 @@ fn main() -> Result<()> {
         ("host/python/src/seamgate/_fault_code.py", python::fault_code(&model)?),
         ("schemas/report.schema.json", schema::report(&model)?),
     ];
-    files.push((attributes::FILE, attributes::of(files.iter().map(|(path, _)| *path))?));
+    let mut files: Vec<(String, String)> = derived.map(|(path, text)| (path.to_owned(), text)).into();
+    files.extend(copies::all()?);
+    files.push((attributes::FILE.to_owned(), attributes::of(files.iter().map(|(path, _)| path.as_str()))?));
     let mut stale = Vec::new();
     for (path, text) in files {
-        if fs::read_to_string(path).ok().as_deref() == Some(text.as_str()) {
+        if fs::read_to_string(&path).ok().as_deref() == Some(text.as_str()) {
             continue;
         }
         if check {
             stale.push(path);
         } else {
-            fs::write(path, text).with_context(|| path.to_owned())?;
+            fs::write(&path, text).with_context(|| path.clone())?;
             eprintln!("xtask: {path}");
         }
     }
