@@ -14,11 +14,9 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail, ensure};
+use seamgate_checks::schemas::{DIALECTS, REFERRED, WORDS, references, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_tests::{
-    Random,
-    schemas::{DIALECTS, REFERRED, WORDS, references, schema, value},
-};
+use seamgate_tests::Random;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

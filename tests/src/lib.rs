@@ -13,27 +13,18 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-mod accounts;
 pub mod calls;
-mod changes;
 pub mod console;
-pub mod decisions;
 pub mod fixture;
 pub mod hostile;
 pub mod http;
-mod items;
 pub mod patterns;
 mod pieces;
 mod random;
 pub mod runs;
-pub mod scalars;
-pub mod schemas;
 pub mod suite;
 pub mod wire;
 
-pub use accounts::every_byte_is_accounted_for;
-pub use changes::changes_give_what_was_validated;
-pub use items::nothing_is_lost_between_items;
 pub use pieces::PIECES;
 pub use random::Random;
 

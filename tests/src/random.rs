@@ -1,6 +1,6 @@
 //! Numbers from a seed.
 
-use crate::schemas::Choices;
+use seamgate_checks::schemas::Choices;
 
 /// Numbers from a seed (SplitMix64): the same in each run.
 pub struct Random(pub u64);

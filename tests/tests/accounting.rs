@@ -2,8 +2,9 @@
 
 use std::{env, sync::Mutex, thread};
 
+use seamgate_checks::accounts::every_byte_is_accounted_for;
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_tests::{PIECES, Random, every_byte_is_accounted_for};
+use seamgate_tests::{PIECES, Random};
 
 /// Outputs at random; `ACCOUNTING_OUTPUTS` takes more.
 const OUTPUTS: usize = 400_000;

@@ -4,8 +4,9 @@ use std::{fs, process::ExitCode, sync::LazyLock};
 
 use anyhow::{Context, Result, ensure};
 use seamgate::{Component, Gate, Options, Report};
+use seamgate_checks::changes::changes_give_what_was_validated;
 use seamgate_tests::{
-    Case, cases, changes_give_what_was_validated, indented,
+    Case, cases, indented,
     suite::{core_alone, expect, run, trial},
 };
 use serde_json::Value;

@@ -2,11 +2,9 @@
 
 use std::{fs, path::Path, process::Command};
 
+use seamgate_checks::schemas::{DIALECTS, WORDS, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_tests::{
-    Random,
-    schemas::{DIALECTS, WORDS, schema, value},
-};
+use seamgate_tests::Random;
 use serde_json::{Map, Value, json};
 
 /// Pairs of schemas to compare, unless `DIFF_PAIRS` says another number.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use seamgate_checks::changes::changes_give_what_was_validated;
 use seamgate_core::{Contract, Report, Request, Session, Span, validate};
-use seamgate_tests::{PIECES, Random, changes_give_what_was_validated};
+use seamgate_tests::{PIECES, Random};
 use serde_json::Value;
 
 /// How many outputs are judged by each contract.

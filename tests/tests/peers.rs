@@ -1,11 +1,9 @@
 //! Verdicts beside those of the crate `jsonschema`, which has an engine of its own: on schemas and documents made at
 //! random, from seeds, so that each disagreement can be made again.
 
+use seamgate_checks::schemas::{DIALECTS, WORDS, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_tests::{
-    Random,
-    schemas::{DIALECTS, WORDS, schema, value},
-};
+use seamgate_tests::Random;
 use serde_json::json;
 
 /// How many schemas, and how many documents for each.

@@ -1,10 +1,8 @@
 //! Random runs of `permit` and `observe`: what holds of all of them.
 
+use seamgate_checks::decisions::{assert_sound_decision, assert_sound_observation};
 use seamgate_kernel::{Profile, observe, permit};
-use seamgate_tests::{
-    Random,
-    decisions::{assert_sound_decision, assert_sound_observation},
-};
+use seamgate_tests::Random;
 use serde_json::{Value, json};
 
 const PROFILE: &str = include_str!("../calls/approval/profile.json");

@@ -1,7 +1,8 @@
 //! One bad item costs one item: lists damaged at random places, at every structural character, and cut off at every byte.
 
+use seamgate_checks::{changes::changes_give_what_was_validated, items::nothing_is_lost_between_items};
 use seamgate_core::{Contract, Report, Request, validate};
-use seamgate_tests::{Random, changes_give_what_was_validated, indented, nothing_is_lost_between_items};
+use seamgate_tests::{Random, indented};
 use serde_json::{Value, json};
 
 /// How many lists are damaged, and how many texts of pieces are judged.

@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, fs};
 
+use seamgate_checks::scalars::{all_words, missing, repairs_keep_words, scalars, words};
 use seamgate_core::{ChangeKind, Contract, Report, Request, validate};
-use seamgate_tests::{
-    Random,
-    scalars::{all_words, missing, repairs_keep_words, scalars, words},
-};
+use seamgate_tests::Random;
 use serde_json::{Value, json};
 
 /// How many documents are damaged.

@@ -1,10 +1,8 @@
 //! A match that is not decided accepts nothing: whatever it would have been, what is accepted is valid.
 
+use seamgate_checks::schemas::{DIALECTS, Words, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_tests::{
-    Random,
-    schemas::{DIALECTS, Words, schema, value},
-};
+use seamgate_tests::Random;
 use serde_json::{Value, json};
 
 const SCHEMAS: u64 = 1_500;

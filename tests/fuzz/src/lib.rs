@@ -3,14 +3,8 @@
 //! An input is one byte that chooses a contract, and then a text. A target panics where something does not hold.
 
 pub mod contracts;
-/// What the tests hold of decisions.
-#[path = "../../src/decisions.rs"]
-pub mod decisions;
 pub mod report;
 pub mod runs;
-/// The generator of the tests, which need far more than this does.
-#[path = "../../src/schemas.rs"]
-pub mod schemas;
 
 /// The byte that chooses, and the text: what is not UTF-8 is replaced, as hosts do.
 pub fn split(input: &[u8]) -> Option<(usize, String)> {

@@ -1,25 +1,10 @@
 //! What must hold of every report.
 
+use seamgate_checks::{accounts::every_byte_is_accounted_for, changes::changes_give_what_was_validated};
 use seamgate_core::{Disposition, Report, Span, is_hidden};
 use serde_json::Value;
 
 use crate::{contracts::Pair, judge};
-
-// What becomes of each byte is checked by a test of its own, over outputs that it makes.
-#[path = "../../src/accounts.rs"]
-pub mod accounts;
-
-// What changes give is checked for the cases too, and there first.
-#[path = "../../src/changes.rs"]
-pub mod changes;
-
-// So are items.
-#[path = "../../src/items.rs"]
-pub mod items;
-
-// So are repairs.
-#[path = "../../src/scalars.rs"]
-pub mod scalars;
 
 /// Hold a report to all that it promises of any text.
 ///
@@ -38,7 +23,7 @@ pub fn check(pair: &Pair, output: &str, report: &Report) {
     assert!(report.candidates.iter().filter(|candidate| candidate.chosen).count() <= 1);
     shown(report);
     spans(output, report);
-    if let Err(error) = accounts::every_byte_is_accounted_for(output, report) {
+    if let Err(error) = every_byte_is_accounted_for(output, report) {
         panic!("{error}: {json}");
     }
     for item in &report.quarantined {
@@ -55,7 +40,7 @@ pub fn check(pair: &Pair, output: &str, report: &Report) {
     let cut = report.notes.iter().any(|note| note.contains("more"));
     if !cut && changes_are_whole(report) {
         let path = pair.items.map(|pointer| format!("{}[*]", pointer.replace('/', ".")));
-        let given = changes::changes_give_what_was_validated(&value, output, path.as_deref());
+        let given = changes_give_what_was_validated(&value, output, path.as_deref());
         given.unwrap_or_else(|error| panic!("{error:#}: {json}"));
     }
     if let Some(document) = &report.output {

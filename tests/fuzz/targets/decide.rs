@@ -4,8 +4,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
+use seamgate_checks::decisions::{assert_sound_decision, assert_sound_observation};
 use seamgate_core::{Fault, FaultCode};
-use seamgate_fuzz::decisions::{assert_sound_decision, assert_sound_observation};
 use seamgate_kernel::{Profile, observe, permit};
 use serde_json::Value;
 

@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use seamgate_checks::items::nothing_is_lost_between_items;
 use seamgate_core::Source;
 use seamgate_fuzz::{contracts, judge, report, split};
 use serde_json::Value;
@@ -14,7 +15,7 @@ fuzz_target!(|input: &[u8]| {
     report::check(pair, &text, &judged);
     // More than are listed is in a note.
     if !judged.notes.iter().any(|note| note.contains("more")) {
-        let kept = report::items::nothing_is_lost_between_items(&judged, &text);
+        let kept = nothing_is_lost_between_items(&judged, &text);
         kept.unwrap_or_else(|error| panic!("{error}: {}", judged.to_json()));
     }
     let Some(pointer) = pair.items else { return };

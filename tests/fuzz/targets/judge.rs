@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use seamgate_checks::schemas::{Choices, DIALECTS, REFERRED, WORDS, Words, references, schema, value};
 use seamgate_core::{Contract, Disposition, Request, validate};
-use seamgate_fuzz::schemas::{Choices, DIALECTS, REFERRED, WORDS, Words, references, schema, value};
 use serde_json::json;
 
 /// Bytes as choices; where there are no more, the first of each.

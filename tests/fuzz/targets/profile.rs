@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use seamgate_fuzz::decisions::{assert_sound_decision, assert_sound_observation};
+use seamgate_checks::decisions::{assert_sound_decision, assert_sound_observation};
 use seamgate_kernel::{Profile, observe, permit};
 use serde_json::{Value, json};
 

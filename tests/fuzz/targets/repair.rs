@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use seamgate_checks::scalars::repairs_keep_words;
 use seamgate_fuzz::{contracts, judge, report, split};
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
     }
     if pair.items.is_none() {
         let value: Value = serde_json::from_str(&judged.to_json()).expect("a report");
-        report::scalars::repairs_keep_words(&value, &text).unwrap_or_else(|error| panic!("{error}: {value}"));
+        repairs_keep_words(&value, &text).unwrap_or_else(|error| panic!("{error}: {value}"));
     }
     let output = judged.output.as_deref().unwrap_or("null");
     numbers(output, &mut |number| assert!(text.contains(number), "{number} was invented"));

@@ -1,0 +1,10 @@
+//! Checks that hold for every report and decision, and a generator of schemas: what the tests and the fuzz targets share.
+//!
+//! The crate needs neither the component nor Wasmtime, so that the fuzz targets build without them.
+
+pub mod accounts;
+pub mod changes;
+pub mod decisions;
+pub mod items;
+pub mod scalars;
+pub mod schemas;
