@@ -1,15 +1,10 @@
 //! What of the gate over HTTP can be tested without a server: the manifest for Spin, and the statuses. What is served is
 //! tested by `cargo xtask edge`.
 
-#[allow(dead_code, reason = "some statuses are for what is no answer")]
-#[path = "../../guest/edge/src/status.rs"]
-mod status;
-
 use std::path::{Component, Path, PathBuf};
 
+use seamgate_edge_status::{self as status, Status};
 use toml::{Table, Value};
-
-use status::Status;
 
 /// A path without `..`, where nothing is a link.
 fn plain(path: &Path) -> PathBuf {

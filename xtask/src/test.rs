@@ -98,7 +98,8 @@ impl Counts {
         let line = line.trim();
         if let Some(program) = line.strip_prefix("Running ").or(line.strip_prefix("Doc-tests ")) {
             let name = program.strip_prefix("tests/").and_then(|name| name.split(".rs (").next());
-            self.suite = name.map(str::to_owned);
+            // A suite of several files is a folder with a `main.rs`.
+            self.suite = name.map(|name| name.strip_suffix("/main").unwrap_or(name).to_owned());
         }
         let passed = line.strip_prefix("test result: ok. ").and_then(|rest| rest.split(' ').next()?.parse().ok());
         if let (Some(suite), Some(passed)) = (&self.suite, passed) {
@@ -118,9 +119,11 @@ mod tests {
 test result: ok. 7 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
      Running tests/cases.rs (target/release/deps/cases-0)
 test result: ok. 799 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 4.45s
+     Running tests/gate/main.rs (target/release/deps/gate-0)
+test result: ok. 80 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 9.00s
    Doc-tests seamgate
 test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
         said.lines().for_each(|line| counts.read(line));
-        assert_eq!(counts.passed.into_iter().collect::<Vec<_>>(), [("cases".to_owned(), 799)]);
+        assert_eq!(counts.passed.into_iter().collect::<Vec<_>>(), [("cases".to_owned(), 799), ("gate".to_owned(), 80)]);
     }
 }

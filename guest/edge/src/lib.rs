@@ -5,17 +5,14 @@
 //! and how long is for the server to say; what is bounded here is how much of a body is read.
 #![allow(missing_docs, reason = "the export is documented by wasi:http")]
 
-mod status;
-
 use std::io::Write as _;
 
+use seamgate_edge_status::{self as status, Status};
 use wasip2::{
     exports::http::incoming_handler::Guest,
     http::types::{Fields, IncomingRequest, Method, OutgoingBody, OutgoingResponse, ResponseOutparam},
     io::streams::StreamError,
 };
-
-use status::Status;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]

@@ -1,20 +1,30 @@
 //! Which status an answer has. The verdict is in the body: whatever it is, it was given.
+//!
+//! A crate of its own, because the component around it does not run natively, and these tests do (`tests/tests/edge.rs`).
 
 /// The statuses that are used, by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Status {
+pub enum Status {
+    /// A report or a result.
     Ok = 200,
+    /// An invalid request.
     BadRequest = 400,
+    /// A change to the contracts of a sealed validator.
     Forbidden = 403,
+    /// An unknown agent, or another path than `/`.
     NotFound = 404,
+    /// Another method than GET and POST.
     MethodNotAllowed = 405,
+    /// A body above the limit.
     ContentTooLarge = 413,
+    /// An invalid contract or profile.
     UnprocessableContent = 422,
+    /// An answer of the validator that is invalid, or a fault of its own.
     BadGateway = 502,
 }
 
-/// The status of an answer of `wire.call`: a report, a result, or a fault by its word.
-pub(crate) fn of(answer: &str) -> Status {
+/// Returns the status of an answer of `wire.call`: a report, a result, or a fault by its word.
+pub fn of(answer: &str) -> Status {
     let Some(rest) = answer.strip_prefix("{\"id\":").and_then(after_value) else {
         return Status::BadGateway;
     };

@@ -11,7 +11,6 @@
 //!
 //! `BLESS=1` writes all but the client's lines again.
 
-#[path = "gate/raw.rs"]
 mod raw;
 
 use std::{
