@@ -1,18 +1,13 @@
 //! The gate: contracts and outputs in, verdicts out, each from a fresh instance.
 
-use std::{
-    cell::RefCell,
-    collections::VecDeque,
-    rc::Rc,
-    sync::{Arc, Mutex, PoisonError, RwLock},
-};
+use std::{cell::RefCell, collections::VecDeque, rc::Rc, sync::Arc};
 
 use napi::{
-    Env, JsString,
+    Env,
     bindgen_prelude::{AsyncTask, Uint8Array},
 };
 use napi_derive::napi;
-use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Report, Request, Usage, Verdict, Warning};
+use seamgate::{Answer, Component, Fault, Gate, Limits, LoadError, Options, Report, Request, Warning};
 use serde::Serialize;
 
 use crate::{
