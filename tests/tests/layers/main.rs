@@ -1,6 +1,7 @@
 //! The modules of each folder form layers: no module uses one that uses it, directly or through others.
 //!
-//! In a folder, a module stands for all that is inside of it. A module may use what the modules around it declare. The rule holds for Rust, TypeScript and Python.
+//! In a folder, a module stands for all that is inside of it. A module may use what the modules around it declare. The rule
+//! holds for Rust, TypeScript and Python.
 //!
 //! The counts: `cargo test --release -p seamgate-tests --test layers -- --nocapture`.
 
