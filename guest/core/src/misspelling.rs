@@ -1,7 +1,8 @@
 //! Which word is meant by one that is not known.
 
-/// The most signs that one word may have more than another, such as `_`, if both have the same letters.
-const MAX_SIGNS: usize = 5;
+/// The most bytes of signs, such as `_`, that one word may have more than another, if both have the same letters. Hidden characters
+/// have three bytes each.
+const MAX_SIGNS: usize = 8;
 
 /// Longer words are not compared.
 const MAX_BYTES: usize = 64;
@@ -36,9 +37,8 @@ fn distance((word, seen): (&str, u64), known: &str, most: usize) -> Option<usize
 }
 
 /// Returns a word without what is of spelling: `additional_properties` is `additionalProperties`.
-fn plain(word: &str) -> impl Iterator<Item = u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    word.bytes().filter(is_plain).map(|byte| byte.to_ascii_lowercase())
+fn plain(word: &str) -> impl Iterator<Item = char> {
+    word.chars().filter(|character| character.is_alphanumeric()).map(|one| one.to_ascii_lowercase())
 }
 
 /// Returns a bit for each letter that a word has. Some letters share one.
