@@ -34,9 +34,9 @@ export { type FaultDetail, FileError, JournalError, LoadError, SeamgateFault } f
 export { type BakeOptions, bake, readContracts, readProfiles } from "./files.js";
 export { Gate, type GateOptions, type Instance, type OutputOptions, type Seen } from "./gate.js";
 export type { Outcome, Produced, RunStop } from "./harness.js";
-export type { RunJournal, RunOptions } from "./options.js";
 export type { Limits } from "./limits.js";
 export type { Begin, Loop, LoopOptions } from "./loop.js";
+export type { RunJournal, RunOptions } from "./options.js";
 export { type ParseResult, ResultParser } from "./parser.js";
 export { ContractRegistry } from "./registry.js";
 export type { Answer, Judged as Report, Usage, Verdict } from "./report.js";

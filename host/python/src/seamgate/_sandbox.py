@@ -296,7 +296,7 @@ class Live:
         self._before = 0
 
     def grant(self, fuel: int, used_by: str = "the verdict") -> None:
-        """Another budget: what is left of the one before is gone. `used_by` is what a fault says if all of it is used."""
+        """Another budget: what is left of the one before is gone. A fault names `used_by` if all of it is used."""
         self.used_by = used_by
         self._before = self.used
         self.limit = fuel
