@@ -16,12 +16,8 @@ const drafts = {
 
 const NAMES = ["date", "email", "ipv4", "uri", "json-pointer", "uuid"];
 const LATER = {
-  "http://json-schema.org/draft-04/schema#": {
-    formats: ["json-pointer", "uuid"],
-    keywords: ["const", "contains", "if", "then", "else", "propertyNames"],
-  },
-  "http://json-schema.org/draft-06/schema#": { formats: ["uuid"], keywords: ["if", "then", "else"] },
-  "http://json-schema.org/draft-07/schema#": { formats: ["uuid"], keywords: [] },
+  "http://json-schema.org/draft-04/schema#": ["const", "contains", "if", "then", "else", "propertyNames"],
+  "http://json-schema.org/draft-06/schema#": ["if", "then", "else"],
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -30,9 +26,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     const draft = drafts[dialect];
     const ajv = new (draft.default ?? draft)(options);
-    formats(ajv, NAMES.filter((name) => !(dialect in LATER) || !LATER[dialect].formats.includes(name)));
-    // Keywords and formats of later drafts are annotations.
-    for (const keyword of LATER[dialect]?.keywords ?? []) {
+    // Formats are asserted in every draft.
+    formats(ajv, NAMES);
+    // Keywords of later drafts are annotations.
+    for (const keyword of LATER[dialect] ?? []) {
       ajv.removeKeyword(keyword);
     }
     if (dialect.includes("draft-06")) {
