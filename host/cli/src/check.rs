@@ -165,7 +165,7 @@ impl Arguments {
     }
 }
 
-/// What every output is judged by.
+/// The contract, lists and evidence that apply to every output.
 struct Given {
     lists: Lists,
     evidence: Evidence,

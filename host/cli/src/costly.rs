@@ -50,7 +50,7 @@ pub(crate) fn error(fault: Fault, contract: Option<&str>, judge: impl Fn(&Gate) 
     }
 }
 
-/// What to do about a fault that says that all fuel was used.
+/// Returns a hint for a fault of fuel: the keyword that takes most of it, and the option that raises the limit.
 pub(crate) fn hint(fault: &Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Option<String> {
     let Fault::OutOfFuel { limit, used_by, .. } = fault else { return None };
     let limits = match used_by {

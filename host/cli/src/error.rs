@@ -20,7 +20,7 @@ impl fmt::Display for FaultError {
 
 impl std::error::Error for FaultError {}
 
-/// What to do about a fault. It is shown on a line of its own, after the fault.
+/// A hint about a fault, on a line of its own after the fault.
 #[derive(Debug)]
 pub(crate) struct Hint(pub(crate) String);
 

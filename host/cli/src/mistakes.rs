@@ -10,6 +10,7 @@ use crate::{
     costly,
     error::FaultError,
     format::{At, Finding, Level, drawn},
+    pointer::unescaped,
 };
 
 /// Mistakes, drawn: what a person is told in place of a message.
@@ -104,7 +105,7 @@ impl<'s> Places<'s> {
 fn located(text: &str, pointer: &str) -> Option<Span> {
     let mut at: &RawValue = serde_json::from_str(text).ok()?;
     for step in pointer.split('/').skip(1) {
-        let step = step.replace("~1", "/").replace("~0", "~");
+        let step = unescaped(step);
         let inside = match serde_json::from_str::<Vec<&RawValue>>(at.get()) {
             Ok(items) => step.parse().ok().and_then(|index: usize| items.get(index).copied()),
             Err(_) => serde_json::from_str::<HashMap<Cow<'_, str>, &RawValue>>(at.get())

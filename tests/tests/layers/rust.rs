@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, File, Item, ItemUse, Macro, Path as RustPath, UseTree,
+    Attribute, File, Ident, Item, ItemUse, Macro, Path as RustPath, UseTree,
     visit::{self, Visit},
 };
 
@@ -90,7 +90,6 @@ impl<'f> Tree<'f> {
                             }
                         }
                     }
-                    Item::Macro(item) => names.own.extend(item.ident.iter().map(ToString::to_string)),
                     item => names.own.extend(name_of(item)),
                 }
             }
@@ -306,36 +305,30 @@ fn is_for_tests(attributes: &[Attribute]) -> bool {
 }
 
 fn attributes(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Const(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        Item::Fn(item) => &item.attrs,
-        Item::Impl(item) => &item.attrs,
-        Item::Macro(item) => &item.attrs,
-        Item::Mod(item) => &item.attrs,
-        Item::Static(item) => &item.attrs,
-        Item::Struct(item) => &item.attrs,
-        Item::Trait(item) => &item.attrs,
-        Item::Type(item) => &item.attrs,
-        Item::Use(item) => &item.attrs,
-        _ => &[],
-    }
+    parts(item).0
 }
 
 fn name_of(item: &Item) -> Option<String> {
-    let name = match item {
-        Item::Const(item) => &item.ident,
-        Item::Enum(item) => &item.ident,
-        Item::Fn(item) => &item.sig.ident,
-        Item::Mod(item) => &item.ident,
-        Item::Static(item) => &item.ident,
-        Item::Struct(item) => &item.ident,
-        Item::Trait(item) => &item.ident,
-        Item::Type(item) => &item.ident,
-        Item::Union(item) => &item.ident,
-        _ => return None,
-    };
-    Some(name.to_string())
+    parts(item).1.map(ToString::to_string)
+}
+
+/// The attributes of an item, and the name that it declares.
+fn parts(item: &Item) -> (&[Attribute], Option<&Ident>) {
+    match item {
+        Item::Const(item) => (&item.attrs, Some(&item.ident)),
+        Item::Enum(item) => (&item.attrs, Some(&item.ident)),
+        Item::Fn(item) => (&item.attrs, Some(&item.sig.ident)),
+        Item::Impl(item) => (&item.attrs, None),
+        Item::Macro(item) => (&item.attrs, item.ident.as_ref()),
+        Item::Mod(item) => (&item.attrs, Some(&item.ident)),
+        Item::Static(item) => (&item.attrs, Some(&item.ident)),
+        Item::Struct(item) => (&item.attrs, Some(&item.ident)),
+        Item::Trait(item) => (&item.attrs, Some(&item.ident)),
+        Item::Type(item) => (&item.attrs, Some(&item.ident)),
+        Item::Union(item) => (&item.attrs, Some(&item.ident)),
+        Item::Use(item) => (&item.attrs, None),
+        _ => (&[], None),
+    }
 }
 
 #[test]

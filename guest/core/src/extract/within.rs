@@ -6,7 +6,7 @@ use crate::{
     parse::{Span, strict_end},
 };
 
-/// What stands between two tags.
+/// A piece of the output between two tags.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     /// The opening tag, and the closing one: empty where the output ends without.

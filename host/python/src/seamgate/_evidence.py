@@ -1,4 +1,4 @@
-"""What an agent saw."""
+"""Evidence for the claims of an output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seen:
-    """What an agent saw of one result, for claims to cite. The defaults allow least.
+    """A result as an agent saw it, for claims to cite. The defaults are the strictest.
 
     Attributes:
         id: What claims cite it by: 1 to 256 bytes, and no other has it.

@@ -137,7 +137,7 @@ class Stopped(Exception):
         self.limit = limit
         """The fuel of the budget that it was in."""
         self.used_by = used_by
-        """What used the fuel: `compiling` or `the verdict`."""
+        """The work that used the fuel: `compiling` or `the verdict`."""
 
 
 class Sandbox:
@@ -286,7 +286,7 @@ class Live:
         self.limit = 0
         """The fuel of the budget that it is in."""
         self.used_by = "the verdict"
-        """What the budget is for."""
+        """The work that the budget is for, as a fault names it."""
         self._before = 0
 
     def begin(self, fuel: int) -> None:
