@@ -1,6 +1,6 @@
 //! Characters that hide in a text, or make it read otherwise than it is.
 //!
-//! The file belongs to the core. `cargo xtask generate` copies it to `host/cli/src/hidden.rs`, for the command line.
+//! The file belongs to the core. `cargo xtask generate` copies it to `host/text/src/hidden.rs`, for text on a terminal.
 
 /// Control characters, those that turn the direction of writing, ends of lines that only some readers know, and all that
 /// Unicode lets a display leave out (`Default_Ignorable_Code_Point`).

@@ -10,6 +10,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{FileJournal, Journal, JournalError, Run, StepError, read_named};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
 use crate::{
@@ -17,8 +18,6 @@ use crate::{
         Answer, Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, now, principal, show_ask,
         step_error, verify,
     },
-    console::say,
-    safe::safe,
     status::Status,
     terminal::{self, Terminal, is_terminal},
 };
@@ -84,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let one = match &waiting[..] {
         [only] => only,
         [] => {
-            let key = arguments.key.as_ref().map(|key| format!(" {}", safe(key))).unwrap_or_default();
+            let key = arguments.key.as_ref().map(|key| format!(" {}", escape_terminal(key))).unwrap_or_default();
             bail!("{}: no call{key} waits for approval", arguments.run.display())
         }
         several => {
@@ -108,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         true => String::new(),
         false => format!("; go on with: seamgate agent --resume {}", arguments.run.display()),
     };
-    say(&format!("seamgate: {} by {}{next}", decision.decision, safe(&decision.principal)));
+    say(&format!("seamgate: {} by {}{next}", decision.decision, escape_terminal(&decision.principal)));
     Ok(Status::Accepted)
 }
 
@@ -116,13 +115,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 fn said(arguments: &Arguments, ask: &Ask) -> Result<Option<Decision>> {
     let principal = principal(arguments.principal.as_deref())?;
     if !ask.by.contains(&principal) {
-        let by = safe(&ask.by.join(", "));
-        bail!("{} may not decide about this call; these may: {by}. Say who you are with --as", safe(&principal));
+        let by = escape_terminal(&ask.by.join(", "));
+        bail!(
+            "{} may not decide about this call; these may: {by}. Say who you are with --as",
+            escape_terminal(&principal)
+        );
     }
     match ask.keys(&principal) {
         None => {}
         Some([]) => bail!("{}", no_common_key(&principal)),
-        Some(_) => bail!("{} has a key in the profile: decide with --token", safe(&principal)),
+        Some(_) => bail!("{} has a key in the profile: decide with --token", escape_terminal(&principal)),
     }
     let decision = match (arguments.yes, arguments.reject) {
         (true, false) => Some("approved"),
@@ -142,7 +144,7 @@ fn signed(file: &Path, one: &Waiting) -> Result<Decision> {
     for (name, is, must) in [("run", &run, &one.run), ("key", &key, &one.ask.key), ("digest", &digest, &one.ask.digest)]
     {
         if is != must {
-            bail!("Invalid token: its {name} is {:?}; this call has {must:?}", safe(is));
+            bail!("Invalid token: its {name} is {:?}; this call has {must:?}", escape_terminal(is));
         }
     }
     if !matches!(decision.as_str(), "approved" | "rejected") {
@@ -152,7 +154,7 @@ fn signed(file: &Path, one: &Waiting) -> Result<Decision> {
 }
 
 fn no_common_key(principal: &str) -> String {
-    let principal = safe(principal);
+    let principal = escape_terminal(principal);
     format!(
         "{principal} has another key in the profile of the run's agent than in that of an agent above it, and cannot sign for both: \
          give {principal} the same key in these profiles, or let another of those who may decide do so"
@@ -164,7 +166,7 @@ fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<&'stati
     if !is_terminal() {
         bail!("there is no terminal to ask on: decide with --yes");
     }
-    let (key, principal) = (safe(&ask.key), safe(principal));
+    let (key, principal) = (escape_terminal(&ask.key), escape_terminal(principal));
     let left = Cell::new(MAX_LINES);
     let decision = Terminal::default().ask(&terminal::Question {
         show: &|| {},
@@ -293,7 +295,7 @@ fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> 
         }
     }
     match ignored(&run) {
-        Some(record) => bail!("the run did not take it: {}", safe(record)),
+        Some(record) => bail!("the run did not take it: {}", escape_terminal(record)),
         None => Ok(()),
     }
 }

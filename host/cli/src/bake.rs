@@ -8,14 +8,14 @@ use std::{
 
 use anyhow::{Context, Result};
 use seamgate::{BakeError, Component, ContractSource, Gate, Limits, Options};
+use seamgate_text::{escape_terminal, say};
 
 use crate::{
-    console::{held, say},
+    console::held,
     contracts::{of_folder, read_component},
     error::FaultError,
     mistakes::{unusable, unusable_profile},
     private::create_anew,
-    safe::safe,
     status::Status,
 };
 
@@ -76,10 +76,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let name = arguments.output.display().to_string();
     say(&format!(
         "{}: {} bytes, {} ({})",
-        safe(&name),
+        escape_terminal(&name),
         inspection.bytes,
         held(inspection.agents.len(), inspection.profiles.len()),
-        safe(&agents.join(", ")),
+        escape_terminal(&agents.join(", ")),
     ));
     Ok(Status::Accepted)
 }

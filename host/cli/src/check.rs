@@ -10,9 +10,10 @@ use std::{
 
 use anyhow::{Result, bail};
 use seamgate::{Disposition, Finish, Gate, Limits, Request, Span, Verdict};
+use seamgate_text::{escape_terminal, say};
 
 use crate::{
-    console::{print, print_all, say},
+    console::{print, print_all},
     contracts::{self, Texts},
     costly,
     error::{FaultError, told},
@@ -23,7 +24,6 @@ use crate::{
     ndjson,
     parquet::{self, Job},
     picture,
-    safe::safe,
     status::{Status, Sum},
     stream,
 };
@@ -246,7 +246,7 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
                 if let (Some(FaultError(fault)), false) = (error.downcast_ref(), is_picture) {
                     line(&name, "fault", &fault.to_json())?;
                 }
-                say(&format!("seamgate: {}", safe(&format!("{name}: {}", told(error)))));
+                say(&format!("seamgate: {}", escape_terminal(&format!("{name}: {}", told(error)))));
             }
         }
     }

@@ -4,12 +4,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Error;
 use seamgate::{Fault, FuelUse, Gate, Limits, Options};
+use seamgate_text::escaped;
 use serde_json::Value;
 
-use crate::{
-    error::{FaultError, Hint},
-    pointer::escaped,
-};
+use crate::error::{FaultError, Hint};
 
 /// The keywords that can take much fuel for one value. Each other keyword takes little.
 const COSTLY: &[&str] = &[

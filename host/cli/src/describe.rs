@@ -4,12 +4,12 @@ use std::{io::Write, path::PathBuf};
 
 use anyhow::Result;
 use seamgate::{Gate, read_profile};
+use seamgate_text::escape_terminal;
 
 use crate::{
     contracts,
     error::{FaultError, Unwritten},
     mistakes::unusable_profile,
-    safe::safe,
     status::Status,
 };
 
@@ -38,6 +38,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 }
 
 fn print(text: &str) -> Result<Status> {
-    write!(anstream::stdout().lock(), "{}", safe(text)).map_err(Unwritten::from)?;
+    write!(anstream::stdout().lock(), "{}", escape_terminal(text)).map_err(Unwritten::from)?;
     Ok(Status::Accepted)
 }

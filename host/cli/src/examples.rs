@@ -9,10 +9,11 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Finish, Limits, MAX_FILE, Observation, Report, Request, open_regular};
+use seamgate_text::truncate;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{console::cut, evidence::Seen};
+use crate::evidence::Seen;
 
 /// How the name of an output ends. What stands before names the example.
 const OUTPUT: &str = ".txt";
@@ -218,7 +219,7 @@ impl Expected {
             let received = is.output.as_ref().map_or("null", |output| output.get());
             let expected = compact(expected.get());
             if expected != received {
-                let [expected, received] = [expected.as_str(), received].map(|text| cut(text, MAX_SHOWN));
+                let [expected, received] = [expected.as_str(), received].map(|text| truncate(text, MAX_SHOWN));
                 found.push(format!("expected the output {expected}, received {received}"));
             }
         }
@@ -248,7 +249,7 @@ fn compare<T: PartialEq + Serialize>(
         return;
     };
     let received = received.as_deref().unwrap_or_default();
-    let shown = |one: &T| cut(&serde_json::to_string(one).unwrap_or_default(), MAX_SHOWN);
+    let shown = |one: &T| truncate(&serde_json::to_string(one).unwrap_or_default(), MAX_SHOWN);
     let before = found.len();
     for one in expected.iter().filter(|one| !received.contains(one)) {
         found.push(format!("expected the {noun} {}", shown(one)));

@@ -4,10 +4,11 @@ use std::{fmt::Write, rc::Rc, time::Duration};
 
 use annotate_snippets::Level as Drawn;
 use seamgate::Span;
+use seamgate_text::escape_terminal;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{picture::Drawing, safe::safe};
+use crate::picture::Drawing;
 
 /// How what was found is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -143,9 +144,9 @@ pub(crate) fn drawn(finding: &Finding) -> String {
         None => format!("{}: {title}", finding.at.file),
     };
     if let Some(help) = finding.help.as_ref().filter(|help| finding.at.text.is_none() || !is_short(help)) {
-        drawing.add(Drawn::HELP.message(safe(help)));
+        drawing.add(Drawn::HELP.message(escape_terminal(help)));
     }
-    drawing.under(level.primary_title(safe(&title)).id(safe(&finding.code)))
+    drawing.under(level.primary_title(escape_terminal(&title)).id(escape_terminal(&finding.code)))
 }
 
 /// Whether a text fits beside a mark.

@@ -12,7 +12,7 @@ pub(crate) fn harden() {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
         if let Err(error) = set_dumpable_behavior(DumpableBehavior::NotDumpable) {
-            crate::console::say(&format!(
+            seamgate_text::say(&format!(
                 "seamgate: programs that it starts can read its environment: the system does not prevent that: {error}"
             ));
         }

@@ -7,11 +7,11 @@ use std::{
 
 use anyhow::Result;
 use seamgate::{ContractInfo, Gate, Inspection, ProfileInfo};
+use seamgate_text::escape_terminal;
 
 use crate::{
     contracts,
     error::{FaultError, Unwritten},
-    safe::safe,
     status::Status,
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let text = if arguments.json || !std::io::stdout().is_terminal() {
         serde_json::to_string(&inspection)?
     } else {
-        safe(&text(&inspection))
+        escape_terminal(&text(&inspection))
     };
     writeln!(out, "{text}").map_err(Unwritten::from)?;
     Ok(Status::Accepted)

@@ -10,10 +10,11 @@ use std::{
 
 use anyhow::{Context, Result, anyhow, bail};
 use seamgate::{Produced, Report, Verdict, digest, open_regular};
+use seamgate_text::{escape_terminal, say};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{console::say, error::NoVerdict, input::skip_line, private, safe::safe};
+use crate::{error::NoVerdict, input::skip_line, private};
 
 /// The longest line, in bytes. No report is as long.
 const MAX_LINE: usize = 256 * 1024 * 1024;
@@ -143,7 +144,10 @@ impl Journal {
         }
         let last = Last::read(&mut file, &name()).with_context(name)?;
         if private::restrict(&file).with_context(name)? {
-            say(&format!("seamgate: other users could read or write {}; now only its owner can", safe(&name())));
+            say(&format!(
+                "seamgate: other users could read or write {}; now only its owner can",
+                escape_terminal(&name())
+            ));
         }
         let end = file.seek(io::SeekFrom::End(0)).with_context(name)?;
         let (run, decided) = (last.run, last.decided);
@@ -261,7 +265,7 @@ impl Journal {
         if end != self.end {
             say(&format!(
                 "seamgate: another program changed the journal {} from {} to {end} bytes; the run continues after that",
-                safe(&self.path.display().to_string()),
+                escape_terminal(&self.path.display().to_string()),
                 self.end,
             ));
             if !ends_a_line(&mut self.file, end)? {
@@ -327,7 +331,7 @@ impl Last {
             }
             let what = if is_torn { "is incomplete, and removed" } else { "belongs to no run, and is skipped" };
             let text: String = String::from_utf8_lossy(&line[..line.len().min(240)]).chars().take(60).collect();
-            skipped.push(format!("seamgate: {name}: line {number} {what}: {:?}", safe(text.trim_end())));
+            skipped.push(format!("seamgate: {name}: line {number} {what}: {:?}", escape_terminal(text.trim_end())));
             if is_torn {
                 file.set_len(start)?;
                 break;

@@ -18,8 +18,6 @@ mod examples;
 mod folder;
 mod format;
 mod harden;
-#[expect(unreachable_pub, reason = "the core exports it")]
-mod hidden;
 mod init;
 mod input;
 mod inspect;
@@ -35,13 +33,11 @@ mod outbox;
 #[doc(hidden)]
 pub mod parquet;
 mod picture;
-mod pointer;
 mod private;
 mod process;
 #[doc(hidden)]
 pub mod recorded;
 mod run;
-mod safe;
 mod schema;
 mod status;
 mod stream;
@@ -54,6 +50,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use anstream::ColorChoice;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
+use seamgate_text::{escape_terminal, say};
 
 use status::Status;
 
@@ -132,9 +129,7 @@ fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Arguments {
     let is_unclear = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument);
     if is_run && is_unclear {
         let _ = error.print();
-        console::say(
-            "\nThe agent and its arguments stand after '--':\n\n  seamgate run -c CONTRACT -- AGENT ARGUMENT...",
-        );
+        say("\nThe agent and its arguments stand after '--':\n\n  seamgate run -c CONTRACT -- AGENT ARGUMENT...");
         std::process::exit(error.exit_code());
     }
     error.exit()
@@ -191,8 +186,8 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
                 match error.downcast_ref::<mistakes::Drawn>() {
-                    Some(drawn) => console::say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.picture)),
-                    None => console::say(&format!("seamgate: {}", safe::safe(&error::told(&error)))),
+                    Some(drawn) => say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.picture)),
+                    None => say(&format!("seamgate: {}", escape_terminal(&error::told(&error)))),
                 }
             }
             status

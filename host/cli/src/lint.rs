@@ -8,10 +8,11 @@ use std::{
 
 use anyhow::{Result, bail};
 use seamgate::{ContractSource, FileError, Gate, contract_files, open_regular, profile_files, read_profile};
+use seamgate_text::count;
 
 use crate::{
     codes,
-    console::{count, held, print},
+    console::{held, print},
     contracts::is_profile,
     examples::plain,
     format::{At, Checked, Finding, Format, Level, written},

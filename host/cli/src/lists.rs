@@ -8,8 +8,9 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Gate, MAX_FILE, Request};
+use seamgate_text::{escape_terminal, say};
 
-use crate::{console::say, contracts, input, safe::safe};
+use crate::{contracts, input};
 
 /// The lists of the command line. Each file is read once, so every output is held to the same values.
 #[derive(Default)]
@@ -64,7 +65,7 @@ pub(crate) fn read(name: &str, file: &Path) -> Result<Vec<String>> {
         .with_context(|| format!("--list {name}: cannot read {}", input::name(Some(file))))?;
     let values: Vec<String> = text.trim_start_matches(MARK).lines().map(str::to_owned).collect();
     if let Some(warning) = warning(&values) {
-        say(&safe(&format!("seamgate: --list {name}: {} {warning}", input::name(Some(file)))));
+        say(&escape_terminal(&format!("seamgate: --list {name}: {} {warning}", input::name(Some(file)))));
     }
     Ok(values)
 }

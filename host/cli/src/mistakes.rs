@@ -4,13 +4,13 @@ use std::{borrow::Cow, collections::HashMap, fmt, path::Path, rc::Rc};
 
 use anyhow::Error;
 use seamgate::{ContractSource, Fault, FileError, MAX_FILE, Span, Warning, read_named};
+use seamgate_text::unescaped;
 use serde_json::value::RawValue;
 
 use crate::{
     costly,
     error::FaultError,
     format::{At, Finding, Level, drawn},
-    pointer::unescaped,
 };
 
 /// Mistakes, drawn: what a person is told in place of a message.

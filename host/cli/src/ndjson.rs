@@ -14,14 +14,13 @@ use std::{
 use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use seamgate::{Fault, Gate, Instance, Limits, Usage};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
 use crate::{
-    console::say,
     contracts,
     error::Unwritten,
     input::{self, skip_line},
-    safe::safe,
     status::{Status, Sum},
 };
 
@@ -330,7 +329,7 @@ fn progress(file: Option<&Path>) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
-    bar.set_prefix(safe(&input::name(file)));
+    bar.set_prefix(escape_terminal(&input::name(file)));
     let template = "{spinner} {prefix}: {msg} in {elapsed} ({per_sec})";
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar

@@ -9,11 +9,10 @@ use std::{
 
 use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use seamgate_text::{escape_terminal, say};
 
 use crate::{
-    console::say,
     input,
-    safe::safe,
     status::{Status, Sum},
 };
 
@@ -82,7 +81,7 @@ pub(crate) fn run(judge: Option<Judge<'_>>, job: impl FnOnce() -> Result<Job>) -
     say(&format!(
         "seamgate: {} in {seconds:.1} s, written to {}",
         sum.told("output"),
-        safe(&job.output.to_string_lossy())
+        escape_terminal(&job.output.to_string_lossy())
     ));
     Ok(sum.worst())
 }
@@ -93,7 +92,7 @@ fn bar(file: &Path) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(0);
-    bar.set_prefix(safe(&input::name(Some(file))));
+    bar.set_prefix(escape_terminal(&input::name(Some(file))));
     let template = "{prefix} [{bar:30}] {percent} %: {msg}, {eta} left ({per_sec})";
     bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar

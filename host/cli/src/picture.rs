@@ -4,11 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Level, Renderer, Snippet, Title, renderer::DecorStyle};
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
-
-use crate::{
-    console::count,
-    safe::{replaced, safe},
-};
+use seamgate_text::{count, escape_terminal, without_hidden};
 
 /// How many violations, quarantined items and changes to show. The report has all.
 const MAX_SHOWN: usize = 12;
@@ -67,7 +63,7 @@ pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
 /// An item in quarantine, with its reason and its first violation.
 fn quarantined(item: &Quarantined, text: &str, name: &str) -> String {
     let title = format!("{} is in quarantine", item.path);
-    let title = Level::WARNING.primary_title(safe(&title)).id(item.reason.as_str());
+    let title = Level::WARNING.primary_title(escape_terminal(&title)).id(item.reason.as_str());
     let first = item.violations.first();
     let mut drawing = Drawing::default();
     if let Some(span) = first.and_then(|violation| violation.span).or(item.span) {
@@ -110,7 +106,7 @@ fn changes(changes: &[Change], text: &str) -> String {
 fn quoted(text: &str, limit: usize) -> String {
     let end = text.floor_char_boundary(limit);
     let more = if end < text.len() { "…" } else { "" };
-    safe(&format!("{:?}{more}", &text[..end]))
+    escape_terminal(&format!("{:?}{more}", &text[..end]))
 }
 
 /// A mark for each item: kept, or the reason for its quarantine.
@@ -156,17 +152,17 @@ fn letter(item: &Quarantined) -> char {
 
 fn violation(violation: &Violation, text: &str, name: &str) -> String {
     let title = format!("{} {}", violation.path, violation.message);
-    let title = Level::ERROR.primary_title(safe(&title)).id(safe(&violation.keyword));
+    let title = Level::ERROR.primary_title(escape_terminal(&title)).id(escape_terminal(&violation.keyword));
     let mut drawing = Drawing::default();
     if let Some(span) = violation.span {
         drawing.mark(text, name, span, &format!("expected {}", violation.expected));
     } else {
-        drawing.add(Level::NOTE.message(format!("expected {}", safe(&violation.expected))));
-        drawing.add(Level::NOTE.message(format!("received {}", safe(&violation.received))));
+        drawing.add(Level::NOTE.message(format!("expected {}", escape_terminal(&violation.expected))));
+        drawing.add(Level::NOTE.message(format!("received {}", escape_terminal(&violation.received))));
     }
     if !violation.schema_path.is_empty() {
         let says = format!("the schema requires it at {}", violation.schema_path);
-        drawing.add(Level::NOTE.message(safe(&says)));
+        drawing.add(Level::NOTE.message(escape_terminal(&says)));
     }
     drawing.under(title)
 }
@@ -183,12 +179,12 @@ impl Drawing {
     /// Draws the text around a span, with the span marked.
     pub(crate) fn mark(&mut self, text: &str, name: &str, span: Span, label: &str) {
         let window = Window::around(text, span);
-        let name = safe(name);
+        let name = escape_terminal(name);
         if let Some(column) = window.column {
             let shown = window.source[..window.mark.start].chars().count() + 1;
             self.place = Some([shown, column].map(|column| format!("{name}:{}:{column}", window.line)));
         }
-        let annotation = AnnotationKind::Primary.span(window.mark).label(safe(label));
+        let annotation = AnnotationKind::Primary.span(window.mark).label(escape_terminal(label));
         let snippet = Snippet::source(window.source).path(name).line_start(window.line).annotation(annotation);
         self.elements.push(snippet.into());
     }
@@ -244,11 +240,11 @@ impl Window {
         if from > line_start {
             source.push('…');
         }
-        source.push_str(&replaced(&text[from..start]));
+        source.push_str(&without_hidden(&text[from..start]));
         let mark = source.len();
-        source.push_str(&replaced(&text[start..end]));
+        source.push_str(&without_hidden(&text[start..end]));
         let mark = mark..source.len();
-        source.push_str(&replaced(&text[end..to]));
+        source.push_str(&without_hidden(&text[end..to]));
         if to < line_end {
             source.push('…');
         }
@@ -292,7 +288,7 @@ fn pretty(document: &str) -> String {
         }
         previous = character;
     }
-    let mut out = safe(out.trim_end());
+    let mut out = escape_terminal(out.trim_end());
     out.push('\n');
     if lines > MAX_LINES {
         out.push_str("… and more lines; --json has the whole document\n");
@@ -308,13 +304,13 @@ fn summary(verdict: &Verdict) -> String {
         Disposition::Rejected => "\x1b[1;31m",
         _ => "\x1b[1;33m",
     };
-    let mut line = format!("{style}{}\x1b[0m {}", report.disposition.as_str(), safe(&report.agent));
+    let mut line = format!("{style}{}\x1b[0m {}", report.disposition.as_str(), escape_terminal(&report.agent));
     for word in [violations(report), partly(report), chosen(report)].into_iter().flatten() {
         line.push_str(", ");
         line.push_str(&word);
     }
     for note in &report.notes {
-        line.push_str(&format!("\nnote: {}", safe(note)));
+        line.push_str(&format!("\nnote: {}", escape_terminal(note)));
     }
     line.push_str(&format!(
         "\n{} fuel, {} KiB, {:.1} ms",
@@ -343,7 +339,7 @@ fn partly(report: &Report) -> Option<String> {
 
 fn chosen(report: &Report) -> Option<String> {
     let chosen = report.candidates.iter().find(|candidate| candidate.chosen)?;
-    let marker = chosen.marker.as_ref().map(|marker| format!(" '{}'", safe(marker))).unwrap_or_default();
+    let marker = chosen.marker.as_ref().map(|marker| format!(" '{}'", escape_terminal(marker))).unwrap_or_default();
     let of = match report.candidates.len() {
         1 => String::new(),
         number => format!(", one of {number}"),

@@ -18,13 +18,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use seamgate_text::{escape_terminal, say};
+
 pub(crate) use os::Signals;
 
 use crate::{
     confine::{Paths, confine},
-    console::say,
     outbox::Outbox,
-    safe::safe,
 };
 
 /// How long the group may take to end by itself after SIGTERM.
@@ -499,13 +499,13 @@ impl Drop for Agent<'_> {
 fn tell_errors(stderr: Option<impl Read + Send + 'static>, name: &str) -> io::Result<Receiver<()>> {
     let (at_end, ended) = mpsc::channel();
     if let Some(stderr) = stderr {
-        let name = safe(name);
+        let name = escape_terminal(name);
         spawn(move || {
             let _at_end = at_end;
             let mut input = BufReader::new(stderr);
             let mut line = Vec::new();
             while matches!((&mut input).take(MAX_TOLD).read_until(b'\n', &mut line), Ok(length) if length > 0) {
-                say(&format!("{name}: {}", safe(String::from_utf8_lossy(&line).trim_end())));
+                say(&format!("{name}: {}", escape_terminal(String::from_utf8_lossy(&line).trim_end())));
                 line.clear();
             }
         })?;

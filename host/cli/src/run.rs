@@ -15,9 +15,10 @@ use seamgate::{
     Attempts, Disposition, Fault, Limits, MergeOutcome, MergeStep, Next, Produced, Report, Request, Stop,
     UnknownFinish, digest, open_regular,
 };
+use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
-    console::{count, print, say},
+    console::print,
     contracts,
     error::{FaultError, NoVerdict},
     evidence::Evidence,
@@ -26,7 +27,6 @@ use crate::{
     journal::{About, Decision, Journal},
     lists::{self, Lists},
     process::{self, Ended, Inherited, Signals},
-    safe::safe,
     status::Status,
 };
 
@@ -304,7 +304,9 @@ fn finish(folder: &Path) -> Result<seamgate::Finish, String> {
         .map_err(|error| format!("SEAMGATE_FINISH_FILE: {error}"))?;
     match word.trim() {
         "" if word.len() < MAX_FINISH as usize => Ok(seamgate::Finish::Unknown),
-        word => word.parse().map_err(|error: UnknownFinish| format!("SEAMGATE_FINISH_FILE: {:?}: {error}", safe(word))),
+        word => word
+            .parse()
+            .map_err(|error: UnknownFinish| format!("SEAMGATE_FINISH_FILE: {:?}: {error}", escape_terminal(word))),
     }
 }
 
@@ -345,7 +347,7 @@ fn show_report(report: &Report, of: &str) {
     let of_items = report.quarantined.iter().filter_map(|item| item.violations.first());
     let all: Vec<_> = report.violations().iter().chain(of_items).collect();
     for violation in all.iter().take(MAX_SHOWN) {
-        say(&format!("  {}", safe(&format!("{} {}", violation.path, violation.message))));
+        say(&format!("  {}", escape_terminal(&format!("{} {}", violation.path, violation.message))));
     }
     if all.len() > MAX_SHOWN {
         say(&format!("  … and {} more", all.len() - MAX_SHOWN));

@@ -1,11 +1,9 @@
 //! Exit statuses: promises to scripts.
 
 use seamgate::{Attempts, Disposition, Fault, Stop};
+use seamgate_text::count;
 
-use crate::{
-    console::count,
-    error::{FaultError, NoVerdict, Unwritten},
-};
+use crate::error::{FaultError, NoVerdict, Unwritten};
 
 pub(crate) const HELP: &str = "\
 Exit status: 0 accepted, 1 rejected, 2 usage or contract error, 3 partial, 4 refused, 5 fault: no verdict,

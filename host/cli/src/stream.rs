@@ -4,8 +4,9 @@ use std::io::Read;
 
 use anyhow::{Context, Result};
 use seamgate::{Completeness, Fault, Progress, Session};
+use seamgate_text::escape_terminal;
 
-use crate::{console::print, error::FaultError, safe::safe};
+use crate::{console::print, error::FaultError};
 
 /// Characters of an item to show.
 const MAX_ITEM: usize = 100;
@@ -75,7 +76,7 @@ impl Reporter {
             lines.push_str(&format!("item {} at bytes {start} to {end}: {text}\n", item.index));
         }
         if let Some(dead_end) = dead_end {
-            lines.push_str(&format!("dead end at byte {}: {}\n", dead_end.at, safe(&dead_end.message)));
+            lines.push_str(&format!("dead end at byte {}: {}\n", dead_end.at, escape_terminal(&dead_end.message)));
         }
         match self.completeness {
             Completeness::SoftComplete if changed => lines.push_str("soft-complete: this is a whole document\n"),
@@ -93,5 +94,5 @@ fn shown(item: &[u8]) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown: String = text.chars().take(MAX_ITEM).collect();
     let more = if shown.len() < text.len() { " …" } else { "" };
-    format!("{}{more}", safe(&shown))
+    format!("{}{more}", escape_terminal(&shown))
 }

@@ -12,8 +12,9 @@ use std::{
 };
 
 use anyhow::Result;
+use seamgate_text::say;
 
-use crate::{console::say, error::NoVerdict};
+use crate::error::NoVerdict;
 
 /// How often a signal and the time are looked at while a person thinks.
 const TICK: Duration = Duration::from_millis(100);

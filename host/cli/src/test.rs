@@ -9,14 +9,14 @@ use std::{
 
 use anyhow::{Context, Error, Result, bail};
 use seamgate::{ContractSource, Gate, Span};
+use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
-    console::{count, print_all, say},
+    console::print_all,
     examples::{self, Example, Expected},
     format::{At, Checked, Finding, Format, Level, drawn, written},
     input,
     mistakes::{Places, of_fault, of_file_error},
-    safe::safe,
     status::Status,
 };
 
@@ -191,7 +191,7 @@ fn of_example(gate: &Gate, agent: &str, example: &Example, bless: bool) -> Resul
 }
 
 fn shown(path: &Path) -> String {
-    safe(&path.display().to_string())
+    escape_terminal(&path.display().to_string())
 }
 
 /// The outcomes for a person, a line each, with what differs.
@@ -203,9 +203,13 @@ fn told(outcomes: &[Outcome]) -> String {
             (false, false) => ("\x1b[1;32m", "passed"),
             (true, _) => ("\x1b[1;31m", "failed"),
         };
-        text.push_str(&format!("{style}{how:<7}\x1b[0m {}: {}\n", shown(&outcome.file), safe(&outcome.word)));
+        text.push_str(&format!(
+            "{style}{how:<7}\x1b[0m {}: {}\n",
+            shown(&outcome.file),
+            escape_terminal(&outcome.word)
+        ));
         for difference in &outcome.differences {
-            text.push_str(&format!("        {}\n", safe(difference)));
+            text.push_str(&format!("        {}\n", escape_terminal(difference)));
         }
     }
     text

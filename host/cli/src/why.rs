@@ -8,12 +8,12 @@ use std::{
 
 use anyhow::{Result, anyhow, bail};
 use seamgate::{LineKind, digest};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
 use crate::{
-    console::{print, say},
+    console::print,
     error::NoVerdict,
-    safe::safe,
     status::Status,
     trace::{self, Action, Cite, Claim, Claims, Event, Json, Known, Record, Steps, cut, full},
 };
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         0 => Status::Accepted,
         _ => Status::Rejected,
     };
-    print(&safe(&told.lines.join("\n")))?;
+    print(&escape_terminal(&told.lines.join("\n")))?;
     if status == Status::Rejected {
         say("seamgate: the chain breaks: see above");
     }

@@ -23,6 +23,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Action, FileJournal, Journal, MAX_FILE, Run, StepError, read_named};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -42,11 +43,10 @@ pub(crate) use self::{
     token::{Claims, MAX_TOKEN, verify},
 };
 use crate::{
-    console::{print, say},
+    console::print,
     error::{FaultError, NoVerdict},
     input, lists,
     process::Signals,
-    safe::safe,
     status::Status,
 };
 
@@ -266,10 +266,10 @@ fn ended(end: End, folder: &Path) -> Result<Status> {
     match end {
         End::Finished(finish) => {
             for reason in &finish.reasons {
-                say(&format!("seamgate: {}: {}", safe(&finish.status), safe(&reason.message)));
+                say(&format!("seamgate: {}: {}", escape_terminal(&finish.status), escape_terminal(&reason.message)));
             }
             for Uncertain { tool, arguments } in &finish.uncertain {
-                let (tool, arguments) = (safe(tool), safe(&cut(arguments, MAX_LINE)));
+                let (tool, arguments) = (escape_terminal(tool), escape_terminal(&cut(arguments, MAX_LINE)));
                 say(&format!("seamgate: nobody knows whether this call had its effect: {tool} {arguments}"));
             }
             match (finish.status.as_str(), &finish.document) {
@@ -334,7 +334,7 @@ pub(crate) fn shell(path: &Path) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+=:@%".contains(character);
     match !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
         true => text,
-        false => format!("'{}'", safe(&text).replace('\'', r"'\''")),
+        false => format!("'{}'", escape_terminal(&text).replace('\'', r"'\''")),
     }
 }
 

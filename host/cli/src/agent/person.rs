@@ -8,14 +8,11 @@ use std::{
 
 use anyhow::{Context, Result};
 use seamgate::Action;
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
 use super::{drive::What, event::now};
-use crate::{
-    console::say,
-    safe::safe,
-    terminal::{self, Terminal, is_terminal, say_marked},
-};
+use crate::terminal::{self, Terminal, is_terminal, say_marked};
 
 /// Marks what a model says on the terminal.
 const MODEL: &str = "  | ";
@@ -150,7 +147,7 @@ impl Person {
                     Some(call) => self.terminal.ask(&terminal::Question {
                         show: &show,
                         prompt: &|code| {
-                            let call = safe(call);
+                            let call = escape_terminal(call);
                             format!("Call {call}: type \"done {code}\" or \"not_done {code}\":")
                         },
                         take: &|line, code| match line.split_once(' ') {
@@ -176,7 +173,7 @@ impl Person {
     }
 
     fn may_approve(&self, ask: &Ask) -> String {
-        format!("Approve {} as {}?", safe(&ask.key), safe(&self.principal))
+        format!("Approve {} as {}?", escape_terminal(&ask.key), escape_terminal(&self.principal))
     }
 }
 
@@ -201,9 +198,17 @@ impl Answer {
 /// Show what would be sent.
 pub(crate) fn show_ask(ask: &Ask, folder: &Path) {
     let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ask.expires));
-    say(&format!("\nThe call {} of {} needs approval:", safe(&ask.key), safe(&folder.display().to_string())));
-    say_marked(&safe(&ask.view), "  ", "    ");
-    say(&format!("  digest: {}\n  by: {}\n  until: {time}", safe(&ask.digest), safe(&ask.by.join(", "))));
+    say(&format!(
+        "\nThe call {} of {} needs approval:",
+        escape_terminal(&ask.key),
+        escape_terminal(&folder.display().to_string())
+    ));
+    say_marked(&escape_terminal(&ask.view), "  ", "    ");
+    say(&format!(
+        "  digest: {}\n  by: {}\n  until: {time}",
+        escape_terminal(&ask.digest),
+        escape_terminal(&ask.by.join(", "))
+    ));
 }
 
 /// Show a question. What the model says is marked, so that no question looks like a call that needs approval.
@@ -211,11 +216,11 @@ pub(super) fn show_question(question: &Question) {
     match &question.call {
         Some(_) => {
             say("");
-            say_marked(&safe(&question.question), "", "  ");
+            say_marked(&escape_terminal(&question.question), "", "  ");
         }
         None => {
             say("\nThe model asks:");
-            say_marked(&safe(&question.question), MODEL, MODEL);
+            say_marked(&escape_terminal(&question.question), MODEL, MODEL);
         }
     }
 }

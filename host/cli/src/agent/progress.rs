@@ -1,10 +1,11 @@
 //! What a person reads while a run goes on: a line for each decision and each result.
 
 use seamgate::{FileJournal, Run};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
 use super::{MAX_LINE, cut};
-use crate::{console::say, safe::safe, trace::full};
+use crate::trace::full;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -47,6 +48,6 @@ pub(super) fn tell(run: &Run<FileJournal>) {
             "left_out" => format!("left out: {first}"),
             _ => continue,
         };
-        say(&format!("seamgate: {}: {}", safe(run.agent()), safe(&cut(&line, MAX_LINE))));
+        say(&format!("seamgate: {}: {}", escape_terminal(run.agent()), escape_terminal(&cut(&line, MAX_LINE))));
     }
 }

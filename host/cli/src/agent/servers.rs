@@ -8,16 +8,15 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{MAX_FILE, read_named};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     confine::{Paths, is_supported},
-    console::say,
     error::NoVerdict,
     mcp_client,
     process::{Inherited, Program},
-    safe::safe,
 };
 
 /// How long a tool may run by default, in seconds.
@@ -181,7 +180,11 @@ impl Servers {
     pub(crate) fn listed(&self) -> impl Iterator<Item = (&str, Vec<Box<RawValue>>)> {
         self.running.iter().map(|(name, server)| {
             let tools = server.tools().unwrap_or_else(|message| {
-                say(&format!("seamgate: the server {:?} lists no tools: {}", safe(name), safe(&message)));
+                say(&format!(
+                    "seamgate: the server {:?} lists no tools: {}",
+                    escape_terminal(name),
+                    escape_terminal(&message)
+                ));
                 Vec::new()
             });
             (name.as_str(), tools)

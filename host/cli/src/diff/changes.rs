@@ -1,11 +1,9 @@
 //! What changed from one schema to another, keyword by keyword, and which way.
 
+use seamgate_text::escaped;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    pointer::escaped,
-    schema::{ANNOTATIONS, Facts, Node, Prover},
-};
+use crate::schema::{ANNOTATIONS, Facts, Node, Prover};
 
 /// Which way a change goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

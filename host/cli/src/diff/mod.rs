@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use seamgate::{Gate, read_contract, read_contracts};
+use seamgate_text::{escape_terminal, truncate};
 use serde_json::{Value, json};
 
 use crate::{
-    console::{cut, print},
+    console::print,
     error::FaultError,
     input,
-    safe::safe,
     schema::{Prover, Root},
     status::Status,
 };
@@ -186,17 +186,17 @@ fn compare(old: &Contract, new: &Contract) -> Result<Difference> {
 }
 
 fn told(difference: &Difference) -> String {
-    let mut text = format!("{}\n", safe(&difference.agent));
+    let mut text = format!("{}\n", escape_terminal(&difference.agent));
     for change in &difference.changes {
         let shown = |value: &Option<Value>| {
-            value.as_ref().map_or("nothing".to_owned(), |value| cut(&value.to_string(), MAX_VALUE))
+            value.as_ref().map_or("nothing".to_owned(), |value| truncate(&value.to_string(), MAX_VALUE))
         };
         text.push_str(&format!(
             "  {:<9}{}: {} is now {}\n",
             change.way.as_str(),
-            safe(&change.pointer),
-            safe(&shown(&change.old)),
-            safe(&shown(&change.new))
+            escape_terminal(&change.pointer),
+            escape_terminal(&shown(&change.old)),
+            escape_terminal(&shown(&change.new))
         ));
     }
     let sides = [
@@ -208,8 +208,12 @@ fn told(difference: &Difference) -> String {
         text.push_str(&format!("  {whom}: {style}{}\x1b[0m", answer.as_str()));
         match answer {
             Answer::Breaks(example) => {
-                let document = cut(&example.document, MAX_DOCUMENT);
-                text.push_str(&format!("\n    {takes} {}\n    {refuses}: {}\n", safe(&document), safe(&example.why)));
+                let document = truncate(&example.document, MAX_DOCUMENT);
+                text.push_str(&format!(
+                    "\n    {takes} {}\n    {refuses}: {}\n",
+                    escape_terminal(&document),
+                    escape_terminal(&example.why)
+                ));
             }
             Answer::Gone => text.push_str(": NEW has no contract for this agent\n"),
             Answer::Unknown(why) => text.push_str(&format!(": {why}\n")),

@@ -8,10 +8,11 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Gate, Limits, Request, Source, open_regular, read_named};
+use seamgate_text::escaped;
 use serde_json::{Map, Value, json};
 
 use super::{Start, as_agent, is_accepted};
-use crate::{error::FaultError, pointer::escaped, schema::Types};
+use crate::{error::FaultError, schema::Types};
 
 /// Files of a folder to read.
 const MAX_FILES: usize = 1_000;

@@ -11,13 +11,13 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{Disposition, Gate, MAX_FILE, Report, Request, read_named};
+use seamgate_text::{count, escape_terminal};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    console::{count, print},
+    console::print,
     error::FaultError,
     examples::{self, Expected},
-    safe::safe,
     schema::{Pool, Root, Sampler},
     status::Status,
 };
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     if !outputs.is_empty() {
         said.push(format!("next: seamgate test {}", arguments.folder.display()));
     }
-    print(&safe(&said.join("\n")))?;
+    print(&escape_terminal(&said.join("\n")))?;
     Ok(Status::Accepted)
 }
 

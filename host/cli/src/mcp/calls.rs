@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -19,9 +20,7 @@ use super::{
 };
 use crate::{
     agent::{Ask, Ends, Event, shell},
-    console::say,
     error::{FaultError, NoVerdict},
-    safe::safe,
 };
 
 /// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole.
@@ -402,7 +401,11 @@ impl Gate<'_> {
         let tool = call.map(|call| call.name.clone()).unwrap_or_default();
         let sender = call.map(|call| call.sender).unwrap_or_default();
         let folder = shell(&self.folder);
-        say(&format!("seamgate: a call of {} waits for approval: seamgate approve {folder} {}", safe(&tool), ask.key));
+        say(&format!(
+            "seamgate: a call of {} waits for approval: seamgate approve {folder} {}",
+            escape_terminal(&tool),
+            ask.key
+        ));
         let is_named = ask.by.iter().any(|principal| principal == asks::CLIENT);
         // A principal with a key decides by tokens, which no form gives.
         let is_for_client = sender.has_forms && is_named && ask.keys(asks::CLIENT).is_none();

@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Result, bail};
 use seamgate::{Action, Fault, FileJournal, JournalError, Run, StepError};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -28,12 +29,10 @@ use super::{
 };
 use crate::{
     agent::{Ask, Event, Profiles, StartedRun, new_nonce, now, random, step_error},
-    console::say,
     error::{FaultError, NoVerdict},
     mcp_client::START,
     outbox::Outbox,
     process::{Signals, Wrote},
-    safe::safe,
 };
 
 /// So many messages wait for the loop. Who writes more waits.
@@ -417,7 +416,7 @@ impl<'w> Gate<'w> {
                 "settled" => self.settled(record),
                 "surface" => {
                     for hidden in record.hidden.iter().filter(|hidden| hidden.code == "changed") {
-                        let tool = safe(&hidden.tool);
+                        let tool = escape_terminal(&hidden.tool);
                         say(&format!(
                             "seamgate: {tool} is not what the profile pins: it is hidden; see 'seamgate mcp check'"
                         ));

@@ -8,17 +8,17 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::read_profile;
+use seamgate_text::{escape_terminal, say, truncate};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{Document, READ_ARTIFACT, listing::name_of};
 use crate::{
     agent::principal,
-    console::{cut, print, say},
+    console::print,
     error::NoVerdict,
     mcp_client::Server,
     process::{Inherited, Program},
-    safe::safe,
     status::Status,
 };
 
@@ -161,16 +161,20 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
     // A profile that cannot be used would be our mistake, or a definition that is none.
     let mut gate = seamgate::Gate::new()?;
     if let Err(fault) = gate.register_profile(&read_profile(&profile)?) {
-        say(&format!("seamgate: {}: edit it before you use it: {}", profile.display(), safe(&fault.to_string())));
+        say(&format!(
+            "seamgate: {}: edit it before you use it: {}",
+            profile.display(),
+            escape_terminal(&fault.to_string())
+        ));
     }
     print(&format!(
         "{}: {} of {}, each with approval\n{}: their definitions, as they are now\n\nSet 'effect' and 'permit' of each tool. Then put this line into the configuration of your client:\n\n  seamgate mcp -p {} -- {}",
         profile.display(),
-        crate::console::count(listed.len(), "tool"),
-        safe(said.name.as_deref().unwrap_or("the server")),
+        seamgate_text::count(listed.len(), "tool"),
+        escape_terminal(said.name.as_deref().unwrap_or("the server")),
         lock.display(),
         profile.display(),
-        safe(&arguments.server.join(" ")),
+        escape_terminal(&arguments.server.join(" ")),
     ))?;
     Ok(Status::Accepted)
 }
@@ -225,7 +229,7 @@ pub(super) fn check(arguments: &Check) -> Result<Status> {
         for (name, definition) in &listed {
             if !pinned.iter().any(|tool| tool.name == *name) {
                 let description = definition["description"].as_str().unwrap_or_default();
-                lines.push(format!("new      {}: {}", full(name), cut(description, MAX_SHOWN)));
+                lines.push(format!("new      {}: {}", full(name), truncate(description, MAX_SHOWN)));
             }
         }
     }
@@ -233,11 +237,11 @@ pub(super) fn check(arguments: &Check) -> Result<Status> {
         print(&format!(
             "{}: {}, as the profile pins them",
             arguments.profile.display(),
-            crate::console::count(total, "tool")
+            seamgate_text::count(total, "tool")
         ))?;
         return Ok(Status::Accepted);
     }
-    print(&safe(&lines.join("\n")))?;
+    print(&escape_terminal(&lines.join("\n")))?;
     Ok(Status::Rejected)
 }
 
@@ -262,7 +266,7 @@ fn differences(path: &str, then: &Value, now: &Value, lines: &mut Vec<String>) {
 }
 
 fn short(value: &Value) -> String {
-    cut(&value.to_string(), MAX_SHOWN)
+    truncate(&value.to_string(), MAX_SHOWN)
 }
 
 /// Start a server as the gate would.
@@ -291,7 +295,7 @@ fn comment(definition: &RawValue) -> String {
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
     let hints = if hints.is_empty() { String::new() } else { format!(" The server says {}.", hints.join(", ")) };
-    safe(&format!("{}{hints}", cut(&first, MAX_SHOWN)))
+    escape_terminal(&format!("{}{hints}", truncate(&first, MAX_SHOWN)))
 }
 
 /// The files of a profile.

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use seamgate::Fault;
+use seamgate_text::{escape_terminal, say};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
@@ -9,7 +10,7 @@ use super::{
     message::INTERNAL_ERROR,
     methods::{Kind, Side},
 };
-use crate::{agent::Event, console::say, error::FaultError, safe::safe};
+use crate::{agent::Event, error::FaultError};
 
 /// What the journal calls a line that is no message, and a message that its sender may not send.
 pub(super) const MALFORMED: &str = "seamgate/malformed";
@@ -83,7 +84,7 @@ impl Gate<'_> {
         }
         self.denied.insert(key);
         let (sender, kind) = (from.name(), kind.name());
-        say(&format!("seamgate: not passed on: the {sender} sent {:?} as a {kind}", safe(method)));
+        say(&format!("seamgate: not passed on: the {sender} sent {:?} as a {kind}", escape_terminal(method)));
         self.record_refusal(number, MISDIRECTED, from, &format!("{method} as a {kind}"))
     }
 

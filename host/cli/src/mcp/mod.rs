@@ -33,6 +33,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{FileJournal, read_profile};
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
 use self::{
@@ -41,12 +42,10 @@ use self::{
 };
 use crate::{
     agent::{Lock, ModelPlan, Plan, Profiles, Server, Servers, principal, random, read_lists, shell},
-    console::say,
     error::NoVerdict,
     input, lists,
     outbox::Outbox,
     process::{Signals, read_lines},
-    safe::safe,
     status::Status,
 };
 
@@ -129,7 +128,7 @@ fn serve(arguments: &Arguments) -> Result<Status> {
             if let Some(folder) = folder {
                 say(&format!("seamgate: what happened: seamgate trace {}", shell(&folder)));
             }
-            Err(NoVerdict(safe(&message)).into())
+            Err(NoVerdict(escape_terminal(&message)).into())
         }
         End::Signal(signal) => Ok(Status::Signal(u8::try_from(signal).unwrap_or(127))),
     }
@@ -329,7 +328,10 @@ impl Document {
                 );
             };
             if !names.contains(&name.as_str()) {
-                say(&format!("seamgate: the profile does not name the server {:?}: it is not started", safe(&name)));
+                say(&format!(
+                    "seamgate: the profile does not name the server {:?}: it is not started",
+                    escape_terminal(&name)
+                ));
                 continue;
             }
             let mut inherited = self.environment(&name);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use seamgate_text::{escape_terminal, say, truncate};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
@@ -14,13 +15,7 @@ use super::{
     methods::{self, Kind, Side},
     peer::Asked,
 };
-use crate::{
-    agent::random,
-    console::{cut, say},
-    outbox::one_line,
-    process::Wrote,
-    safe::safe,
-};
+use crate::{agent::random, outbox::one_line, process::Wrote};
 
 impl Gate<'_> {
     pub(super) fn of_server(&mut self, number: usize, wrote: Wrote) -> Result<()> {
@@ -59,7 +54,7 @@ impl Gate<'_> {
     pub(super) fn malformed(&mut self, number: usize, line: &str, wrong: &str) -> Result<()> {
         let peer = &mut self.peers[number];
         let (told, too_many) = (peer.told(), peer.count_malformed());
-        say(&format!("seamgate: {told} wrote a line that is no message: {}", safe(&cut(line, 200))));
+        say(&format!("seamgate: {told} wrote a line that is no message: {}", escape_terminal(&truncate(line, 200))));
         self.record_refusal(number, MALFORMED, Side::Server, cut_to(line, 2048))?;
         if let Err(message) = too_many {
             return self.server_ended(number, message);
@@ -137,7 +132,7 @@ impl Gate<'_> {
         let document = to_raw_value(&message)?;
         self.judge(number, "seamgate/ended", "server", Some(&document))?;
         if self.peers.len() > 1 {
-            say(&format!("seamgate: {}", safe(&message)));
+            say(&format!("seamgate: {}", escape_terminal(&message)));
             self.peers[number].listed.fail();
             if self.listing == 0 && self.is_listed {
                 self.tell_listed()?;

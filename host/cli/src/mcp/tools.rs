@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use anyhow::Result;
 use seamgate::Fault;
+use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,10 +17,8 @@ use super::{
 };
 use crate::{
     agent::Event,
-    console::say,
     error::{FaultError, NoVerdict},
     mcp_client::START,
-    safe::safe,
 };
 
 impl Gate<'_> {
@@ -78,7 +77,7 @@ impl Gate<'_> {
             Ok(Next::Ask(cursor)) => self.ask_page(number, Some(&cursor)),
             Ok(Next::Done) => self.one_listed(),
             Err(message) => {
-                say(&format!("seamgate: {} lists no tools: {}", self.peers[number].told(), safe(&message)));
+                say(&format!("seamgate: {} lists no tools: {}", self.peers[number].told(), escape_terminal(&message)));
                 self.peers[number].listed.fail();
                 self.one_listed()
             }

@@ -1,10 +1,10 @@
 //! The claims of a final document, and what they cite: where the profile's contract says that they stand.
 
+use seamgate_text::escaped;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::steps::Json;
-use crate::pointer::escaped;
 
 /// Where claims stand: `evidence` of the final contract.
 #[derive(Debug, Deserialize)]

@@ -9,6 +9,7 @@ use std::{
 use anyhow::Result;
 use data_encoding::{BASE64, HEXLOWER};
 use seamgate::{Instance, LineKind, digest};
+use seamgate_text::escape_terminal;
 use serde::Deserialize;
 
 use super::{
@@ -19,7 +20,6 @@ use super::{
     tell::{Entry, Known, Started, Tone, cut},
     when,
 };
-use crate::safe::safe;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -412,7 +412,7 @@ fn fold(out: &mut String, name: &str, what: &str) {
 
 /// A text from outside: cut, without what cannot be seen, and nothing in it is markup.
 fn text(text: &str, limit: usize) -> String {
-    let safe = safe(&cut(text, limit));
+    let safe = escape_terminal(&cut(text, limit));
     let mut out = String::with_capacity(safe.len());
     for character in safe.chars() {
         match character {

@@ -14,6 +14,7 @@ use std::{
 };
 
 use anyhow::Result;
+use seamgate_text::{escape_terminal, say};
 
 pub(crate) use self::{
     claims::{Cite, Claim, Claims},
@@ -27,10 +28,8 @@ use self::{
     tell::{Entry, Started, Tone, many},
 };
 use crate::{
-    console::say,
     error::{NoVerdict, Unwritten},
     private,
-    safe::safe,
     status::Status,
 };
 
@@ -75,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         out.flush().map_err(Unwritten::from)?;
     }
     for fault in &faults {
-        say(&format!("seamgate: {}", safe(fault)));
+        say(&format!("seamgate: {}", escape_terminal(fault)));
     }
     Ok(if faults.is_empty() { Status::Accepted } else { Status::Fault })
 }
@@ -110,10 +109,10 @@ fn text(out: &mut impl Write, folder: &Path, child: Option<Child>, faults: &mut 
     let mut page = Text { out, indent: "  │ ".repeat(depth) };
     let mut steps = Steps::open(folder)?;
     let about = steps.about.clone();
-    page.line(&format!("\x1b[1mrun {} of {}\x1b[0m", safe(&about.run), safe(&about.agent)))?;
-    page.line(&safe(&format!("profile {}, component {}", about.profile, about.component)))?;
+    page.line(&format!("\x1b[1mrun {} of {}\x1b[0m", escape_terminal(&about.run), escape_terminal(&about.agent)))?;
+    page.line(&escape_terminal(&format!("profile {}, component {}", about.profile, about.component)))?;
     if let Some(other) = child.and_then(|child| child.other(folder, &about)) {
-        page.line(&format!("\x1b[31m{}\x1b[0m", safe(&other)))?;
+        page.line(&format!("\x1b[31m{}\x1b[0m", escape_terminal(&other)))?;
         faults.push(other);
     }
     let mut known = Known::default();
@@ -139,10 +138,10 @@ fn text(out: &mut impl Write, folder: &Path, child: Option<Child>, faults: &mut 
         }
     }
     page.line("")?;
-    page.line(&safe(&ending(&known, count, last)))?;
+    page.line(&escape_terminal(&ending(&known, count, last)))?;
     if let Some(fault) = steps.fault() {
         let fault = format!("{}: {fault}", folder.display());
-        page.line(&format!("\x1b[31mhere the journal ends: {}\x1b[0m", safe(&fault)))?;
+        page.line(&format!("\x1b[31mhere the journal ends: {}\x1b[0m", escape_terminal(&fault)))?;
         faults.push(fault);
     }
     Ok(())
@@ -161,14 +160,18 @@ fn nested(
         return page.line(&format!("{:18}  the child's folder is not there", ""));
     };
     if depth >= MAX_DEPTH {
-        return page.line(&safe(&format!("{:18}  deeper children are left out: see {}", "", child.display())));
+        return page.line(&escape_terminal(&format!(
+            "{:18}  deeper children are left out: see {}",
+            "",
+            child.display()
+        )));
     }
     let place = Child { start: known.start, depth: depth + 1, started };
     match text(page.out, &child, Some(place), faults) {
         // A child that cannot be read does not end the trace of its parent.
         Err(error) if !error.is::<Unwritten>() => {
             faults.push(format!("{error:#}"));
-            page.line(&format!("{:18}  \x1b[31m{}\x1b[0m", "", safe(&format!("{error:#}"))))
+            page.line(&format!("{:18}  \x1b[31m{}\x1b[0m", "", escape_terminal(&format!("{error:#}"))))
         }
         written => written,
     }
@@ -218,7 +221,7 @@ impl<W: Write> Text<'_, W> {
             Tone::Bad => "\x1b[31m",
             Tone::Wait => "\x1b[33m",
         };
-        let title = safe(&one_line(&entry.title));
+        let title = escape_terminal(&one_line(&entry.title));
         let end = if style.is_empty() { "" } else { "\x1b[0m" };
         self.line(&format!("{head}{style}{title}{end}"))?;
         for (name, text) in &entry.parts {
@@ -246,7 +249,7 @@ fn one_line(title: &str) -> String {
 /// The first lines of a text, escaped, and how much was cut.
 fn shown(text: &str) -> Vec<String> {
     let head = &text[..text.floor_char_boundary(MAX_BYTES)];
-    let mut lines: Vec<String> = head.lines().take(MAX_LINES).map(safe).collect();
+    let mut lines: Vec<String> = head.lines().take(MAX_LINES).map(escape_terminal).collect();
     let bytes: usize = head.lines().take(MAX_LINES).map(|line| line.len() + 1).sum();
     let more = text.len().saturating_sub(bytes.min(head.len()));
     if more > 0 {

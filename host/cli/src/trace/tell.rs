@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use seamgate_text::count;
+
 use super::steps::{Action, Approval, Event, Json, Record, Step, Steps};
-use crate::console::count;
 
 /// How an entry looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use std::net::IpAddr;
 
 use anyhow::{Result, bail};
 use seamgate::digest;
+use seamgate_text::{escape_terminal, truncate};
 
 use super::wire::{Refused, Request};
-use crate::{agent::random, console::cut, safe::safe};
+use crate::agent::random;
 
 /// The shortest token that somebody may choose, in bytes.
 const MIN_TOKEN: usize = 16;
@@ -46,7 +47,7 @@ impl Guard {
 
     /// Whether a request comes from this machine, and from no page of another place.
     pub(super) fn check_place(&self, request: &Request) -> Result<(), Refused> {
-        let shown = |text: &str| safe(&cut(text, MAX_TOLD));
+        let shown = |text: &str| escape_terminal(&truncate(text, MAX_TOLD));
         match request.header("host") {
             None => return Err(Refused(400, "the header Host is missing".to_owned())),
             Some(host) if !self.is_own(host) => {

@@ -24,6 +24,7 @@ use std::{
 };
 
 use anyhow::{Result, bail};
+use seamgate_text::{escape_terminal, say};
 use serde_json::value::RawValue;
 
 use self::{
@@ -38,11 +39,9 @@ use super::{
     message::{self, INTERNAL_ERROR, INVALID_REQUEST, Members, Message, PARSE_ERROR},
 };
 use crate::{
-    console::say,
     error::NoVerdict,
     outbox::one_line,
     process::{Signals, Wrote},
-    safe::safe,
     status::Status,
 };
 
@@ -205,7 +204,7 @@ impl Host {
         }
         let told = self.told.fetch_add(1, Ordering::Relaxed);
         if told < MAX_TOLD {
-            say(&format!("seamgate: refused a request: {}", safe(why)));
+            say(&format!("seamgate: refused a request: {}", escape_terminal(why)));
         } else if told == MAX_TOLD {
             say("seamgate: further refusals are not told");
         }

@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::Result;
+use seamgate_text::{escape_terminal, say};
 
 use super::{
     super::{
@@ -23,11 +24,9 @@ use super::{
 };
 use crate::{
     agent::{random, shell},
-    console::say,
     error::told,
     outbox::Outbox,
     process::{Signals, Wrote},
-    safe::safe,
 };
 
 /// So many sessions at once: each has servers of its own.
@@ -174,7 +173,7 @@ impl Sessions {
             Ok(End::Server(message)) => message,
             Err(error) => told(&error),
         };
-        say(&format!("seamgate: a session ended: {}", safe(&ended)));
+        say(&format!("seamgate: a session ended: {}", escape_terminal(&ended)));
         if let Some(folder) = folder {
             say(&format!("seamgate: what happened: seamgate trace {}", shell(&folder)));
         }

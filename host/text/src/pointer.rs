@@ -1,11 +1,11 @@
 //! JSON Pointers (RFC 6901).
 
 /// Returns the member's name that a step of a JSON Pointer stands for.
-pub(crate) fn unescaped(step: &str) -> String {
+pub fn unescaped(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
 /// Escapes a member's name for a JSON Pointer.
-pub(crate) fn escaped(name: &str) -> String {
+pub fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

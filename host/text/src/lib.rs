@@ -1,0 +1,13 @@
+//! Text for people: escaped for a terminal, truncated, counted, and written to standard error.
+
+mod escape;
+#[expect(unreachable_pub, reason = "the core exports it")]
+mod hidden;
+mod pointer;
+mod say;
+mod words;
+
+pub use escape::{escape_terminal, without_hidden};
+pub use pointer::{escaped, unescaped};
+pub use say::say;
+pub use words::{count, truncate};
