@@ -108,7 +108,7 @@ fn code() -> Result<String> {
     Ok(random.iter().map(|byte| char::from(LETTERS[usize::from(byte % 16)])).collect())
 }
 
-/// Says a text of others, which is [safe](crate::safe::safe). `first` marks the beginning of each of its lines, and `next` that of
+/// Says a text of others, which is [escaped](seamgate_text::escape_terminal). `first` marks the beginning of each of its lines, and `next` that of
 /// each further row which such a line takes on the terminal: nothing in the text can stand where text of ours stands.
 pub(crate) fn say_marked(text: &str, first: &str, next: &str) {
     let columns = os::columns().map(|columns| columns.max(MIN_COLUMNS));
