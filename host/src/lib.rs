@@ -91,7 +91,7 @@ pub use limits::{Limits, Usage};
 pub use options::Options;
 pub use profile::{ProfileInfo, profile_files, read_profile, read_profiles};
 pub use request::Request;
-pub use run::{Action, Run, StepError};
+pub use run::*;
 pub use session::Session;
 pub use types::{
     Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,

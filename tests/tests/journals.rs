@@ -7,10 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use seamgate::{Action, FileJournal, Gate, JournalError, Run, StepError, digest};
+use seamgate::{Action, Event, FileJournal, Gate, JournalError, Record, Run, StepError, digest};
 use seamgate_kernel::Profile;
 use seamgate_tests::runs::{Played, member, run_cases};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 /// A folder that goes with the test.
 struct Folder(PathBuf);
@@ -45,14 +45,18 @@ fn send<'g>(
     folder: &Path,
     run: &mut Option<Run<'g, FileJournal>>,
     event: &str,
-) -> Result<Vec<Action>, StepError> {
+) -> Result<Vec<String>, StepError> {
     if let Some(run) = run {
-        return run.send(event);
+        return run.send_json(event);
     }
     let agent = gate.profiles().next().expect("a profile").agent.clone();
-    let (started, actions) = Run::start(gate, FileJournal::create(folder)?, &agent, event)?;
+    let (started, actions) = Run::start_json(gate, FileJournal::create(folder)?, &agent, event)?;
     *run = Some(started);
     Ok(actions)
+}
+
+fn key_of_first(actions: &[String]) -> String {
+    serde_json::from_str::<Action>(&actions[0]).expect("an action").key().to_owned()
 }
 
 /// The last of what was played of each event: the others ask for artifacts. The event is as it was first sent.
@@ -108,10 +112,10 @@ fn each_case_comes_to_its_steps_also_if_it_is_interrupted_before_each_event() {
             }
             let actions = sent.unwrap_or_else(|error| panic!("{}: {error}", place()));
             let step = one.step.as_ref().expect("a step");
-            let expected: Vec<Box<serde_json::value::RawValue>> =
+            let expected: Vec<Box<RawValue>> =
                 serde_json::from_str(&member(step, "actions").expect("actions")).expect("a list");
             assert!(
-                actions.iter().map(|action| action.json.as_str()).eq(expected.iter().map(|one| one.get())),
+                actions.iter().map(|action| action.as_str()).eq(expected.iter().map(|one| one.get())),
                 "{}",
                 place()
             );
@@ -153,18 +157,18 @@ fn prompts_are_kept_under_their_digests(folder: &Folder) {
 fn look_often<'g>(gate: &'g Gate, folder: &Path, run: &mut Option<Run<'g, FileJournal>>, calls: u64) -> String {
     let started = json!({"type": "started", "at": 1_790_000_000_000_u64, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00",
         "mode": "operate", "task": {"service": "payment-api", "env": "prod"}, "lists": {"services": ["payment-api"]}});
-    let mut key = send(gate, folder, run, &started.to_string()).expect("started").remove(0).key;
+    let mut key = key_of_first(&send(gate, folder, run, &started.to_string()).expect("started"));
     for call in 1..=calls {
         let at = 1_790_000_000_000_u64 + call * 1000;
         let output = json!({"type": "model_output", "at": at, "key": key,
             "calls": [{"tool": "search_logs", "arguments": {"service": "payment-api", "since": format!("{call}m")}}]});
         let execute = send(gate, folder, run, &output.to_string()).expect("sent");
-        assert_eq!(execute[0].kind, "execute", "{}", execute[0].json);
-        let id: Value = serde_json::from_str(&execute[0].json).expect("JSON");
+        let id: Value = serde_json::from_str(&execute[0]).expect("JSON");
+        assert_eq!(id["type"], "execute", "{id}");
         let words = format!("DB timeout after {call} s ").repeat(60);
         let result = json!({"type": "tool_result", "at": at + 1, "call": id["call"], "result": {"confidence": "high",
             "lines": [{"timestamp": "2026-09-21T10:00:00Z", "message": words}], "until": "2026-09-21T14:13:20Z"}});
-        key = send(gate, folder, run, &result.to_string()).expect("sent").remove(0).key;
+        key = key_of_first(&send(gate, folder, run, &result.to_string()).expect("sent"));
     }
     key
 }
@@ -197,12 +201,12 @@ fn an_answer_cites_what_left_the_state_and_the_journal_has_it() {
     let text = fs::read(&path).expect("an artifact");
     fs::remove_file(&path).expect("removed");
     let mut run = run.expect("started");
-    let error = run.send(&answer("DB timeout after 1 s")).map(drop).expect_err("no artifact");
+    let error = run.send_json(&answer("DB timeout after 1 s")).map(drop).expect_err("no artifact");
     assert!(matches!(error, StepError::Journal(JournalError::Artifact { .. })), "{error}");
     assert_eq!(folder.lines(), lines);
     fs::write(&path, text).expect("written");
-    let actions = run.send(&answer("DB timeout after 1 s")).expect("sent");
-    let finish: Value = serde_json::from_str(&actions[0].json).expect("JSON");
+    let actions = run.send_json(&answer("DB timeout after 1 s")).expect("sent");
+    let finish: Value = serde_json::from_str(&actions[0]).expect("JSON");
     assert_eq!((finish["type"].as_str(), finish["status"].as_str()), (Some("finish"), Some("final")), "{finish}");
     assert!(!folder.lines().contains(r#""artifacts":"#));
     // Replay needs it again: so few steps have no checkpoint.
@@ -232,4 +236,45 @@ fn a_long_run_goes_on_from_a_checkpoint() {
     let error = Run::open(&self::gate(&other), FileJournal::open(&folder.0).expect("a journal")).map(drop);
     let error = error.expect_err("another profile");
     assert!(matches!(error, StepError::Journal(JournalError::Other { what: "profile", .. })), "{error}");
+}
+
+/// An event without what the library itself brings.
+fn own(event: &str) -> Value {
+    let mut event: Value = serde_json::from_str(event).expect("JSON");
+    event.as_object_mut().expect("an object").remove("artifacts");
+    event
+}
+
+#[test]
+fn words_of_a_run_are_read_and_written_again_byte_for_byte() {
+    let (mut events, mut records, mut actions) = (0, 0, 0);
+    let list = |step: &str, name: &str| -> Vec<Box<RawValue>> {
+        member(step, name).map(|list| serde_json::from_str(&list).expect("a list")).unwrap_or_default()
+    };
+    for case in run_cases().expect("cases") {
+        let name = &case.name;
+        let profile = Profile::compile(&case.profile).unwrap_or_else(|fault| panic!("{name}: {}", fault.message));
+        let natively = |state: Option<&str>, event: &str| {
+            seamgate_kernel::advance(&profile, state, event).map_err(|fault| fault.to_json())
+        };
+        for one in case.play(natively).unwrap_or_else(|error| panic!("{name}: {error:#}")) {
+            let Ok(step) = &one.step else { continue };
+            let event = own(&one.event);
+            let read: Event = serde_json::from_value(event.clone()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(serde_json::to_value(&read).expect("JSON"), event, "{name}");
+            events += 1;
+            for record in list(step, "records") {
+                let read: Record = serde_json::from_str(record.get()).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(serde_json::to_string(&read).expect("JSON"), record.get(), "{name}");
+                records += 1;
+            }
+            for action in list(step, "actions") {
+                let read: Action = serde_json::from_str(action.get()).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(serde_json::to_string(&read).expect("JSON"), action.get(), "{name}");
+                actions += 1;
+            }
+        }
+    }
+    println!("{events} events, {records} records, {actions} actions");
+    assert!(events > 1000 && records > 1000 && actions > 500);
 }

@@ -55,10 +55,10 @@ fn play(case: &RunCase, folder: &Path) {
     let mut run: Option<Run<'_, FileJournal>> = None;
     for one in played {
         match &mut run {
-            Some(run) => drop(run.send(&one.event).expect("a step")),
+            Some(run) => drop(run.send_json(&one.event).expect("a step")),
             None => {
                 let journal = FileJournal::create(folder).expect("a journal");
-                run = Some(Run::start(&gate, journal, &agent, &one.event).expect("started").0);
+                run = Some(Run::start_json(&gate, journal, &agent, &one.event).expect("started").0);
             }
         }
     }
@@ -396,9 +396,9 @@ fn the_last_states_are_kept_and_a_run_goes_on_with_them() {
     let journal = FileJournal::create(&folder).expect("a journal");
     let mut started = case.events[0].clone();
     started["at"] = 1_790_000_000_000_u64.into();
-    let (mut run, _) = Run::start(&gate, journal, &agent, &started.to_string()).expect("started");
+    let (mut run, _) = Run::start_json(&gate, journal, &agent, &started.to_string()).expect("started");
     for tick in 1..=330_u64 {
-        run.send(&json!({"type": "tick", "at": 1_790_000_000_000 + tick}).to_string()).expect("sent");
+        run.send_json(&json!({"type": "tick", "at": 1_790_000_000_000 + tick}).to_string()).expect("sent");
     }
     assert_eq!(fs::read_dir(folder.join("states")).expect("states").count(), 4);
     let again = Run::open(&gate, FileJournal::open(&folder).expect("a journal")).expect("opened");
@@ -419,22 +419,23 @@ fn a_run_of_ten_thousand_events() {
         "task": {"service": "payment-api", "env": "prod"}, "lists": {"services": ["payment-api"]}});
     let begin = Instant::now();
     let journal = FileJournal::create(&folder).expect("a journal");
-    let (mut run, actions) = Run::start(&gate, journal, &agent, &started.to_string()).expect("started");
+    let (mut run, actions) = Run::start_json(&gate, journal, &agent, &started.to_string()).expect("started");
     let mut key = actions[0].key.clone();
     for tick in 1..=6999_u64 {
-        run.send(&json!({"type": "tick", "at": at + tick}).to_string()).expect("sent");
+        run.send_json(&json!({"type": "tick", "at": at + tick}).to_string()).expect("sent");
     }
     for call in 1..=1000_u64 {
         let at = at + 10_000 + call * 100;
         let output = json!({"type": "model_output", "at": at, "key": key, "usage": {"input": 1000, "output": 50},
             "calls": [{"tool": "search_logs", "arguments": {"service": "payment-api", "since": format!("{call}m")}}]});
-        let execute = run.send(&output.to_string()).expect("sent");
+        let execute = run.send_json(&output.to_string()).expect("sent");
         assert_eq!(execute[0].kind, "execute", "{}", execute[0].json);
-        run.send(&json!({"type": "tool_started", "at": at + 1, "call": format!("c{call}")}).to_string()).expect("sent");
+        run.send_json(&json!({"type": "tool_started", "at": at + 1, "call": format!("c{call}")}).to_string())
+            .expect("sent");
         let words = format!("DB timeout after {call} s ").repeat(4);
         let result = json!({"type": "tool_result", "at": at + 50, "call": format!("c{call}"), "result": {"confidence": "high",
             "lines": [{"timestamp": "2026-09-21T14:10:00Z", "message": words}], "until": "2026-09-21T14:13:20Z"}});
-        key = run.send(&result.to_string()).expect("sent").remove(0).key;
+        key = run.send_json(&result.to_string()).expect("sent").remove(0).key;
     }
     assert_eq!(run.step(), 10_000);
     println!("10,000 events, 1,000 of them calls, played in {:?}", begin.elapsed());

@@ -13,7 +13,7 @@ pub use file::FileJournal;
 pub(crate) use line::{Chain, Checked, Line};
 pub use reader::{JournalLine, JournalReader, LineKind};
 pub use scan::Torn;
-pub(crate) use set_aside::{Artifact, Event, inline, restore, without_prompt};
+pub(crate) use set_aside::{Artifact, EventLine, inline, restore, without_prompt};
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;

@@ -42,7 +42,7 @@ struct Reference {
 
 /// An event: as the journal has it, and as the kernel gets it.
 #[derive(Debug)]
-pub(crate) struct Event {
+pub(crate) struct EventLine {
     /// The event whole. Where it has the digest of a large result, that is the host's word: to make it takes the kernel longer.
     pub(crate) whole: String,
     /// What its line has.
@@ -51,7 +51,7 @@ pub(crate) struct Event {
     pub(crate) artifacts: Vec<Artifact>,
 }
 
-impl Event {
+impl EventLine {
     /// An object, in the one way in which a journal has it: without optional white space, strings with the fewest escapes. What is
     /// set aside comes back to the same bytes.
     ///
@@ -60,13 +60,13 @@ impl Event {
     /// Why the text is not an object.
     pub(crate) fn read(object: &str) -> Result<Self, serde_json::Error> {
         let Members(_) = serde_json::from_str(object)?;
-        Ok(Event::of(minified(object)))
+        Ok(EventLine::of(minified(object)))
     }
 
     /// An event that is written in that way.
     pub(crate) fn of(event: String) -> Self {
         let Ok(Members(members)) = serde_json::from_str(&event) else {
-            return Event { line: event.clone(), whole: event, artifacts: Vec::new() };
+            return EventLine { line: event.clone(), whole: event, artifacts: Vec::new() };
         };
         let mut artifacts = Vec::new();
         let mut returned = None;
@@ -89,7 +89,7 @@ impl Event {
             whole.truncate(whole.len() - 1);
             whole.push_str(&format!(",\"digest\":\"{digest}\"}}"));
         }
-        Event { whole, line, artifacts }
+        EventLine { whole, line, artifacts }
     }
 
     /// Whether it has a member.
@@ -196,7 +196,7 @@ mod tests {
 
     /// What an event comes back as, and how many of its values were set aside.
     fn there_and_back(event: &str) -> (String, usize) {
-        let Event { line, artifacts, .. } = Event::read(event).expect("an object");
+        let EventLine { line, artifacts, .. } = EventLine::read(event).expect("an object");
         assert!(line.len() < event.len() + 200);
         let kept: BTreeMap<String, String> =
             artifacts.iter().map(|artifact| (artifact.digest.clone(), artifact.text.clone())).collect();
@@ -237,7 +237,7 @@ mod tests {
     fn an_event_is_written_in_one_way() {
         let event = "{ \"a\" : [ 1.50 , \"\\u0041\\/\\u00e9\\ud83d\\ude00\\u0007\" ] ,\r\n \"\\u0061\":\" \\\" x\\\\\" , \"b\": {}\t}";
         let normal = "{\"a\":[1.50,\"A/é😀\\u0007\"],\"a\":\" \\\" x\\\\\",\"b\":{}}";
-        let written = |event: &str| Event::read(event).map(|event| event.whole);
+        let written = |event: &str| EventLine::read(event).map(|event| event.whole);
         assert_eq!(written(event).expect("an object"), normal);
         assert_eq!(written(normal).expect("an object"), normal);
         // Half of a pair is no text: it stays as it is written.
@@ -259,14 +259,14 @@ mod tests {
     fn the_kernel_is_told_the_digest_of_a_large_result() {
         let returned = format!(r#"{{"content":[],"more":"{}"}}"#, "x".repeat(MAX_RETURNED));
         let event = format!(r#"{{"type":"tool_result","at":1,"call":"c","returned":{returned}}}"#);
-        let told = Event::read(&event).expect("an object");
+        let told = EventLine::read(&event).expect("an object");
         let begin = event.strip_suffix('}').expect("an object");
         assert_eq!(told.whole, format!(r#"{begin},"digest":"{}"}}"#, digest(returned.as_bytes())));
         // The line has it once, and who has its own digest says so himself.
         assert!(!told.line.contains("\"digest\"") && told.artifacts.len() == 1);
         let own = format!(r#"{begin},"digest":"sha256:0"}}"#);
-        assert_eq!(Event::read(&own).expect("an object").whole, own);
+        assert_eq!(EventLine::read(&own).expect("an object").whole, own);
         let small = r#"{"type":"tool_result","at":1,"call":"c","returned":{}}"#;
-        assert_eq!(Event::read(small).expect("an object").whole, small);
+        assert_eq!(EventLine::read(small).expect("an object").whole, small);
     }
 }

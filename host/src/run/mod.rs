@@ -1,6 +1,9 @@
 //! A run: its events go through the kernel into its journal, and its state is what follows from them.
 
 mod step;
+mod value;
+#[expect(missing_docs, reason = "generated; `schemas/` documents what has no comment")]
+mod words;
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -10,13 +13,16 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use self::step::Action;
-use self::step::{Answered, End, Step, Written};
+use self::step::{Answered, End, Step, Written, read_actions, read_records};
+pub use self::{
+    value::{Json, Large},
+    words::*,
+};
 use crate::{
     digest::digest,
     fault::Fault,
     gate::Gate,
-    journal::{Blob, Chain, Checked, Event, FileJournal, Journal, JournalError, Line, VERSION, inline, restore},
+    journal::{Blob, Chain, Checked, EventLine, FileJournal, Journal, JournalError, Line, VERSION, inline, restore},
     json::json,
 };
 
@@ -97,22 +103,22 @@ struct Snapshot<A> {
 /// the journal, [`send`](Run::send) fails with [`JournalError::Conflict`], and the run is [opened](Run::open) again.
 ///
 /// ```
-/// use seamgate::{FileJournal, Gate, Run};
+/// use seamgate::{CallEvent, FileJournal, Gate, Json, ResumedEvent, Run, StartedEvent};
 ///
 /// let mut gate = Gate::new()?;
 /// gate.register_profile(r#"{"agent": "reader", "tools": [{"name": "search", "effect": "read", "permit": "allow"}]}"#)?;
 /// let folder = std::env::temp_dir().join(format!("run-of-the-documentation-{}", std::process::id()));
 ///
-/// let started = r#"{"type": "started", "at": 1790000000000, "run": "r1", "principal": "anna", "nonce": "c0ffee00c0ffee00"}"#;
-/// let (mut run, _) = Run::start(&gate, FileJournal::create(&folder)?, "reader", started)?;
-/// let call = r#"{"type": "call", "at": 1790000001000, "tool": "search", "arguments": {"q": "x"}}"#;
-/// let actions = run.send(call)?;
-/// assert_eq!((actions[0].kind.as_str(), actions[0].key.as_str()), ("execute", "r1/2/0"));
+/// let started = StartedEvent::new("r1", "anna", "c0ffee00c0ffee00");
+/// let (mut run, _) = Run::start(&gate, FileJournal::create(&folder)?, "reader", &started.at(1_790_000_000_000))?;
+/// let call = CallEvent::new("search", Json::parse(r#"{"q": "x"}"#)?);
+/// let actions = run.send(&call.at(1_790_000_001_000))?;
+/// assert_eq!((actions[0].word(), actions[0].key()), ("execute", "r1/2/0"));
 ///
 /// // The process ends here. Another one goes on: the read is sent again.
 /// let mut run = Run::open(&gate, FileJournal::open(&folder)?)?;
-/// let actions = run.send(r#"{"type": "resumed", "at": 1790000002000}"#)?;
-/// assert_eq!((actions[0].kind.as_str(), run.step()), ("execute", 3));
+/// let actions = run.send(&ResumedEvent::new().at(1_790_000_002_000))?;
+/// assert_eq!((actions[0].word(), run.step()), ("execute", 3));
 /// # std::fs::remove_dir_all(folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -140,7 +146,7 @@ struct Replayed {
     now: Now,
     /// After the last line.
     chain: Chain,
-    actions: Vec<Action>,
+    actions: Vec<String>,
     records: Vec<String>,
 }
 
@@ -153,14 +159,31 @@ struct History {
 }
 
 impl<'g, J: Journal> Run<'g, J> {
-    /// Start a run in a journal without lines. `started` is an event of the type `started`, as JSON text. Gives the actions that it
-    /// leads to.
+    /// Starts a run in a journal without lines. The event is a [`StartedEvent`]. Returns the run and its first actions.
     ///
     /// # Errors
     ///
     /// [`JournalError::Exists`] if the journal has a run; a fault if the agent has no profile or the event is invalid; or the errors
     /// of [`send`](Run::send).
-    pub fn start(gate: &'g Gate, journal: J, agent: &str, started: &str) -> Result<(Self, Vec<Action>), StepError> {
+    pub fn start(gate: &'g Gate, journal: J, agent: &str, started: &Event) -> Result<(Self, Vec<Action>), StepError> {
+        let (mut run, event, step) = Run::first_step(gate, journal, agent, &json(started))?;
+        let actions = read_actions(&step.actions)?;
+        run.commit(&event, step)?;
+        Ok((run, actions))
+    }
+
+    /// Does the same as [`start`](Run::start) for callers that have the event as JSON text (`schemas/event.schema.json`) and
+    /// take the actions as JSON texts (`schemas/action.schema.json`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Run::start).
+    pub fn start_json(
+        gate: &'g Gate,
+        journal: J,
+        agent: &str,
+        started: &str,
+    ) -> Result<(Self, Vec<String>), StepError> {
         Run::start_on(gate, journal, agent, started)
     }
 
@@ -213,7 +236,19 @@ impl<'g, J: Journal> Run<'g, J> {
         journal: J,
         agent: &str,
         started: &str,
-    ) -> Result<(Self, Vec<Action>), StepError> {
+    ) -> Result<(Self, Vec<String>), StepError> {
+        let (mut run, event, step) = Run::first_step(kernel, journal, agent, started)?;
+        let actions = run.commit(&event, step)?;
+        Ok((run, actions))
+    }
+
+    /// Returns a run that has not begun, and its first step, whose artifacts are kept.
+    fn first_step(
+        kernel: &'g dyn Kernel,
+        journal: J,
+        agent: &str,
+        started: &str,
+    ) -> Result<(Self, EventLine, Step), StepError> {
         #[derive(Deserialize)]
         struct Started {
             run: String,
@@ -235,8 +270,7 @@ impl<'g, J: Journal> Run<'g, J> {
             .map_err(|_| bad_request("the first event must have `run`, the run's id, a string"))?;
         run.put(&event)?;
         run.about.run = id;
-        let actions = run.commit(&event, step)?;
-        Ok((run, actions))
+        Ok((run, event, step))
     }
 
     pub(crate) fn open_on(kernel: &'g dyn Kernel, journal: J) -> Result<Self, StepError> {
@@ -251,8 +285,8 @@ impl<'g, J: Journal> Run<'g, J> {
         Ok(run)
     }
 
-    /// Take an event, JSON text: what came of an action, or what a person did. Gives the actions that it leads to. They are in the journal
-    /// already.
+    /// Takes an event: what came of an action, or what a person did. Returns the actions that it leads to, which the journal
+    /// has already.
     ///
     /// An event that does not fit, such as a late one, is recorded, and leads to nothing. Artifacts that the step needs are read from the
     /// journal.
@@ -261,12 +295,31 @@ impl<'g, J: Journal> Run<'g, J> {
     ///
     /// A fault if the event is invalid; [`JournalError::Conflict`] if another writer was there; any other [`JournalError`] if the step
     /// cannot be appended. The run stays as it was, and the caller must do nothing: the same event can be sent again.
-    pub fn send(&mut self, event: &str) -> Result<Vec<Action>, StepError> {
+    pub fn send(&mut self, event: &Event) -> Result<Vec<Action>, StepError> {
+        let (event, step) = self.next_step(&json(event))?;
+        let actions = read_actions(&step.actions)?;
+        self.commit(&event, step)?;
+        Ok(actions)
+    }
+
+    /// Does the same as [`send`](Run::send) for callers that have the event as JSON text (`schemas/event.schema.json`) and
+    /// take the actions as JSON texts (`schemas/action.schema.json`).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](Run::send).
+    pub fn send_json(&mut self, event: &str) -> Result<Vec<String>, StepError> {
+        let (event, step) = self.next_step(event)?;
+        self.commit(&event, step)
+    }
+
+    /// Returns the step that an event leads to. Its artifacts are kept, and nothing is appended.
+    fn next_step(&mut self, event: &str) -> Result<(EventLine, Step), StepError> {
         let event = normal(event)?;
         let answered =
             if event.artifacts.is_empty() { self.ask(&self.now, &event.whole)? } else { self.ask_and_put(&event)? };
         let step = self.go_on(&self.now, &event, answered)?;
-        self.commit(&event, step)
+        Ok((event, step))
     }
 
     /// Where the run is now, as text for [`restore`](Run::restore): its state, and the number and the digest that its next line begins with.
@@ -289,10 +342,18 @@ impl<'g, J: Journal> Run<'g, J> {
         &self.now.state
     }
 
-    /// What the last event led to beside actions, each as JSON text (`schemas/record.schema.json`). A record of the type `ignored`
-    /// says that the event changed nothing: a call whose `tool_started` was ignored must not be sent. There are none after
-    /// [`open`](Run::open).
-    pub fn records(&self) -> &[String] {
+    /// Returns what the last event led to beside actions. [`Record::Ignored`] means that the event changed nothing: a call
+    /// whose `tool_started` was ignored must not be sent. There are none after [`open`](Run::open).
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Trap`] if a component of others gave a record that `schemas/record.schema.json` does not have.
+    pub fn records(&self) -> Result<Vec<Record>, Fault> {
+        read_records(&self.now.records)
+    }
+
+    /// Returns the same records as JSON texts (`schemas/record.schema.json`).
+    pub fn records_json(&self) -> &[String] {
         &self.now.records
     }
 
@@ -334,7 +395,7 @@ impl<'g, J: Journal> Run<'g, J> {
     }
 
     /// The same, while the event's artifacts are kept: to judge what is large takes about as long as to write it.
-    fn ask_and_put(&mut self, event: &Event) -> Result<Answered, StepError> {
+    fn ask_and_put(&mut self, event: &EventLine) -> Result<Answered, StepError> {
         let Run { kernel, journal, about, now, .. } = &mut *self;
         let (kernel, state) = (*kernel, (now.step > 0).then_some(now.state.as_str()));
         let (answer, put) = thread::scope(|scope| {
@@ -356,12 +417,12 @@ impl<'g, J: Journal> Run<'g, J> {
     }
 
     /// The step that an event leads to, with the artifacts that it needs.
-    fn advance(&self, now: &Now, event: &Event) -> Result<Step, StepError> {
+    fn advance(&self, now: &Now, event: &EventLine) -> Result<Step, StepError> {
         self.go_on(now, event, self.ask(now, &event.whole)?)
     }
 
     /// The same after the first answer.
-    fn go_on(&self, now: &Now, event: &Event, mut answered: Answered) -> Result<Step, StepError> {
+    fn go_on(&self, now: &Now, event: &EventLine, mut answered: Answered) -> Result<Step, StepError> {
         let mut given = BTreeMap::new();
         loop {
             let need = match answered {
@@ -384,12 +445,12 @@ impl<'g, J: Journal> Run<'g, J> {
         }
     }
 
-    fn put(&mut self, event: &Event) -> Result<(), JournalError> {
+    fn put(&mut self, event: &EventLine) -> Result<(), JournalError> {
         put(&mut self.journal, event)
     }
 
     /// Append a step whose event's artifacts are kept, then be in its state.
-    fn commit(&mut self, event: &Event, step: Step) -> Result<Vec<Action>, StepError> {
+    fn commit(&mut self, event: &EventLine, step: Step) -> Result<Vec<String>, StepError> {
         let mut chain = self.chain.clone();
         let first = (chain.n == 0).then(|| Line::Run(&json(&self.about)).write(&mut chain));
         let written = step.write(event, &mut chain);
@@ -400,7 +461,6 @@ impl<'g, J: Journal> Run<'g, J> {
         self.journal.append(self.chain.n, &lines)?;
         self.chain = chain;
         let Step { number, state, digest, wake_at, actions, records } = step;
-        let records = records.into_iter().map(|record| record.get().to_owned()).collect();
         self.now = Now { step: number, state, wake_at, records };
         if number.is_multiple_of(CHECKPOINT_STEPS)
             && let Err(error) = self.journal.put(Blob::Checkpoint, &digest, &self.now.state)
@@ -439,21 +499,21 @@ impl<'g, J: Journal> Run<'g, J> {
         };
         let mut chain = Chain::after(from, &first);
         let mut checked = Checked::from(chain.clone());
-        let mut event = Event::of("{}".to_owned());
+        let mut event = EventLine::of("{}".to_owned());
         // Of one step.
         let mut kept = Vec::new();
         for line in lines {
             let line = line?;
             let holds = checked.take(&name, &line, || None)?;
             if let Line::Event(value) = holds {
-                event = Event::of(restore(value, |digest| self.artifact(digest))?);
+                event = EventLine::of(restore(value, |digest| self.artifact(digest))?);
             }
             let is_end = matches!(holds, Line::State(_));
             kept.push(line);
             if is_end {
                 let step = self.again(&now, &event, &mut chain, &kept)?;
                 actions.extend(step.actions);
-                records.extend(step.records.iter().map(|record| record.get().to_owned()));
+                records.extend(step.records);
                 now = Now { step: step.number, state: step.state, wake_at: step.wake_at, records: Vec::new() };
                 kept.clear();
             }
@@ -462,7 +522,7 @@ impl<'g, J: Journal> Run<'g, J> {
     }
 
     /// Take one event again.
-    fn again(&self, now: &Now, event: &Event, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
+    fn again(&self, now: &Now, event: &EventLine, chain: &mut Chain, kept: &[String]) -> Result<Step, StepError> {
         let first = chain.n;
         let step = self.advance(now, event).map_err(|error| match error {
             StepError::Fault(fault) => self.wrong(first, format!("its event is not taken again: {fault}")).into(),
@@ -522,7 +582,7 @@ impl Run<'_, FileJournal> {
     /// # Errors
     ///
     /// Those of [`send`](Run::send).
-    pub fn send_unsynced(&mut self, event: &str) -> Result<Vec<Action>, StepError> {
+    pub fn send_unsynced(&mut self, event: &Event) -> Result<Vec<Action>, StepError> {
         let was = self.journal.set_synced(false);
         let sent = self.send(event);
         self.journal.set_synced(was);
@@ -552,7 +612,7 @@ impl Run<'_, FileJournal> {
             Ok(Replayed { now, chain, actions, records }) => {
                 self.chain = chain;
                 self.now = Now { records, ..now };
-                Ok(actions)
+                Ok(read_actions(&actions)?)
             }
             Err(error) => {
                 self.journal = own;
@@ -616,8 +676,8 @@ impl History {
 }
 
 /// An event as the journal has it.
-fn normal(event: &str) -> Result<Event, Fault> {
-    let event = Event::read(event).map_err(|error| {
+fn normal(event: &str) -> Result<EventLine, Fault> {
+    let event = EventLine::read(event).map_err(|error| {
         bad_request(&format!("the event must be a JSON object (line {}, column {})", error.line(), error.column()))
     })?;
     match event.has("artifacts") {
@@ -627,7 +687,7 @@ fn normal(event: &str) -> Result<Event, Fault> {
 }
 
 /// Keep what an event's line names.
-fn put(journal: &mut impl Journal, event: &Event) -> Result<(), JournalError> {
+fn put(journal: &mut impl Journal, event: &EventLine) -> Result<(), JournalError> {
     event.artifacts.iter().try_for_each(|artifact| journal.put(Blob::Artifact, &artifact.digest, &artifact.text))
 }
 

@@ -1,26 +1,15 @@
-//! A step: what an event led to, as the kernel says it and as the journal has it.
+//! A step: what an event led to, as the kernel answers and as the journal has it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::words::{Action, Record};
 use crate::{
     digest::digest,
     fault::Fault,
-    journal::{Artifact, Chain, Event, Line, without_prompt},
+    journal::{Artifact, Chain, EventLine, Line, without_prompt},
     json::json,
 };
-
-/// What the host must do next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Action {
-    /// What to do: `ask_model`, `execute`, `ask_approval`, `ask_input`, `delegate`, `cancel` or `finish`.
-    pub kind: String,
-    /// Its key. No other action of the run has the same.
-    pub key: String,
-    /// The whole action as JSON text.
-    pub json: String,
-}
 
 /// What the kernel answers to an event.
 pub(super) enum Answered {
@@ -38,8 +27,10 @@ pub(super) struct Step {
     pub(super) state: String,
     pub(super) digest: String,
     pub(super) wake_at: Option<u64>,
-    pub(super) actions: Vec<Action>,
-    pub(super) records: Vec<Box<RawValue>>,
+    /// Each as JSON text.
+    pub(super) actions: Vec<String>,
+    /// Each as JSON text.
+    pub(super) records: Vec<String>,
 }
 
 /// The `state` line of a step: its end.
@@ -74,12 +65,6 @@ impl Answered {
             #[serde(default)]
             need: Vec<String>,
         }
-        #[derive(Deserialize)]
-        struct Named {
-            r#type: String,
-            key: String,
-        }
-        let trap = |message: &str| Fault::Trap { message: format!("invalid step: {message}") };
         let raw: Raw = serde_json::from_str(answer)
             .map_err(|error| trap(&format!("it is none from column {} on", error.column())))?;
         if !raw.need.is_empty() {
@@ -91,19 +76,43 @@ impl Answered {
         if answer.contains('\n') {
             return Err(trap("it has a line end"));
         }
-        let action = |action: Box<RawValue>| {
-            let named: Named = serde_json::from_str(action.get()).map_err(|_| trap("an action lacks type or key"))?;
-            Ok(Action { kind: named.r#type, key: named.key, json: action.get().to_owned() })
-        };
         Ok(Answered::Step(Step {
             number,
             digest: digest(state.get().as_bytes()),
             state: state.get().to_owned(),
             wake_at: raw.wake_at,
-            actions: raw.actions.into_iter().map(action).collect::<Result<_, Fault>>()?,
-            records: raw.records,
+            actions: texts(raw.actions),
+            records: texts(raw.records),
         }))
     }
+}
+
+fn trap(message: &str) -> Fault {
+    Fault::Trap { message: format!("invalid step: {message}") }
+}
+
+fn texts(values: Vec<Box<RawValue>>) -> Vec<String> {
+    values.into_iter().map(|value| Box::<str>::from(value).into_string()).collect()
+}
+
+/// Reads the actions of a step.
+///
+/// # Errors
+///
+/// A component of others gave an action that `schemas/action.schema.json` does not have.
+pub(super) fn read_actions(texts: &[String]) -> Result<Vec<Action>, Fault> {
+    let read = |text: &String| serde_json::from_str(text).map_err(|error| trap(&format!("an action: {error}")));
+    texts.iter().map(read).collect()
+}
+
+/// Reads the records of a step.
+///
+/// # Errors
+///
+/// A component of others gave a record that `schemas/record.schema.json` does not have.
+pub(super) fn read_records(texts: &[String]) -> Result<Vec<Record>, Fault> {
+    let read = |text: &String| serde_json::from_str(text).map_err(|error| trap(&format!("a record: {error}")));
+    texts.iter().map(read).collect()
 }
 
 impl Step {
@@ -112,12 +121,12 @@ impl Step {
     }
 
     /// Its lines, after those that a chain has.
-    pub(super) fn write(&self, event: &Event, chain: &mut Chain) -> Written {
+    pub(super) fn write(&self, event: &EventLine, chain: &mut Chain) -> Written {
         let mut lines = vec![Line::Event(&event.line).write(chain)];
-        lines.extend(self.records.iter().map(|record| Line::Record(record.get()).write(chain)));
+        lines.extend(self.records.iter().map(|record| Line::Record(record).write(chain)));
         let mut prompts = Vec::new();
         for action in &self.actions {
-            let (line, prompt) = without_prompt(&action.json);
+            let (line, prompt) = without_prompt(action);
             lines.push(Line::Action(&line).write(chain));
             prompts.extend(prompt);
         }

@@ -170,10 +170,10 @@ fn events() -> Vec<String> {
 fn play(folder: &Folder, kernel: &Script, events: &[String]) -> Vec<String> {
     let journal = FileJournal::create(&folder.0).expect("a journal");
     let (mut run, actions) = Run::start_on(kernel, journal, "a", &events[0]).expect("started");
-    assert_eq!((actions.len(), actions[0].kind.as_str(), actions[0].key.as_str()), (1, "ask_model", "r/1/0"));
+    assert!(actions.len() == 1 && actions[0].starts_with(r#"{"key":"r/1/0""#) && actions[0].contains(r#""ask_model""#));
     let mut states = vec![run.state().to_owned()];
     for event in &events[1..] {
-        run.send(event).expect("sent");
+        run.send_json(event).expect("sent");
         states.push(run.state().to_owned());
     }
     states
@@ -270,7 +270,7 @@ fn a_journal_that_is_cut_at_any_byte_opens_with_its_whole_steps() {
             assert_eq!((run.state(), run.step()), (states[steps - 1].as_str(), steps as u64));
             assert_eq!(run.wake_at(), (steps % 2 == 0).then_some(1000 * steps as u64));
             if let Some(event) = events.get(steps) {
-                run.send(event).expect("sent");
+                run.send_json(event).expect("sent");
             }
         }
         let now = fs::read(folder.journal()).expect("lines");
@@ -358,7 +358,7 @@ fn a_run_goes_on_from_its_last_checkpoint_or_from_the_first_event() {
     let mut memory = Memory::default();
     let (mut run, _) = Run::start_on(&kernel, memory, "a", STARTED).expect("started");
     for at in 2..=160 {
-        run.send(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
+        run.send_json(&json!({"type": "tick", "at": at}).to_string()).expect("sent");
     }
     let state = run.state().to_owned();
     memory = run.journal;
@@ -393,7 +393,7 @@ fn a_run_goes_on_from_a_snapshot_without_its_lines() {
     let (kernel, events) = (Script::default(), events());
     let whole = {
         let (mut run, _) = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started");
-        events[1..].iter().for_each(|event| drop(run.send(event).expect("sent")));
+        events[1..].iter().for_each(|event| drop(run.send_json(event).expect("sent")));
         run.journal.lines
     };
     let (run, _) = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started");
@@ -404,7 +404,7 @@ fn a_run_goes_on_from_a_snapshot_without_its_lines() {
         let journal = Memory { lines: vec![String::new(); lines.len()], ..Memory::default() };
         let mut run = Run::restore_on(&kernel, journal, &snapshot).expect("restored");
         assert_eq!(run.snapshot(), snapshot);
-        run.send(event).expect("sent");
+        run.send_json(event).expect("sent");
         snapshot = run.snapshot();
         lines.extend(run.journal.lines.drain(lines.len()..));
     }
@@ -429,7 +429,7 @@ fn a_run_goes_on_from_a_snapshot_without_its_lines() {
     // An older one than the journal.
     let early = Run::start_on(&kernel, Memory::default(), "a", &events[0]).expect("started").0.snapshot();
     let mut run = Run::restore_on(&kernel, late, &early).expect("restored");
-    let error = run.send(&events[1]).expect_err("a conflict");
+    let error = run.send_json(&events[1]).expect_err("a conflict");
     assert!(matches!(error, StepError::Journal(JournalError::Conflict { lines: 5, .. })), "{}", text(&error));
 }
 
@@ -439,9 +439,9 @@ fn another_writer_is_a_conflict_and_loses_nothing() {
     play(&folder, &kernel, &events());
     let tick = |at: u64| json!({"type": "tick", "at": at}).to_string();
     let (mut one, mut two) = (folder.open(&kernel).expect("one"), folder.open(&kernel).expect("two"));
-    one.send(&tick(10)).expect("sent");
+    one.send_json(&tick(10)).expect("sent");
     let state = two.state().to_owned();
-    let error = two.send(&tick(11)).expect_err("a conflict");
+    let error = two.send_json(&tick(11)).expect_err("a conflict");
     assert!(matches!(&error, StepError::Journal(JournalError::Conflict { lines: 25, .. })), "{}", text(&error));
     assert!(
         text(&error)
@@ -450,19 +450,19 @@ fn another_writer_is_a_conflict_and_loses_nothing() {
     assert_eq!(two.state(), state);
     let mut two = folder.open(&kernel).expect("two");
     assert_eq!(two.state(), one.state());
-    two.send(&tick(11)).expect("sent");
-    one.send(&tick(12)).expect_err("a conflict");
+    two.send_json(&tick(11)).expect("sent");
+    one.send_json(&tick(12)).expect_err("a conflict");
 
     // A file of the same length that is another.
     let mut bytes = fs::read(folder.journal()).expect("lines");
     let last = bytes.len() - 4;
     bytes[last] ^= 1;
     fs::write(folder.journal(), &bytes).expect("written");
-    let error = two.send(&tick(13)).expect_err("a conflict");
+    let error = two.send_json(&tick(13)).expect_err("a conflict");
     assert!(matches!(&error, StepError::Journal(JournalError::Conflict { .. })), "{}", text(&error));
     // One that is gone.
     fs::remove_file(folder.journal()).expect("removed");
-    two.send(&tick(13)).expect_err("no file");
+    two.send_json(&tick(13)).expect_err("no file");
     assert!(!folder.journal().exists());
 }
 
@@ -479,7 +479,7 @@ fn many_writers_append_each_step_once() {
             scope.spawn(move || {
                 for at in 0..EVENTS {
                     let event = json!({"type": "tick", "at": at, "writer": writer}).to_string();
-                    while let Err(error) = folder.open(kernel).expect("opened").send(&event) {
+                    while let Err(error) = folder.open(kernel).expect("opened").send_json(&event) {
                         assert!(matches!(error, StepError::Journal(JournalError::Conflict { .. })), "{}", text(&error));
                         conflicts.fetch_add(1, Ordering::Relaxed);
                     }
@@ -504,12 +504,12 @@ fn a_lock_that_is_never_released_is_an_error() {
     let mut run = folder.open(&kernel).expect("opened");
     let file = fs::File::options().append(true).open(folder.journal()).expect("the file");
     file.lock().expect("locked");
-    let error = run.send(&events()[2]).expect_err("locked");
+    let error = run.send_json(&events()[2]).expect_err("locked");
     assert!(matches!(&error, StepError::Journal(JournalError::Busy { .. })), "{}", text(&error));
     let error = FileJournal::open(&folder.0).expect_err("locked");
     assert!(matches!(&error, JournalError::Busy { .. }), "{}", text(&error));
     drop(file);
-    run.send(&events()[2]).expect("sent");
+    run.send_json(&events()[2]).expect("sent");
 }
 
 #[test]
@@ -544,11 +544,11 @@ fn a_step_gets_the_artifacts_that_it_needs() {
     let json_text = serde_json::from_str::<Value>(&events[3]).expect("JSON")["result"].to_string();
     let whole = "the whole result, of which the event has the head".repeat(100);
     assert_eq!(run.keep(&whole).expect("kept"), digest(whole.as_bytes()));
-    run.send(r#"{"type":"tool_failed","message":"no such host"}"#).expect("sent");
+    run.send_json(r#"{"type":"tool_failed","message":"no such host"}"#).expect("sent");
     let texts = ["short", long.as_str(), json_text.as_str(), whole.as_str(), "no such host"];
     let needs: Vec<String> = texts.iter().map(|text| digest(text.as_bytes())).collect();
     let event = json!({"type": "tick", "at": 9, "needs": needs}).to_string();
-    run.send(&event).expect("sent");
+    run.send_json(&event).expect("sent");
     let bytes = fs::read_to_string(folder.journal()).expect("lines");
     let last: Vec<&str> = bytes.lines().rev().take(4).collect();
     assert!(last[2].ends_with(r#""record":{"read":5,"type":"note"}}"#), "{}", last[2]);
@@ -558,12 +558,12 @@ fn a_step_gets_the_artifacts_that_it_needs() {
     let missing = digest(b"nobody kept this");
     let state = run.state().to_owned();
     for needed in [missing.as_str(), "sha256:../../../../etc/passwd", "\u{1b}[2J"] {
-        let error = run.send(&json!({"type": "tick", "needs": [needed]}).to_string()).expect_err(needed);
+        let error = run.send_json(&json!({"type": "tick", "needs": [needed]}).to_string()).expect_err(needed);
         assert!(text(&error).ends_with(&format!("the artifact {} is missing", json(&needed))), "{}", text(&error));
     }
     let endless = Script { needs_for_ever: true, ..Script::default() };
     let mut run = Run { kernel: &endless, ..run };
-    let error = run.send(&event).expect_err("an endless need");
+    let error = run.send_json(&event).expect_err("an endless need");
     assert!(text(&error).ends_with("invalid step: it needs artifacts that it has"), "{}", text(&error));
     assert_eq!(run.state(), state);
     assert_eq!(fs::read_to_string(folder.journal()).expect("lines"), bytes);
@@ -583,11 +583,11 @@ fn a_fault_is_never_appended() {
     let (mut run, bytes) = (folder.open(&kernel).expect("opened"), fs::read(folder.journal()).expect("lines"));
     let state = run.state().to_owned();
     for bad in [r#"{"type":"bad"}"#, "", "null", r#"{"type":"tick","\u0061rtifacts":{}}"#, "{\"type\":\"tick\"}}"] {
-        let error = run.send(bad).expect_err(bad);
+        let error = run.send_json(bad).expect_err(bad);
         assert!(matches!(error, StepError::Fault(Fault::BadRequest { .. })), "{bad}: {}", text(&error));
         assert_eq!((run.state(), fs::read(folder.journal()).expect("lines")), (state.as_str(), bytes.clone()));
     }
-    run.send(&events()[5]).expect("sent");
+    run.send_json(&events()[5]).expect("sent");
 }
 
 #[test]
@@ -681,7 +681,7 @@ fn a_writer_that_is_killed_loses_no_step_that_it_told() {
         let mut run = Run::open_on(&kernel, FileJournal::open(&folder).expect("lines")).expect("opened");
         let mut out = std::fs::File::create("/dev/stdout").expect("an output");
         loop {
-            run.send(&event(run.step())).expect("sent");
+            run.send_json(&event(run.step())).expect("sent");
             writeln!(out, "step {}", run.step()).expect("told");
         }
     }
@@ -722,14 +722,14 @@ fn a_full_disk_adds_nothing_and_loses_nothing() {
         let mut run = Run::open_on(&kernel, FileJournal::open(&folder).expect("lines")).expect("opened");
         for at in 0.. {
             let (state, bytes) = (run.state().to_owned(), fs::read(folder.join("journal.ndjson")).expect("lines"));
-            let Err(error) = run.send(&event(at)) else { continue };
+            let Err(error) = run.send_json(&event(at)) else { continue };
             let said = text(&error);
             assert!(said.contains("cannot append to") && said.contains("; no step was added: make room"), "{said}");
             assert_eq!(run.state(), state);
             assert_eq!(fs::read(folder.join("journal.ndjson")).expect("lines"), bytes);
             assert!(at > 2, "some fit");
             // Nothing is torn, and the next attempt fails in the same way.
-            assert_eq!(text(&run.send(&event(at)).expect_err("still full")), said);
+            assert_eq!(text(&run.send_json(&event(at)).expect_err("still full")), said);
             return;
         }
     }
@@ -743,7 +743,7 @@ fn a_full_disk_adds_nothing_and_loses_nothing() {
     });
     let mut run = folder.open(&kernel).expect("opened");
     assert!(run.journal().torn().is_none());
-    run.send(&event(9)).expect("there is room again");
+    run.send_json(&event(9)).expect("there is room again");
 }
 
 #[cfg(unix)]
@@ -756,7 +756,7 @@ fn a_read_only_folder_can_be_read_and_not_appended_to() {
         let state = run.state().to_owned();
         let advice = "; this user needs the right to do so, or another folder: ";
         for event in [&events()[5], &events()[2]] {
-            let said = text(&run.send(event).expect_err("read-only"));
+            let said = text(&run.send_json(event).expect_err("read-only"));
             assert!(
                 said.contains("/journal.ndjson") && said.contains(advice) || said.contains("/artifacts/"),
                 "{said}"

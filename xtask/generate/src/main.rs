@@ -1,4 +1,4 @@
-//! What is derived from `wit/` and a few tables: each fact is stated once, and everything else that says it is written
+//! What is derived from `wit/`, `schemas/` and a few tables: each fact is stated once, and everything else that says it is written
 //! here, and committed. Copies of sources are written here too. `cargo xtask generate` starts it.
 //!
 //! A package of its own: no other command needs what it is compiled with.
@@ -16,6 +16,7 @@ mod schema;
 mod table;
 mod text;
 mod typescript;
+mod words;
 
 use std::{env, fs, path::Path};
 
@@ -52,6 +53,7 @@ fn main() -> Result<()> {
         ("schemas/report.schema.json", schema::report(&model)?),
     ];
     let mut files: Vec<(String, String)> = derived.map(|(path, text)| (path.to_owned(), text)).into();
+    files.extend(words::all()?);
     files.extend(copies::all()?);
     files.push((attributes::FILE.to_owned(), attributes::of(files.iter().map(|(path, _)| path.as_str()))?));
     let mut stale = Vec::new();

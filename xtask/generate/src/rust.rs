@@ -502,7 +502,7 @@ fn docs(paragraphs: &[String], indent: usize) -> String {
 }
 
 /// As `cargo fmt` has it.
-fn formatted(source: &str) -> Result<String> {
+pub(super) fn formatted(source: &str) -> Result<String> {
     let source = source.replace("{HEAD}", super::HEAD);
     let mut rustfmt = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path", "rustfmt.toml", "--emit", "stdout"])

@@ -10,7 +10,7 @@ use napi::{
     bindgen_prelude::{Either, FnArgs, Function, FunctionRef},
 };
 use napi_derive::napi;
-use seamgate::{Action, Blob, FileJournal, Gate, Journal, JournalError, Lines, Run};
+use seamgate::{Blob, FileJournal, Gate, Journal, JournalError, Lines, Run};
 use self_cell::self_cell;
 
 use crate::error::{self, Result, usage};
@@ -48,8 +48,8 @@ impl NativeRun {
         let journal = keeper(env, journal, FileJournal::create)?;
         let mut first = Vec::new();
         let open = Open::try_new(gate, |gate| -> Result<_> {
-            let (run, actions) = Run::start(gate, journal, agent, started).map_err(error::step)?;
-            first = texts(actions);
+            let (run, actions) = Run::start_json(gate, journal, agent, started).map_err(error::step)?;
+            first = actions;
             Ok(run)
         })?;
         Ok(Begun { run: NativeRun(RefCell::new(open)), actions: first })
@@ -79,7 +79,7 @@ impl NativeRun {
     /// What to do after an event, each as JSON text.
     #[napi]
     pub fn send(&self, event: String) -> Result<Vec<String>> {
-        self.idle()?.with_dependent_mut(|_, run| run.send(&event)).map(texts).map_err(error::step)
+        self.idle()?.with_dependent_mut(|_, run| run.send_json(&event)).map_err(error::step)
     }
 
     /// Keep a text beside the journal. Gives its digest.
@@ -118,17 +118,13 @@ impl NativeRun {
     /// Of the last step, each as JSON text.
     #[napi(getter)]
     pub fn records(&self) -> Result<Vec<String>> {
-        Ok(self.idle()?.with_dependent(|_, run| run.records().to_vec()))
+        Ok(self.idle()?.with_dependent(|_, run| run.records_json().to_vec()))
     }
 
     #[napi(getter)]
     pub fn wake_at(&self) -> Result<Option<f64>> {
         Ok(self.idle()?.with_dependent(|_, run| run.wake_at().map(|at| at as f64)))
     }
-}
-
-fn texts(actions: Vec<Action>) -> Vec<String> {
-    actions.into_iter().map(|action| action.json).collect()
 }
 
 fn keeper(

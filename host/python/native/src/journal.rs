@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use pyo3::{prelude::*, types::PyIterator};
-use seamgate::{Action, Blob, FileJournal, Gate, Journal, JournalError, Lines, StepError};
+use seamgate::{Blob, FileJournal, Gate, Journal, JournalError, Lines, StepError};
 use self_cell::self_cell;
 
 use crate::{
@@ -39,8 +39,8 @@ impl Run {
         let mut actions = Vec::new();
         let begun: Result<_, StepError> = detached(py, || {
             Begun::try_new(gate, |gate| {
-                let (run, first) = seamgate::Run::start(gate, journal, agent, started)?;
-                actions = texts(first);
+                let (run, first) = seamgate::Run::start_json(gate, journal, agent, started)?;
+                actions = first;
                 Ok(run)
             })
         })?;
@@ -79,7 +79,7 @@ impl Run {
 impl Run {
     /// An event: the actions that it leads to, as JSON texts.
     fn send(&self, py: Python, event: &str) -> PyResult<Vec<String>> {
-        self.with(py, |run| run.send(event))?.map(texts).map_err(failed)
+        self.with(py, |run| run.send_json(event))?.map_err(failed)
     }
 
     /// Keep a text that an event names by its digest.
@@ -88,7 +88,7 @@ impl Run {
     }
 
     fn records(&self, py: Python) -> PyResult<Vec<String>> {
-        self.with(py, |run| run.records().to_vec())
+        self.with(py, |run| run.records_json().to_vec())
     }
 
     #[getter]
@@ -120,10 +120,6 @@ impl Run {
     fn agent(&self, py: Python) -> PyResult<String> {
         self.with(py, |run| run.agent().to_owned())
     }
-}
-
-fn texts(actions: Vec<Action>) -> Vec<String> {
-    actions.into_iter().map(|action| action.json).collect()
 }
 
 /// A step that was not made. What a journal of Python raised is raised as it was.

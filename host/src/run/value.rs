@@ -1,0 +1,189 @@
+//! Values of events, actions and records that are JSON themselves, or that a journal keeps apart.
+
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeOwned, Error as _},
+};
+use serde_json::value::RawValue;
+
+/// JSON as it is written: numbers keep their digits, and members their order.
+#[derive(Clone)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    /// Reads JSON text (RFC 8259).
+    ///
+    /// # Errors
+    ///
+    /// The text is not JSON.
+    pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text.into()).map(Json)
+    }
+
+    /// Writes a value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// The value has no form in JSON, such as a map whose keys are lists.
+    pub fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Json)
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Reads the value as a type.
+    ///
+    /// # Errors
+    ///
+    /// The value is not of this type.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0.get())
+    }
+}
+
+/// The same text. Two texts of one value may differ.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl From<Box<RawValue>> for Json {
+    fn from(text: Box<RawValue>) -> Self {
+        Json(text)
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::deserialize(deserializer).map(Json)
+    }
+}
+
+/// A value that may be large. What a run takes and gives has it whole. A line of a journal may name an artifact instead:
+/// such a value is read, and not written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Large<T> {
+    /// The value.
+    Whole(T),
+    /// The digest of its text, under which the journal keeps it.
+    Artifact(String),
+}
+
+/// What stands in a line in place of a value.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reference {
+    artifact: String,
+    /// Whether the artifact is the text of a string, and not JSON.
+    #[serde(default, rename = "text")]
+    _text: bool,
+}
+
+impl<T> Large<T> {
+    /// Returns the value, if it is whole.
+    pub fn whole(&self) -> Option<&T> {
+        match self {
+            Large::Whole(value) => Some(value),
+            Large::Artifact(_) => None,
+        }
+    }
+}
+
+impl<T> From<T> for Large<T> {
+    fn from(value: T) -> Self {
+        Large::Whole(value)
+    }
+}
+
+impl From<&str> for Large<String> {
+    fn from(text: &str) -> Self {
+        Large::Whole(text.to_owned())
+    }
+}
+
+impl<T: Serialize> Serialize for Large<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Large::Whole(value) => value.serialize(serializer),
+            Large::Artifact(digest) => {
+                Err(<S::Error as serde::ser::Error>::custom(format!("must be a value: read the artifact {digest}")))
+            }
+        }
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Large<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Json::deserialize(deserializer)?;
+        match text.read::<Reference>() {
+            Ok(Reference { artifact, .. }) => Ok(Large::Artifact(artifact)),
+            Err(_) => text.read().map(Large::Whole).map_err(D::Error::custom),
+        }
+    }
+}
+
+/// Reads a member that may be missing. A `null` that is there is a value.
+pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+/// Reads an object by its member `type`.
+pub(super) fn tagged<'de, D: Deserializer<'de>, T>(
+    deserializer: D,
+    read: impl FnOnce(&str, &Json) -> Result<T, serde_json::Error>,
+) -> Result<T, D::Error> {
+    #[derive(Deserialize)]
+    struct Tag {
+        r#type: String,
+    }
+    let text = Json::deserialize(deserializer)?;
+    let Tag { r#type } = text.read().map_err(D::Error::custom)?;
+    read(&r#type, &text).map_err(D::Error::custom)
+}
+
+/// The error for a `type` of another version.
+pub(super) fn unknown(word: &str) -> serde_json::Error {
+    serde_json::Error::custom(format!("unknown type {word:?}"))
+}
+
+/// Writes an object: the time, the type, and its other members.
+pub(super) fn write<S: Serializer>(
+    serializer: S,
+    at: Option<u64>,
+    word: &'static str,
+    body: &impl Serialize,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Tagged<'t, T> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        at: Option<u64>,
+        r#type: &'static str,
+        #[serde(flatten)]
+        body: &'t T,
+    }
+    Tagged { at, r#type: word, body }.serialize(serializer)
+}

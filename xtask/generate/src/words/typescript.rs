@@ -1,0 +1,92 @@
+//! The words of a run in TypeScript.
+
+use super::model::{Field, Struct, Type, Union, Words};
+use crate::text::{WIDTH, wrap};
+
+/// The name of the union of events: browsers have a global `Event`.
+fn name(of: &str) -> &str {
+    if of == "Event" { "RunEvent" } else { of }
+}
+
+pub(super) fn words(words: &Words) -> String {
+    let mut out =
+        format!("// {}\n\nimport type {{ Confidence, Finish, Span, Violation }} from \"./types.js\";\n", super::HEAD);
+    for union in &words.unions {
+        out.push('\n');
+        out.push_str(&docs(&union.docs, ""));
+        out.push_str(&one_of(name(&union.name), union.of.iter().map(|one| one.name.clone()).collect()));
+        for one in &union.of {
+            out.push_str(&interface(one, &tag(union, one)));
+        }
+    }
+    for one in &words.structs {
+        out.push_str(&interface(one, if one.name == "Observation" { &JSON } else { "" }));
+    }
+    for one in &words.choices {
+        out.push('\n');
+        out.push_str(&one_of(&one.name, one.words.iter().map(|word| format!("\"{word}\"")).collect()));
+    }
+    out
+}
+
+/// The member with the text of a document.
+const JSON: &str = "  /** The document as JSON text, the same bytes as in every other runtime. Not enumerable. */\n  readonly json: string;\n";
+
+/// The members that an object has by the union it belongs to.
+fn tag(union: &Union, one: &Struct) -> String {
+    let word = one.word.as_deref().unwrap_or_default();
+    let tag = format!("  readonly {}: \"{word}\";\n", union.tag);
+    match union.name.as_str() {
+        "Event" => format!("{tag}  /** When, in milliseconds since 1970. */\n  readonly at: number;\n"),
+        "Decision" => format!("{tag}{JSON}"),
+        _ => tag,
+    }
+}
+
+fn interface(one: &Struct, first: &str) -> String {
+    let mut out = format!("\n{}export interface {} {{\n{first}", docs(&one.docs, ""), one.name);
+    one.fields.iter().for_each(|field| out.push_str(&member(field)));
+    out.push_str("}\n");
+    out.replace(" {\n}\n", " {}\n")
+}
+
+fn member(field: &Field) -> String {
+    let optional = if field.is_required { "" } else { "?" };
+    format!("{}  readonly {}{optional}: {};\n", docs(&field.docs, "  "), field.name, ty(&field.ty))
+}
+
+fn ty(ty: &Type) -> String {
+    match ty {
+        Type::Bool => "boolean".to_owned(),
+        Type::Count => "number".to_owned(),
+        Type::Text => "string".to_owned(),
+        Type::Any => "unknown".to_owned(),
+        Type::Object => "Readonly<Record<string, unknown>>".to_owned(),
+        Type::List(of) => format!("readonly {}[]", self::ty(of)),
+        Type::Map(of) => format!("Readonly<Record<string, {}>>", self::ty(of)),
+        Type::Named(name) => name.clone(),
+        // A run takes and gives values whole.
+        Type::Large(of) => self::ty(of),
+    }
+}
+
+fn one_of(name: &str, words: Vec<String>) -> String {
+    let line = format!("export type {name} = {};\n", words.join(" | "));
+    if line.len() <= WIDTH + 1 {
+        return line;
+    }
+    format!("export type {name} =\n  | {};\n", words.join("\n  | "))
+}
+
+fn docs(text: &str, indent: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let one = format!("{indent}/** {text} */");
+    if one.chars().count() <= WIDTH {
+        return one + "\n";
+    }
+    let prefix = format!("{indent} * ");
+    let lines: Vec<String> = wrap(text, WIDTH - prefix.len()).iter().map(|line| format!("{prefix}{line}")).collect();
+    format!("{indent}/**\n{}\n{indent} */\n", lines.join("\n"))
+}
