@@ -1,5 +1,5 @@
 import { memberText } from "./text.js";
-import type { Span, Violation } from "./types.js";
+import type { Action, RunRecord } from "./words.js";
 
 /** A registered profile. */
 export interface ProfileInfo {
@@ -95,122 +95,6 @@ export interface Decided {
   readonly spent?: boolean;
 }
 
-/** Why a call may not run, or needs approval. */
-export interface Reason {
-  /** The check that it did not pass, as `schemas/decision.schema.json` lists them. */
-  readonly code: string;
-  readonly message: string;
-  /** Where its arguments are wrong. */
-  readonly violations: readonly Violation[];
-}
-
-/** What a person is asked. */
-export interface Ask {
-  readonly key: string;
-  readonly digest: string;
-  /** The principals who may approve. */
-  readonly by: readonly string[];
-  /** The public keys of those who decide by signed tokens. Verify the token before you tell the loop. */
-  readonly keys?: Readonly<Record<string, readonly string[]>>;
-  /** In milliseconds since 1970. From then on, neither the ask nor an approval holds. */
-  readonly expires: number;
-  /** What would be sent, whole, with what cannot be seen escaped. */
-  readonly view: string;
-}
-
-/** Whether a call may run. A denied call is a decision, never an exception. */
-export interface Decision {
-  /** `approval`: a person must decide first. Then ask again. */
-  readonly permit: "allow" | "deny" | "approval";
-  readonly key: string;
-  /** Where the tool runs. None for the host's own. */
-  readonly server?: string;
-  readonly tool: string;
-  /** None where there is no such tool. */
-  readonly effect?: "read" | "idempotent" | "effectful";
-  /** The text to send, byte for byte. None where the call is denied. */
-  readonly arguments?: string;
-  /** The digest of the action: what is approved is this, and nothing else. */
-  readonly digest?: string;
-  /** What the model may be told. Empty where the call may run. */
-  readonly message: string;
-  /** Why it may not run, or needs approval. */
-  readonly reasons: readonly Reason[];
-  /** Where it is denied: the tools that are not. */
-  readonly allowed?: readonly string[];
-  readonly ask?: Ask;
-  /** The approval that the call uses. */
-  readonly approval?: { readonly principal: string; readonly at: number };
-  /** The members of the facts that changed: they take the places of the old ones. A {@link Loop} does that. */
-  readonly facts: Partial<Facts>;
-  /** The decision as JSON text, the same bytes as in every other runtime. Not enumerable. */
-  readonly json: string;
-}
-
-/** What was found in the whole result, shown or not. */
-export interface Found {
-  /** How many hidden characters of each kind are escaped. */
-  readonly escaped: Readonly<Record<string, number>>;
-  /** How many secrets of each kind are left out. */
-  readonly redacted: Readonly<Record<string, number>>;
-  /** How many links and images are defanged. */
-  readonly defanged: number;
-  /** Passages that read like an instruction, with their place in the result and their span there. They stay. */
-  readonly instructions: readonly { readonly kind: string; readonly path: string; readonly span: Span }[];
-  readonly instructions_left_out: number;
-}
-
-/** What the model may read of a result. An invalid result is an observation, never an exception. */
-export interface Observation {
-  /** What claims cite: the tool's name, `#`, and the key of the call. */
-  readonly id: string;
-  /** Where the tool runs. None for the host's own. */
-  readonly server?: string;
-  readonly tool: string;
-  /** `error`: the tool says that it failed. `invalid`: the result is not what its schema asks for, and is not shown. */
-  readonly status: "ok" | "error" | "invalid";
-  /** What goes into the prompt: where the data comes from, what is wrong with it, and the text between marks. */
-  readonly message: string;
-  /** The data: cut, cleaned, at most `max_bytes` of the profile. */
-  readonly text: string;
-  /** The kinds of evidence that it is. */
-  readonly kinds: readonly string[];
-  readonly labels: readonly string[];
-  readonly confidence: "high" | "medium" | "low";
-  /** Whether it is everything that there is. */
-  readonly complete: boolean;
-  /** By code, as `schemas/observation.schema.json` lists them. */
-  readonly limitations: readonly string[];
-  /** The digest of the whole result, under which the host keeps it. */
-  readonly artifact: string;
-  /** The length of the whole result. */
-  readonly bytes: number;
-  /** The result to hand on in place of one of the Model Context Protocol. Without it, hand that on as it is. */
-  readonly returned?: Readonly<Record<string, unknown>>;
-  /** Where it was cut: how many items, lines, bytes or parts of how many are shown. */
-  readonly shown?: {
-    readonly unit: "items" | "lines" | "bytes" | "parts";
-    readonly head: number;
-    readonly tail: number;
-    readonly of: number;
-  };
-  readonly provenance: {
-    readonly source?: string;
-    readonly query?: string;
-    readonly time_range?: string;
-    readonly cached?: boolean;
-  };
-  /** Until when the data goes, in milliseconds since 1970, and how many seconds ago that is. */
-  readonly freshness?: { readonly until?: number; readonly lag_s: number; readonly stale: boolean };
-  readonly found: Found;
-  /** Where it does not match its schema. */
-  readonly violations: readonly Violation[];
-  /** The members of the facts that changed: they take the places of the old ones. A {@link Loop} does that. */
-  readonly facts: Partial<Facts>;
-  /** The observation as JSON text, the same bytes as in every other runtime. Not enumerable. */
-  readonly json: string;
-}
-
 /** A tool that the model may see. */
 export interface SurfaceTool {
   /** Where the tool runs. None for the host's own. */
@@ -242,7 +126,11 @@ export interface Surface {
 
 /** @internal A decision, an observation or a surface of its JSON text. */
 export function ofText<T>(json: string): T {
-  return Object.defineProperty(JSON.parse(json), "json", { value: json });
+  const made = JSON.parse(json);
+  if (typeof made.permit === "string") {
+    Object.defineProperty(made, "allows", { value: made.permit === "allow" });
+  }
+  return Object.defineProperty(made, "json", { value: json });
 }
 
 /** Who is shown a line of a journal. */
@@ -255,9 +143,9 @@ export interface Step {
   /** The new state as JSON text: give it to the next `advance`, unchanged. */
   readonly state?: string;
   /** What was decided. */
-  readonly records: readonly { readonly type: string; readonly [member: string]: unknown }[];
+  readonly records: readonly RunRecord[];
   /** What the host must do next. */
-  readonly actions: readonly { readonly type: string; readonly key: string; readonly [member: string]: unknown }[];
+  readonly actions: readonly Action[];
   /** When something lapses, in milliseconds since 1970: send a `tick` then. */
   readonly wake_at?: number;
   /**

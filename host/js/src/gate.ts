@@ -3,9 +3,7 @@ import { asContract, asJson, asProfile, type Contract, type Profile } from "./co
 import {
   type Audience,
   type Call,
-  type Decision,
   type Facts,
-  type Observation,
   ofText,
   type ProfileInfo,
   type Step,
@@ -24,6 +22,7 @@ import { type Answer, type Judged, Report, type Verdict } from "./report.js";
 import { Session } from "./session.js";
 import { measure } from "./text.js";
 import type { ContractInfo, Warning } from "./types.js";
+import type { Decision, Observation } from "./words.js";
 
 export type { OutputOptions, Seen } from "./options.js";
 

@@ -1,4 +1,5 @@
-import type { Ask, Call, Decision, Facts, Observation, Surface, ToolResult } from "./decision.js";
+import type { Call, Facts, Surface, ToolResult } from "./decision.js";
+import type { Ask, Decision, Observation } from "./words.js";
 
 /** What is known of a run at its beginning. Where there is no `nonce`, a random one is made. */
 export type Begin = Omit<Facts, "at"> & { readonly at?: number };
@@ -100,7 +101,7 @@ export class Loop {
   }
 
   #decided(asked: Decision | Ask, principal: string, decision: "approved" | "rejected"): void {
-    const ask = "permit" in asked ? asked.ask : asked;
+    const ask = !("permit" in asked) ? asked : asked.permit === "approval" ? asked.ask : undefined;
     if (ask === undefined) {
       throw new TypeError("the decision asks for nothing: only one with `permit` = approval does");
     }
@@ -115,7 +116,7 @@ export class Loop {
   }
 
   #kept<T extends Decision | Observation | Surface>(made: T): T {
-    this.update(made.facts);
+    this.update(made.facts as Partial<Facts>);
     return made;
   }
 }

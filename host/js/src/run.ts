@@ -1,15 +1,7 @@
 import type { Gate } from "./gate.js";
 import { native } from "./harness.js";
 import type { AddonJournal, NativeRun } from "./native.js";
-
-/** What the host must do next (`schemas/action.schema.json`). */
-export interface Action {
-  /** `ask_model`, `execute`, `ask_approval`, `ask_input`, `delegate`, `cancel` or `finish`. */
-  readonly type: string;
-  /** No other action of the run has the same. */
-  readonly key: string;
-  readonly [member: string]: unknown;
-}
+import type { Action, RunEvent, RunRecord, StartedEvent } from "./words.js";
 
 /**
  * Where the lines of one run are kept, such as in a database. Run makes and checks the lines: a journal only keeps texts. Its methods answer
@@ -103,7 +95,7 @@ export class Run {
     gate: Gate,
     journal: string | Journal,
     agent: string,
-    started: object | string,
+    started: StartedEvent | string,
   ): { run: Run; actions: Action[] } {
     const engine = native(gate.engine, "Run.start");
     const keeper = new Keeper(journal);
@@ -147,7 +139,7 @@ export class Run {
    * @throws {SeamgateFault} The event is invalid, and no part of the run.
    * @throws {JournalError} It could not be written, and has not happened.
    */
-  send(event: object | string): Action[] {
+  send(event: RunEvent | string): Action[] {
     return this.#keeper.during(() => this.#run.send(text(event))).map((action) => JSON.parse(action));
   }
 
@@ -181,7 +173,7 @@ export class Run {
   }
 
   /** What the last step decided. */
-  get records(): Record<string, unknown>[] {
+  get records(): RunRecord[] {
     return this.#run.records().map((record) => JSON.parse(record));
   }
 

@@ -323,7 +323,7 @@ export interface AskModelAction {
   /** `frame`: make a task of free text. `step`: go on. `final`: answer, without tools. */
   readonly purpose: Purpose;
   /** What the model is asked. */
-  readonly prompt: Prompt;
+  readonly prompt: ModelPrompt;
   /** Later answers do not count. */
   readonly expires: number;
 }
@@ -349,7 +349,7 @@ export interface ExecuteAction {
   /** Later results of a read do not count; an effect is then uncertain. */
   readonly expires: number;
   /** The approval that it uses. */
-  readonly approval?: UsedApproval;
+  readonly approval?: Approval;
 }
 
 /** Ask a person, and send the decision as `approval`. */
@@ -434,7 +434,7 @@ export interface FinishAction {
 }
 
 /** What a step decided. It goes into the journal beside the event. */
-export type Record =
+export type RunRecord =
   | IgnoredRecord
   | LeftOutRecord
   | SurfaceRecord
@@ -472,7 +472,7 @@ export interface SurfaceRecord {
   readonly type: "surface";
   /** Those that the model may see. */
   readonly tools: readonly string[];
-  readonly hidden: readonly HiddenTool[];
+  readonly hidden: readonly HiddenName[];
 }
 
 /** What the model's output was. An output with calls has a decision for each instead. */
@@ -504,7 +504,7 @@ export interface DecisionRecord {
   readonly message: string;
   readonly reasons: readonly Reason[];
   /** The approval that it uses. */
-  readonly approval?: UsedApproval;
+  readonly approval?: Approval;
 }
 
 /** What the model may read of a result. See observation.schema.json. */
@@ -613,6 +613,8 @@ export type Decision = AllowedDecision | DeniedDecision | ApprovalDecision;
 /** The call may run. */
 export interface AllowedDecision {
   readonly permit: "allow";
+  /** Whether the call may run now. Not enumerable. */
+  readonly allows: true;
   /** The document as JSON text, the same bytes as in every other runtime. Not enumerable. */
   readonly json: string;
   readonly key: string;
@@ -628,7 +630,7 @@ export interface AllowedDecision {
   /** Why it may not run, or needs approval. */
   readonly reasons: readonly Reason[];
   /** The approval that the call uses. */
-  readonly approval?: UsedApproval;
+  readonly approval?: Approval;
   /** The members of the facts that changed. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
@@ -636,6 +638,8 @@ export interface AllowedDecision {
 /** The call must not run. */
 export interface DeniedDecision {
   readonly permit: "deny";
+  /** Whether the call may run now. Not enumerable. */
+  readonly allows: false;
   /** The document as JSON text, the same bytes as in every other runtime. Not enumerable. */
   readonly json: string;
   readonly key: string;
@@ -657,6 +661,8 @@ export interface DeniedDecision {
 /** A person must decide first. Then ask again, with the approval in the facts. */
 export interface ApprovalDecision {
   readonly permit: "approval";
+  /** Whether the call may run now. Not enumerable. */
+  readonly allows: false;
   /** The document as JSON text, the same bytes as in every other runtime. Not enumerable. */
   readonly json: string;
   readonly key: string;
@@ -809,14 +815,14 @@ export interface VisibleTool {
 }
 
 /** What the model is asked. */
-export interface Prompt {
+export interface ModelPrompt {
   readonly messages: readonly PromptMessage[];
   /** The surface: the tools that it may call now. */
   readonly tools: readonly VisibleTool[];
 }
 
 /** The approval that it uses. */
-export interface UsedApproval {
+export interface Approval {
   /** Who approved. */
   readonly principal: string;
   /** In milliseconds since 1970. */
@@ -870,7 +876,7 @@ export interface ContextRequest {
 }
 
 /** A tool that it does not see. */
-export interface HiddenTool {
+export interface HiddenName {
   /** NAME or SERVER/NAME. */
   readonly tool: string;
   readonly code: HiddenToolCode;
@@ -884,7 +890,7 @@ export interface Reason {
   readonly violations: readonly Violation[];
 }
 
-export interface FoundInstruction {
+export interface Instruction {
   readonly kind: string;
   /** Its place in the result. */
   readonly path: string;
@@ -899,7 +905,7 @@ export interface Found {
   /** How many hidden characters of each kind are escaped. */
   readonly escaped: Readonly<Record<string, number>>;
   /** Passages that read like an instruction. They stay. */
-  readonly instructions: readonly FoundInstruction[];
+  readonly instructions: readonly Instruction[];
   /** How many more there are. */
   readonly instructions_left_out: number;
   /** How many secrets of each kind are left out. */

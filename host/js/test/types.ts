@@ -75,7 +75,10 @@ export function owns(gate: Gate): void {
   const call: Call = { key: "1", tool: "logs", arguments: { q: "x" } };
   const decision: Decision = loop.permit(call);
   const permitted: "allow" | "deny" | "approval" = decision.permit;
-  const sent: string | undefined = decision.arguments;
+  // @ts-expect-error: a denied call has nothing to send.
+  decision.arguments;
+  const sent: string | undefined = decision.allows ? decision.arguments : undefined;
+  const asked: readonly string[] = decision.permit === "approval" ? decision.ask.by : [];
   loop.approve(decision, "anna");
   const observation: Observation = loop.observe(call, { text: "x", status: "error" });
   const facts: Facts = loop.facts;
@@ -84,7 +87,7 @@ export function owns(gate: Gate): void {
   loop.observe(call, { status: "ok" });
   // @ts-expect-error: a run has a principal.
   gate.loop("ops", { run: "r1" });
-  console.log(permitted, sent, observation.message);
+  console.log(permitted, sent, asked, observation.message);
 }
 
 // What `success` and `disposition` say of the type of `data`.

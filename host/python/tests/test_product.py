@@ -236,7 +236,9 @@ class TestRun:
         (action,) = run.send(CALL)
         assert (action["type"], action["key"]) == ("execute", "r1/2/0")
         assert (run.id, run.agent, run.step) == ("r1", "reader", 2)
-        assert run.records[0]["permit"] == "allow"
+        (decision,) = run.records
+        assert decision["type"] == "decision"
+        assert decision["permit"] == "allow"
         again = reader.open(journal)
         assert again.state == run.state
         assert again.send({"type": "resumed", "at": 1790000002000})[0]["type"] == "execute"

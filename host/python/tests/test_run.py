@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import ROOT, asked_elsewhere
 
 from seamgate import Gate, SeamgateFault
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def _is_whole(case: Path) -> bool:
@@ -48,7 +51,7 @@ def _merged(whole: Any, patch: Any) -> Any:
     return members
 
 
-def _without_prompt(action: dict[str, Any]) -> dict[str, Any]:
+def _without_prompt(action: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in action.items() if name != "prompt"}
 
 

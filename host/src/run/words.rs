@@ -996,7 +996,7 @@ pub struct AskModelAction {
     /// `frame`: make a task of free text. `step`: go on. `final`: answer, without tools.
     pub purpose: Purpose,
     /// What the model is asked.
-    pub prompt: Large<Prompt>,
+    pub prompt: Large<ModelPrompt>,
     /// Later answers do not count.
     pub expires: u64,
 }
@@ -1025,7 +1025,7 @@ pub struct ExecuteAction {
     pub expires: u64,
     /// The approval that it uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<UsedApproval>,
+    pub approval: Option<Approval>,
 }
 
 /// Ask a person, and send the decision as `approval`.
@@ -1297,7 +1297,7 @@ pub struct LeftOutRecord {
 pub struct SurfaceRecord {
     /// Those that the model may see.
     pub tools: Vec<String>,
-    pub hidden: Vec<HiddenTool>,
+    pub hidden: Vec<HiddenName>,
 }
 
 /// What the model's output was. An output with calls has a decision for each instead.
@@ -1333,7 +1333,7 @@ pub struct DecisionRecord {
     pub reasons: Vec<Reason>,
     /// The approval that it uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<UsedApproval>,
+    pub approval: Option<Approval>,
 }
 
 /// What the model may read of a result. See observation.schema.json.
@@ -1551,7 +1551,7 @@ pub struct AllowedDecision {
     pub reasons: Vec<Reason>,
     /// The approval that the call uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<UsedApproval>,
+    pub approval: Option<Approval>,
     /// The members of the facts that changed.
     pub facts: Json,
 }
@@ -1769,7 +1769,7 @@ pub struct VisibleTool {
 
 /// What the model is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Prompt {
+pub struct ModelPrompt {
     pub messages: Vec<PromptMessage>,
     /// The surface: the tools that it may call now.
     pub tools: Vec<VisibleTool>,
@@ -1777,7 +1777,7 @@ pub struct Prompt {
 
 /// The approval that it uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UsedApproval {
+pub struct Approval {
     /// Who approved.
     pub principal: String,
     /// In milliseconds since 1970.
@@ -1836,7 +1836,7 @@ pub struct ContextRequest {
 
 /// A tool that it does not see.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HiddenTool {
+pub struct HiddenName {
     /// NAME or SERVER/NAME.
     pub tool: String,
     pub code: HiddenToolCode,
@@ -1852,7 +1852,7 @@ pub struct Reason {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FoundInstruction {
+pub struct Instruction {
     pub kind: String,
     /// Its place in the result.
     pub path: String,
@@ -1868,7 +1868,7 @@ pub struct Found {
     /// How many hidden characters of each kind are escaped.
     pub escaped: BTreeMap<String, u64>,
     /// Passages that read like an instruction. They stay.
-    pub instructions: Vec<FoundInstruction>,
+    pub instructions: Vec<Instruction>,
     /// How many more there are.
     pub instructions_left_out: u64,
     /// How many secrets of each kind are left out.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Union
 from ._evidence import Seen
 
 if TYPE_CHECKING:
-    from ._decisions import Observation
+    from ._words import Observation
 
 Contract = str | Mapping[str, Any] | os.PathLike[str]
 """A contract: its JSON text, the same as a dict, or (as a `pathlib.Path`) a file `NAME.contract.json`."""

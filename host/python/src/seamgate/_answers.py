@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
+    from ._words import Decision
+
     T = TypeVar("T")
 
 
@@ -22,14 +24,32 @@ def _record(cls: type[T], value: object) -> T:
         raise SeamgateFault("trap", f"the component failed: what it answered is no {cls.__name__}: {error}") from error
 
 
-def _read(cls: type[T], text: object) -> T:
-    """A record of ours from the JSON text that a function of the kernel gave."""
+def _parsed(text: object) -> Any:
     try:
         if not isinstance(text, str):
             raise ValueError("no text")
-        value = _json.parse(text)
+        return _json.parse(text)
     except ValueError as error:
         raise SeamgateFault("trap", f"the component failed: invalid answer: {error}") from None
+
+
+def _decision(text: object) -> Decision:
+    """A decision from the JSON text that `permit` gave."""
+    from ._words import AllowedDecision, ApprovalDecision, DeniedDecision
+
+    value = _parsed(text)
+    permit = value.get("permit") if isinstance(value, dict) else None
+    if permit == "allow":
+        return _record(AllowedDecision, {**value, "json": text})
+    if permit == "approval":
+        return _record(ApprovalDecision, {**value, "json": text})
+    # Whatever else a component answers allows nothing.
+    return _record(DeniedDecision, {**value, "json": text} if isinstance(value, dict) else value)
+
+
+def _read(cls: type[T], text: object) -> T:
+    """A record of ours from the JSON text that a function of the kernel gave."""
+    value = _parsed(text)
     return _record(cls, {**value, "json": text} if "json" in members(cls) and isinstance(value, dict) else value)
 
 

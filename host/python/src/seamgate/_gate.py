@@ -6,7 +6,7 @@ import os
 import time
 
 from . import _backend, _json
-from ._answers import _answer, _read, _record
+from ._answers import _answer, _decision, _read, _record
 from ._engine import Registered, RegisteredProfile, Warm
 from ._evidence import Seen
 from ._faults import BackendError, LoadError, SeamgateFault
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._aliases import Contract, Evidence, Lists, Output, Profile
-    from ._decisions import Audience, Call, Decision, Facts, Observation, ProfileInfo, Step, Surface, ToolResult
+    from ._decisions import Audience, Call, Facts, ProfileInfo, Step, Surface, ToolResult
     from ._harness import Outcome, Produce, ProduceLater, RunJournal
     from ._loop import Loop
     from ._native_engine import NativeEngine
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from ._runs import Journal, Run
     from ._session import Session
     from ._types import LintWarning
+    from ._words import Action, Decision, Observation, StartedEvent
 
-    Made = TypeVar("Made", Decision, Observation, Surface)
+    Made = TypeVar("Made", Observation, Surface)
 
 __all__ = ["Answer", "Gate", "Instance", "Request", "Seen", "Verdict"]
 
@@ -271,8 +272,8 @@ class Gate:
         return await _harness.run_async(attempts, produce)
 
     def start(
-        self, journal: Journal | str | os.PathLike[str], agent: str, started: str | Mapping[str, Any]
-    ) -> tuple[Run, tuple[dict[str, Any], ...]]:
+        self, journal: Journal | str | os.PathLike[str], agent: str, started: str | StartedEvent | Mapping[str, Any]
+    ) -> tuple[Run, tuple[Action, ...]]:
         """Start a run of the kernel. Only the native backend does that.
 
         Args:
@@ -556,16 +557,14 @@ class Instance:
 
         Args and errors are those of `Gate.permit`.
         """
-        from ._decisions import Decision
-
-        return self._made(Decision, "permit", agent, facts=facts, call=call)
+        return _decision(self._decided("permit", agent, facts=facts, call=call))
 
     def observe(self, agent: str, facts: str | Facts, call: str | Call, result: str | ToolResult) -> Observation:
         """Make an observation of what a tool returned. A registered profile is compiled once.
 
         Args and errors are those of `Gate.observe`.
         """
-        from ._decisions import Observation
+        from ._words import Observation
 
         return self._made(Observation, "observe", agent, facts=facts, call=call, result=result)
 
@@ -603,5 +602,8 @@ class Instance:
         return view
 
     def _made(self, cls: type[Made], name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> Made:
+        return _read(cls, self._decided(name, agent, **documents))
+
+    def _decided(self, name: str, agent: str, **documents: str | Mapping[str, Any] | None) -> object:
         texts = [None if document is None else _text_of(what, document) for what, document in documents.items()]
-        return _read(cls, self._warm.decide(name, agent, texts))
+        return self._warm.decide(name, agent, texts)

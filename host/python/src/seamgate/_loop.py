@@ -8,13 +8,14 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from ._decisions import Ask, Call, Decision, Facts, Observation, Surface, ToolResult
+from ._decisions import Call, Facts, Surface, ToolResult
+from ._words import AllowedDecision, ApprovalDecision, Ask, Decision, DeniedDecision, Observation
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-Made = TypeVar("Made", Decision, Observation, Surface)
+Made = TypeVar("Made", bound="AllowedDecision | DeniedDecision | ApprovalDecision | Observation | Surface")
 
 
 class Decides(Protocol):
@@ -117,9 +118,9 @@ class Loop:
             self._facts.update(copy.deepcopy(facts))
 
     def _decided(self, asked: Decision | Ask, principal: str, decision: str) -> None:
-        ask = asked.ask if isinstance(asked, Decision) else asked
-        if ask is None:
+        if isinstance(asked, (AllowedDecision, DeniedDecision)):
             raise ValueError("the decision asks for nothing: only one with `permit` = approval does")
+        ask = asked.ask if isinstance(asked, ApprovalDecision) else asked
         with self._lock:
             at = self._now()["at"]
             decided = {"key": ask.key, "digest": ask.digest, "decision": decision, "principal": principal, "at": at}

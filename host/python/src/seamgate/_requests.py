@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._aliases import Contract, Evidence, Lists, Output, Profile
-    from ._decisions import Observation
     from ._fault_code import FaultCode
+    from ._words import Observation
 
 
 @dataclass(frozen=True)

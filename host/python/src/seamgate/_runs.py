@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ._native_engine import NativeEngine
+    from ._words import Action, RunEvent, RunRecord, StartedEvent
 
 T = TypeVar("T")
 
@@ -48,7 +49,7 @@ class Run:
     def __init__(self, native: Any) -> None:
         self._native = native
 
-    def send(self, event: str | Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+    def send(self, event: str | RunEvent | Mapping[str, Any]) -> tuple[Action, ...]:
         """Apply an event. What it led to is in the journal when this returns.
 
         Args:
@@ -68,7 +69,7 @@ class Run:
         return str(raised(self._native.keep, text))
 
     @property
-    def records(self) -> tuple[dict[str, Any], ...]:
+    def records(self) -> tuple[RunRecord, ...]:
         """What was decided in the last step."""
         return tuple(_json.parse(record) for record in self._native.records())
 
@@ -105,8 +106,11 @@ class Run:
 
 
 def start(
-    engine: NativeEngine, journal: Journal | str | os.PathLike[str], agent: str, started: str | Mapping[str, Any]
-) -> tuple[Run, tuple[dict[str, Any], ...]]:
+    engine: NativeEngine,
+    journal: Journal | str | os.PathLike[str],
+    agent: str,
+    started: str | StartedEvent | Mapping[str, Any],
+) -> tuple[Run, tuple[Action, ...]]:
     """Start a run in a journal without lines."""
     native, first = raised(engine.native.start, journal, agent, _text_of("event", started))
     return Run(native), actions(first)
@@ -122,7 +126,7 @@ def restore(engine: NativeEngine, journal: Journal | str | os.PathLike[str], sna
     return Run(raised(engine.native.restore, journal, snapshot))
 
 
-def actions(texts: list[str]) -> tuple[dict[str, Any], ...]:
+def actions(texts: list[str]) -> tuple[Action, ...]:
     """Actions from their JSON texts."""
     return tuple(_json.parse(text) for text in texts)
 

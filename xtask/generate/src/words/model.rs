@@ -68,6 +68,8 @@ pub(super) struct Words {
     pub(super) unions: Vec<Union>,
     pub(super) structs: Vec<Struct>,
     pub(super) choices: Vec<Choice>,
+    /// Those that each package has a type for already.
+    pub(super) external: Vec<Choice>,
 }
 
 /// Reads the schemas.
@@ -179,6 +181,10 @@ impl Reader {
         if let Some(name) = NAMES.iter().find_map(|(at, name)| (*at == place).then_some(*name))
             && EXTERNAL.contains(&name)
         {
+            let words = node.get("enum").map(Node::texts).unwrap_or_default();
+            if !words.is_empty() && self.words.external.iter().all(|known| known.name != name) {
+                self.words.external.push(Choice { name: name.to_owned(), words });
+            }
             return Ok(Type::Named(name.to_owned()));
         }
         if let Some((schema, definition)) = self.reference(schema, node) {

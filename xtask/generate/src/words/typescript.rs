@@ -3,9 +3,12 @@
 use super::model::{Field, Struct, Type, Union, Words};
 use crate::text::{WIDTH, wrap};
 
-/// The name of the union of events: browsers have a global `Event`.
-fn name(of: &str) -> &str {
-    if of == "Event" { "RunEvent" } else { of }
+/// The name of a union: browsers have a global `Event`, and TypeScript a type `Record`.
+fn name(of: &str) -> String {
+    match of {
+        "Event" | "Record" => format!("Run{of}"),
+        other => other.to_owned(),
+    }
 }
 
 pub(super) fn words(words: &Words) -> String {
@@ -14,7 +17,7 @@ pub(super) fn words(words: &Words) -> String {
     for union in &words.unions {
         out.push('\n');
         out.push_str(&docs(&union.docs, ""));
-        out.push_str(&one_of(name(&union.name), union.of.iter().map(|one| one.name.clone()).collect()));
+        out.push_str(&one_of(&name(&union.name), union.of.iter().map(|one| one.name.clone()).collect()));
         for one in &union.of {
             out.push_str(&interface(one, &tag(union, one)));
         }
@@ -38,7 +41,10 @@ fn tag(union: &Union, one: &Struct) -> String {
     let tag = format!("  readonly {}: \"{word}\";\n", union.tag);
     match union.name.as_str() {
         "Event" => format!("{tag}  /** When, in milliseconds since 1970. */\n  readonly at: number;\n"),
-        "Decision" => format!("{tag}{JSON}"),
+        "Decision" => {
+            let allows = word == "allow";
+            format!("{tag}  /** Whether the call may run now. Not enumerable. */\n  readonly allows: {allows};\n{JSON}")
+        }
         _ => tag,
     }
 }
