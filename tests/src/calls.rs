@@ -1,10 +1,15 @@
-//! Calls: a test is a folder with what a model asked for, and what is decided about it.
+//! Calls: a test is a folder with a call that a model asked for, and the decision about it.
 //!
-//! `tests/calls/GROUP/NAME/` holds `call.json`, or `listed.json` where the tools that the model may see are asked for;
-//! `result.json` where an observation is made of a result; `facts.json`, of which
-//! the members take the places of the group's; `profile.json`, else the group's; `must.txt`, the word that a person expects:
-//! `permit` of the decision, `status` of the observation, or the fault; and `decision.json`, `observation.json` or `fault.json`,
-//! which `cargo xtask bless` writes.
+//! `tests/calls/GROUP/NAME/` holds:
+//!
+//! - `call.json`: the call. A case with `listed.json` has none: it asks which of the listed tools the model may see.
+//! - `result.json`: the tool's result. Such a case asks for an observation in place of a decision.
+//! - `facts.json`: members that replace those of the group's facts. Optional.
+//! - `profile.json`: the profile.
+//! - `must.txt`: the word that a person expects: `permit` of the decision, `status` of the observation, or the fault.
+//! - `decision.json`, `observation.json`, `surface.json` or `fault.json`: the expected answer, which `cargo xtask bless` writes.
+//!
+//! A case without its own `call.json` or `profile.json` uses the file of this name in `tests/calls/GROUP`.
 
 use std::{
     fs,
@@ -89,7 +94,7 @@ fn read(root: &Path, group: &Path, folder: PathBuf) -> Result<CallCase> {
         Ok(CallCase {
             profile: shared("profile.json")?,
             facts: facts(group, own("facts.json"))?,
-            call: own("call.json").or(own("listed.json").map(|_| String::new())).context("call.json")?,
+            call: own("listed.json").map_or_else(|| shared("call.json"), |_| Ok(String::new()))?,
             listed: own("listed.json"),
             must: own("must.txt").context("must.txt")?.trim().to_owned(),
             result: own("result.json"),

@@ -1,9 +1,14 @@
-//! Cases: a test is a folder with an output, a contract, and the verdict expected.
+//! Cases: a test is a folder with an output, a contract, and the expected verdict.
 //!
-//! `tests/cases/GROUP/NAME/` holds `output.txt` (bytes, UTF-8 or not); `output-2.txt` and so on where there were further
-//! attempts, of which the reports are put together; `request.json` where more than an output is
-//! asked (`finish`, `lists`, `agent`); `contract.json`, else the group's; and `report.json` or `fault.json`, which
-//! `cargo xtask bless` writes.
+//! `tests/cases/GROUP/NAME/` holds:
+//!
+//! - `output.txt`: the output, as bytes that need not be UTF-8.
+//! - `output-2.txt` and so on: the outputs of further attempts. The reports of all attempts are merged.
+//! - `contract.json`: the contract.
+//! - `request.json`: the other members of the request (`finish`, `lists`, `agent`, `evidence`). Optional.
+//! - `report.json` or `fault.json`: the expected verdict, which `cargo xtask bless` writes.
+//!
+//! A case without its own `output.txt`, `contract.json` or `request.json` uses the file of this name in `tests/cases/GROUP`.
 
 use std::{
     fs,
@@ -88,19 +93,18 @@ fn folders(within: &Path) -> Result<Vec<PathBuf>> {
 
 fn case(folder: PathBuf) -> Result<Case> {
     let read = |path: PathBuf| fs::read(&path).with_context(|| format!("{}", path.display()));
-    let own = folder.join("contract.json");
-    let contract = match own.exists() {
-        true => own,
-        false => folder.join("../contract.json"),
+    let own_or_shared = |name: &str| match folder.join(name) {
+        own if own.exists() => own,
+        _ => folder.join("..").join(name),
     };
-    let request = folder.join("request.json");
+    let request = own_or_shared("request.json");
     let name: Vec<_> = folder.iter().rev().take(2).map(|part| part.to_string_lossy()).collect();
     let more = (2..).map(|number| folder.join(format!("output-{number}.txt"))).take_while(|path| path.exists());
     Ok(Case {
         name: format!("{}/{}", name[1], name[0]),
-        output: read(folder.join("output.txt"))?,
+        output: read(own_or_shared("output.txt"))?,
         more: more.map(read).collect::<Result<_>>()?,
-        contract: String::from_utf8(read(contract)?)?,
+        contract: String::from_utf8(read(own_or_shared("contract.json"))?)?,
         members: match request.exists() {
             true => serde_json::from_slice(&read(request)?)?,
             false => Value::Object(Default::default()),

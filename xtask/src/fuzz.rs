@@ -111,9 +111,13 @@ fn seeds() -> Result<()> {
     let mut number = 0u8;
     for group in folders(Path::new("tests/cases"))? {
         for case in folders(&group)? {
-            let contract = [case.join("contract.json"), group.join("contract.json")];
-            let contract = fs::read(contract.iter().find(|path| path.exists()).context("a case lacks a contract")?)?;
-            let mut outputs = vec![fs::read(case.join("output.txt"))?];
+            let own_or_shared = |file: &str| {
+                let paths = [case.join(file), group.join(file)];
+                let path = paths.iter().find(|path| path.exists()).with_context(|| paths[0].display().to_string())?;
+                Ok::<_, anyhow::Error>(fs::read(path)?)
+            };
+            let contract = own_or_shared("contract.json")?;
+            let mut outputs = vec![own_or_shared("output.txt")?];
             outputs.extend((2..).map_while(|attempt| fs::read(case.join(format!("output-{attempt}.txt"))).ok()));
             let name = format!("{}-{}", file_name(&group), file_name(&case));
             let seed = |target: &str, input: &[u8]| {

@@ -29,7 +29,7 @@ function cases() {
         name: folder.slice(calls.length + 1),
         profile: shared("profile.json"),
         facts: facts(optional(`${group}/facts.json`) ?? "{}", own("facts.json")),
-        call: own("call.json"),
+        call: shared("call.json"),
         listed: own("listed.json"),
         result: own("result.json"),
         expected: own("decision.json") ?? own("observation.json") ?? own("surface.json"),

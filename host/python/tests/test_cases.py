@@ -14,7 +14,7 @@ from conftest import ROOT
 import seamgate
 from seamgate import Gate, SeamgateFault, _json
 
-CASES = sorted(path.parent for path in (ROOT / "tests/cases").glob("*/*/output.txt"))
+CASES = sorted(path for path in (ROOT / "tests/cases").glob("*/*") if path.is_dir())
 HOSTILE = ROOT / "tests/hostile"
 
 
@@ -25,9 +25,14 @@ def _compact(indented: str) -> str:
     )
 
 
+def _own_or_shared(case: Path, name: str) -> Path:
+    """A file of a case, or the one that its group shares. It may be missing."""
+    own = case / name
+    return own if own.exists() else case.parent / name
+
+
 def _contract(case: Path) -> str:
-    own = case / "contract.json"
-    return (own if own.exists() else case.parent / "contract.json").read_text()
+    return _own_or_shared(case, "contract.json").read_text()
 
 
 def test_all_reports_of_cases_are_the_same_bytes(gate: Gate) -> None:
@@ -36,10 +41,10 @@ def test_all_reports_of_cases_are_the_same_bytes(gate: Gate) -> None:
         expected = case / "report.json"
         if not expected.exists() or (case / "output-2.txt").exists():
             continue
-        request = case / "request.json"
+        request = _own_or_shared(case, "request.json")
         members = json.loads(request.read_text()) if request.exists() else {}
         asked = {name: members[name] for name in ("finish", "lists", "evidence") if name in members}
-        verdict = gate.validate(_contract(case), (case / "output.txt").read_bytes(), **asked)
+        verdict = gate.validate(_contract(case), _own_or_shared(case, "output.txt").read_bytes(), **asked)
         assert verdict.report.json == _compact(expected.read_text()), case
         compared += 1
     assert compared > 500
@@ -49,9 +54,9 @@ def test_all_faults_of_contracts_are_the_same() -> None:
     gate, compared = Gate(), 0
     for case in CASES:
         expected = case / "fault.json"
-        if not expected.exists() or (case / "request.json").exists():
+        if not expected.exists() or _own_or_shared(case, "request.json").exists():
             continue
-        contract, output = _contract(case), (case / "output.txt").read_bytes()
+        contract, output = _contract(case), _own_or_shared(case, "output.txt").read_bytes()
         # What does not begin as an object would be taken for the name of an agent.
         is_object = contract.lstrip().startswith("{")
         with pytest.raises(SeamgateFault) as raised:
@@ -68,12 +73,13 @@ def test_attempts_are_put_together_through_a_raw_call(gate: Gate) -> None:
     for case in CASES:
         if not (case / "output-2.txt").exists() or not (case / "report.json").exists():
             continue
-        request = case / "request.json"
+        request = _own_or_shared(case, "request.json")
         members = json.loads(request.read_text()) if request.exists() else {}
         lists = {name: members[name] for name in ("lists", "evidence") if name in members}
         own = Gate()
         agent = own.register(_contract(case)).agent
-        outputs = sorted(case.glob("output*.txt"), key=lambda path: (len(path.name), path.name))
+        further = sorted(case.glob("output-*.txt"), key=lambda path: (len(path.name), path.name))
+        outputs = [_own_or_shared(case, "output.txt"), *further]
         finish = members.get("finish", "unknown")
         reports = [own.validate(agent, output.read_bytes(), finish=finish, **lists).report.json for output in outputs]
         beside = "".join(f',"{name}":{json.dumps(value)}' for name, value in lists.items())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import ROOT, asked_elsewhere, fault
-from test_cases import _compact
+from test_cases import _compact, _own_or_shared
 
 import seamgate
 from seamgate import Call, Decision, Facts, FileError, Gate, Loop, Observation, SeamgateFault, Surface, read_profile
@@ -47,7 +47,7 @@ def _made(gate: Gate, case: Path, profile: str) -> Decision | Observation | Surf
     agent, facts, listed = gate.register_profile(profile).agent, _facts(case), case / "listed.json"
     if listed.exists():
         return gate.surface(agent, facts, listed.read_text())
-    call, result = (case / "call.json").read_text(), case / "result.json"
+    call, result = _own_or_shared(case, "call.json").read_text(), case / "result.json"
     return gate.observe(agent, facts, call, result.read_text()) if result.exists() else gate.permit(agent, facts, call)
 
 
@@ -56,8 +56,7 @@ def test_all_cases_of_calls_have_the_same_bytes() -> None:
     compared = 0
     for case in CALLS:
         gate = Gate()
-        own = case / "profile.json"
-        profile = (own if own.exists() else case.parent / "profile.json").read_text()
+        profile = _own_or_shared(case, "profile.json").read_text()
         expected = [case / f"{made}.json" for made in ("decision", "observation", "surface")]
         wanted = [_compact(path.read_text()) for path in expected if path.exists()]
         if wanted:

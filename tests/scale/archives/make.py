@@ -103,13 +103,19 @@ def _cases(group: str) -> list[tuple[bytes, str | None]]:
     """The outputs of the cases that have the contract of their group, and why they ended."""
     found = []
     for folder in sorted((CASES / group).iterdir()):
-        output = folder / "output.txt"
-        if output.exists() and not (folder / "contract.json").exists():
-            request = folder / "request.json"
+        if folder.is_dir() and not (folder / "contract.json").exists():
+            output = _own_or_shared(folder, "output.txt")
+            request = _own_or_shared(folder, "request.json")
             more: dict[str, Any] = json.loads(request.read_text()) if request.exists() else {}
             finish = more.get("finish")
             found.append((output.read_bytes(), finish if isinstance(finish, str) else None))
     return found
+
+
+def _own_or_shared(case: Path, name: str) -> Path:
+    """A file of a case, or the one that its group shares. It may be missing."""
+    own = case / name
+    return own if own.exists() else case.parent / name
 
 
 def _hostile() -> list[bytes]:
