@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 use crate::Finish;
 
 /// Our word for each reason, and then what the common APIs say for it, in lower case and with `_` between words. It is in
-/// `schemas/request.schema.json` too, as the APIs write it; `tests/tests/finish.rs` holds the two equal.
+/// `schemas/request.schema.json` too, as the APIs write it; `tests/tests/core/finish.rs` holds the two equal.
 const WORDS: [(Finish, &[&str]); 6] = [
     (
         Finish::Stop,

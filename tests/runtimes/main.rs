@@ -259,8 +259,8 @@ views, too. Each request is one line of JSON text, to its own instance: {request
 `seamgate`, with Wasmtime's compiler and with its interpreter. wasmi runs the core module (`guest/README.md`). Python and Node run the
 packages of `host/python` and `host/js`, through `Gate.call`. Python has two: the native one, and the one for platforms without it.
 
-A cell says how many answers have the same bytes as the library's. `tests/tests/cases.rs` compares those with the expected reports,
-`tests/tests/calls.rs` with the expected decisions and observations, and `tests/tests/runs.rs` with the expected steps.
+A cell says how many answers have the same bytes as the library's. `tests/tests/suites/cases.rs` compares those with the expected reports,
+`tests/tests/suites/calls.rs` with the expected decisions and observations, and `tests/tests/suites/runs.rs` with the expected steps.
 The last line says how many took the same fuel. JavaScript engines have no fuel, so there the component counts. Other versions of
 Wasmtime count slightly differently. The core module takes slightly more, because it checks that its bytes are UTF-8. Run on {} with {}.
 

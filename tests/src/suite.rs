@@ -1,4 +1,4 @@
-//! Suites of folders: each case is a test of its own, so a name filters them and a failure names one.
+//! Suites of folders: each case is a test of its own, so that a name selects it and a failure names it.
 
 use std::{
     env, fs,
@@ -7,23 +7,81 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-pub use libtest_mimic::{Arguments, Trial};
+use libtest_mimic::Arguments;
 
-/// A test of this name.
+/// A test of a suite.
+pub struct Trial {
+    name: String,
+    test: Box<dyn FnOnce() -> Result<()> + Send>,
+}
+
+/// Makes a test of this name. The name of its suite comes before it.
 pub fn trial(name: impl Into<String>, test: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
-    Trial::test(name, move || test().map_err(|error| format!("{error:#}").into()))
+    Trial { name: name.into(), test: Box::new(test) }
 }
 
-/// Run the tests that the command line names, as libtest would.
-pub fn run(trials: Vec<Trial>) -> ExitCode {
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+/// A suite: tests that a function lists.
+pub struct Suite {
+    name: &'static str,
+    trials: fn() -> Result<Vec<Trial>>,
+    is_in_order: bool,
 }
 
-/// The same, one after the other, unless the command line says otherwise: for tests that a clock ends.
-pub fn run_in_order(trials: Vec<Trial>) -> ExitCode {
-    let mut arguments = Arguments::from_args();
-    arguments.test_threads.get_or_insert(1);
-    libtest_mimic::run(&arguments, trials).exit_code()
+impl Suite {
+    /// A suite whose tests run at the same time.
+    pub fn new(name: &'static str, trials: fn() -> Result<Vec<Trial>>) -> Self {
+        Suite { name, trials, is_in_order: false }
+    }
+
+    /// Runs one test at a time, unless the command line sets the number of threads.
+    pub fn in_order(self) -> Self {
+        Suite { is_in_order: true, ..self }
+    }
+
+    /// Runs the tests that the command line selects. Returns whether none of them failed.
+    fn passes(&self, arguments: &Arguments) -> Result<bool> {
+        let is_selected = |name: &str| match arguments.filter.as_deref() {
+            Some(filter) if arguments.exact => name == filter,
+            Some(filter) => name.contains(filter),
+            None => true,
+        };
+        let mut selected = Vec::new();
+        for Trial { name, test } in (self.trials)()? {
+            let name = format!("{}/{name}", self.name);
+            if is_selected(&name) {
+                let test = move || test().map_err(|error| format!("{error:#}").into());
+                selected.push(libtest_mimic::Trial::test(name, test));
+            }
+        }
+        if selected.is_empty() {
+            return Ok(true);
+        }
+        let mut arguments = arguments.clone();
+        if self.is_in_order {
+            arguments.test_threads.get_or_insert(1);
+        }
+        if !arguments.list {
+            println!("\n       Suite {}", self.name);
+        }
+        Ok(!libtest_mimic::run(&arguments, selected).has_failed())
+    }
+}
+
+/// Runs the tests that the command line selects, one suite after the other. `NAME/…` selects from the suite of this name only;
+/// any other filter selects from all suites.
+///
+/// # Errors
+///
+/// The tests of a suite cannot be listed.
+pub fn run(suites: &[Suite]) -> Result<ExitCode> {
+    let arguments = Arguments::from_args();
+    let named = arguments.filter.as_deref().and_then(|filter| filter.split_once('/')).map(|(name, _)| name);
+    let is_suite = suites.iter().any(|suite| Some(suite.name) == named);
+    let mut all_pass = true;
+    for suite in suites.iter().filter(|suite| !is_suite || Some(suite.name) == named) {
+        all_pass &= suite.passes(&arguments)?;
+    }
+    Ok(if all_pass { ExitCode::SUCCESS } else { ExitCode::from(101) })
 }
 
 /// The folders in a folder, by name.

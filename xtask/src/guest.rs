@@ -64,14 +64,14 @@ pub(crate) fn validator() -> Result<()> {
 pub(crate) fn test_validator() -> Result<()> {
     validator()?;
     let component = fs::canonicalize(VALIDATOR).with_context(|| format!("cannot find {VALIDATOR}"))?;
-    cargo(["test", "--release", "--locked", "--test", "component", "--", "--ignored"])?;
+    cargo(["test", "--release", "--locked", "--test", "sandbox", "--", "--ignored", "component::"])?;
     cases(&component)
 }
 
 /// Run the cases through a component.
 fn cases(component: &Path) -> Result<()> {
     run(command("cargo")
-        .args(["test", "--release", "--locked", "--test", "cases"])
+        .args(["test", "--release", "--locked", "--test", "suites", "--", "cases/"])
         .env("SEAMGATE_TEST_COMPONENT", component))
 }
 

@@ -56,13 +56,13 @@ enum Command {
     DemoLlm,
     /// Run all tests.
     ///
-    /// Without arguments, fail also where a suite ran fewer tests than it has cases.
+    /// Without arguments, also fail if a suite passed fewer tests than it has cases, or a module none.
     Test {
-        /// Arguments of `cargo test`, such as `--test cases -- items/`.
+        /// Arguments of `cargo test`, such as `--test suites -- cases/items/`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Rewrite the expected reports of tests/cases, and the tables of tests/hostile and tests/agreement.
+    /// Rewrite everything that tests expect: results of all suites, traces, and the consoles and tables of pages.
     ///
     /// Look at the diff before you commit it.
     Bless,
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn arguments_of_cargo_test_are_passed_on() {
-        let given = ["--test", "cases", "--", "--exact", "items/whole"];
+        let given = ["--test", "suites", "--", "--exact", "cases/items/whole"];
         let parsed = Arguments::parse_from(["xtask", "test"].iter().chain(&given));
         let Command::Test { arguments } = parsed.command else { panic!("another command") };
         assert_eq!(arguments, given);

@@ -16,7 +16,7 @@ use seamgate_tests::Random;
 use serde_json::Value;
 
 use super::{
-    going::{finished, nothing_is_unapproved, ran, same, to_its_end, to_its_end_at_once},
+    lifecycle::{finished, nothing_is_unapproved, ran, same, to_its_end, to_its_end_at_once},
     place::{Done, Place},
 };
 

@@ -1,14 +1,14 @@
 //! `seamgate agent` with real processes: the example of `schemas/examples/sre`, which a person, a crash or a second process interrupts.
 //!
-//! The six acceptance tests stand in [`six`]. `tests/README.md` says which check of the kernel each of them needs.
+//! The six acceptance tests are in [`acceptance`]. `tests/results/agent.md` says which check of the kernel each of them needs.
 #![cfg(unix)]
 
-mod cuts;
+mod acceptance;
 mod example;
 mod expiry;
-mod going;
 mod journal;
 mod kills;
+mod lifecycle;
 mod place;
 mod several;
-mod six;
+mod torn_journal;

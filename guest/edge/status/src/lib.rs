@@ -1,6 +1,6 @@
 //! Which status an answer has. The verdict is in the body: whatever it is, it was given.
 //!
-//! A crate of its own, because the component around it does not run natively, and these tests do (`tests/tests/edge.rs`).
+//! A crate of its own, because the component around it does not run natively, and these tests do (`tests/tests/repository/edge.rs`).
 
 /// The statuses that are used, by their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,9 @@
+//! The command line with real processes: what scripts, agents, servers and people at a terminal see of it.
+
+mod commands;
+mod diff;
+mod mistakes;
+mod run;
+mod servers;
+mod terminal;
+mod trace;

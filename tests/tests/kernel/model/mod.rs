@@ -1,0 +1,231 @@
+//! A model check: all orders of events to a depth, over the real `advance`, natively.
+//!
+//! The search is breadth first, from four prefixes: asked, approved, started and resumed, each with a call that reads beside one
+//! that has effects, and with two equal ones. A state counts once: by its typed content, without times, numbers of steps, digests
+//! of events and what was said. [`moves`] has the events, [`rules`] what must hold after each, and [`world`] what a host knows of
+//! the run. Of the state, the rules read whether the run has ended, and how many calls count.
+//!
+//! `MODEL_DEPTH=8` goes deeper than CI does, in minutes:
+//! `MODEL_DEPTH=8 cargo test --release -p seamgate-tests --test kernel -- model --nocapture`. `tests/results/model.md` has the figures, and the
+//! mistakes that were put into the kernel to see that the check finds them.
+
+mod moves;
+mod rules;
+mod world;
+
+use std::{collections::HashSet, env, sync::Arc, thread, time::Instant};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use moves::{Move, moves, started};
+use seamgate_core::parts::digest;
+use seamgate_kernel::Profile;
+use seamgate_tests::runs::member;
+use serde_json::Value;
+use world::World;
+
+/// How deep CI goes.
+const DEPTH: usize = 4;
+
+/// A state, and how it was reached.
+struct Node {
+    state: String,
+    world: World,
+    trail: Arc<Trail>,
+}
+
+/// The events to a state, the last first.
+struct Trail {
+    label: String,
+    event: String,
+    before: Option<Arc<Trail>>,
+}
+
+impl Trail {
+    fn events(&self) -> Vec<&Trail> {
+        let mut events: Vec<&Trail> = std::iter::successors(Some(self), |trail| trail.before.as_deref()).collect();
+        events.reverse();
+        events
+    }
+
+    fn labels(&self) -> String {
+        self.events().iter().map(|trail| format!("  {}\n    {}\n", trail.label, trail.event)).collect()
+    }
+}
+
+/// What a step leads to.
+struct Reached {
+    key: u128,
+    node: Node,
+}
+
+#[derive(Default)]
+struct Figures {
+    states: usize,
+    steps: usize,
+    again: usize,
+}
+
+/// Apply an event, and hold the step to all rules.
+fn step(
+    profile: &Profile,
+    state: Option<&str>,
+    world: &World,
+    made: &Move,
+    before: Option<&Arc<Trail>>,
+) -> Result<Reached> {
+    let trail = Arc::new(Trail { label: made.label.clone(), event: made.event.to_string(), before: before.cloned() });
+    let told = || format!("after these events:\n{}", trail.labels());
+    let text = advance(profile, state, &trail.event).with_context(told)?;
+    let mut step: Value = serde_json::from_str(&text)?;
+    let world = rules::check(world, &made.event, &step).with_context(told)?;
+    let typed = world::typed(&mut step["state"], world.now);
+    let key = &digest(&format!("{typed}{}", world.typed()))["sha256:".len()..];
+    let key = u128::from_str_radix(&key[..32], 16)?;
+    Ok(Reached { key, node: Node { state: member(&text, "state")?, world, trail } })
+}
+
+fn advance(profile: &Profile, state: Option<&str>, event: &str) -> Result<String> {
+    seamgate_kernel::advance(profile, state, event).map_err(|fault| anyhow!(fault.to_json()))
+}
+
+/// The last event once more, and one of those before it, changes nothing, and leads to no action.
+fn deliver_again(profile: &Profile, key: u128, node: &Node) -> Result<usize> {
+    let typed = |state: &str| -> Result<String> { Ok(world::typed(&mut serde_json::from_str(state)?, node.world.now)) };
+    let before = typed(&node.state)?;
+    let events = node.trail.events();
+    let one = (key % events.len() as u128) as usize;
+    for again in [events[one], &node.trail] {
+        let told = || format!("{} comes once more after these events:\n{}", again.label, node.trail.labels());
+        let text = advance(profile, Some(&node.state), &again.event).with_context(told)?;
+        let step: Value = serde_json::from_str(&text)?;
+        let actions = &step["actions"];
+        ensure!(actions.as_array().is_some_and(Vec::is_empty), "it leads to {actions}: {}", told());
+        let after = typed(&member(&text, "state")?)?;
+        ensure!(after == before, "it changes {before} to {after}: {}", told());
+    }
+    Ok(2)
+}
+
+/// The states that the prefixes lead to: asked, approved, started and resumed, with a call that reads beside one that has
+/// effects, and with two equal ones.
+fn prefixes(profile: &Profile, has_loop: bool) -> Result<Vec<Reached>> {
+    const CALLS: [[&[&str]; 2]; 2] = [
+        [&["call \"look\" {\"q\":1}", "call \"act\" {\"x\":1}"], &["call \"act\" {\"x\":1}", "call \"act\" {\"x\":1}"]],
+        [&["look and edited act"], &["act twice"]],
+    ];
+    let mut found = Vec::new();
+    for asked in CALLS[usize::from(has_loop)] {
+        let start = Move { label: "started".to_owned(), event: started(has_loop) };
+        let world = World { has_loop, now: 1_000_000, mode: "operate".to_owned(), ..World::default() };
+        let mut reached = step(profile, None, &world, &start, None)?;
+        for (number, label) in asked.iter().chain(&["c2 approved by anna", "c2 started", "resumed"]).enumerate() {
+            let Node { state, world, trail } = &reached.node;
+            let made = moves(world).into_iter().find(|made| made.label == *label);
+            let made = made.with_context(|| format!("no move {label}"))?;
+            let next = step(profile, Some(state), world, &made, Some(trail))?;
+            if number >= asked.len() {
+                found.push(reached);
+            }
+            reached = next;
+        }
+        found.push(reached);
+    }
+    Ok(found)
+}
+
+fn explore(source: &str, has_loop: bool, depth: usize) -> Result<Figures> {
+    let profile = &Profile::compile(source).map_err(|fault| anyhow!(fault.to_json()))?;
+    let mut visited = HashSet::new();
+    let mut figures = Figures::default();
+    let mut frontier = Vec::new();
+    for reached in prefixes(profile, has_loop)? {
+        visited.insert(reached.key);
+        frontier.push(reached.node);
+    }
+    let start = Instant::now();
+    for level in 1..=depth {
+        let threads = thread::available_parallelism()?.get();
+        let chunks: Vec<&[Node]> = frontier.chunks(frontier.len().div_ceil(threads).max(1)).collect();
+        let found: Vec<Result<(Vec<Reached>, Figures)>> = thread::scope(|scope| {
+            let visited = &visited;
+            let workers: Vec<_> = chunks
+                .iter()
+                .map(|chunk| scope.spawn(move || expand(profile, chunk, visited, level == depth)))
+                .collect();
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| bail!("a step panics"))).collect()
+        });
+        let mut next = Vec::new();
+        for found in found {
+            let (found, counted) = found?;
+            figures.steps += counted.steps;
+            figures.again += counted.again;
+            next.extend(found.into_iter().filter(|reached| visited.insert(reached.key)).map(|reached| reached.node));
+        }
+        frontier = next;
+        figures.states = visited.len();
+        println!(
+            "depth {level}: {} states, {} steps, {} of events once more, {} s",
+            figures.states,
+            figures.steps,
+            figures.again,
+            start.elapsed().as_secs()
+        );
+    }
+    Ok(figures)
+}
+
+/// What all moves from some states lead to, as far as it is new.
+fn expand(
+    profile: &Profile,
+    nodes: &[Node],
+    visited: &HashSet<u128>,
+    is_last: bool,
+) -> Result<(Vec<Reached>, Figures)> {
+    let mut own = HashSet::new();
+    let mut found = Vec::new();
+    let mut figures = Figures::default();
+    for node in nodes {
+        for made in moves(&node.world) {
+            let mut reached = step(profile, Some(&node.state), &node.world, &made, Some(&node.trail))?;
+            figures.steps += 1;
+            if visited.contains(&reached.key) || !own.insert(reached.key) {
+                continue;
+            }
+            figures.again += deliver_again(profile, reached.key, &reached.node)?;
+            if is_last {
+                // It is counted, and not gone on from.
+                reached.node.state = String::new();
+            }
+            found.push(reached);
+        }
+    }
+    Ok((found, figures))
+}
+
+fn depth() -> Result<usize> {
+    env::var("MODEL_DEPTH").map_or(Ok(DEPTH), |depth| depth.parse().context("MODEL_DEPTH is a number"))
+}
+
+#[test]
+fn no_order_of_events_breaks_a_rule_in_a_loop() -> Result<()> {
+    let figures = explore(include_str!("loop.json"), true, depth()?)?;
+    ensure!(figures.states > 300, "only {} states", figures.states);
+    Ok(())
+}
+
+#[test]
+fn no_order_of_events_breaks_a_rule_without_a_loop() -> Result<()> {
+    let figures = explore(include_str!("gate.json"), false, depth()?)?;
+    ensure!(figures.states > 300, "only {} states", figures.states);
+    Ok(())
+}
+
+#[test]
+fn the_marks_of_attacks_are_those_of_prompts() -> Result<()> {
+    let profile = Profile::compile(include_str!("loop.json")).map_err(|fault| anyhow!(fault.to_json()))?;
+    let reached = &prefixes(&profile, true)?[0].node;
+    let made = moves(&reached.world).into_iter().find(|made| made.label == "c1 result").context("no result")?;
+    let step = advance(&profile, Some(&reached.state), &made.event.to_string())?;
+    ensure!(step.contains(&format!("\\n<{}>\\n", rules::mark("look#c1"))), "{step}");
+    Ok(())
+}
