@@ -31,6 +31,13 @@ def _own_or_shared(case: Path, name: str) -> Path:
     return own if own.exists() else case.parent / name
 
 
+def _members(case: Path) -> dict[str, Any]:
+    """What the request of a case has beside its output."""
+    request = _own_or_shared(case, "request.json")
+    members: dict[str, Any] = json.loads(request.read_text()) if request.exists() else {}
+    return members
+
+
 def _contract(case: Path) -> str:
     return _own_or_shared(case, "contract.json").read_text()
 
@@ -41,8 +48,7 @@ def test_all_reports_of_cases_are_the_same_bytes(gate: Gate) -> None:
         expected = case / "report.json"
         if not expected.exists() or (case / "output-2.txt").exists():
             continue
-        request = _own_or_shared(case, "request.json")
-        members = json.loads(request.read_text()) if request.exists() else {}
+        members = _members(case)
         asked = {name: members[name] for name in ("finish", "lists", "evidence") if name in members}
         verdict = gate.validate(_contract(case), _own_or_shared(case, "output.txt").read_bytes(), **asked)
         assert verdict.report.json == _compact(expected.read_text()), case
@@ -54,7 +60,7 @@ def test_all_faults_of_contracts_are_the_same() -> None:
     gate, compared = Gate(), 0
     for case in CASES:
         expected = case / "fault.json"
-        if not expected.exists() or _own_or_shared(case, "request.json").exists():
+        if not expected.exists() or _members(case):
             continue
         contract, output = _contract(case), _own_or_shared(case, "output.txt").read_bytes()
         # What does not begin as an object would be taken for the name of an agent.
@@ -73,8 +79,7 @@ def test_attempts_are_put_together_through_a_raw_call(gate: Gate) -> None:
     for case in CASES:
         if not (case / "output-2.txt").exists() or not (case / "report.json").exists():
             continue
-        request = _own_or_shared(case, "request.json")
-        members = json.loads(request.read_text()) if request.exists() else {}
+        members = _members(case)
         lists = {name: members[name] for name in ("lists", "evidence") if name in members}
         own = Gate()
         agent = own.register(_contract(case)).agent
