@@ -5,7 +5,8 @@ use crate::{
     caps::Caps,
     extract,
     parse::{Document, Span, parse},
-    recover, repair,
+    recover::{self, Repairs},
+    repair,
     screen::{Screening, screen},
 };
 
@@ -42,7 +43,8 @@ pub fn extract(output: &str, contract: &Contract) -> usize {
 /// How many edits make JSON of the items of a text; none where they are not found.
 pub fn recover(output: &str, contract: &Contract) -> Option<usize> {
     let path = &contract.items()?.path;
-    recover::recover(output, whole(output), path, contract.repairs(), &Caps::default())
+    let repairs = if contract.repairs() { Repairs::Syntax } else { Repairs::None };
+    recover::recover(output, whole(output), path, repairs, &Caps::default())
         .ok()
         .map(|text| text.edits.len())
 }
