@@ -15,13 +15,13 @@ mod arena;
 #[allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "generated; documented in wit/")]
 mod bindings;
 mod convert;
+#[cfg(target_arch = "wasm32")]
+mod fast_path;
 mod kernel;
 #[cfg(target_arch = "wasm32")]
 mod pages;
 #[cfg(target_arch = "wasm32")]
 mod random;
-#[cfg(target_arch = "wasm32")]
-mod straight;
 mod validator;
 
 use std::cell::RefCell;

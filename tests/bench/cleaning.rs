@@ -2,7 +2,7 @@
 
 use std::{hint::black_box, time::Instant};
 
-use seamgate_kernel::clean::clean;
+use seamgate_kernel::sanitize::sanitize;
 
 /// Each text has so many bytes.
 const BYTES: usize = 5_000_000;
@@ -76,7 +76,7 @@ pub(crate) fn table() -> String {
         let text = piece.repeat(BYTES / piece.len() + 1);
         let seconds = (0..ROUNDS).map(|_| {
             let start = Instant::now();
-            black_box(clean(black_box(&text)));
+            black_box(sanitize(black_box(&text)));
             start.elapsed().as_secs_f64()
         });
         let nanoseconds = seconds.fold(f64::INFINITY, f64::min) * 1e9 / text.len() as f64;

@@ -18,7 +18,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate_core::parts::digest;
+use seamgate_core::kernel_api::digest;
 use serde_json::{Value, json};
 
 use crate::{suite::folders, wire::ID};

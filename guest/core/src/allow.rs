@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use crate::{
     contract::{Items, List, Rule},
     fault::Fault,
+    location::Location,
     order::{by_place, sort},
     parse::{Document, Kind, NodeId},
     path::{Path, Selector},
-    place::Place,
     request::{NamedList, Request},
     text::{self, quote},
     types::Violation,
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) fn check_lists(rules: &[Rule], lists: &[NamedList]) -> Result<(), Fault> {
     let mut sent: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
     sort(&mut sent);
-    let place = Place::root().name("lists");
+    let place = Location::root().name("lists");
     let wrong = |violations| Err(Fault::bad_request(violations));
     if let Some(pair) = sent.windows(2).find(|pair| pair[0] == pair[1]) {
         let message = "must name each list once";
@@ -110,7 +110,7 @@ impl<'c> Allow<'c> {
 
     /// What is wrong with a document, items aside.
     pub(crate) fn document(&self, document: &Document) -> Violations {
-        violations(&self.document, document, Document::ROOT, &Place::root(), MAX_VIOLATIONS)
+        violations(&self.document, document, Document::ROOT, &Location::root(), MAX_VIOLATIONS)
     }
 
     /// What is wrong with an item.
@@ -118,7 +118,7 @@ impl<'c> Allow<'c> {
         &self,
         document: &Document,
         at: NodeId,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> Location,
         most: usize,
     ) -> Violations {
         if self.item.is_empty() {
@@ -128,7 +128,7 @@ impl<'c> Allow<'c> {
     }
 }
 
-fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place, most: usize) -> Violations {
+fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Location, most: usize) -> Violations {
     let mut wrong: Vec<(NodeId, &Check)> = Vec::new();
     for check in checks {
         let is_known =
@@ -148,7 +148,7 @@ fn violations(checks: &[Check], document: &Document, from: NodeId, place: &Place
                 (format!("one of {some}"), format!("must be one of {some}"))
             }
         };
-        let place = document.place_within(from, place.clone(), at);
+        let place = document.location_within(from, place.clone(), at);
         Violation::new(
             &place,
             "allow",

@@ -3,23 +3,23 @@
 use crate::{
     Contract,
     caps::Caps,
+    caps_check::{CapsCheck, check_caps},
     extract,
     parse::{Document, Span, parse},
     recover::{self, Repairs},
     repair,
-    screen::{Screening, screen},
 };
 
 fn whole(text: &str) -> Span {
     Span::new(0, text.len())
 }
 
-/// A document that was parsed and screened.
-pub struct Parsed<'t>(Screening<'t>);
+/// A document that was parsed, and checked for caps.
+pub struct Parsed<'t>(CapsCheck<'t>);
 
 impl<'t> Parsed<'t> {
     pub fn new(text: &'t str, contract: &Contract) -> Option<Self> {
-        parse(text, whole(text), contract.caps()).ok().map(|parsed| Parsed(screen(parsed)))
+        parse(text, whole(text), contract.caps()).ok().map(|parsed| Parsed(check_caps(parsed)))
     }
 
     pub fn nodes(&self) -> u32 {
@@ -27,11 +27,11 @@ impl<'t> Parsed<'t> {
     }
 
     pub fn is_valid(&self, contract: &Contract) -> bool {
-        self.0.passed().is_some_and(|screened| contract.checker().is_valid(screened))
+        self.0.passed().is_some_and(|within_caps| contract.checker().is_valid(within_caps))
     }
 
     pub fn violations(&self, contract: &Contract) -> usize {
-        self.0.passed().map_or(0, |screened| contract.checker().violations(screened).total)
+        self.0.passed().map_or(0, |within_caps| contract.checker().violations(within_caps).total)
     }
 }
 
@@ -44,9 +44,7 @@ pub fn extract(output: &str, contract: &Contract) -> usize {
 pub fn recover(output: &str, contract: &Contract) -> Option<usize> {
     let path = &contract.items()?.path;
     let repairs = if contract.repairs() { Repairs::Syntax } else { Repairs::None };
-    recover::recover(output, whole(output), path, repairs, &Caps::default())
-        .ok()
-        .map(|text| text.edits.len())
+    recover::recover(output, whole(output), path, repairs, &Caps::default()).ok().map(|text| text.edits.len())
 }
 
 /// How many edits make JSON of a text; none where nothing does.

@@ -3,12 +3,12 @@
 use crate::{
     allow::Allow,
     caps::Caps,
+    caps_check::{self, CapsCheck},
     contract::{Contract, Items},
     evidence::OfItems,
+    location::Location,
     parse::{Document, Finding, FindingKind, NodeId, Span},
-    place::Place,
     recover::Malformed,
-    screen::{self, Screening},
     text,
     types::{Item, Quarantined, Reason, Violation},
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_ITEMS_VIOLATIONS, Violations},
@@ -48,12 +48,12 @@ pub(crate) struct Sorted<'c> {
 pub(crate) fn sort<'c>(
     contract: &'c Contract,
     output: &str,
-    screening: &Screening,
+    caps_check: &CapsCheck,
     malformed: Vec<Malformed>,
     (allow, unsupported): (&Allow, &OfItems),
     valid: bool,
 ) -> Sorted<'c> {
-    let document = &screening.document;
+    let document = &caps_check.document;
     let Some((items, array)) = contract.items().and_then(|items| Some((items, items.path.array(document)?))) else {
         return Sorted::default();
     };
@@ -66,7 +66,7 @@ pub(crate) fn sort<'c>(
     let sorted = Sorted { items: Some(items), ..Sorted::default() };
     let mut sorter = Sorter { output, caps: contract.caps(), items, sorted, left: MAX_ITEMS_VIOLATIONS, unlisted: 0 };
     let mut malformed = malformed.into_iter().peekable();
-    let mut findings = screening.findings.as_slice();
+    let mut findings = caps_check.findings.as_slice();
     let mut index = 0;
     // Of a list over its cap, which rejects the document, those beyond are not looked at.
     let cap = contract.caps().array_items;
@@ -80,7 +80,7 @@ pub(crate) fn sort<'c>(
             index += 1;
         }
         // Only of those that are listed.
-        let place = || if sorter.has_room() { items.path.item(index) } else { Place::root() };
+        let place = || if sorter.has_room() { items.path.item(index) } else { Location::root() };
         let end = document.next(at);
         findings = &findings[findings.partition_point(|finding| finding.node < at)..];
         let found = &findings[..findings.partition_point(|finding| finding.node < end)];
@@ -134,13 +134,13 @@ fn guardrail(
     document: &Document,
     found: &[Finding],
     at: NodeId,
-    place: &Place,
+    place: &Location,
     caps: &Caps,
     most: usize,
 ) -> Violations {
     let words = |finding: &Finding| {
-        let place = document.place_within(at, place.clone(), finding.node);
-        screen::violation(document, *finding, place, caps)
+        let place = document.location_within(at, place.clone(), finding.node);
+        caps_check::violation(document, *finding, place, caps)
     };
     let listed = found.iter().take(most).map(words).collect();
     Violations { listed, total: found.len(), incomplete: false }
@@ -160,7 +160,7 @@ pub(crate) fn one_too_many(items: &Items, index: u32, value: &str) -> Quarantine
     }
 }
 
-fn over_limit(max: usize, place: &Place) -> Violation {
+fn over_limit(max: usize, place: &Location) -> Violation {
     let limit = text::count(max, "item");
     let message = format!("must not be there: the limit is {limit}");
     Violation::new(
@@ -191,7 +191,7 @@ impl<'c> Sorter<'_, 'c> {
         let violations = match self.has_room() {
             true => {
                 let broken = malformed.broken(self.output, self.caps);
-                screen::malformed(self.output, &broken).under(&self.items.path.item(index)).into()
+                caps_check::malformed(self.output, &broken).under(&self.items.path.item(index)).into()
             }
             false => Violations::default(),
         };
@@ -249,7 +249,7 @@ impl Sorted<'_> {
         let message = format!("must lead to an item that is valid: {} in quarantine", are(self.total));
         let received = text::count(self.total, "item");
         let mut violation = Violation::new(
-            &Place::root(),
+            &Location::root(),
             "items",
             Details { expected: "an item that is valid", received: &received, message: &message },
         );

@@ -9,13 +9,13 @@ use crate::{
     extract::Candidate,
     fault::Fault,
     feedback,
+    item_matching::{Before, Came, Fate, Fingerprint, ItemMatching, State, again},
     items::one_too_many,
     judgement::{Judgement, Outcome},
-    likeness::{Before, Came, Fate, Known, Likeness, State, again},
+    location::{Location, Step},
     order::{by_place, sort},
     parse::{Document, Span, parse},
     pipeline::judge,
-    place::{Place, Step},
     report::Found,
     request::{NamedList, Observation, Request},
     types::{
@@ -107,7 +107,7 @@ pub fn merge(
         }
     }
     let Some(last) = reports.len().checked_sub(1) else {
-        return Err(bad(&Place::root().name("reports"), "a report", "none", "must hold at least one report"));
+        return Err(bad(&Location::root().name("reports"), "a report", "none", "must hold at least one report"));
     };
     allow::check_lists(contract.allow(), &lists)?;
     check_evidence(contract.evidence(), evidence.as_deref())?;
@@ -128,7 +128,7 @@ struct Sent {
     evidence: Option<Vec<Observation>>,
 }
 
-fn bad(place: &Place, expected: &str, received: &str, message: &str) -> Fault {
+fn bad(place: &Location, expected: &str, received: &str, message: &str) -> Fault {
     let violation = Violation::new(place, "request", Details { expected, received, message });
     Fault::bad_request(vec![violation])
 }
@@ -152,11 +152,11 @@ impl Entry<'_> {
         }
     }
 
-    /// What it is known by.
-    fn known(&self, items: &Items, contract: &Contract) -> Known {
+    /// What it is identified by.
+    fn fingerprint(&self, items: &Items, contract: &Contract) -> Fingerprint {
         match self {
-            Entry::Kept(value) => Known::of_value(value, items, contract.caps()),
-            Entry::Quarantined(item) => Known::of_quarantined(item, items, contract.caps()),
+            Entry::Kept(value) => Fingerprint::of_value(value, items, contract.caps()),
+            Entry::Quarantined(item) => Fingerprint::of_quarantined(item, items, contract.caps()),
         }
     }
 
@@ -196,14 +196,14 @@ fn entries<'r>(contract: &Contract, index: usize, report: &'r Attempt) -> Result
     Ok(entries)
 }
 
-/// The items of an answer, by what they are known by.
+/// The items of an answer, by what they are identified by.
 fn came(contract: &Contract, brought: &Entries) -> Vec<Came> {
     let Some(items) = contract.items() else {
         return Vec::new();
     };
     let came = |(number, entry): (&u32, &Entry)| Came {
         number: *number,
-        known: entry.known(items, contract),
+        fingerprint: entry.fingerprint(items, contract),
         reason: match entry {
             Entry::Kept(_) => None,
             Entry::Quarantined(item) => Some(item.reason),
@@ -285,14 +285,14 @@ impl<'r> Whole<'r> {
         self.base.is_accepted || (self.entries.values().all(is_kept) && !was_repaired)
     }
 
-    /// What is there, by what it is known by.
+    /// What is there, by what it is identified by.
     fn before(&self, contract: &Contract, wanted: &[u32]) -> Vec<Before> {
         let Some(items) = contract.items() else {
             return Vec::new();
         };
         let before = |(number, entry): (&u32, &Entry)| Before {
             number: *number,
-            known: entry.known(items, contract),
+            fingerprint: entry.fingerprint(items, contract),
             state: match entry {
                 Entry::Kept(_) => State::Kept,
                 Entry::Quarantined(_) if wanted.binary_search(number).is_ok() => State::Wanted,
@@ -310,9 +310,9 @@ impl<'r> Whole<'r> {
         let brought = entries(contract, index, report)?;
         let before = self.before(contract, &wanted);
         let came: Vec<Came> = came(contract, &brought);
-        let likeness = Likeness::new(&before);
-        let fates = likeness.fates(&came);
-        if self.is_worse(report, wanted.len(), &likeness, (&came, &fates)) {
+        let matching = ItemMatching::new(&before);
+        let fates = matching.fates(&came);
+        if self.is_worse(report, wanted.len(), &matching, (&came, &fates)) {
             let (steps, notes) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.notes));
             *self = Whole { steps, notes, ..Whole::of(contract, index, report)? };
             self.noted(step(index, MergeOutcome::Replaced), "replaces the reports before it");
@@ -360,7 +360,7 @@ impl<'r> Whole<'r> {
         &self,
         report: &Attempt,
         wanted: usize,
-        likeness: &Likeness,
+        matching: &ItemMatching,
         (came, fates): (&[Came], &[Fate]),
     ) -> bool {
         if report.output.is_none() || self.is_whole() {
@@ -368,10 +368,10 @@ impl<'r> Whole<'r> {
         }
         // Then everything was asked for again.
         if wanted == 0 {
-            return report.is_accepted && likeness.has_forms_of_all(came, fates);
+            return report.is_accepted && matching.has_forms_of_all(came, fates);
         }
         let is_filled = |(item, fate): (&Came, &Fate)| item.reason.is_none() && matches!(fate, Fate::Wanted(_));
-        if came.iter().zip(fates).filter(|pair| is_filled(*pair)).count() < wanted || !likeness.has_all(fates) {
+        if came.iter().zip(fates).filter(|pair| is_filled(*pair)).count() < wanted || !matching.has_all(fates) {
             return false;
         }
         let more: Vec<&Came> =
@@ -380,7 +380,7 @@ impl<'r> Whole<'r> {
         let again = again(fates);
         match more.is_empty() {
             true => report.is_accepted && was_repaired,
-            false => !more.iter().any(|item| likeness.resembles(&item.known, &again)),
+            false => !more.iter().any(|item| matching.resembles(&item.fingerprint, &again)),
         }
     }
 

@@ -2,8 +2,8 @@
 //! (RFC 9535, of which they are a part).
 
 use crate::{
+    location::{Location, Step},
     parse::{Document, Kind, NodeId},
-    place::{Place, Step},
 };
 
 /// Longer paths lead deeper than a document may be nested.
@@ -85,7 +85,7 @@ impl ItemsPath {
     }
 
     /// The place of the item with this number.
-    pub(crate) fn item(&self, index: usize) -> Place {
+    pub(crate) fn item(&self, index: usize) -> Location {
         self.steps.iter().cloned().chain([Step::Index(index)]).collect()
     }
 

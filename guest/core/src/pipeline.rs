@@ -3,6 +3,7 @@
 use crate::{
     allow::{self, Allow},
     caps::MAX_TEXT,
+    caps_check::{self, CapsCheck, check_caps, check_size},
     change::changes,
     coerce::coerce,
     contract::{Contract, Embedded, Select},
@@ -11,14 +12,13 @@ use crate::{
     fault::Fault,
     items,
     judgement::{Judgement, Outcome, Rejection},
+    location::Location,
     parse::{Document, Edit, NodeId, Parsed, Span, apply, followed_by, parse_edited, strict_end},
     path::Path,
-    place::Place,
     recover::{Malformed, Repairs, Unrecovered, recover},
     repair::{MAX_REPAIRS, Tail, marks, repair},
     report::{Accepted, Found, Verdict},
     request::{Finish, Request},
-    screen::{self, Screening, screen, screen_size},
     text,
     types::{ChangeKind, ErrorKind, Report, Violation},
     unwrap::envelopes,
@@ -34,7 +34,7 @@ const MAX_PLACES: usize = 200;
 /// Judge one output by a contract.
 ///
 /// Whatever the output is, the verdict is a report. The stages: find the candidates, choose one, parse it (or what can
-/// be made of it), screen it, sort its items, check it against the schema.
+/// be made of it), hold it to its caps, sort its items, check it against the schema.
 ///
 /// # Errors
 ///
@@ -67,14 +67,15 @@ fn accepts_whole(contract: &Contract, request: &Request, read: &mut Read) -> boo
         || options.within.is_some()
         || request.finish == Finish::Refusal
         || request.evidence.is_some();
-    let Some((parsed, screened)) = read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, screen::passed(parsed)?)))
+    let Some((parsed, within_caps)) =
+        read.parsed.as_ref().ok().and_then(|parsed| Some((parsed, caps_check::passed(parsed)?)))
     else {
         return false;
     };
     if asks_more || parsed.document.is_suspicious() || !contract.is_simple() || contract.is_refusal(&parsed.document) {
         return false;
     }
-    let valid = contract.checker().is_valid(screened);
+    let valid = contract.checker().is_valid(within_caps);
     read.valid = Some(valid);
     valid
 }
@@ -87,7 +88,7 @@ fn report<'t>(contract: &Contract, request: &Request<'t>, read: Option<Read<'t>>
         Some(at) => {
             // One replacement at the very end: the text was cut inside a character.
             let cut_off = request.output.get(at as usize..) == Some("\u{fffd}");
-            (Found::default(), None, Err(malformed(screen::not_utf8(request.output, at), cut_off)))
+            (Found::default(), None, Err(malformed(caps_check::not_utf8(request.output, at), cut_off)))
         }
         None => {
             let Extracted { candidates, mut read, mut notes, seen, several: is_several, .. } =
@@ -213,7 +214,7 @@ fn choose_valid<'t>(
     let usable = |(_, judged): &(usize, Judgement)| matches!(judged.outcome, Outcome::Document(_) | Outcome::Refusal);
     let (mut first, tried) = (order.clone(), order.clone().take(MAX_TRIED));
     let valid = order.find_map(|index| Some((index, valid(contract, request.output, candidates.get(index)?, read)?)));
-    let valid = valid.map(|(index, screening)| (index, judge_valid(contract, request, screening)));
+    let valid = valid.map(|(index, caps_check)| (index, judge_valid(contract, request, caps_check)));
     let judged = |index: usize| Some((index, judge(contract, request, candidates.get(index)?)));
     match valid.filter(usable).or_else(|| tried.filter_map(judged).find(usable)) {
         Some((index, judgement)) => (index, Some(judgement)),
@@ -227,16 +228,16 @@ fn valid<'t>(
     output: &'t str,
     candidate: &Candidate,
     read: &mut Option<Read<'t>>,
-) -> Option<Screening<'t>> {
-    screen_size(candidate.span, contract.caps()).ok()?;
+) -> Option<CapsCheck<'t>> {
+    check_size(candidate.span, contract.caps()).ok()?;
     let Read { parsed, valid, .. } = read_candidate(contract, output, candidate, read);
-    let screening = screen(parsed.ok()?);
-    is_valid(contract, &screening, valid).then_some(screening)
+    let caps_check = check_caps(parsed.ok()?);
+    is_valid(contract, &caps_check, valid).then_some(caps_check)
 }
 
 /// Whether a document passed and the schema accepts it, which may have been asked before.
-fn is_valid(contract: &Contract, screening: &Screening, known: Option<bool>) -> bool {
-    known.unwrap_or_else(|| screening.passed().is_some_and(|screened| contract.checker().is_valid(screened)))
+fn is_valid(contract: &Contract, caps_check: &CapsCheck, known: Option<bool>) -> bool {
+    known.unwrap_or_else(|| caps_check.passed().is_some_and(|within_caps| contract.checker().is_valid(within_caps)))
 }
 
 /// A candidate, which may have been parsed before.
@@ -265,19 +266,27 @@ fn judge_read<'t>(
     read: &mut Option<Read<'t>>,
 ) -> Judgement {
     let (output, caps) = (request.output, contract.caps());
-    if let Err(violations) = screen_size(candidate.span, caps) {
+    if let Err(violations) = check_size(candidate.span, caps) {
         return refused_by_gate(violations).into();
     }
     let Read { parsed, valid, .. } = read_candidate(contract, output, candidate, read);
     let broken = match parsed {
         Ok(parsed) => {
-            return judge_unwrapped(contract, request, screen(parsed), valid, candidate.span, Vec::new(), Vec::new());
+            return judge_unwrapped(
+                contract,
+                request,
+                check_caps(parsed),
+                valid,
+                candidate.span,
+                Vec::new(),
+                Vec::new(),
+            );
         }
         Err(broken) => broken,
     };
     // A block that was closed was not cut off, however its content ends.
     let cut_off = broken.cut_off && Tail::of(output, candidate.span.end as usize) != Tail::Ended;
-    let violation = screen::malformed(output, &broken);
+    let violation = caps_check::malformed(output, &broken);
     let mended = mend(contract, output, candidate, !contract.keeps().is_empty());
     let mended = mended.and_then(|(edits, items)| match keeps_what_it_must_not(contract, output, candidate, &edits) {
         true => mend(contract, output, candidate, false),
@@ -291,7 +300,7 @@ fn judge_read<'t>(
         return malformed(violation, cut_off).into();
     };
     let whole = is_whole(output, candidate.inside, &edits);
-    let mut judgement = judge_unwrapped(contract, request, screen(parsed), None, candidate.span, edits, items);
+    let mut judgement = judge_unwrapped(contract, request, check_caps(parsed), None, candidate.span, edits, items);
     judgement.repaired = true;
     judgement.broken = (!whole).then_some(violation);
     if let Outcome::Rejection(rejection) = &mut judgement.outcome {
@@ -394,8 +403,8 @@ fn mend_tokens(contract: &Contract, output: &str, span: Span, keeps: bool) -> Op
 }
 
 /// Judges a document of which it is known that it is valid.
-fn judge_valid(contract: &Contract, request: &Request, screening: Screening) -> Judgement {
-    judge_document(contract, request, screening, Some(true), Vec::new(), Vec::new())
+fn judge_valid(contract: &Contract, request: &Request, caps_check: CapsCheck) -> Judgement {
+    judge_document(contract, request, caps_check, Some(true), Vec::new(), Vec::new())
 }
 
 /// Judges the document of a piece of the output: as the contract asks, one envelope is taken off first or put on, where it is
@@ -403,30 +412,30 @@ fn judge_valid(contract: &Contract, request: &Request, screening: Screening) -> 
 fn judge_unwrapped(
     contract: &Contract,
     request: &Request,
-    screening: Screening,
+    caps_check: CapsCheck,
     valid: Option<bool>,
     span: Span,
     edits: Vec<Edit>,
     malformed: Vec<Malformed>,
 ) -> Judgement {
     if !contract.unwraps() || !malformed.is_empty() {
-        return judge_adapted(contract, request, screening, valid, span, edits, malformed);
+        return judge_adapted(contract, request, caps_check, valid, span, edits, malformed);
     }
-    let document = &screening.document;
-    let valid = is_valid(contract, &screening, valid);
-    let is_done = valid || (screening.passed().is_some() && contract.is_refusal(document));
+    let document = &caps_check.document;
+    let valid = is_valid(contract, &caps_check, valid);
+    let is_done = valid || (caps_check.passed().is_some() && contract.is_refusal(document));
     let envelopes = if is_done { Vec::new() } else { envelopes(contract.checker(), document) };
     let judged = |more: Vec<Edit>| {
         let edits = document.edits(edits.clone(), more);
         let (text, origin) = apply(request.output, span, &edits);
         let parsed = parse_edited(&text, origin, contract.caps()).ok()?;
-        let judgement = judge_adapted(contract, request, screen(parsed), None, span, edits, Vec::new());
+        let judgement = judge_adapted(contract, request, check_caps(parsed), None, span, edits, Vec::new());
         matches!(judgement.outcome, Outcome::Document(_)).then_some(judgement)
     };
     let mut usable = envelopes.into_iter().filter_map(judged);
     match (usable.next(), usable.next()) {
         (Some(judgement), None) => judgement,
-        _ => judge_adapted(contract, request, screening, Some(valid), span, edits.clone(), Vec::new()),
+        _ => judge_adapted(contract, request, caps_check, Some(valid), span, edits.clone(), Vec::new()),
     }
 }
 
@@ -435,18 +444,18 @@ fn judge_unwrapped(
 fn judge_adapted(
     contract: &Contract,
     request: &Request,
-    screening: Screening,
+    caps_check: CapsCheck,
     valid: Option<bool>,
     span: Span,
     edits: Vec<Edit>,
     malformed: Vec<Malformed>,
 ) -> Judgement {
     if !contract.coerces() {
-        return judge_document(contract, request, screening, valid, edits, malformed);
+        return judge_document(contract, request, caps_check, valid, edits, malformed);
     }
-    let document = &screening.document;
-    let is_refusal = screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document);
-    let valid = is_valid(contract, &screening, valid);
+    let document = &caps_check.document;
+    let is_refusal = caps_check.passed().is_some() && malformed.is_empty() && contract.is_refusal(document);
+    let valid = is_valid(contract, &caps_check, valid);
     // By a schema of their own, items of a valid document may not be valid.
     let has_own = contract.items().is_some_and(|items| items.schema.is_some());
     let more = match (valid && !has_own) || is_refusal {
@@ -454,13 +463,13 @@ fn judge_adapted(
         false => coerce(contract, document.text()),
     };
     let Some(more) = more.filter(|more| edits.len() + more.len() <= MAX_REPAIRS) else {
-        return judge_document(contract, request, screening, Some(valid), edits, malformed);
+        return judge_document(contract, request, caps_check, Some(valid), edits, malformed);
     };
     let more = document.edits(edits.clone(), more);
     let (text, origin) = apply(request.output, span, &more);
     match parse_edited(&text, origin, contract.caps()) {
-        Ok(parsed) => judge_document(contract, request, screen(parsed), None, more, malformed),
-        Err(_) => judge_document(contract, request, screening, Some(valid), edits, malformed),
+        Ok(parsed) => judge_document(contract, request, check_caps(parsed), None, more, malformed),
+        Err(_) => judge_document(contract, request, caps_check, Some(valid), edits, malformed),
     }
 }
 
@@ -469,18 +478,18 @@ fn judge_adapted(
 fn judge_document(
     contract: &Contract,
     request: &Request,
-    screening: Screening,
+    caps_check: CapsCheck,
     valid: Option<bool>,
     edits: Vec<Edit>,
     malformed: Vec<Malformed>,
 ) -> Judgement {
     let output = request.output;
     let checker = contract.checker();
-    let document = &screening.document;
-    if screening.passed().is_some() && malformed.is_empty() && contract.is_refusal(document) {
+    let document = &caps_check.document;
+    if caps_check.passed().is_some() && malformed.is_empty() && contract.is_refusal(document) {
         return Outcome::Refusal.into();
     }
-    let mut valid = is_valid(contract, &screening, valid);
+    let mut valid = is_valid(contract, &caps_check, valid);
     // Of most documents nothing more is asked.
     if valid && edits.is_empty() && contract.is_simple() {
         return Judgement { notes: document.suspicious_notes(), ..Outcome::Document(document.minified()).into() };
@@ -497,36 +506,36 @@ fn judge_document(
         _ => Vec::new(),
     };
     let changes = changes(output, document, edits, &stripped);
-    let screening = screening.without(&stripped);
+    let caps_check = caps_check.without(&stripped);
     if !stripped.is_empty() {
-        valid = screening.passed().is_some_and(|screened| checker.is_valid(screened));
+        valid = caps_check.passed().is_some_and(|within_caps| checker.is_valid(within_caps));
     }
     let allow = Allow::of(contract.allow(), contract.items(), request);
     let support = Support::of(contract.evidence(), request.evidence.as_deref());
     let unsupported =
-        support.as_ref().map_or_else(OfItems::none, |support| support.items(&screening.document, contract.items()));
-    let sorted = items::sort(contract, output, &screening, malformed, (&allow, &unsupported), valid);
+        support.as_ref().map_or_else(OfItems::none, |support| support.items(&caps_check.document, contract.items()));
+    let sorted = items::sort(contract, output, &caps_check, malformed, (&allow, &unsupported), valid);
 
     // What is left without the items in quarantine is judged as a whole, if anything was taken out.
     let known = sorted.removed.is_empty().then_some(valid);
-    let screening = screening.without(&sorted.removed);
-    let mut violations = match screening.passed() {
-        None => screening.violations(contract.caps()),
-        Some(screened) if is_valid(contract, &screening, known) => {
-            let mut violations = allow.document(screened.document());
+    let caps_check = caps_check.without(&sorted.removed);
+    let mut violations = match caps_check.passed() {
+        None => caps_check.violations(contract.caps()),
+        Some(within_caps) if is_valid(contract, &caps_check, known) => {
+            let mut violations = allow.document(within_caps.document());
             if let Some(support) = &support {
-                violations.append(support.document(screened.document(), contract.items()));
+                violations.append(support.document(within_caps.document(), contract.items()));
             }
             violations
         }
-        Some(screened) => checker.violations(screened),
+        Some(within_caps) => checker.violations(within_caps),
     };
     if sorted.all_bad() {
         violations.add_first(sorted.nothing_kept());
     }
     let (outcome, items) = match violations.total {
-        0 => (Outcome::Document(screening.document.minified()), Vec::new()),
-        _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&screening.document)),
+        0 => (Outcome::Document(caps_check.document.minified()), Vec::new()),
+        _ => (Outcome::Rejection(refused_by_gate(violations)), sorted.kept(&caps_check.document)),
     };
     let wanting = sorted.wanting();
     let notes = [suspicious, allow.notes, sorted.notes].concat();
@@ -551,7 +560,7 @@ fn malformed(violation: Violation, cut_off: bool) -> Rejection {
 }
 
 fn extraction_failed(expected: &str, received: &str, message: &str, span: Option<Span>) -> Rejection {
-    let mut violation = Violation::new(&Place::root(), "extract", Details { expected, received, message });
+    let mut violation = Violation::new(&Location::root(), "extract", Details { expected, received, message });
     violation.span = span;
     Rejection {
         error: ErrorKind::ExtractionFailed,
@@ -606,7 +615,7 @@ fn one_of_several(found: &Found) -> Option<Violation> {
     let other = found.candidates.get(other)?;
     let message = format!("must be one document: there are {count}, and this one was left out");
     let details = Details { expected: "one document", received: &format!("{count} documents"), message: &message };
-    let violation = Violation::new(&Place::root(), "extract", details);
+    let violation = Violation::new(&Location::root(), "extract", details);
     Some(Violation { span: Some(other.inside), ..violation })
 }
 
@@ -615,7 +624,7 @@ impl Request<'_> {
     fn check(&self, contract: &Contract) -> Result<(), Fault> {
         let wrong = |name: &str, expected: &str, received: &str, message: &str| {
             let violation =
-                Violation::new(&Place::root().name(name), "request", Details { expected, received, message });
+                Violation::new(&Location::root().name(name), "request", Details { expected, received, message });
             Err(Fault::bad_request(vec![violation]))
         };
         if !self.agent.is_empty() && self.agent != contract.agent() {

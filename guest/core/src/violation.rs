@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::{
+    location::{Location, Written},
     parse::{Document, Kind, NodeId, Span},
-    place::{Place, Written},
     text,
     types::Violation,
 };
@@ -44,7 +44,7 @@ impl Violation {
     /// A violation at a place; texts are escaped where they cannot be seen, and cut to their limits.
     // Out of line, as what is called from everywhere and seldom: it was a twentieth of the component.
     #[inline(never)]
-    pub(crate) fn new(place: &Place, keyword: &str, details: Details) -> Self {
+    pub(crate) fn new(place: &Location, keyword: &str, details: Details) -> Self {
         let Details { expected, received, message } = details;
         Violation::told(Written::new(place.steps()), keyword, [expected.into(), received.into(), message.into()])
     }
@@ -72,12 +72,12 @@ impl Violation {
             kind @ (Kind::Array | Kind::Object) => Cow::Borrowed(kind.name()),
             _ => document.shown(at),
         };
-        Violation::new(&document.place(at), keyword, Details { expected, received: &received, message })
+        Violation::new(&document.location(at), keyword, Details { expected, received: &received, message })
             .spanning(document.span(at))
     }
 
     /// The same, of a document that stands at a place in another.
-    pub fn under(mut self, place: &Place) -> Self {
+    pub fn under(mut self, place: &Location) -> Self {
         self.path.replace_range(..1, &place.path());
         self.pointer.insert_str(0, &place.pointer());
         self

@@ -2,6 +2,7 @@
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
+    caps_check::{self, Json},
     contract::Contract,
     fault::Fault,
     finish::UnknownFinish,
@@ -11,7 +12,6 @@ use crate::{
     pipeline,
     registry::Registry,
     request::{Confidence, Finish, NamedList, Observation, Request},
-    screen::{self, Json},
     stream::Scan,
     text::quote,
     types::{Change, ChangeKind, Quarantined, Reason, Report, Violation},
@@ -140,7 +140,7 @@ pub fn call_bytes_with(registry: &mut Registry, more: &mut dyn Operations, reque
         Err(_) => {
             let before = request.utf8_chunks().next().map_or("", |chunk| chunk.valid());
             let at = u32::try_from(before.len()).unwrap_or(u32::MAX);
-            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![screen::not_utf8(before, at)]).to_json())
+            format!("{{\"id\":null,\"fault\":{}}}", bad(vec![caps_check::not_utf8(before, at)]).to_json())
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{CONTRACT_CAPS, Json, json, quote},
+    kernel_api::{CONTRACT_CAPS, Json, json, quote},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,6 +1,6 @@
 //! Asks and approvals: what a person decided about one action at one key, and nothing that a model wrote.
 
-use seamgate_core::parts::{quote, visible};
+use seamgate_core::kernel_api::{quote, visible};
 
 use crate::{
     above,

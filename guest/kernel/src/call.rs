@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, Violation,
-    parts::{Caps, Document, Json, Kind},
+    kernel_api::{Caps, Document, Json, Kind},
 };
 
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_core::{Violation, parts::json};
+use seamgate_core::{Violation, kernel_api::json};
 use serde::Serialize;
 
 use crate::facts::Changed;

@@ -1,6 +1,6 @@
 //! Digests: of an action, which an approval names, and of a call, by which equal ones are known.
 
-use seamgate_core::parts::{Document, canonical, digest};
+use seamgate_core::kernel_api::{Document, canonical, digest};
 
 /// The digest of texts under a domain: each with its length before it, so that no other texts give the same bytes.
 fn envelope(domain: &str, texts: &[&str]) -> String {

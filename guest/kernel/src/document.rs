@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Caps, Document, Json, Kind, NodeId, Number, Schema},
+    kernel_api::{Caps, Document, Json, Kind, NodeId, Number, Schema},
 };
 
 /// Limits of facts, calls and results. A result is as large as an output may be.

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Violation,
-    parts::{Document, Json, NodeId},
+    kernel_api::{Document, Json, NodeId},
 };
 
 use crate::{

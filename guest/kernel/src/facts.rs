@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Document, Json, Kind, NodeId, json},
+    kernel_api::{Document, Json, Kind, NodeId, json},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,9 +1,9 @@
 //! What was found in all texts of a result, shown or not.
 
-use seamgate_core::parts::{Document, Kind, NodeId, Place, count, quote};
+use seamgate_core::kernel_api::{Document, Kind, Location, NodeId, count, quote};
 use serde_json::{Map, Value, json};
 
-use crate::clean::{Found, inspect};
+use crate::sanitize::{Found, inspect};
 
 /// So many texts that read like an instruction are listed.
 const MAX_INSTRUCTIONS: usize = 16;
@@ -37,13 +37,13 @@ impl Findings {
     fn look(&mut self, document: &Document, below: NodeId, unread: &[NodeId], whole: NodeId) {
         for at in below..document.next(below) {
             if document.kind(at) == Kind::String && unread.binary_search(&at).is_err() {
-                self.add(inspect(document.string(at)).found, || document.place_within(whole, Place::root(), at));
+                self.add(inspect(document.string(at)).found, || document.location_within(whole, Location::root(), at));
             }
         }
     }
 
     /// Add what was found in a text that stands at a place.
-    pub(crate) fn add(&mut self, found: Found, place: impl FnOnce() -> Place) {
+    pub(crate) fn add(&mut self, found: Found, place: impl FnOnce() -> Location) {
         if found.is_nothing() {
             return;
         }

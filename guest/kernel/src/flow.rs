@@ -1,6 +1,6 @@
 //! Labels of what the model has read -> what it may no longer do.
 
-use seamgate_core::parts::quote;
+use seamgate_core::kernel_api::quote;
 
 use crate::{
     decision::Reason,

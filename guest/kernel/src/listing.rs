@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, canonical, digest, json, short},
+    kernel_api::{Document, Json, Kind, NodeId, canonical, digest, json, short},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use crate::{
     document::{Format, text_in},
     facts::{Changed, Facts},
     profile::{Mode, Profile},
-    render::cleaned,
+    render::sanitized,
     surface,
     tool::{Definition, Permit, Tool},
 };
@@ -108,7 +108,7 @@ fn offered(tool: &Tool, listed: &Json, pinned: Option<&Definition>) -> Result<Op
         .find(|&at| text_in(listed, at, "name") == Some(tool.name.as_str()))
         .ok_or("absent")?;
     match pinned {
-        None => Ok(RawValue::from_string(cleaned(listed, at)).ok()),
+        None => Ok(RawValue::from_string(sanitized(listed, at)).ok()),
         Some(pinned) if pinned.canonical == digest(&canonical(listed, at)) => Ok(Some(pinned.shown.clone())),
         Some(_) => Err("changed"),
     }

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{CONTRACT_CAPS, Json},
+    kernel_api::{CONTRACT_CAPS, Json},
 };
 
 use crate::{

@@ -2,12 +2,12 @@
 
 use seamgate_core::{
     Confidence, Violation,
-    parts::{json, short},
+    kernel_api::{json, short},
 };
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::{clean::clean, cut::Part, facts::Changed};
+use crate::{facts::Changed, sanitize::sanitize, truncate::Part};
 
 /// See `schemas/observation.schema.json`.
 #[derive(Debug, Clone, Serialize)]
@@ -92,7 +92,7 @@ impl Observation {
         }
         lines.push(format!("Confidence: {}", self.confidence.as_str()));
         // Names of members and values of the source stand here, too.
-        let lines: Vec<String> = lines.iter().map(|line| clean(line).text).collect();
+        let lines: Vec<String> = lines.iter().map(|line| sanitize(line).text).collect();
         lines.join("\n")
     }
 }

@@ -1,8 +1,8 @@
-//! What the model may read of a result: checked, cut, cleaned, with where it comes from and how far it goes.
+//! What the model may read of a result: checked, cut, sanitized, with where it comes from and how far it goes.
 
 use seamgate_core::{
     Confidence, Disposition, Fault, FaultCode, Report, Request, Violation,
-    parts::{Document, Json, Kind, NodeId, Path, Place, count, short, sort},
+    kernel_api::{Document, Json, Kind, Location, NodeId, Path, count, short, sort},
     validate,
 };
 
@@ -11,19 +11,19 @@ use serde_json::value::RawValue;
 
 use crate::{
     call::Call,
-    clean::{clean, inspect},
-    cut::{Part, Room},
     digest::mark,
     document::CAPS,
     facts::{Changed, Facts},
     findings::{Findings, has_text},
+    mcp_result::{Main, McpResult, Shown, refused},
     observation::{ERROR, INVALID, Lag, OK, Observation, Provenance, marked},
     profile::Profile,
     render::{json_shown, text_shown},
     result::{Body, Given, ToolResult},
-    returned::{Main, Returned, Shown, refused},
+    sanitize::{inspect, sanitize},
     surface, time,
     tool::{COMPUTED_LABELS, ResultRule, Template, Tool},
+    truncate::{Part, Room},
 };
 
 /// Provenance that a document gives is cut to this many bytes.
@@ -258,7 +258,7 @@ impl Read {
     /// A result of the Model Context Protocol. Its main part is looked at like any result; all of it is looked through.
     fn returned(&mut self, rule: &ResultRule, given: Given, mark: &str) {
         let document = given.document;
-        let returned = Returned::new(given);
+        let returned = McpResult::new(given);
         let is_json = rule.contract.is_some() && !self.is_error;
         let mut findings = Findings::default();
         findings.look_within(document, given.at, &returned.binary);
@@ -298,11 +298,11 @@ impl Read {
         let is_cut = self.shown.is_some_and(|part| part.unit != "parts") || self.invalid_items > 0 || self.is_long;
         // A failure says so itself, and what is not changed needs no remark.
         let remarks: Vec<String> =
-            remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| clean(remark).text).collect();
+            remarks.iter().filter(|remark| *remark != SAYS_FAILED).map(|remark| sanitize(remark).text).collect();
         if !is_cut && self.shown.is_none() && remarks.is_empty() {
             return None;
         }
-        let returned = Returned::new(given);
+        let returned = McpResult::new(given);
         // A message of the protocol is one line.
         let main = Json::read(&self.text, &CAPS).ok().filter(|main| main.kind(Document::ROOT) == Kind::Object);
         let main = main.map(|main| main.minified());
@@ -327,7 +327,7 @@ impl Read {
         self.text_facts(rule, text);
         let room = Room { bytes: rule.max_bytes, head: rule.head, tail: rule.tail };
         (self.text, self.shown) = text_shown(&inspected, room, mark);
-        self.findings.add(inspected.found, Place::root);
+        self.findings.add(inspected.found, Location::root);
     }
 
     /// The beginning and the end of a text that is too large: nobody has checked it.
@@ -343,7 +343,7 @@ impl Read {
         self.text = format!("{first}\n… [of {length} bytes, the middle is left out]\n{last}");
         self.shown = Some(Part { unit: "bytes", head: head.len() as u64, tail: tail.len() as u64, of: length });
         for inspected in inspected {
-            self.findings.add(inspected.found, Place::root);
+            self.findings.add(inspected.found, Location::root);
         }
     }
 
@@ -487,13 +487,13 @@ fn is_sampled(document: &Document, at: NodeId) -> bool {
     }
 }
 
-/// A text of the profile, or what stands in a document where its path leads, cleaned and cut.
+/// A text of the profile, or what stands in a document where its path leads, sanitized and cut.
 fn in_document(template: &Template, document: &Document) -> Option<String> {
     match template {
         Template::Text(text) => Some(short(text, MAX_PROVENANCE)),
         Template::Path(path) => {
             let at = *Path::select(&path.selectors, document, Document::ROOT).first()?;
-            Some(short(&clean(&document.shown(at)).text, MAX_PROVENANCE))
+            Some(short(&sanitize(&document.shown(at)).text, MAX_PROVENANCE))
         }
     }
 }

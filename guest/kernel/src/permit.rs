@@ -3,7 +3,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Json, quote, short},
+    kernel_api::{Json, quote, short},
 };
 
 use crate::{

@@ -1,18 +1,18 @@
-//! One line of a journal for one audience: the fields that it may see, cleaned and cut.
+//! One line of a journal for one audience: the fields that it may see, sanitized and cut.
 
 use std::cell::LazyCell;
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Document, Json, Kind, NodeId, json, short, unescaped},
+    kernel_api::{Document, Json, Kind, NodeId, json, short, unescaped},
 };
 
 use crate::{
-    clean::clean,
     document::{CAPS, text_in},
     profile::{Arguments, Profile, Projections},
-    render::cleaned,
+    render::sanitized,
     result::{Body, ToolResult},
+    sanitize::sanitize,
     tool::full_name,
 };
 
@@ -173,8 +173,8 @@ fn shown(document: &Document, at: NodeId, member: &str) -> Option<String> {
             let codes: Vec<&str> = reasons.filter_map(|reason| text_in(document, reason, "code")).collect();
             ("reasons", json(&codes))
         }
-        "ui" | "user" => ("text", cleaned(document, document.member(at, member)?)),
-        _ => (member, cleaned(document, document.member(at, member)?)),
+        "ui" | "user" => ("text", sanitized(document, document.member(at, member)?)),
+        _ => (member, sanitized(document, document.member(at, member)?)),
     };
     let value = if value.len() > MAX_MEMBER { json(&short(&value, MAX_MEMBER)) } else { value };
     Some(format!("\"{name}\":{value}"))
@@ -219,7 +219,7 @@ fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> String {
         let Some(end) = rest[start..].find('}').map(|end| start + end) else { break };
         out.push_str(&rest[..start]);
         let value = value(&rest[start + 2..end]).unwrap_or_else(|| "?".to_owned());
-        out.push_str(&short(&clean(&value).text, MAX_VALUE));
+        out.push_str(&short(&sanitize(&value).text, MAX_VALUE));
         rest = &rest[end + 1..];
     }
     out.push_str(rest);

@@ -1,6 +1,6 @@
 //! What a path leads to in a document, and where it does not lead on because something else stands there.
 
-use seamgate_core::parts::{Document, Kind, NodeId, Selector};
+use seamgate_core::kernel_api::{Document, Kind, NodeId, Selector};
 
 /// The way of a path through a document.
 #[derive(Default)]

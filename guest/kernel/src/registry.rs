@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Fault, FaultCode, Keep, Warning, kept,
-    parts::{json, quote},
+    kernel_api::{json, quote},
 };
 use serde::Serialize;
 

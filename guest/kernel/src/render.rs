@@ -1,11 +1,11 @@
-//! A result as the text that the model reads: whole items or lines, cleaned, with the mark of its observation escaped.
+//! A result as the text that the model reads: whole items or lines, sanitized, with the mark of its observation escaped.
 
-use seamgate_core::parts::{Document, Kind, NodeId, Path, push_json_string, sort};
+use seamgate_core::kernel_api::{Document, Kind, NodeId, Path, push_json_string, sort};
 
 use crate::{
-    clean::{Inspected, clean, inspect},
-    cut::{Part, Room, choose},
+    sanitize::{Inspected, inspect, sanitize},
     tool::ResultRule,
+    truncate::{Part, Room, choose},
 };
 
 /// Room for what says that something was left out.
@@ -17,7 +17,7 @@ pub(crate) fn text_shown(inspected: &Inspected, room: Room, mark: &str) -> (Stri
     loop {
         let (shown, part) = cut_text(inspected, Room { bytes, ..room }, mark);
         // A cut can make of a long word what reads like a secret.
-        let again = clean(&shown);
+        let again = sanitize(&shown);
         if again.text.len() <= room.bytes || bytes == 0 {
             return (again.text, part);
         }
@@ -85,7 +85,7 @@ fn bytes_shown(inspected: &Inspected, room: usize, mark: &str) -> (String, Optio
 pub(crate) fn json_shown(rule: &ResultRule, document: &Document, mark: &str) -> (String, Option<Part>) {
     let (shown, part) = cut_json(rule, document, mark);
     // What was hidden is visible now, and ends words: one of them can be a secret.
-    let again = clean(&shown).text;
+    let again = sanitize(&shown).text;
     if again.len() <= rule.max_bytes {
         return (again, part);
     }
@@ -113,15 +113,15 @@ fn cut_json(rule: &ResultRule, document: &Document, mark: &str) -> (String, Opti
     text_shown(&inspect(&minified), Room { bytes: room, head: 0, tail: 0 }, mark)
 }
 
-/// A value as JSON text, with each string cleaned.
-pub(crate) fn cleaned(document: &Document, at: NodeId) -> String {
+/// A value as JSON text, with each string sanitized.
+pub(crate) fn sanitized(document: &Document, at: NodeId) -> String {
     let mut shell = Shell::default();
     shell.write(document, at, None, "\0");
     shell.text
 }
 
 /// The same, but for strings that stay as they are. Their places are in order.
-pub(crate) fn cleaned_but(document: &Document, at: NodeId, kept: &[NodeId]) -> String {
+pub(crate) fn sanitized_but(document: &Document, at: NodeId, kept: &[NodeId]) -> String {
     let mut shell = Shell { kept, ..Shell::default() };
     shell.write(document, at, None, "\0");
     shell.text
@@ -175,7 +175,7 @@ fn items_shown(rule: &ResultRule, document: &Document, array: NodeId, mark: &str
     Some((shell.text, Some(part)))
 }
 
-/// JSON text that is being written, with each string cleaned.
+/// JSON text that is being written, with each string sanitized.
 #[derive(Default)]
 struct Shell<'k> {
     text: String,
@@ -221,7 +221,7 @@ impl Shell<'_> {
     }
 
     fn string(&mut self, text: &str, mark: &str) {
-        push_json_string(&mut self.text, &unmarked(clean(text).text, mark));
+        push_json_string(&mut self.text, &unmarked(sanitize(text).text, mark));
     }
 }
 

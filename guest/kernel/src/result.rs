@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, Kind, NodeId, digest},
+    kernel_api::{Document, Json, Kind, NodeId, digest},
 };
 
 use crate::document::{CAPS, Format, number_in, source, text};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use seamgate_core::{
     Fault, FaultCode, Violation,
-    parts::{Document, Kind, NodeId, quote},
+    kernel_api::{Document, Kind, NodeId, quote},
 };
 
 use crate::{

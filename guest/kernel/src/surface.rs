@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, FaultCode,
-    parts::{Path, canonical, quote, sort},
+    kernel_api::{Path, canonical, quote, sort},
 };
 
 use crate::{

@@ -1,6 +1,6 @@
 //! Times in results -> milliseconds since 1970.
 
-use seamgate_core::parts::{Document, Kind, NodeId, Number};
+use seamgate_core::kernel_api::{Document, Kind, NodeId, Number};
 
 /// From here on, a number means milliseconds: as seconds it is in the year 5138.
 const FIRST_MS: u64 = 100_000_000_000;

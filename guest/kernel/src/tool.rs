@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Contract,
-    parts::{Path, Schema},
+    kernel_api::{Path, Schema},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -1,6 +1,6 @@
 //! The kernel's operations on the wire.
 
-use seamgate_core::{Fault, Members, Operations, parts::json};
+use seamgate_core::{Fault, Members, Operations, kernel_api::json};
 
 use crate::{decide, profile::Profile, registry::Registry};
 

@@ -29,8 +29,8 @@ macro_rules! functions {
         pub(crate) struct Functions {
             memory: ModuleExport,
             realloc: ModuleExport,
-            straight_allocate: Numeric<1>,
-            straight_validate: Numeric<4>,
+            fast_allocate: Numeric<1>,
+            fast_validate: Numeric<4>,
             $(pub(crate) $name: Function),*
         }
 
@@ -42,8 +42,8 @@ macro_rules! functions {
                 Ok(Functions {
                     memory: export(module, "memory")?,
                     realloc: export(module, "cabi_realloc")?,
-                    straight_allocate: Numeric::of(module, "straight_allocate")?,
-                    straight_validate: Numeric::of(module, "straight_validate")?,
+                    fast_allocate: Numeric::of(module, "fast_allocate")?,
+                    fast_validate: Numeric::of(module, "fast_validate")?,
                     $($name: function(module, concat!(
                         "seamgate:", $package, "/", $interface, "@", env!("CARGO_PKG_VERSION"), "#", $function
                     ))?),*
@@ -160,13 +160,13 @@ pub(crate) struct Exports<'i> {
 pub(crate) struct Handles {
     instance: Instance,
     pub(crate) memory: Linear,
-    /// Looked up on first use: most instances answer by the straight ones.
+    /// Looked up on first use: most instances answer by the fast ones.
     realloc: OnceCell<TypedFunc<(u32, u32, u32, u32), u32>>,
-    straight_allocate: Func,
-    straight_validate: Func,
+    fast_allocate: Func,
+    fast_validate: Func,
 }
 
-/// What `straight_validate` accepts (`guest/src/straight.rs`).
+/// What `fast_validate` accepts (`guest/src/fast_path.rs`).
 struct Accepted {
     agent: String,
     schema_id: Option<String>,
@@ -214,9 +214,9 @@ impl<'i> Exports<'i> {
     pub(crate) fn new(functions: &'i Functions, instance: Instance, store: &mut Store<Memory>) -> Result<Self> {
         let memory = instance.get_module_export(&mut *store, &functions.memory).and_then(|found| found.into_memory());
         let memory = memory.ok_or_else(|| Error::msg("the memory is none"))?;
-        let straight_allocate = func(instance, store, &functions.straight_allocate.0)?;
-        let straight_validate = func(instance, store, &functions.straight_validate.0)?;
-        let handles = Handles { instance, memory, realloc: OnceCell::new(), straight_allocate, straight_validate };
+        let fast_allocate = func(instance, store, &functions.fast_allocate.0)?;
+        let fast_validate = func(instance, store, &functions.fast_validate.0)?;
+        let handles = Handles { instance, memory, realloc: OnceCell::new(), fast_allocate, fast_validate };
         Ok(Exports { functions, handles })
     }
 
@@ -311,12 +311,12 @@ impl<'g, 'i> Guest<'g, 'i> {
         let (agent, output) = (request.agent().as_bytes(), request.output().as_bytes());
         let (agent_length, length) = (u32::try_from(agent.len())?, u32::try_from(agent.len() + output.len())?);
         let exports = self.exports;
-        let at = self.number(exports.handles.straight_allocate, (length,), [ValRaw::u32(length)])?;
+        let at = self.number(exports.handles.fast_allocate, (length,), [ValRaw::u32(length)])?;
         self.write(at as usize, agent)?;
         self.write(at as usize + agent.len(), output)?;
         let params = (at, agent_length, length, request.why_finished() as u32);
         let raw = [params.0, params.1, params.2, params.3].map(ValRaw::u32);
-        let at = self.number(exports.handles.straight_validate, params, raw)?;
+        let at = self.number(exports.handles.fast_validate, params, raw)?;
         match self.read::<Result<Accepted, u32>>(at)? {
             Ok(accepted) => Ok(Ok(Box::new(accepted.report(request.output())?))),
             Err(at) => {

@@ -1,6 +1,6 @@
 //! What must hold of every decision and every observation, whatever the documents are that they were made from.
 
-use seamgate_kernel::clean::inspect;
+use seamgate_kernel::sanitize::inspect;
 use serde_json::Value;
 
 /// # Panics

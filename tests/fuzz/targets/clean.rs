@@ -5,14 +5,14 @@
 use libfuzzer_sys::fuzz_target;
 use seamgate_core::is_hidden;
 use seamgate_fuzz::split;
-use seamgate_kernel::clean::{clean, inspect};
+use seamgate_kernel::sanitize::{inspect, sanitize};
 
 const SECRET: &str = "glpat-q1w2e3r4t5z6u7i8o9p0";
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, text)) = split(input) else { return };
-    let cleaned = clean(&text);
-    assert_eq!(clean(&cleaned.text).text, cleaned.text, "cleaned again");
+    let cleaned = sanitize(&text);
+    assert_eq!(sanitize(&cleaned.text).text, cleaned.text, "cleaned again");
     // What hides in ASCII is never ordinary.
     if cleaned.text.is_ascii() {
         let hides = |(at, character): (usize, char)| match character {

@@ -2,7 +2,7 @@
 
 use std::{fs, ops::Range, path::Path, process::Command};
 
-use seamgate_core::parts::{CONTRACT_CAPS, Json};
+use seamgate_core::kernel_api::{CONTRACT_CAPS, Json};
 use seamgate_tests::Random;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use seamgate_core::is_hidden;
-use seamgate_kernel::clean::{Cleaned, MAX_INSTRUCTIONS, clean, inspect};
+use seamgate_kernel::sanitize::{MAX_INSTRUCTIONS, Sanitized, inspect, sanitize};
 use seamgate_tests::Random;
 use serde_json::Value;
 
@@ -224,9 +224,9 @@ fn shows_all(text: &str) -> bool {
     })
 }
 
-fn check(text: &str) -> Cleaned {
-    let cleaned = clean(text);
-    assert_eq!(clean(&cleaned.text).text, cleaned.text, "{text:?} is cleaned again");
+fn check(text: &str) -> Sanitized {
+    let cleaned = sanitize(text);
+    assert_eq!(sanitize(&cleaned.text).text, cleaned.text, "{text:?} is cleaned again");
     assert!(shows_all(&cleaned.text), "{text:?} hides: {:?}", cleaned.text);
     assert!(cleaned.found.instructions.len() <= MAX_INSTRUCTIONS);
     for found in &cleaned.found.instructions {
@@ -299,7 +299,7 @@ fn pieces_make_the_whole() {
         let mut out = String::new();
         inspected.write(0..cut, &mut out);
         inspected.write(cut..text.len(), &mut out);
-        let whole = clean(&text).text;
+        let whole = sanitize(&text).text;
         // What is cut through stands in both pieces.
         assert!(out == whole || out.len() > whole.len(), "{text:?} at {cut}: {out:?}");
     }
@@ -433,7 +433,7 @@ fn attacks() -> String {
             rows.push((name, Row::default()));
         }
         let (_, row) = rows.last_mut().expect("a row");
-        let found = clean(&text).found;
+        let found = sanitize(&text).found;
         for (class, count) in found.escaped.found() {
             *row.escaped.entry(class).or_default() += count;
         }
@@ -507,8 +507,8 @@ fn texts_of_files_are_cleaned_once() {
     let (mut texts, mut bytes, mut found) = (0, 0, BTreeMap::<&str, u32>::new());
     for path in fs::read_to_string(list).expect("a list").lines() {
         let Ok(text) = fs::read_to_string(path) else { continue };
-        let cleaned = clean(&text);
-        assert_eq!(clean(&cleaned.text).text.len(), cleaned.text.len(), "{path}");
+        let cleaned = sanitize(&text);
+        assert_eq!(sanitize(&cleaned.text).text.len(), cleaned.text.len(), "{path}");
         texts += 1;
         bytes += text.len();
         let counts = cleaned.found.escaped.found().chain(cleaned.found.redacted.found());

@@ -14,15 +14,15 @@ use super::{
     keywords::{self, EXCLUSIVE_MAXIMUM, EXCLUSIVE_MINIMUM, Inside, Keyword, MAXIMUM, MINIMUM},
     pattern::Pattern,
     schema::{
-        ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Location, Member, Names, NumberRules,
-        ObjectRules, Schema, SchemaId, Schemas, Sizes, StringRules, Types,
+        ANY, Allowed, Applied, ArrayRules, Bound, Contains, Dependent, Member, Names, NumberRules, ObjectRules, Schema,
+        SchemaId, SchemaLocation, Schemas, Sizes, StringRules, Types,
     },
     source::SchemaSource,
     value::{About, Divisor},
 };
 use crate::{
+    location::{Location, Step, escaped},
     order::sort_by,
-    place::{Place, Step, escaped},
     text,
 };
 
@@ -103,7 +103,7 @@ struct Context<'s> {
     way: Vec<u32>,
     draft: Draft,
     vocabularies: VocabularySet,
-    location: Location,
+    location: SchemaLocation,
 }
 
 impl Context<'_> {
@@ -290,7 +290,7 @@ impl<'s> Compiler<'s> {
             }
         }
         let vocabularies = resolver.find_vocabularies(draft, contents);
-        Context { draft, vocabularies, location: Location { resource: resource as u32, pointer }, resolver, way }
+        Context { draft, vocabularies, location: SchemaLocation { resource: resource as u32, pointer }, resolver, way }
     }
 
     /// What a reference leads to, whatever the way there, with a resolver for its base.
@@ -906,7 +906,7 @@ fn detected(around: Draft, contents: &Value) -> Draft {
 /// The places of all values in another that can be schemas, by their addresses.
 fn pointers(root: &Value) -> HashMap<*const Value, String> {
     let mut pointers = HashMap::new();
-    let mut open = vec![(root, Place::root())];
+    let mut open = vec![(root, Location::root())];
     while let Some((at, place)) = open.pop() {
         match at {
             Value::Object(members) => {
@@ -928,7 +928,7 @@ fn pointers(root: &Value) -> HashMap<*const Value, String> {
 }
 
 /// The place of one value in another, by its address.
-pub(super) fn find(root: &Value, target: &Value) -> Option<Place> {
+pub(super) fn find(root: &Value, target: &Value) -> Option<Location> {
     fn search(at: &Value, target: &Value, steps: &mut Vec<Step>) -> bool {
         if std::ptr::eq(at, target) {
             return true;

@@ -14,9 +14,9 @@ use super::{
     value::same_items,
 };
 use crate::{
+    location::{Location, Written},
     order::sort_by,
     parse::{Document, NodeId},
-    place::{Place, Written},
     text::{self, count, quote},
     types::Violation,
     violation::{MAX_LIST, NO_MEMBER, Violations},
@@ -27,7 +27,7 @@ pub(super) struct Explainer<'d> {
     pub(super) schemas: &'d Schemas,
     pub(super) document: &'d Document<'d>,
     /// The value, and its place.
-    pub(super) value: (NodeId, Place),
+    pub(super) value: (NodeId, Location),
     pub(super) budget: &'d Budget,
 }
 
@@ -58,7 +58,7 @@ impl<'s> Words<'s> {
 }
 
 impl<'d> Explainer<'d> {
-    fn place(&self, at: NodeId) -> Written {
+    fn location(&self, at: NodeId) -> Written {
         let mut place = Written::new(self.value.1.steps());
         self.document.walk(self.value.0, at, |step| place.step(step));
         place
@@ -90,7 +90,7 @@ impl<'d> Explainer<'d> {
         self.add_hint(&mut words, failure);
         let received = words.received.unwrap_or_else(|| self.document.shown(at));
         let details = [words.expected, received, words.message];
-        Violation::told(self.place(at), failure.keyword(self.schemas), details)
+        Violation::told(self.location(at), failure.keyword(self.schemas), details)
             .spanning(self.document.span(at))
             .by(self.schema_path(failure))
     }
@@ -245,7 +245,7 @@ impl<'d> Explainer<'d> {
             message.push_str(&self.name_of(alternatives, *number));
             message.push_str(": ");
             if first.at != at {
-                message.push_str(&text::cut(&self.place(first.at).path(), 96));
+                message.push_str(&text::cut(&self.location(first.at).path(), 96));
                 message.push(' ');
             }
             let mut words = self.words(first);
@@ -391,7 +391,7 @@ fn missing_value(name: &str, values: &[String]) -> Words<'static> {
 }
 
 /// For a value that is not valid and in which nothing wrong was found within the bound of the search.
-fn unexplained_violation(document: &Document, at: NodeId, place: &Place) -> Violation {
+fn unexplained_violation(document: &Document, at: NodeId, place: &Location) -> Violation {
     let words = unexplained();
     Violation::told(Written::new(place.steps()), "schema", [words.expected, document.shown(at), words.message])
         .spanning(document.span(at))

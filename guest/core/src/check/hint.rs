@@ -7,9 +7,9 @@ use super::{
     union::Takes,
 };
 use crate::{
+    location::{SeenStep, unescaped},
     misspelling,
     parse::{Document, Kind, NodeId, holds_json, is_plain_scalar},
-    place::{SeenStep, unescaped},
     text::{quote, short},
 };
 

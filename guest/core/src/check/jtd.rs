@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{
     caps::Caps,
+    location::{Location, Step, Written, push_escaped},
     order::{sort, sort_by_key},
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
-    place::{Place, Step, Written, push_escaped},
     repair::MAX_REPAIRS,
     text::{self, quote},
     types::Violation,
@@ -129,13 +129,13 @@ impl Type {
 impl Schema {
     /// Compile a definition; a violation has its place in it.
     pub(super) fn compile(schema: &Value) -> Result<Self, Violation> {
-        let wrong = |place: Place, expected: &str, message: &str| {
+        let wrong = |place: Location, expected: &str, message: &str| {
             Violation::new(&place, "jtd", Details { expected, received: "", message })
         };
         let mut compiler = Compiler { definitions: Vec::new(), refs: Vec::new() };
         let mut definitions = BTreeMap::new();
         if let Some(named) = schema.get("definitions") {
-            let place = Place::root().name("definitions");
+            let place = Location::root().name("definitions");
             let named = named
                 .as_object()
                 .ok_or_else(|| wrong(place.clone(), "an object of definitions", "must be an object"))?;
@@ -145,7 +145,7 @@ impl Schema {
                 definitions.insert(name.clone(), form);
             }
         }
-        let root = compiler.form(schema, Place::root(), true)?;
+        let root = compiler.form(schema, Location::root(), true)?;
         for (name, place) in compiler.refs {
             if !definitions.contains_key(&name) {
                 let message = format!("must name one of the definitions, there is no {}", quote(&name, 128));
@@ -154,7 +154,7 @@ impl Schema {
         }
         for name in definitions.keys() {
             if chain(&definitions, name) > MAX_CHAIN {
-                let place = Place::root().name("definitions").name(name);
+                let place = Location::root().name("definitions").name(name);
                 let message = format!("must lead to another form within {MAX_CHAIN} references");
                 return Err(wrong(
                     place.name("ref"),
@@ -168,7 +168,7 @@ impl Schema {
 
     /// What is wrong with a document, at most `limit` violations.
     pub(super) fn violations(&self, document: &Document, limit: usize) -> Vec<(NodeId, Violation)> {
-        self.violations_by(&self.root, document, (Document::ROOT, Place::root()), limit)
+        self.violations_by(&self.root, document, (Document::ROOT, Location::root()), limit)
     }
 
     /// What is wrong with a value at a place by one of the forms, at most `limit` violations.
@@ -176,7 +176,7 @@ impl Schema {
         &self,
         form: &Form,
         document: &Document,
-        (at, place): (NodeId, Place),
+        (at, place): (NodeId, Location),
         limit: usize,
     ) -> Vec<(NodeId, Violation)> {
         let mut run = Run::new(self, document, place, limit);
@@ -201,7 +201,7 @@ impl Schema {
 
     /// What is wrong with some values, and which of them are taken if they are written otherwise.
     pub(super) fn misfits(&self, document: &Document, values: &[NodeId], caps: &Caps) -> Option<Misfits> {
-        let mut run = Run::new(self, document, Place::root(), MAX_REPAIRS);
+        let mut run = Run::new(self, document, Location::root(), MAX_REPAIRS);
         run.listed = Some(BTreeMap::new());
         values.iter().for_each(|at| run.check(&self.root, *at, None));
         let (mut found, listed) = (run.found, run.listed.unwrap_or_default());
@@ -229,7 +229,7 @@ impl Schema {
 
     /// The members that are not declared, each by its value.
     pub(super) fn undeclared(&self, document: &Document) -> Vec<NodeId> {
-        let mut run = Run::new(self, document, Place::root(), usize::MAX);
+        let mut run = Run::new(self, document, Location::root(), usize::MAX);
         run.undeclared = Some(Vec::new());
         run.check(&self.root, Document::ROOT, None);
         run.undeclared.unwrap_or_default()
@@ -280,12 +280,12 @@ const KEYWORDS: [&str; 12] = [
 struct Compiler {
     definitions: Vec<String>,
     /// Names that `ref` used, and where.
-    refs: Vec<(String, Place)>,
+    refs: Vec<(String, Location)>,
 }
 
 impl Compiler {
-    fn form(&mut self, schema: &Value, place: Place, root: bool) -> Result<Form, Violation> {
-        let wrong = |place: Place, expected: &str, message: String| {
+    fn form(&mut self, schema: &Value, place: Location, root: bool) -> Result<Form, Violation> {
+        let wrong = |place: Location, expected: &str, message: String| {
             Err(Violation::new(&place, "jtd", Details { expected, received: "", message: &message }))
         };
         let Value::Object(members) = schema else {
@@ -342,7 +342,7 @@ impl Compiler {
         &mut self,
         form: &str,
         members: &Map<String, Value>,
-        place: &Place,
+        place: &Location,
         additional: bool,
     ) -> Result<Shape, Violation> {
         let value = members.get(form).unwrap_or(&Value::Null);
@@ -425,7 +425,7 @@ impl Compiler {
         })
     }
 
-    fn forms(&mut self, members: Option<&Value>, place: Place) -> Result<BTreeMap<String, Form>, Violation> {
+    fn forms(&mut self, members: Option<&Value>, place: Location) -> Result<BTreeMap<String, Form>, Violation> {
         let Some(members) = members else {
             return Ok(BTreeMap::new());
         };
@@ -469,7 +469,7 @@ struct Run<'r, 't> {
 }
 
 impl<'r, 't> Run<'r, 't> {
-    fn new(schema: &'r Schema, document: &'r Document<'t>, place: Place, limit: usize) -> Self {
+    fn new(schema: &'r Schema, document: &'r Document<'t>, place: Location, limit: usize) -> Self {
         let place = place.steps().to_vec();
         Run { schema, document, found: Vec::new(), limit, undeclared: None, listed: None, place, path: Vec::new() }
     }

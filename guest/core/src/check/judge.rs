@@ -1061,7 +1061,7 @@ impl<'d> Judge<'d> {
             let mut covered = false;
             if let Some(number) = rules.names.find(document.string_bytes(name), document.name_hash(name)) {
                 let member = rules.members[number];
-                // No name stands twice: that was screened.
+                // No name stands twice: that passed the check of caps.
                 required += usize::from(member.required);
                 if let Some(schema) = member.schema {
                     covered = true;

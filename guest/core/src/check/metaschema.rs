@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::{Checker, Dialect, Patterns, Resource, SchemaSource, draft, older};
 use crate::{
     caps::CONTRACT_CAPS,
+    caps_check::check_caps,
+    location::Location,
     parse::{Span, parse},
-    place::Place,
-    screen::screen,
     types::Violation,
 };
 
@@ -51,9 +51,9 @@ pub(super) fn violations(source: &SchemaSource, resources: &[Resource], dialect:
 /// What is wrong with a schema by its metaschema, with places in its text.
 fn explained(metaschema: &Checker, text: &str) -> Vec<Violation> {
     // It was parsed before, as a part of its contract.
-    let screening = parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok().map(screen);
-    let screened = screening.as_ref().and_then(|screening| screening.passed());
-    let mut violations = screened.map_or(Vec::new(), |screened| metaschema.violations(screened).listed);
+    let caps_check = parse(text, Span::new(0, text.len()), &CONTRACT_CAPS).ok().map(check_caps);
+    let within_caps = caps_check.as_ref().and_then(|caps_check| caps_check.passed());
+    let mut violations = within_caps.map_or(Vec::new(), |within_caps| metaschema.violations(within_caps).listed);
     for violation in &mut violations {
         violation.span = None;
         let keyword = violation.pointer.rsplit('/').next().unwrap_or_default();
@@ -70,7 +70,7 @@ fn described(uri: &str, resources: &[Resource], dialect: Dialect) -> Option<Resu
     let uri = uri.trim_end_matches('#');
     let is = |name: &str| name.trim_end_matches('#') == uri;
     let (_, resource) = resources.iter().find(|(name, resource)| is(name) || is(resource.id(dialect.draft)))?;
-    Some(Checker::trusted(resource, &Place::root(), resources, dialect))
+    Some(Checker::trusted(resource, &Location::root(), resources, dialect))
 }
 
 /// The dialects that are named anywhere in a schema.

@@ -25,12 +25,12 @@ use serde_json::Value;
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
+    caps_check::{WithinCaps, malformed},
+    location::{Location, unescaped},
     misspelling,
     order::{sort, sort_by_key},
     parse::{Document, NodeId, Span, parse},
     path::{ItemsPath, Selector},
-    place::{Place, unescaped},
-    screen::{Screened, malformed},
     text::quote,
     types::Violation,
     violation::{Details, MAX_ITEM_VIOLATIONS, MAX_VIOLATIONS, Violations},
@@ -108,7 +108,7 @@ fn nearest_dialect(uri: &str) -> Option<String> {
 }
 
 /// What is wrong where a dialect's URI stands that is none.
-pub(crate) fn unknown_dialect(place: Place, uri: &str) -> Violation {
+pub(crate) fn unknown_dialect(place: Location, uri: &str) -> Violation {
     let known = dialects();
     let message = format!("must be a known dialect: {}", nearest_dialect(uri).unwrap_or(known.clone()));
     Violation::new(&place, "dialect", Details { expected: &known, received: uri, message: &message })
@@ -128,14 +128,14 @@ impl Checker {
     /// at `here`, and which has a member `resources`, as a contract has.
     pub(crate) fn json_schema(
         schema: &SchemaSource,
-        here: &Place,
+        here: &Location,
         resources: &[Resource],
         dialect: Dialect,
     ) -> Result<Self, Vec<Violation>> {
         let mut wrong: Vec<Violation> =
             metaschema::violations(schema, resources, dialect).into_iter().map(|wrong| wrong.under(here)).collect();
         for (uri, resource) in resources {
-            let place = Place::root().name("resources").name(uri);
+            let place = Location::root().name("resources").name(uri);
             let violations = metaschema::violations(resource, resources, dialect);
             wrong.extend(violations.into_iter().map(|wrong| wrong.under(&place)));
         }
@@ -149,7 +149,7 @@ impl Checker {
     /// Compile a schema that is known to be one.
     fn trusted(
         schema: &SchemaSource,
-        here: &Place,
+        here: &Location,
         resources: &[Resource],
         dialect: Dialect,
     ) -> Result<Self, Violation> {
@@ -162,7 +162,7 @@ impl Checker {
             .map_err(|broken| malformed(source, &broken))
             .and_then(|parsed| {
                 let schema = SchemaSource::new(&parsed.document, Document::ROOT);
-                Self::trusted(&schema, &Place::root(), &[], dialect)
+                Self::trusted(&schema, &Location::root(), &[], dialect)
             });
         match compiled {
             Ok(checker) => checker,
@@ -183,8 +183,8 @@ impl Checker {
         }
     }
 
-    pub(crate) fn is_valid(&self, screened: Screened) -> bool {
-        let document = screened.document();
+    pub(crate) fn is_valid(&self, within_caps: WithinCaps) -> bool {
+        let document = within_caps.document();
         match &self.0 {
             Rules::JsonSchema(schemas) => judge::is_valid(schemas, document),
             Rules::Jtd(schema, _) => schema.violations(document, 1).is_empty(),
@@ -192,10 +192,10 @@ impl Checker {
     }
 
     /// Whether a document could be valid: whatever the verdict is where a rule meets a value of a kind that it is not about.
-    pub(crate) fn may_be_valid(&self, screened: Screened) -> bool {
+    pub(crate) fn may_be_valid(&self, within_caps: WithinCaps) -> bool {
         match &self.0 {
-            Rules::JsonSchema(schemas) => judge::may_be_valid(schemas, screened.document()),
-            Rules::Jtd(..) => self.is_valid(screened),
+            Rules::JsonSchema(schemas) => judge::may_be_valid(schemas, within_caps.document()),
+            Rules::Jtd(..) => self.is_valid(within_caps),
         }
     }
 
@@ -220,11 +220,11 @@ impl Checker {
     }
 
     /// What is wrong with a document that is not valid, in document order, then in the order of the schema.
-    pub(crate) fn violations(&self, screened: Screened) -> Violations {
-        let document = screened.document();
+    pub(crate) fn violations(&self, within_caps: WithinCaps) -> Violations {
+        let document = within_caps.document();
         match &self.0 {
             Rules::JsonSchema(schemas) => {
-                let (value, budget) = ((Document::ROOT, Place::root()), &Budget::default());
+                let (value, budget) = ((Document::ROOT, Location::root()), &Budget::default());
                 let explainer = Explainer { schemas, document, value, budget };
                 explainer.violations(judge::failures(schemas, document), MAX_VIOLATIONS)
             }
@@ -305,7 +305,7 @@ impl Checker {
     }
 }
 
-/// Checks items of one document. They need not have passed the screen: what is over a cap is checked as it is.
+/// Checks items of one document. They need not have passed the check of caps: what is over a cap is checked as it is.
 pub(crate) struct Inspector<'d> {
     document: &'d Document<'d>,
     by: By<'d>,
@@ -325,14 +325,14 @@ impl Inspector<'_> {
                 of_item(schemas, of_items.as_deref(), index).all(|id| inspection.is_valid(id, at))
             }
             By::Jtd { schema, form, .. } => {
-                let place = (at, Place::root());
+                let place = (at, Location::root());
                 form.is_none_or(|form| schema.violations_by(form, self.document, place, 1).is_empty())
             }
         }
     }
 
     /// What is wrong with the item of this number, which stands at `place`; none where it is valid.
-    pub(crate) fn violations(&mut self, index: usize, at: NodeId, place: &Place) -> Option<Violations> {
+    pub(crate) fn violations(&mut self, index: usize, at: NodeId, place: &Location) -> Option<Violations> {
         let document = self.document;
         match &mut self.by {
             By::JsonSchema { schemas, of_items, inspection } => {
@@ -376,7 +376,12 @@ fn in_order(mut found: Vec<(NodeId, Violation)>, definition: Option<&Document>, 
 const NO_ID: &str = "seamgate:///";
 
 /// Compile a schema; the place of what is wrong is in a document with it at `here`, and the member `resources`.
-fn build(source: &SchemaSource, here: &Place, resources: &[Resource], dialect: Dialect) -> Result<Schemas, Violation> {
+fn build(
+    source: &SchemaSource,
+    here: &Location,
+    resources: &[Resource],
+    dialect: Dialect,
+) -> Result<Schemas, Violation> {
     let schema = &source.value;
     let id = source.id(dialect.draft);
     let uri = if id.contains(':') { id.trim_end_matches('#') } else { NO_ID };

@@ -356,7 +356,7 @@ impl Schema {
 
 #[cfg(test)]
 mod tests {
-    use crate::parts::{CONTRACT_CAPS, Describes, Document, Json, Kind, Path, Schema};
+    use crate::kernel_api::{CONTRACT_CAPS, Describes, Document, Json, Kind, Path, Schema};
 
     fn compiled(schema: &str) -> Schema {
         let document = Json::read(schema, &CONTRACT_CAPS).expect("JSON");

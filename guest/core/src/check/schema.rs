@@ -10,10 +10,10 @@ use super::{
     value::{About, Divisor, Numeric, equals, is_integer},
 };
 use crate::{
+    location::Step,
     order::sort_by,
     parse::{Document, Kind, NodeId, Number},
     path::ItemsPath,
-    place::Step,
     scan::{hash, same},
 };
 
@@ -189,7 +189,7 @@ impl Brief {
 
 /// Where a schema stands: the resource, and a JSON Pointer in it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Location {
+pub(super) struct SchemaLocation {
     /// An index into `Schemas::resources`.
     pub(super) resource: u32,
     pub(super) pointer: String,
@@ -213,7 +213,7 @@ pub(super) struct Schema {
     pub(super) applied: Vec<Applied>,
     pub(super) unevaluated_items: Option<SchemaId>,
     pub(super) unevaluated_members: Option<SchemaId>,
-    pub(super) location: Location,
+    pub(super) location: SchemaLocation,
     pub(super) title: Option<Box<str>>,
     /// Where it stands in the text of the contract's schema, and its known keywords; in the order of all values there.
     pub(super) position: NodeId,

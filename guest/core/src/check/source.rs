@@ -13,7 +13,7 @@ pub(crate) struct SchemaSource<'d> {
 }
 
 impl<'d> SchemaSource<'d> {
-    /// Read a schema from a document that was screened: its numbers fit 64 bits, and its depth is bounded.
+    /// Read a schema from a document that passed the check of caps: its numbers fit 64 bits, and its depth is bounded.
     pub(crate) fn new(document: &'d Document<'d>, at: NodeId) -> Self {
         SchemaSource { document, at, value: value(document, at) }
     }

@@ -9,9 +9,9 @@ use super::{
     dialects, nearest_dialect, pattern,
 };
 use crate::{
+    location::{Location, Step, escaped, unescaped},
     misspelling::nearest,
     parse::Span,
-    place::{Place, Step, escaped, unescaped},
     text::quote,
     types::Violation,
     violation::Details,
@@ -20,7 +20,7 @@ use crate::{
 /// A schema as it was given: in a document where it stands at `here`, with resources under the member of that name.
 pub(super) struct Given<'g> {
     pub(super) source: &'g SchemaSource<'g>,
-    pub(super) here: &'g Place,
+    pub(super) here: &'g Location,
     pub(super) resources: &'g [Resource<'g>],
 }
 
@@ -41,14 +41,15 @@ impl<'g> Given<'g> {
     }
 
     /// The schema and the resources, with their places.
-    fn roots(&self) -> impl Iterator<Item = (Place, &'g Value)> {
+    fn roots(&self) -> impl Iterator<Item = (Location, &'g Value)> {
         let resources = self.resources.iter();
-        let resources = resources.map(|(uri, resource)| (Place::root().name("resources").name(uri), &resource.value));
+        let resources =
+            resources.map(|(uri, resource)| (Location::root().name("resources").name(uri), &resource.value));
         [(self.here.clone(), &self.source.value)].into_iter().chain(resources)
     }
 
     /// Where a part of them stands, and in which of them.
-    fn find(&self, part: &Value) -> Option<(Place, Option<&'g Value>)> {
+    fn find(&self, part: &Value) -> Option<(Location, Option<&'g Value>)> {
         self.roots().find_map(|(mut place, root)| {
             find(root, part)?.steps().iter().for_each(|step| place.push(step.clone()));
             Some((place, Some(root)))
@@ -135,7 +136,7 @@ impl<'g> Given<'g> {
     }
 
     /// The first reference that ends as `target` does, where it stands, and in which schema.
-    fn find_reference(&self, target: &str) -> Option<(Place, &'g str, Option<&'g Value>)> {
+    fn find_reference(&self, target: &str) -> Option<(Location, &'g str, Option<&'g Value>)> {
         let ends = |reference: &str| {
             let reference = reference.split_once('#').map_or(reference, |(uri, fragment)| match uri {
                 "" => fragment,

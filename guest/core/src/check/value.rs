@@ -68,7 +68,7 @@ struct Decimal<'t> {
     /// Digits, with a point between some of them, from the first to the last that is not zero. None in zero.
     digits: &'t str,
     /// The exponent of the first digit, and of the last. Where an exponent has more digits than this holds, it is as large as
-    /// this holds; no document that was screened has such a number.
+    /// this holds; no document that passed the check of caps has such a number.
     first: i128,
     last: i128,
 }

@@ -3,8 +3,8 @@
 
 use super::Extract;
 use crate::{
+    location::unescaped,
     parse::{Document, Kind, NodeId},
-    place::unescaped,
     text::{count, cut, quote},
 };
 

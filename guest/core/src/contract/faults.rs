@@ -2,8 +2,8 @@
 
 use crate::{
     check::keywords,
+    location::Location,
     parse::{Document, Kind, Span},
-    place::Place,
     types::{Level, Violation, Warning},
     violation::Details,
 };
@@ -18,7 +18,7 @@ pub(super) fn bare_schema(document: &Document) -> Option<Violation> {
     }
     let message = "must be a contract, and is a JSON Schema: put it into one, as {\"agent\": NAME, \"schema\": SCHEMA}";
     let details = Details { expected: "a contract, with 'agent' and 'schema'", received: "a JSON Schema", message };
-    Some(Violation::new(&Place::root(), "bare_schema", details).spanning(first_name(document)))
+    Some(Violation::new(&Location::root(), "bare_schema", details).spanning(first_name(document)))
 }
 
 /// The name of the first member.
@@ -73,7 +73,7 @@ pub(super) fn told(document: &Document, mut violations: Vec<Violation>) -> Vec<V
 
 impl Warning {
     /// A warning at a place, as bad as all of its code.
-    pub fn new(place: &Place, code: &str, message: &str) -> Self {
+    pub fn new(place: &Location, code: &str, message: &str) -> Self {
         Warning {
             path: place.path(),
             code: code.to_owned(),

@@ -9,9 +9,9 @@ use crate::{
         keywords::{self, Inside},
         meant_format, older, remarks,
     },
+    location::{Location, Step},
     misspelling::nearest,
     path::ItemsPath,
-    place::{Place, Step},
     text::quote,
     types::Warning,
 };
@@ -27,7 +27,7 @@ pub(super) fn lint(source: &str, draft: Draft) -> Vec<Warning> {
         linear: contract.get("patterns").and_then(Value::as_str) != Some("backtracking"),
         formats: contract.get("formats").and_then(Value::as_str) != Some("annotate"),
     };
-    let root = Place::root();
+    let root = Location::root();
     if let Some(schema) = contract.get("schema") {
         let place = root.clone().name("schema");
         let missing = |keyword: &str| schema.get(keyword).is_none();
@@ -97,7 +97,7 @@ struct Linter {
 
 impl Linter {
     #[inline(never)]
-    fn warn(&mut self, place: &Place, code: &str, message: &str) {
+    fn warn(&mut self, place: &Location, code: &str, message: &str) {
         if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(Warning::new(place, code, message));
         }
@@ -114,13 +114,13 @@ impl Linter {
         let asks = [("coerce", Value::from("lossless")), ("unwrap", Value::Bool(true))];
         for (name, _) in asks.iter().filter(|(name, asks)| is_valid && contract.get(*name) == Some(asks)) {
             let message = "changes nothing: the schema takes every value as it is";
-            self.warn(&Place::root().name(name), "no_effect", message);
+            self.warn(&Location::root().name(name), "no_effect", message);
         }
     }
 
     /// Whether a schema lets a claim have what it is held to, as far as the schema says what a claim is.
     fn claims(&mut self, evidence: &Value, schema: Option<&Value>) {
-        let place = Place::root().name("evidence");
+        let place = Location::root().name("evidence");
         let text = |name: &str| evidence.get(name).and_then(Value::as_str);
         if (text("quotes"), text("numbers")) == (Some("optional"), Some("ignore")) {
             let message = "takes any id for support; say \"quotes\": \"required\" or \"numbers\": \"cited\"";
@@ -158,7 +158,7 @@ impl Linter {
         }
     }
 
-    fn described(&mut self, schema: &Value, place: &Place) {
+    fn described(&mut self, schema: &Value, place: &Location) {
         for (keyword, code) in [("title", "no_title"), ("description", "no_description")] {
             if schema.is_object() && schema.get(keyword).is_none() {
                 let message = format!("has no '{keyword}': it is what `describe` tells the agent");
@@ -167,7 +167,7 @@ impl Linter {
         }
     }
 
-    fn schema(&mut self, schema: &Value, place: &Place, draft: Draft) {
+    fn schema(&mut self, schema: &Value, place: &Location, draft: Draft) {
         let Value::Object(members) = schema else {
             return;
         };
@@ -224,7 +224,7 @@ impl Linter {
     }
 
     /// A JSON Type Definition (RFC 8927).
-    fn definition(&mut self, definition: &Value, place: &Place) {
+    fn definition(&mut self, definition: &Value, place: &Location) {
         let Value::Object(members) = definition else {
             return;
         };
@@ -254,7 +254,7 @@ impl Linter {
     }
 
     /// A member by a JSON Type Definition.
-    fn member(&mut self, name: &str, form: &Value, place: &Place) {
+    fn member(&mut self, name: &str, form: &Value, place: &Location) {
         if form.get("ref").is_none() && form.get("metadata").and_then(|about| about.get("description")).is_none() {
             let message = "has no 'description' in its 'metadata': it is what `describe` tells the agent";
             self.warn(place, "no_description", message);
@@ -264,7 +264,7 @@ impl Linter {
         }
     }
 
-    fn pattern(&mut self, pattern: &str, place: &Place) {
+    fn pattern(&mut self, pattern: &str, place: &Location) {
         let Some(remarks) = remarks(pattern) else {
             return;
         };
@@ -277,7 +277,7 @@ impl Linter {
     }
 
     /// A format that no text is held to.
-    fn format(&mut self, name: &str, members: &Map<String, Value>, place: &Place, draft: Draft) {
+    fn format(&mut self, name: &str, members: &Map<String, Value>, place: &Location, draft: Draft) {
         let place = place.clone().name("format");
         let takes_text = |types| takes_kind(types, &Value::String(String::new()));
         let is_hidden = draft != Draft::Unknown && draft <= Draft::Draft7 && members.contains_key("$ref");
@@ -299,7 +299,7 @@ impl Linter {
     }
 
     /// A keyword that the draft does not have.
-    fn unknown(&mut self, keyword: &str, members: &Map<String, Value>, place: &Place, draft: Draft) {
+    fn unknown(&mut self, keyword: &str, members: &Map<String, Value>, place: &Location, draft: Draft) {
         let place = place.clone().name(keyword);
         let known = keywords::names(draft).filter(|name| !members.contains_key(*name));
         let is_own = keywords::named(keyword).is_some() || OTHERS.contains(&keyword);
@@ -319,7 +319,7 @@ impl Linter {
     }
 
     /// Rules that no value, or no value of the kind that is asked for, can meet.
-    fn sense(&mut self, keywords: &Map<String, Value>, place: &Place) {
+    fn sense(&mut self, keywords: &Map<String, Value>, place: &Location) {
         for (least, most) in LIMITS {
             let number = |name: &str| keywords.get(name).and_then(Value::as_f64);
             let (Some(low), Some(high)) = (number(least), number(most)) else { continue };
@@ -378,7 +378,7 @@ impl Linter {
         }
     }
 
-    fn object(&mut self, keywords: &Map<String, Value>, place: &Place) {
+    fn object(&mut self, keywords: &Map<String, Value>, place: &Location) {
         let Some(properties) = keywords.get("properties").and_then(Value::as_object) else {
             return;
         };
@@ -402,7 +402,7 @@ impl Linter {
         }
     }
 
-    fn bounds(&mut self, keywords: &Map<String, Value>, place: &Place) {
+    fn bounds(&mut self, keywords: &Map<String, Value>, place: &Location) {
         let is = |kind: &str| match keywords.get("type") {
             Some(Value::String(name)) => name == kind,
             Some(Value::Array(names)) => names.iter().any(|name| name == kind),

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     caps::{CONTRACT_CAPS, Caps},
+    caps_check::Json,
     check::{self, Checker, Describes, Dialect, Misfits, Patterns, Resource, SchemaSource},
     fault::{Fault, FaultCode},
+    location::{Location, Step},
     order::sort,
     parse::{Document, Kind, NodeId, Number},
     path::{ItemsPath, Path},
-    place::{Place, Step},
-    screen::Json,
     types::{Violation, Warning},
     violation::Details,
 };
@@ -96,7 +96,7 @@ pub struct Contract {
     items: Option<Items>,
     allow: Vec<Rule>,
     evidence: Option<Claims>,
-    refusal: Option<Place>,
+    refusal: Option<Location>,
     retry_limit: u32,
     unsatisfiable: bool,
     /// Of schemas that name none.
@@ -189,8 +189,8 @@ impl Contract {
             return Err(wrong(vec![violation]));
         }
         let format = format();
-        if !format.is_valid(document.screened()) {
-            return Err(wrong(format.violations(document.screened()).listed));
+        if !format.is_valid(document.within_caps()) {
+            return Err(wrong(format.violations(document.within_caps()).listed));
         }
         let unusable = on_disk(&document);
         if !unusable.is_empty() {
@@ -363,7 +363,7 @@ fn on_disk(document: &Document) -> Vec<Violation> {
         .map(|at| {
             let message = "must be a schema, not a path: only contracts on disk name files";
             Violation::new(
-                &document.place(at),
+                &document.location(at),
                 "type",
                 Details { expected: "a schema", received: document.string(at), message },
             )
@@ -396,7 +396,7 @@ impl Reader<'_, '_> {
         let resources: Vec<(&str, SchemaSource)> =
             resources.map(|(uri, at)| (document.string(uri), SchemaSource::new(document, at))).collect();
         let mut resources: Vec<Resource> = resources.iter().map(|(uri, resource)| (*uri, resource)).collect();
-        let checker = self.compiled(&schema, &Place::root().name(name), draft, &resources)?;
+        let checker = self.compiled(&schema, &Location::root().name(name), draft, &resources)?;
         let items = self.items(&checker, &schema, draft, &mut resources)?;
         let allow = self.allow().map_err(|violation| vec![violation])?;
         let evidence = self.evidence().map_err(|violation| vec![violation])?;
@@ -413,7 +413,7 @@ impl Reader<'_, '_> {
         };
         let refusal = self.text("refusal").map(|path| {
             // The format allows just these.
-            Place::of_names(path).unwrap_or_default()
+            Location::of_names(path).unwrap_or_default()
         });
         Ok(Contract {
             agent: self.text("agent").unwrap_or_default().to_owned(),
@@ -454,7 +454,7 @@ impl Reader<'_, '_> {
     fn compiled(
         &self,
         schema: &SchemaSource,
-        here: &Place,
+        here: &Location,
         draft: referencing::Draft,
         resources: &[Resource],
     ) -> Result<Checker, Vec<Violation>> {
@@ -485,7 +485,7 @@ impl Reader<'_, '_> {
         let member = |name: &str| document.member(items, name);
         let wrong = |name: &str, expected: &str, message: &str| {
             let at = member(name).unwrap_or(items);
-            let place = Place::root().name("items").name(name);
+            let place = Location::root().name("items").name(name);
             vec![
                 Violation::new(&place, "items", Details { expected, received: &document.shown(at), message })
                     .spanning(document.span(at)),
@@ -502,7 +502,7 @@ impl Reader<'_, '_> {
                 if self.member("schema").is_some() && schema.id(draft).contains(':') {
                     resources.push((schema.id(draft), schema));
                 }
-                let here = Place::root().name("items").name("schema");
+                let here = Location::root().name("items").name("schema");
                 Some(self.compiled(&SchemaSource::new(document, at), &here, draft, resources)?)
             }
             None if checker.governs(&path) => None,
@@ -529,8 +529,12 @@ impl Reader<'_, '_> {
                     let message = "must be a path (RFC 9535) of names, indices and '[*]', as $.list[*].name is";
                     let at = document.member(rule, "path").unwrap_or(rule);
                     let expected = "a path of names, indices and '[*]'";
-                    Violation::new(&document.place(at), "allow", Details { expected, received: text("path"), message })
-                        .spanning(document.span(at))
+                    Violation::new(
+                        &document.location(at),
+                        "allow",
+                        Details { expected, received: text("path"), message },
+                    )
+                    .spanning(document.span(at))
                 })?;
                 let list = match document.member(rule, "values") {
                     Some(values) => {
@@ -591,7 +595,7 @@ impl Reader<'_, '_> {
     fn draft(&self) -> Result<referencing::Draft, Violation> {
         match self.text("dialect") {
             None => Ok(referencing::Draft::Draft202012),
-            Some(uri) => check::draft(uri).ok_or_else(|| check::unknown_dialect(Place::root().name("dialect"), uri)),
+            Some(uri) => check::draft(uri).ok_or_else(|| check::unknown_dialect(Location::root().name("dialect"), uri)),
         }
     }
 
@@ -612,7 +616,7 @@ impl Reader<'_, '_> {
         if check::draft(uri).is_some() || resources.iter().any(given) {
             return Ok(());
         }
-        Err(check::unknown_dialect(self.document.place(at), uri))
+        Err(check::unknown_dialect(self.document.location(at), uri))
     }
 
     fn retry_limit(&self) -> u32 {
@@ -686,7 +690,7 @@ impl Reader<'_, '_> {
     /// Returns the violation at a value of the contract.
     fn wrong(&self, at: NodeId, keyword: &str, expected: &str, message: &str) -> Violation {
         let received = self.document.shown(at);
-        Violation::new(&self.document.place(at), keyword, Details { expected, received: &received, message })
+        Violation::new(&self.document.location(at), keyword, Details { expected, received: &received, message })
             .spanning(self.document.span(at))
     }
 
@@ -776,7 +780,7 @@ mod tests {
             (r#"{"agent":"a","schema":true,"caps":{"depth":129}}"#, false),
         ] {
             let Ok(document) = Json::read(text, &CONTRACT_CAPS) else { panic!("nothing to refuse: {text}") };
-            assert_eq!(format().is_valid(document.screened()), is_one, "{text}");
+            assert_eq!(format().is_valid(document.within_caps()), is_one, "{text}");
         }
     }
 

@@ -4,10 +4,10 @@ use referencing::Draft;
 
 use crate::{
     check::keywords,
+    location::Location,
     misspelling::nearest,
     order::sort_by_key,
     parse::{Document, Kind, NodeId},
-    place::Place,
     text::quote,
     types::Violation,
     violation::Details,
@@ -60,7 +60,7 @@ const MAX_NAMED: usize = 3;
 
 /// Returns a violation if the schema at a node constrains nothing and is no schema that says so: `true`, `{}`, and one with annotations alone
 /// accept everything on purpose. `here` is the schema's place in the contract.
-pub(super) fn violation(document: &Document, at: NodeId, here: &Place) -> Option<Violation> {
+pub(super) fn violation(document: &Document, at: NodeId, here: &Location) -> Option<Violation> {
     if document.kind(at) != Kind::Object {
         return None;
     }
@@ -132,7 +132,7 @@ fn library(document: &Document, at: NodeId) -> Option<&'static str> {
 }
 
 /// Says where the schema that was meant likely stands.
-fn meant(document: &Document, at: NodeId, here: &Place) -> String {
+fn meant(document: &Document, at: NodeId, here: &Location) -> String {
     if names(document, at).any(|name| OF_JTD.contains(&name)) {
         return "it is a JSON Type Definition, which belongs in 'jtd'".to_owned();
     }
@@ -161,7 +161,7 @@ fn meant(document: &Document, at: NodeId, here: &Place) -> String {
             .iter()
             .filter(|path| path.len() == first.len() && path[..path.len() - 1] == first[..first.len() - 1])
             .map(|path| {
-                let place = path.iter().fold(Place::root(), |place, name| place.name(name));
+                let place = path.iter().fold(Location::root(), |place, name| place.name(name));
                 quote(&format!("#{}", place.pointer()), 96)
             })
             .collect();
@@ -202,7 +202,7 @@ fn search(document: &Document, at: NodeId, path: &mut Vec<String>, seen: &mut us
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{caps::CONTRACT_CAPS, screen::Json};
+    use crate::{caps::CONTRACT_CAPS, caps_check::Json};
 
     const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}}}"#;
 
@@ -210,7 +210,7 @@ mod tests {
         let text = format!(r#"{{"schema":{schema}}}"#);
         let document = Json::read(&text, &CONTRACT_CAPS).unwrap_or_else(|_| panic!("JSON: {text}"));
         let at = document.member(Document::ROOT, "schema").expect("a member");
-        violation(&document, at, &Place::root().name("schema")).map(|violation| violation.message)
+        violation(&document, at, &Location::root().name("schema")).map(|violation| violation.message)
     }
 
     #[test]

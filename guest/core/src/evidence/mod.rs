@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use crate::{
     contract::{Claims, Items},
     fault::Fault,
+    location::{Location, Step},
     order::{by_place, sort},
     parse::{Document, Kind, NodeId},
     path::Path,
-    place::{Place, Step},
     request::{Confidence, Observation},
     scan,
     text::{self, quote},
@@ -49,8 +49,8 @@ const EMPTY: &str = "empty";
 
 /// Refuse a request whose evidence is missing, or larger than what is read of it.
 pub(crate) fn check_evidence(claims: Option<&Claims>, evidence: Option<&[Observation]>) -> Result<(), Fault> {
-    let root = || Place::root().name("evidence");
-    let wrong = |place: Place, expected: &str, received: &str, message: &str| {
+    let root = || Location::root().name("evidence");
+    let wrong = |place: Location, expected: &str, received: &str, message: &str| {
         let violation = Violation::new(&place, "request", Details { expected, received, message });
         Err(Fault::bad_request(vec![violation]))
     };
@@ -241,7 +241,7 @@ impl<'c> Support<'c> {
         let others = self.claims_in(document, |claims| claims.is_none() || claims != array);
         let mut findings = self.findings(document, &others);
         self.kinds(document, &mut findings);
-        let violations = self.violations(document, Document::ROOT, &Place::root(), &findings.listed, MAX_VIOLATIONS);
+        let violations = self.violations(document, Document::ROOT, &Location::root(), &findings.listed, MAX_VIOLATIONS);
         Violations { incomplete: findings.is_cut, ..violations }
     }
 
@@ -613,18 +613,18 @@ impl<'c> Support<'c> {
         &self,
         document: &Document,
         from: NodeId,
-        place: &Place,
+        place: &Location,
         findings: &[Finding],
         most: usize,
     ) -> Violations {
         let words = |finding: &Finding| {
-            let place = document.place_within(from, place.clone(), finding.at);
+            let place = document.location_within(from, place.clone(), finding.at);
             self.violation(document, place, finding).spanning(document.span(finding.at))
         };
         Violations { listed: findings.iter().take(most).map(words).collect(), total: findings.len(), incomplete: false }
     }
 
-    fn violation(&self, document: &Document, place: Place, finding: &Finding) -> Violation {
+    fn violation(&self, document: &Document, place: Location, finding: &Finding) -> Violation {
         let observation = |index: usize| &self.observations[index];
         let id = |index: usize| quote(&observation(index).id, 64);
         let shown = document.shown(finding.at).into_owned();
@@ -757,7 +757,7 @@ impl OfItems<'_> {
         &self,
         document: &Document,
         at: NodeId,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> Location,
         most: usize,
     ) -> Violations {
         let findings = &self.findings.listed;

@@ -3,8 +3,8 @@
 use crate::{
     caps::CONTRACT_CAPS,
     check,
+    location::unescaped,
     parse::{self, Document, Kind, NodeId, Span},
-    place::unescaped,
 };
 
 /// Pointers may pass so many members and items before the one that they lead to, and so many more for each byte.

@@ -5,7 +5,7 @@ use std::{borrow::Cow, cmp::Ordering};
 use super::{Edit, Origin, followed_by};
 pub(crate) use crate::types::Span;
 use crate::{
-    place::{Place, SeenStep, Step, unescaped},
+    location::{Location, SeenStep, Step, unescaped},
     scan,
 };
 
@@ -249,7 +249,7 @@ impl<'t> Document<'t> {
             }
             while open.pop_if(|container| self.node(container.id).span.end <= offset).is_some() {}
             let inside = open.iter().filter_map(|container| container.step.as_ref());
-            Place::path_of(inside.filter(|(_, end)| offset < *end).map(|(step, _)| step))
+            Location::path_of(inside.filter(|(_, end)| offset < *end).map(|(step, _)| step))
         });
         paths.collect()
     }
@@ -350,8 +350,8 @@ impl<'t> Document<'t> {
     }
 
     /// The place of a node. A member's name has the place of its value.
-    pub fn place(&self, target: NodeId) -> Place {
-        self.place_within(Self::ROOT, Place::root(), target)
+    pub fn location(&self, target: NodeId) -> Location {
+        self.location_within(Self::ROOT, Location::root(), target)
     }
 
     /// The text of a piece.
@@ -378,7 +378,7 @@ impl<'t> Document<'t> {
     }
 
     /// The place of a node inside a value of which the place is known.
-    pub fn place_within(&self, from: NodeId, mut place: Place, target: NodeId) -> Place {
+    pub fn location_within(&self, from: NodeId, mut place: Location, target: NodeId) -> Location {
         self.walk(from, target, |step| place.push(step.to_step()));
         place
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Span, number_length};
 use crate::{
     caps::Caps,
-    place::Step,
+    location::Step,
     scan::{plain, white_space},
 };
 

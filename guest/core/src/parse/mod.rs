@@ -2,7 +2,7 @@
 //!
 //! It never recurses, reads each byte once, and keeps what the text says that JSON's grammar does not forbid and
 //! this gate does (members named twice, half surrogates, numbers that no 64-bit type holds, sizes over a cap) as
-//! findings for `screen`.
+//! findings for `caps_check`.
 
 mod document;
 mod edit;
@@ -22,7 +22,7 @@ pub(crate) use strict::{Open, strict_end};
 
 use document::Node;
 
-use crate::{caps::Caps, place::Place, scan};
+use crate::{caps::Caps, location::Location, scan};
 
 /// Deeper texts are not read on: what is so far below every cap costs more than it can say.
 const MAX_LEVELS: usize = 16 * 1024;
@@ -65,7 +65,7 @@ pub(crate) struct Broken {
     pub(crate) cut_off: bool,
     pub(crate) expected: &'static str,
     /// The innermost value that had begun.
-    pub(crate) place: Place,
+    pub(crate) place: Location,
 }
 
 /// Parse `span` of `text`, which must be one JSON value and nothing else but white space.
@@ -191,9 +191,9 @@ impl<'t, 'c> Parser<'t, 'c> {
                     expected,
                     place: match last {
                         // The value that was read last has ended: the place is its container's.
-                        Some(_) if self.stack.is_empty() => Place::root(),
-                        Some(last) => self.document.place(self.innermost(last as NodeId)),
-                        None => Place::root(),
+                        Some(_) if self.stack.is_empty() => Location::root(),
+                        Some(last) => self.document.location(self.innermost(last as NodeId)),
+                        None => Location::root(),
                     },
                 })
             }

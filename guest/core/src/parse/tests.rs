@@ -33,16 +33,16 @@ fn counts_and_places_are_those_of_the_text() {
     assert_eq!((document.count(Document::ROOT), document.count(array)), (2, 3));
     let three = document.items(document.items(array).nth(1).expect("[2,3]")).nth(1).expect("3");
     assert_eq!(document.source(three), "3");
-    assert_eq!(document.place(three).path(), "$.a[1][1]");
+    assert_eq!(document.location(three).path(), "$.a[1][1]");
     let (name, _) = document.members(Document::ROOT).nth(1).expect("b");
-    assert_eq!(document.place(name).path(), "$.b");
+    assert_eq!(document.location(name).path(), "$.b");
 }
 
 #[test]
 fn what_the_gate_does_not_allow_is_found() {
     let findings = |text: &str| -> Vec<(FindingKind, String)> {
         let parsed = parsed(text);
-        let place = |finding: &Finding| parsed.document.place(finding.node).path();
+        let place = |finding: &Finding| parsed.document.location(finding.node).path();
         parsed.findings.iter().map(|finding| (finding.kind, place(finding))).collect()
     };
     assert_eq!(

@@ -3,7 +3,7 @@
 
 use super::{
     Recovery,
-    step::{Follows, Outlook},
+    resync::{Follows, Outlook},
 };
 use crate::{
     order::sort_by_key,

@@ -6,23 +6,23 @@
 
 mod extent;
 mod fit;
-mod step;
+mod resync;
 mod unit;
 
 use crate::{
     caps::Caps,
+    location::{Location, Step},
     parse::{
         Broken, Document, Edit, Span, apply,
         loose::{Bracket, Lexeme, Lexer, State, Token, begins_line},
         parse,
     },
     path::ItemsPath,
-    place::{Place, Step},
     repair::{MAX_REPAIRS, beyond, comment, first_value, repair_value},
     types::ChangeKind,
 };
 use extent::{Containers, Extent};
-use step::Beginning;
+use resync::Beginning;
 
 /// Looking for where things are in step again may read this many bytes for each byte of the text.
 const BYTES_PER_BYTE: usize = 2;
@@ -48,7 +48,7 @@ impl Malformed {
     pub(crate) fn broken(&self, output: &str, caps: &Caps) -> Broken {
         let end = self.span.end as usize;
         // What is JSON was cut off: it may have been longer.
-        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Place::root() };
+        let cut_off = || Broken { at: end, cut_off: true, expected: "',' or ']'", place: Location::root() };
         parse(output, self.span, caps).err().unwrap_or_else(cut_off)
     }
 }

@@ -19,9 +19,9 @@ use crate::{
     evidence::check_evidence,
     extract::{Brackets, Run, begins_content, ends_word, is_likely, is_mark, marker},
     fault::Fault,
+    location::Location,
     parse::follow::{Cap, Event, Json, Rules},
     pipeline::validate,
-    place::Place,
     request::{Finish, NamedList, Observation, Request},
     scan::white_space,
     types::{Completed, Completeness, DeadEnd, Progress, Report, Violation},
@@ -92,7 +92,7 @@ impl Session {
 
 fn wrong(name: &str, expected: &str, message: &str) -> Fault {
     let violation =
-        Violation::new(&Place::root().name(name), "request", Details { expected, received: "more", message });
+        Violation::new(&Location::root().name(name), "request", Details { expected, received: "more", message });
     Fault::bad_request(vec![violation])
 }
 

@@ -1,6 +1,6 @@
 //! A profile as text for the agent's prompt.
 
-use seamgate_core::parts::{quote, short};
+use seamgate_core::kernel_api::{quote, short};
 
 use super::Profile;
 use crate::tool::{Permit, Tool};

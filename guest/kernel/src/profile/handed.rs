@@ -1,7 +1,7 @@
 //! What of a profile judges the calls of a child: all of it but what is known to judge none, so that what is added later is handed
 //! on unless somebody decides otherwise.
 
-use seamgate_core::parts::{Document, NodeId, json};
+use seamgate_core::kernel_api::{Document, NodeId, json};
 use serde_json::value::RawValue;
 
 use super::{Budget, Profile, tools_of};

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Warning,
-    parts::{CONTRACT_CAPS, Document, Json, NodeId, Place, Step},
+    kernel_api::{CONTRACT_CAPS, Document, Json, Location, NodeId, Step},
 };
 
 use super::{Profile, Then, read::ARGUMENTS, tools_of};
@@ -31,7 +31,7 @@ pub(super) fn lint(profile: &Profile, text: &str) -> Vec<Warning> {
     ];
     for (limit, _) in limits.into_iter().filter(|(_, is_set)| !is_set) {
         let message = format!("say how much the agent may use: 'budget' has no '{limit}'");
-        warnings.push(Warning::new(&Place::root().name("budget").name(limit), "no_budget", &message));
+        warnings.push(Warning::new(&Location::root().name("budget").name(limit), "no_budget", &message));
     }
     flows(profile, &mut warnings);
     // It was parsed before.
@@ -46,8 +46,8 @@ fn of_tool(profile: &Profile, tool: &Tool, (document, at): (&Document, NodeId), 
     if tool.name == READ_ARTIFACT && tool.server.is_empty() {
         return;
     }
-    let place = &document.place(at);
-    let mut say = |place: &Place, code: &str, message: &str| warnings.push(Warning::new(place, code, message));
+    let place = &document.location(at);
+    let mut say = |place: &Location, code: &str, message: &str| warnings.push(Warning::new(place, code, message));
     if tool.definition.is_none() {
         say(place, "no_definition", "pin the tool's definition in the lock file: a server may change it unseen");
     }
@@ -95,13 +95,13 @@ fn flows(profile: &Profile, warnings: &mut Vec<Warning>) {
     for (label, to, can, why) in cases {
         if can && read(label) && !guarded(label, to) {
             let message = format!("add a flow {{\"after\":\"{label}\",\"to\":\"{to}\",\"then\":…}}: {why}");
-            warnings.push(Warning::new(&Place::root().name("flows"), "open_flow", &message));
+            warnings.push(Warning::new(&Location::root().name("flows"), "open_flow", &message));
         }
     }
     for (index, flow) in profile.flows.iter().enumerate() {
         let is_known = read(&flow.after) || profile.context.iter().any(|source| source.labels.contains(&flow.after));
         if !is_known && !COMPUTED_LABELS.contains(&flow.after.as_str()) {
-            let mut place = Place::root().name("flows");
+            let mut place = Location::root().name("flows");
             place.push(Step::Index(index));
             let what = if matches!(flow.then, Then::Deny) { "denies" } else { "asks for" };
             let message = format!("check the label: nothing in the profile has it, so this flow never {what} anything");

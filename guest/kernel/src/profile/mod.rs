@@ -7,7 +7,7 @@ mod read;
 
 use seamgate_core::{
     Contract, Warning,
-    parts::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema, sort},
+    kernel_api::{CONTRACT_CAPS, Document, Json, NodeId, Path, Schema, sort},
 };
 
 pub(crate) use read::{DELEGATE, passed_as, read, read_part};

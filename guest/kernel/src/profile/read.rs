@@ -2,8 +2,8 @@
 
 use seamgate_core::{
     Contract, Violation,
-    parts::{
-        Describes, Document, Json, Kind, Lacking, NodeId, Path, Place, Schema, Selector, canonical, digest,
+    kernel_api::{
+        Describes, Document, Json, Kind, Lacking, Location, NodeId, Path, Schema, Selector, canonical, digest,
         ends_wrongly, json, leads_nowhere, quote, sort, sort_by_key, written,
     },
 };
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     document::{number_in, source, text, text_in, texts_in},
-    render::cleaned,
+    render::sanitized,
     tool::{
         Approval, Definition, Effect, Freshness, Permit, ResultRule, Scope, Source, Support, Template, Tool, Within,
     },
@@ -227,7 +227,7 @@ impl Reader<'_, '_> {
             return None;
         }
         let schema = source(self.document, at);
-        let place = self.document.place(task);
+        let place = self.document.location(task);
         self.contract(&format!(r#"{{"agent":"task","schema":{schema}}}"#), &place)
     }
 
@@ -349,7 +349,7 @@ impl Reader<'_, '_> {
         Some(Definition {
             digest: digest(&source(document, at)),
             canonical: digest(&canonical(document, at)),
-            shown: RawValue::from_string(cleaned(document, at)).unwrap_or_default(),
+            shown: RawValue::from_string(sanitized(document, at)).unwrap_or_default(),
             arguments: given.and_then(|name| self.schema(at, name)),
         })
     }
@@ -588,7 +588,7 @@ impl Reader<'_, '_> {
     }
 
     /// Compile a contract of which the places are below a place in this document.
-    fn contract(&mut self, text: &str, place: &Place) -> Option<Contract> {
+    fn contract(&mut self, text: &str, place: &Location) -> Option<Contract> {
         match Contract::compile(text) {
             Ok(contract) => Some(contract),
             Err(fault) => {
@@ -602,7 +602,7 @@ impl Reader<'_, '_> {
 
     fn final_contract(&mut self) -> Option<Contract> {
         let at = self.member(self.member(Document::ROOT, "final")?, "contract")?;
-        self.contract(&source(self.document, at), &self.document.place(at))
+        self.contract(&source(self.document, at), &self.document.location(at))
     }
 
     fn result(&mut self, tool: NodeId) -> ResultRule {
@@ -694,7 +694,7 @@ impl Reader<'_, '_> {
                 r#"{{"agent":"result","schema":{schema},"extract":{{"markers":[],"untagged":false,"ignore":[]}},"caps":{{"bytes":67108864,"depth":96,"string_bytes":67108864,"array_items":10000000,"object_members":1000000}}{items}}}"#
             )
         };
-        let place = document.place(tool).name("result");
+        let place = document.location(tool).name("result");
         let Some(path) = items else {
             return self.contract(&whole(""), &place);
         };

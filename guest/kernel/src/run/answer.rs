@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use seamgate_core::{
     Disposition, NamedList, Observation, Request,
-    parts::{Document, Json, Kind, Path, digest},
+    kernel_api::{Document, Json, Kind, Path, digest},
     validate,
 };
 
@@ -123,7 +123,7 @@ impl Run<'_> {
 }
 
 /// Text explains; an object, or a list of objects, has to name the kind.
-fn explains(document: &Document, at: seamgate_core::parts::NodeId, need: &Need) -> bool {
+fn explains(document: &Document, at: seamgate_core::kernel_api::NodeId, need: &Need) -> bool {
     match document.kind(at) {
         Kind::String => !document.string(at).trim().is_empty(),
         Kind::Array => document.items(at).any(|item| explains(document, item, need)),

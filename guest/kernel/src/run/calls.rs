@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, digest, short},
+    kernel_api::{Document, Json, digest, short},
 };
 
 use super::{
@@ -15,12 +15,12 @@ use super::{
 use crate::{
     above::{effect, keys},
     call::{Call, MAX_ARGUMENTS},
-    clean::clean,
     decision::{ALLOW, APPROVAL, DENY, Decision, Reason, Used},
     digest::{same_call, same_text},
     document::CAPS,
     facts::{Decided, Verdict},
     permit::permit,
+    sanitize::sanitize,
     surface,
     tool::{Effect, Tool},
 };
@@ -219,7 +219,7 @@ impl Run<'_> {
         let reason = call.reason();
         let task = self.state.facts.task.as_ref().map_or("null", |task| task.get());
         let request = ContextRequest {
-            reason: short(&clean(&reason).text, 512),
+            reason: short(&sanitize(&reason).text, 512),
             packet: digest(task),
             tools: self.profile.tools.iter().map(Tool::full_name).collect(),
         };

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json, NodeId, quote, short},
+    kernel_api::{Document, Json, NodeId, quote, short},
 };
 
 use super::{Run, event::Event, raw, step::Record};

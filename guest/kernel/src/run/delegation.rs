@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Confidence, Fault,
-    parts::{Document, Json, Kind, Path, Selector, digest, json, short, sort},
+    kernel_api::{Document, Json, Kind, Path, Selector, digest, json, short, sort},
 };
 use serde_json::value::RawValue;
 

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, FaultCode, Finish,
-    parts::{Document, Json, Kind, NodeId},
+    kernel_api::{Document, Json, Kind, NodeId},
 };
 
 use crate::{

@@ -1,13 +1,13 @@
 //! What a client and a server of tools tell each other beside calls: whether the method exists, and what of it a model may read.
 
-use seamgate_core::parts::short;
+use seamgate_core::kernel_api::short;
 
 use super::{Run, event::Event, raw, step::Record};
 use crate::{
     decision::{ALLOW, DENY},
     findings::Findings,
     observe::united,
-    render::{binary, cleaned_but},
+    render::{binary, sanitized_but},
 };
 
 /// What a server says of itself and of what it has. Its descriptions were read by a person, or can be.
@@ -34,8 +34,8 @@ impl Run<'_> {
                 let binary = binary(whole, at);
                 findings.look_at(whole, at, &binary);
                 if !findings.is_nothing() {
-                    let cleaned = cleaned_but(whole, at, &binary);
-                    document = (cleaned != whole.source(at)).then(|| raw(cleaned));
+                    let sanitized = sanitized_but(whole, at, &binary);
+                    document = (sanitized != whole.source(at)).then(|| raw(sanitized));
                 }
                 if from == "server" && !DESCRIBES.contains(&method) && !method.ends_with("/list") {
                     let labels = &mut self.state.facts.labels;

@@ -28,13 +28,13 @@ mod state;
 mod step;
 mod stop;
 mod task;
-mod waits;
+mod timers;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use seamgate_core::{
     Fault,
-    parts::{json, short},
+    kernel_api::{json, short},
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -46,10 +46,10 @@ use step::{Action, Record};
 
 use crate::{
     above::Above,
-    clean::clean,
     digest,
     facts::{Facts, Kept, Used},
     profile::{Budget, Profile},
+    sanitize::sanitize,
 };
 
 /// So many digests of events are remembered.
@@ -415,7 +415,7 @@ impl<'p> Run<'p> {
 
 /// What a person said, without what cannot be seen.
 fn said(event: &Event) -> String {
-    clean(event.text("text").unwrap_or_default()).text
+    sanitize(event.text("text").unwrap_or_default()).text
 }
 
 /// A value of this crate's as JSON text.

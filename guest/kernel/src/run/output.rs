@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault, Finish,
-    parts::{Document, Json, Kind, NodeId, cut_at, short},
+    kernel_api::{Document, Json, Kind, NodeId, cut_at, short},
 };
 
 use super::{
@@ -13,12 +13,12 @@ use super::{
     state::{CallState, Entry, EntryKind, ModelCall, Phase, Purpose, Question},
     step::{Action, Record},
     task::only,
-    waits::INPUT_MS,
+    timers::INPUT_MS,
 };
 use crate::{
-    clean::clean,
     document::{CAPS, number_in, source, text_in},
     facts::MAX_NUMBER,
+    sanitize::sanitize,
     tool::Effect,
 };
 
@@ -92,7 +92,7 @@ impl Run<'_> {
                 return Ok(());
             }
             if let Some(at) = only(&document, "plan") {
-                self.state.plan = Some(short(&clean(&source(&document, at)).text, MAX_QUESTION));
+                self.state.plan = Some(short(&sanitize(&source(&document, at)).text, MAX_QUESTION));
                 self.strike("plan", "The plan is noted. Go on: call a tool, or answer.".to_owned());
                 return Ok(());
             }
@@ -111,7 +111,7 @@ impl Run<'_> {
 
     pub(super) fn model_failed(&mut self, event: &Event) {
         if self.take_model(event).is_some() {
-            let message = short(&clean(event.text("message").unwrap_or_default()).text, 512);
+            let message = short(&sanitize(event.text("message").unwrap_or_default()).text, 512);
             self.model_gave_none(&message, event.is_true("retry"));
         }
     }
@@ -148,7 +148,7 @@ impl Run<'_> {
 
     fn ask(&mut self, question: &str) {
         let (key, expires) = (self.key(), self.now().saturating_add(INPUT_MS));
-        let question = cut_at(&clean(question).text, MAX_QUESTION);
+        let question = cut_at(&sanitize(question).text, MAX_QUESTION);
         self.records.push(Record::Output { kind: "question", message: question.clone() });
         self.state.strikes = 0;
         self.state.question = Some(Question { key: key.clone(), text: question.clone(), expires });

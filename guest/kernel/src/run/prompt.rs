@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use seamgate_core::{
     Fault,
-    parts::{Document, Json},
+    kernel_api::{Document, Json},
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -20,14 +20,14 @@ use super::{
     written,
 };
 use crate::{
-    clean::{clean, inspect},
-    cut::Room,
     digest::mark,
     document::CAPS,
     listing,
-    render::{cleaned, text_shown, unmarked},
+    render::{sanitized, text_shown, unmarked},
+    sanitize::{inspect, sanitize},
     surface,
     tool::full_name,
+    truncate::Room,
 };
 
 /// So many messages stay, whatever their size.
@@ -145,7 +145,7 @@ impl Run<'_> {
         }
         if purpose == Purpose::Frame {
             let text = self.state.frame.as_deref().unwrap_or_default();
-            messages.push(Message::new("user", self.between("task", "What is asked", &clean(text).text)));
+            messages.push(Message::new("user", self.between("task", "What is asked", &sanitize(text).text)));
             return messages;
         }
         if let Some(task) = &self.state.facts.task {
@@ -275,10 +275,10 @@ impl<'r> Asked<'r> {
     }
 }
 
-/// JSON text with each string cleaned.
+/// JSON text with each string sanitized.
 fn shown(text: &str) -> String {
     match Json::read(text, &CAPS) {
-        Ok(document) => cleaned(&document, Document::ROOT),
-        Err(_) => clean(text).text,
+        Ok(document) => sanitized(&document, Document::ROOT),
+        Err(_) => sanitize(text).text,
     }
 }

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Fault,
-    parts::{digest, short},
+    kernel_api::{digest, short},
 };
 
 use super::{
@@ -12,12 +12,12 @@ use super::{
     step::Record,
 };
 use crate::{
-    clean::clean,
     digest::mark,
     observation::{INVALID, Observation, marked},
     observe::observe_as,
     project,
     result::{Body, Given, ToolResult},
+    sanitize::sanitize,
     tool::Effect,
 };
 
@@ -42,7 +42,7 @@ impl Run<'_> {
         let Some(index) = self.under_way(event) else { return Ok(()) };
         let message = event.text("message").unwrap_or_default();
         if self.may_have_happened(index, event) {
-            self.uncertain(index, &short(&clean(message).text, 512));
+            self.uncertain(index, &short(&sanitize(message).text, 512));
             return Ok(());
         }
         self.failed(index, message, None)
@@ -101,7 +101,7 @@ impl Run<'_> {
         self.state.facts.approvals = approvals;
     }
 
-    /// What failed is observed as an error: told, cleaned, and no evidence.
+    /// What failed is observed as an error: told, sanitized, and no evidence.
     pub(super) fn failed(&mut self, index: usize, message: &str, duration_ms: Option<u64>) -> Result<(), Fault> {
         self.told(index, true, message.to_owned(), duration_ms)
     }

@@ -1,6 +1,6 @@
 //! The state has a limit: texts leave it oldest first, and it says so.
 
-use seamgate_core::parts::json;
+use seamgate_core::kernel_api::json;
 
 use super::{Run, state::EntryKind, step::Record};
 use crate::decision::Reason;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Confidence, Fault, FaultCode,
-    parts::{Json, quote},
+    kernel_api::{Json, quote},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use seamgate_core::{
     Confidence, Fault,
-    parts::{json, sort},
+    kernel_api::{json, sort},
 };
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use seamgate_core::{
     Disposition, Fault, Request,
-    parts::{Document, Kind, NodeId, short},
+    kernel_api::{Document, Kind, NodeId, short},
     validate,
 };
 

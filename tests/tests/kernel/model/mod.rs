@@ -17,7 +17,7 @@ use std::{collections::HashSet, env, sync::Arc, thread, time::Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use moves::{Move, moves, started};
-use seamgate_core::parts::digest;
+use seamgate_core::kernel_api::digest;
 use seamgate_kernel::Profile;
 use seamgate_tests::runs::member;
 use serde_json::Value;

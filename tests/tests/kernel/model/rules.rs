@@ -1,7 +1,7 @@
 //! What must hold of each step, written down once more: by a host's view of the run, not by its state.
 
 use anyhow::{Context, Result, bail, ensure};
-use seamgate_core::parts::digest;
+use seamgate_core::kernel_api::digest;
 use serde_json::Value;
 
 use super::{

@@ -3,15 +3,15 @@
 
 pub use crate::{
     caps::{CONTRACT_CAPS, Caps},
+    caps_check::Json,
     check::{Describes, Kinds, Lacking, canonical, ends_wrongly, leads_nowhere, written},
     contract::digest,
     json::json,
+    location::{Location, Step, unescaped},
     misspelling::nearest,
     order::{sort, sort_by_key},
     parse::{Document, Kind, NodeId, Number},
     path::{Path, Selector},
-    place::{Place, Step, unescaped},
-    screen::Json,
     text::{count, cut_at, push_json_string, quote, short, visible},
 };
 use crate::{
@@ -33,9 +33,9 @@ impl Schema {
         if let Some(named) = source.member("$schema").filter(|&named| document.kind(named) == Kind::String)
             && check::draft(document.string(named)).is_none()
         {
-            return Err(vec![check::unknown_dialect(document.place(named), document.string(named))]);
+            return Err(vec![check::unknown_dialect(document.location(named), document.string(named))]);
         }
-        Checker::json_schema(&source, &document.place(at), &[], Dialect::default()).map(Schema)
+        Checker::json_schema(&source, &document.location(at), &[], Dialect::default()).map(Schema)
     }
 
     /// Compile a schema of our own.
@@ -45,13 +45,13 @@ impl Schema {
 
     /// Whether it accepts a document.
     pub fn is_valid(&self, document: &Json) -> bool {
-        self.0.is_valid(document.screened())
+        self.0.is_valid(document.within_caps())
     }
 
     /// Whether it could accept a document: a rule that meets a value of a kind that it is not about leaves open what it says, as
     /// `pattern` does of a list. What accepts nothing whatever such rules say is not valid.
     pub fn may_be_valid(&self, document: &Json) -> bool {
-        self.0.may_be_valid(document.screened())
+        self.0.may_be_valid(document.within_caps())
     }
 
     /// The kinds of values to which a path leads in documents that it describes.
@@ -72,7 +72,7 @@ impl Schema {
     pub fn violations(&self, document: &Json) -> Vec<Violation> {
         match self.is_valid(document) {
             true => Vec::new(),
-            false => self.0.violations(document.screened()).listed,
+            false => self.0.violations(document.within_caps()).listed,
         }
     }
 }

@@ -4,14 +4,14 @@ use seamgate_core::is_hidden;
 use super::{unicode::is_pictograph, view, *};
 
 /// What a text becomes, and becomes again.
-fn cleaned(text: &str) -> String {
-    let once = clean(text);
-    assert_eq!(clean(&once.text).text, once.text, "{text:?} again");
+fn sanitized(text: &str) -> String {
+    let once = sanitize(text);
+    assert_eq!(sanitize(&once.text).text, once.text, "{text:?} again");
     once.text
 }
 
 fn kinds(text: &str) -> Vec<(&'static str, &str)> {
-    clean(text).found.instructions.iter().map(|i| (i.kind.as_str(), &text[i.start..i.end])).collect()
+    sanitize(text).found.instructions.iter().map(|i| (i.kind.as_str(), &text[i.start..i.end])).collect()
 }
 
 #[test]
@@ -44,10 +44,10 @@ fn hidden_characters_are_escaped_and_counted() {
         ("a\u{1b}b", r"a\u{1b}b", Hidden::Control),
         ("a\u{2028}b", r"a\u{2028}b", Hidden::Other),
     ] {
-        let cleaned = clean(text);
-        assert_eq!(cleaned.text, written);
-        assert_eq!((cleaned.found.escaped.total(), cleaned.found.escaped.of(class)), (1, 1), "{text:?}");
-        assert_eq!(clean(written).text, written);
+        let sanitized = sanitize(text);
+        assert_eq!(sanitized.text, written);
+        assert_eq!((sanitized.found.escaped.total(), sanitized.found.escaped.of(class)), (1, 1), "{text:?}");
+        assert_eq!(sanitize(written).text, written);
     }
 }
 
@@ -62,18 +62,18 @@ fn ordinary_text_stays() {
         "naïve façade – “quoted” … 10 000 €",
         r"C:\new\users\u and \\server\share",
     ] {
-        let cleaned = clean(text);
-        assert_eq!(cleaned.text, text);
-        assert!(cleaned.found.is_nothing(), "{text}: {:?}", cleaned.found);
+        let sanitized = sanitize(text);
+        assert_eq!(sanitized.text, text);
+        assert!(sanitized.found.is_nothing(), "{text}: {:?}", sanitized.found);
     }
 }
 
 #[test]
 fn joiners_and_selectors_in_a_row_are_escaped() {
-    assert_eq!(cleaned("😊\u{fe0f}\u{fe0f}"), r"😊\u{fe0f}\u{fe0f}");
-    assert_eq!(cleaned("😊\u{e0110}\u{e0120}"), r"😊\u{e0110}\u{e0120}");
-    assert_eq!(cleaned("a\u{200d}b"), r"a\u{200d}b");
-    assert_eq!(cleaned("می\u{200c}\u{200c}خ"), r"می\u{200c}\u{200c}خ");
+    assert_eq!(sanitized("😊\u{fe0f}\u{fe0f}"), r"😊\u{fe0f}\u{fe0f}");
+    assert_eq!(sanitized("😊\u{e0110}\u{e0120}"), r"😊\u{e0110}\u{e0120}");
+    assert_eq!(sanitized("a\u{200d}b"), r"a\u{200d}b");
+    assert_eq!(sanitized("می\u{200c}\u{200c}خ"), r"می\u{200c}\u{200c}خ");
     assert_eq!(kinds(&"\u{2062}\u{2064}".repeat(4)).len(), 1);
 }
 
@@ -102,8 +102,8 @@ fn secrets_are_redacted() {
             "[redacted:jwt] x".to_owned(),
         ),
     ] {
-        assert_eq!(cleaned(&text), written, "{text}");
-        assert_eq!(clean(&text).found.redacted.total(), 1, "{text}");
+        assert_eq!(sanitized(&text), written, "{text}");
+        assert_eq!(sanitize(&text).found.redacted.total(), 1, "{text}");
     }
 }
 
@@ -124,7 +124,7 @@ fn what_only_looks_like_a_secret_stays() {
         "private_key: Ed25519PrivateKey, gist://user:TOKEN@host",
         "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7 user@host",
     ] {
-        assert_eq!(cleaned(text), text);
+        assert_eq!(sanitized(text), text);
     }
 }
 
@@ -147,7 +147,7 @@ fn links_that_could_carry_data_out_are_defanged() {
         ("[x](java&#115;cript:x)", "[x](java[&]#115;cript:x)"),
         ("[![b](https://e.example/b)](https://e.example/?q)", "[![b](https[:]//e.example/b)](https[:]//e.example/?q)"),
     ] {
-        assert_eq!(cleaned(text), written);
+        assert_eq!(sanitized(text), written);
     }
     for text in [
         "[docs](https://docs.rs/serde/latest)",
@@ -159,7 +159,7 @@ fn links_that_could_carry_data_out_are_defanged() {
         "<https://example.org/> <mail@example.org> [m](mailto:a@example.org)",
         "if a <b && src=x",
     ] {
-        assert_eq!(cleaned(text), text);
+        assert_eq!(sanitized(text), text);
     }
 }
 
@@ -197,7 +197,7 @@ fn what_reads_like_an_instruction_is_told() {
         ("if you are an AI, read on", "address"),
     ] {
         assert_eq!(kinds(text).first().map(|(kind, _)| *kind), Some(kind), "{text}");
-        assert_eq!(clean(text).found.redacted.total(), 0);
+        assert_eq!(sanitize(text).found.redacted.total(), 0);
     }
 }
 

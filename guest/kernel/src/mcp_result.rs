@@ -4,22 +4,22 @@
 
 use std::borrow::Cow;
 
-use seamgate_core::parts::{Document, Json, Kind, NodeId, canonical, json};
+use seamgate_core::kernel_api::{Document, Json, Kind, NodeId, canonical, json};
 use serde_json::value::RawValue;
 
 use crate::{
     document::{CAPS, source, text_in},
-    render::{binary, cleaned_but},
+    render::{binary, sanitized_but},
     result::Given,
 };
 
-/// The members that a result has by the protocol. Others are handed on, cleaned.
+/// The members that a result has by the protocol. Others are handed on, sanitized.
 const CONTENT: &str = "content";
 const STRUCTURED: &str = "structuredContent";
 const IS_ERROR: &str = "isError";
 
 /// A result, and where its parts are.
-pub(crate) struct Returned<'d> {
+pub(crate) struct McpResult<'d> {
     document: &'d Json<'d>,
     root: NodeId,
     structured: Option<NodeId>,
@@ -36,14 +36,14 @@ pub(crate) enum Main<'d> {
     Text(Cow<'d, str>),
 }
 
-impl<'d> Returned<'d> {
+impl<'d> McpResult<'d> {
     pub(crate) fn new(given: Given<'d>) -> Self {
         let Given { document, at: root, .. } = given;
         let structured = document.member(root, STRUCTURED).filter(|&at| document.kind(at) != Kind::Null);
         let content = document.member(root, CONTENT);
         let blocks: Vec<NodeId> = content.into_iter().flat_map(|at| document.items(at)).collect();
         let texts = blocks.iter().filter_map(|&block| text_of(document, block)).collect();
-        Returned { document, root, structured, blocks, texts, binary: binary(document, root) }
+        McpResult { document, root, structured, blocks, texts, binary: binary(document, root) }
     }
 
     /// `is_json`: a schema asks for JSON.
@@ -112,10 +112,10 @@ impl<'d> Returned<'d> {
                 None if self.is_large(block, max) => {
                     let (kind, bytes) =
                         (text_in(document, block, "type").unwrap_or_default(), document.source(block).len());
-                    let kind = crate::clean::clean(kind).text;
+                    let kind = crate::sanitize::sanitize(kind).text;
                     content.push(text_block(&format!("[left out: {kind} of {bytes} bytes; the limit is {max}]")));
                 }
-                _ => content.push(cleaned_but(document, block, &self.binary)),
+                _ => content.push(sanitized_but(document, block, &self.binary)),
             }
         }
         content.extend(main);
@@ -127,13 +127,13 @@ impl<'d> Returned<'d> {
                 STRUCTURED => match shown.structured {
                     Some(structured) => members.push(format!("\"{STRUCTURED}\":{structured}")),
                     None => {
-                        members.push(format!("\"{STRUCTURED}\":{}", cleaned_but(document, value, &self.binary)));
+                        members.push(format!("\"{STRUCTURED}\":{}", sanitized_but(document, value, &self.binary)));
                     }
                 },
                 IS_ERROR => members.push(format!("\"{IS_ERROR}\":{}", document.source(value))),
                 _ => {
-                    let name = cleaned_but(document, name, &[]);
-                    members.push(format!("{name}:{}", cleaned_but(document, value, &self.binary)));
+                    let name = sanitized_but(document, name, &[]);
+                    members.push(format!("{name}:{}", sanitized_but(document, value, &self.binary)));
                 }
             }
         }

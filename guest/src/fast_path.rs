@@ -18,7 +18,7 @@ use super::{
     validator::REGISTRY,
 };
 
-/// What [`straight_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
+/// What [`fast_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
 /// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), and the `span` of the document. In
 /// place of it the number is the address of what the interface's `validate` gives.
 type Answer = [usize; 10];
@@ -29,9 +29,9 @@ thread_local! {
     static MADE: Cell<Option<Result<core::Report, core::Fault>>> = const { Cell::new(None) };
 }
 
-/// Room for a request of so many bytes, for the next [`straight_validate`]; 0 where there is none.
+/// Room for a request of so many bytes, for the next [`fast_validate`]; 0 where there is none.
 #[unsafe(no_mangle)]
-extern "C" fn straight_allocate(length: usize) -> *mut u8 {
+extern "C" fn fast_allocate(length: usize) -> *mut u8 {
     begin_call();
     match Layout::array::<u8>(length.max(1)) {
         // SAFETY: its size is not zero.
@@ -45,10 +45,10 @@ extern "C" fn straight_allocate(length: usize) -> *mut u8 {
 ///
 /// # Safety
 ///
-/// `request` must be what [`straight_allocate`] gave for this `length`, holding two texts in UTF-8 of which the first has so many
+/// `request` must be what [`fast_allocate`] gave for this `length`, holding two texts in UTF-8 of which the first has so many
 /// bytes, and is given away. `finish` must be the number of a case of `finish`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn straight_validate(request: *mut u8, agent: usize, length: usize, finish: u32) -> *const Answer {
+unsafe extern "C" fn fast_validate(request: *mut u8, agent: usize, length: usize, finish: u32) -> *const Answer {
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
     // the length is zero.
     let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };

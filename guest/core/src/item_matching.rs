@@ -8,13 +8,13 @@ use std::{
 use crate::{
     caps::Caps,
     contract::Items,
+    location::escaped,
     order::sort_by,
     parse::{
         Document, Kind, NodeId, Number, Span,
         loose::{Bracket, Ends, Lexeme, Lexer, Quoted, Quotes, Token},
         parse,
     },
-    place::escaped,
     text::{push_json_string, without_left_out},
     types::{Quarantined, Reason},
 };
@@ -31,9 +31,9 @@ const MIN_BEGINNING: usize = 8;
 /// A member that more items than this have alike does not tell which of them another is.
 const MAX_ALIKE: usize = 16;
 
-/// What an item is known by. Values are written in one way of all that JSON has for them.
+/// What an item is identified by. Values are written in one way of all that JSON has for them.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct Fingerprint {
     /// Each with its name; an item that is no object is one without a name.
     members: Vec<String>,
     /// As far as it can be read, the one that the text is cut in.
@@ -44,21 +44,21 @@ pub(crate) struct Known {
     whole: Option<String>,
 }
 
-impl Known {
+impl Fingerprint {
     /// Of a valid item.
     pub(crate) fn of_value(text: &str, items: &Items, caps: &Caps) -> Self {
         match parse(text, Span::new(0, text.len()), caps) {
-            Err(_) => Known::default(),
+            Err(_) => Fingerprint::default(),
             Ok(parsed) => {
                 let document = &parsed.document;
                 let members = document.members(Document::ROOT).take(MAX_MEMBERS);
                 let members = members.map(|(name, at)| (document.string(name).to_owned(), written(document, at)));
-                let mut known = Known::of_members(members.collect(), items);
+                let mut fingerprint = Fingerprint::of_members(members.collect(), items);
                 let whole = written(document, Document::ROOT);
                 if document.kind(Document::ROOT) != Kind::Object {
-                    known.members.push(whole.clone());
+                    fingerprint.members.push(whole.clone());
                 }
-                Known { whole: Some(whole), ..known }
+                Fingerprint { whole: Some(whole), ..fingerprint }
             }
         }
     }
@@ -66,9 +66,9 @@ impl Known {
     /// Of one in quarantine: what can be read of its text, but for what is wrong with it.
     pub(crate) fn of_quarantined(item: &Quarantined, items: &Items, caps: &Caps) -> Self {
         if item.reason == Reason::OverLimit {
-            let known = Known::of_value(&item.snippet, items, caps);
-            if known.whole.is_some() {
-                return known;
+            let fingerprint = Fingerprint::of_value(&item.snippet, items, caps);
+            if fingerprint.whole.is_some() {
+                return fingerprint;
             }
         }
         let here = items.path.item(item.index as usize).pointer();
@@ -81,16 +81,20 @@ impl Known {
         let is_right = |name: &str| !wrong.contains(&&*escaped(name));
         members.retain(|(name, _)| is_right(name));
         let cut = cut.filter(|(name, _)| is_right(name)).map(member);
-        Known { cut, ..Known::of_members(members, items) }
+        Fingerprint { cut, ..Fingerprint::of_members(members, items) }
     }
 
     fn of_members(members: Vec<(String, String)>, items: &Items) -> Self {
         let key = members.iter().find(|(name, _)| Some(name) == items.key.as_ref()).map(|(_, value)| value.clone());
-        Known { members: members.into_iter().take(MAX_MEMBERS).map(member).collect(), key, ..Known::default() }
+        Fingerprint {
+            members: members.into_iter().take(MAX_MEMBERS).map(member).collect(),
+            key,
+            ..Fingerprint::default()
+        }
     }
 
     /// Whether more than half of its members are those of another.
-    fn is_form_of(&self, other: &Known) -> bool {
+    fn is_form_of(&self, other: &Fingerprint) -> bool {
         2 * self.alike(other) > self.count()
     }
 
@@ -100,7 +104,7 @@ impl Known {
     }
 
     /// How many of them another has alike.
-    fn alike(&self, other: &Known) -> usize {
+    fn alike(&self, other: &Fingerprint) -> usize {
         let whole = self.members.iter().filter(|member| other.members.contains(member)).count();
         let cut = self.cut.iter().filter(|cut| other.members.iter().any(|member| member.starts_with(&***cut))).count();
         whole + cut
@@ -268,7 +272,7 @@ fn string(text: &str, lexeme: Lexeme, caps: &Caps) -> Option<String> {
 /// An item that was there before.
 pub(crate) struct Before {
     pub(crate) number: u32,
-    pub(crate) known: Known,
+    pub(crate) fingerprint: Fingerprint,
     pub(crate) state: State,
 }
 
@@ -285,7 +289,7 @@ pub(crate) enum State {
 /// An item of an answer.
 pub(crate) struct Came {
     pub(crate) number: u32,
-    pub(crate) known: Known,
+    pub(crate) fingerprint: Fingerprint,
     /// Why it is in quarantine, if it is.
     pub(crate) reason: Option<Reason>,
 }
@@ -321,8 +325,8 @@ struct Claim {
     alike: u32,
 }
 
-/// The items that were there, by what they are known by.
-pub(crate) struct Likeness<'b> {
+/// The items that were there, by what they are identified by.
+pub(crate) struct ItemMatching<'b> {
     before: &'b [Before],
     members: BTreeMap<&'b str, Vec<usize>>,
     cuts: BTreeMap<&'b str, Vec<usize>>,
@@ -335,41 +339,41 @@ pub(crate) struct Likeness<'b> {
 /// Which of its members an item has alike with each of some others, a bit for each.
 type Alike = BTreeMap<usize, u64>;
 
-impl<'b> Likeness<'b> {
+impl<'b> ItemMatching<'b> {
     pub(crate) fn new(before: &'b [Before]) -> Self {
         let (members, cuts, keys, wholes) = Default::default();
-        let mut likeness = Likeness { before, members, cuts, keys, wholes, telling: Vec::new() };
-        for (at, Before { known, state, .. }) in before.iter().enumerate() {
-            for member in &known.members {
-                likeness.members.entry(member).or_default().push(at);
+        let mut matching = ItemMatching { before, members, cuts, keys, wholes, telling: Vec::new() };
+        for (at, Before { fingerprint, state, .. }) in before.iter().enumerate() {
+            for member in &fingerprint.members {
+                matching.members.entry(member).or_default().push(at);
             }
-            if let Some(cut) = &known.cut {
-                likeness.cuts.entry(cut).or_default().push(at);
+            if let Some(cut) = &fingerprint.cut {
+                matching.cuts.entry(cut).or_default().push(at);
             }
-            if let Some(key) = &known.key {
-                likeness.keys.entry(key).or_default().push(at);
+            if let Some(key) = &fingerprint.key {
+                matching.keys.entry(key).or_default().push(at);
             }
-            if let Some(whole) = known.whole.as_ref().filter(|_| *state != State::Wanted) {
-                likeness.wholes.entry(whole).or_insert(at);
+            if let Some(whole) = fingerprint.whole.as_ref().filter(|_| *state != State::Wanted) {
+                matching.wholes.entry(whole).or_insert(at);
             }
         }
-        let tells = |member: &&String| likeness.members[member.as_str()].len() <= MAX_ALIKE;
-        let telling = before.iter().map(|Before { known, .. }| {
-            (known.members.iter().filter(tells).count() + usize::from(known.cut.is_some())) as u32
+        let tells = |member: &&String| matching.members[member.as_str()].len() <= MAX_ALIKE;
+        let telling = before.iter().map(|Before { fingerprint, .. }| {
+            (fingerprint.members.iter().filter(tells).count() + usize::from(fingerprint.cut.is_some())) as u32
         });
-        likeness.telling = telling.collect();
-        likeness
+        matching.telling = telling.collect();
+        matching
     }
 
     /// Those with the key of an item.
-    fn of_key(&self, known: &Known) -> &[usize] {
-        known.key.as_ref().and_then(|key| self.keys.get(key.as_str())).map_or(&[], Vec::as_slice)
+    fn of_key(&self, fingerprint: &Fingerprint) -> &[usize] {
+        fingerprint.key.as_ref().and_then(|key| self.keys.get(key.as_str())).map_or(&[], Vec::as_slice)
     }
 
     /// What an item has alike with each of those before, and how many of its members could tell it from others.
-    fn alike(&self, known: &Known) -> (Alike, u32) {
+    fn alike(&self, fingerprint: &Fingerprint) -> (Alike, u32) {
         let (mut alike, mut telling) = (Alike::new(), 0);
-        for (bit, member) in known.members.iter().enumerate() {
+        for (bit, member) in fingerprint.members.iter().enumerate() {
             let with = self.members.get(member.as_str()).map_or(&[][..], Vec::as_slice);
             let cut = self.cuts.range(..=member.as_str()).next_back().filter(|(cut, _)| member.starts_with(**cut));
             let cut = cut.map_or(&[][..], |(_, cut)| cut);
@@ -397,9 +401,9 @@ impl<'b> Likeness<'b> {
 
     /// Whether an item differs from one that was asked for in nothing but what was wrong with that, as far as it can be
     /// read.
-    fn fits(&self, known: &Known, wanted: usize) -> bool {
-        let wanted = &self.before[wanted].known;
-        wanted.alike(known) == wanted.count()
+    fn fits(&self, fingerprint: &Fingerprint, wanted: usize) -> bool {
+        let wanted = &self.before[wanted].fingerprint;
+        wanted.alike(fingerprint) == wanted.count()
     }
 
     fn is(&self, at: usize, state: State) -> bool {
@@ -412,9 +416,9 @@ impl<'b> Likeness<'b> {
     }
 
     /// The item asked for that this one is.
-    fn claim(&self, known: &Known) -> Option<Claim> {
-        let (alike, _) = self.alike(known);
-        let of_key = self.of_key(known);
+    fn claim(&self, fingerprint: &Fingerprint) -> Option<Claim> {
+        let (alike, _) = self.alike(fingerprint);
+        let of_key = self.of_key(fingerprint);
         if of_key.iter().any(|at| !self.is(*at, State::Wanted)) {
             return None;
         }
@@ -423,17 +427,18 @@ impl<'b> Likeness<'b> {
             return Some(Claim { wanted, by: By::Key, alike });
         }
         let can_be = |at: usize| {
-            let key = &self.before[at].known.key;
-            let is_of_key = if of_key.is_empty() { known.key.is_none() || key.is_none() } else { *key == known.key };
+            let key = &self.before[at].fingerprint.key;
+            let is_of_key =
+                if of_key.is_empty() { fingerprint.key.is_none() || key.is_none() } else { *key == fingerprint.key };
             self.is(at, State::Wanted) && is_of_key
         };
         let (wanted, bits) = Self::most_alike(&alike, can_be)?;
-        let fits = self.fits(known, wanted);
+        let fits = self.fits(fingerprint, wanted);
         if !fits {
             // Alike in a little is not enough.
-            let best = &self.before[wanted].known;
+            let best = &self.before[wanted].fingerprint;
             let fits_another = alike.iter().any(|(at, bits)| can_be(*at) && bits.count_ones() == self.telling[*at]);
-            if 2 * best.alike(known) <= best.count() || fits_another {
+            if 2 * best.alike(fingerprint) <= best.count() || fits_another {
                 return None;
             }
         }
@@ -451,7 +456,7 @@ impl<'b> Likeness<'b> {
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         let mut fates: Vec<Fate> = Vec::with_capacity(came.len());
         for (at, item) in came.iter().enumerate() {
-            fates.push(match item.known.whole.as_deref() {
+            fates.push(match item.fingerprint.whole.as_deref() {
                 Some(whole) if self.wholes.contains_key(whole) => Fate::Again(self.wholes[whole]),
                 Some(whole) if *first.entry(whole).or_insert(at) != at => Fate::Twice,
                 _ => Fate::Unknown,
@@ -474,7 +479,7 @@ impl<'b> Likeness<'b> {
             if fates[at] != Fate::Unknown || !takes_part(item.reason) {
                 continue;
             }
-            let Some(claim) = self.claim(&item.known).filter(|claim| !taken.contains(&claim.wanted)) else {
+            let Some(claim) = self.claim(&item.fingerprint).filter(|claim| !taken.contains(&claim.wanted)) else {
                 continue;
             };
             let best = claims.entry(claim.wanted).or_insert((claim, Some(at)));
@@ -516,11 +521,12 @@ impl<'b> Likeness<'b> {
         if pairs.len() > MAX_BY_PLACE {
             return Vec::new();
         }
-        let known = |at: usize| &came[at].known;
-        let repeats =
-            |at: usize| came.iter().zip(fates).any(|(item, fate)| is_found(fate) && item.known.is_form_of(known(at)));
+        let fingerprint = |at: usize| &came[at].fingerprint;
+        let repeats = |at: usize| {
+            came.iter().zip(fates).any(|(item, fate)| is_found(fate) && item.fingerprint.is_form_of(fingerprint(at)))
+        };
         let can_be =
-            |(wanted, at): &(usize, usize)| free(at) && self.can_be(known(*at), *wanted, &again) && !repeats(*at);
+            |(wanted, at): &(usize, usize)| free(at) && self.can_be(fingerprint(*at), *wanted, &again) && !repeats(*at);
         pairs.into_iter().filter(can_be).collect()
     }
 
@@ -535,35 +541,35 @@ impl<'b> Likeness<'b> {
 
     /// Whether an item that came in the place of one asked for can be that, and is none of the others. `again`: those
     /// that came as they are.
-    fn can_be(&self, known: &Known, wanted: usize, again: &BTreeSet<usize>) -> bool {
-        let (alike, _) = self.alike(known);
-        let count = self.before[wanted].known.count();
+    fn can_be(&self, fingerprint: &Fingerprint, wanted: usize, again: &BTreeSet<usize>) -> bool {
+        let (alike, _) = self.alike(fingerprint);
+        let count = self.before[wanted].fingerprint.count();
         let is_closer = |bits: &u64| bits.count_ones() as usize > count;
-        self.of_key(known).is_empty()
-            && self.fits(known, wanted)
+        self.of_key(fingerprint).is_empty()
+            && self.fits(fingerprint, wanted)
             && match count {
-                0 => !self.resembles(known, again),
+                0 => !self.resembles(fingerprint, again),
                 _ => !alike.values().any(is_closer),
             }
     }
 
     /// Whether an item may be another form of one that was there: half of its members are alike, or more than half where
     /// that one came again as it is, or has another key.
-    pub(crate) fn resembles(&self, known: &Known, again: &BTreeSet<usize>) -> bool {
-        let (alike, telling) = self.alike(known);
+    pub(crate) fn resembles(&self, fingerprint: &Fingerprint, again: &BTreeSet<usize>) -> bool {
+        let (alike, telling) = self.alike(fingerprint);
         let is_alike = |(at, bits): (&usize, &u64)| {
-            let is_another = known.key.is_some() || again.contains(at);
+            let is_another = fingerprint.key.is_some() || again.contains(at);
             let half = 2 * bits.count_ones();
             half > telling || (half == telling && !is_another)
         };
-        !self.of_key(known).is_empty() || alike.iter().any(is_alike)
+        !self.of_key(fingerprint).is_empty() || alike.iter().any(is_alike)
     }
 
     /// Whether all that was kept came again as it is.
     pub(crate) fn has_all(&self, fates: &[Fate]) -> bool {
         let mut missing: BTreeMap<usize, usize> = BTreeMap::new();
         for before in self.before.iter().filter(|before| before.state == State::Kept) {
-            match before.known.whole.as_ref().and_then(|whole| self.wholes.get(whole.as_str())) {
+            match before.fingerprint.whole.as_ref().and_then(|whole| self.wholes.get(whole.as_str())) {
                 Some(at) => *missing.entry(*at).or_default() += 1,
                 None => return false,
             }
@@ -584,10 +590,10 @@ impl<'b> Likeness<'b> {
         for (item, fate) in came.iter().zip(fates).filter(|(item, _)| item.reason.is_none()) {
             match fate {
                 Fate::Again(at) => drop(found.insert(*at)),
-                _ if !self.keys.is_empty() => found.extend(self.of_key(&item.known)),
+                _ if !self.keys.is_empty() => found.extend(self.of_key(&item.fingerprint)),
                 _ => {
                     let is_kept = |at: usize| self.is(at, State::Kept);
-                    found.extend(Self::most_alike(&self.alike(&item.known).0, is_kept).map(|(at, _)| at));
+                    found.extend(Self::most_alike(&self.alike(&item.fingerprint).0, is_kept).map(|(at, _)| at));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Any text from outside -> text that the model may read: hidden characters, secrets, links and instructions.
 //!
 //! [`inspect`] looks at the whole of a text, and [`Inspected::write`] writes any piece of it, so that a cut never splits a
-//! secret. [`clean`] is both at once. All of it takes linear time, and cleaned text stays as it is when it is cleaned again.
+//! secret. [`sanitize`] is both at once. All of it takes linear time, and sanitized text stays as it is when it is sanitized again.
 //! `docs/clean.md` says what is done to each class, and what is not caught.
 //!
 //! A backslash sequence that was in the text stands for what ours stand for: it is visible, stays as it is, and is read when
@@ -19,7 +19,7 @@ mod words;
 
 use std::ops::Range;
 
-use seamgate_core::parts::sort_by_key;
+use seamgate_core::kernel_api::sort_by_key;
 
 pub use instructions::MAX_INSTRUCTIONS;
 pub use types::{Counts, Escaped, Found, Hidden, Instruction, Kind, Reads, Redacted, Secret};
@@ -30,7 +30,7 @@ use view::{Edge, Gap, Gaps, Is, View};
 
 /// What a text is made into.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cleaned {
+pub struct Sanitized {
     /// What the model may read.
     pub text: String,
     /// What was found. Spans are of the text as given.
@@ -38,11 +38,11 @@ pub struct Cleaned {
 }
 
 /// Make a text one that the model may read.
-pub fn clean(text: &str) -> Cleaned {
+pub fn sanitize(text: &str) -> Sanitized {
     let inspected = inspect(text);
     let mut out = String::with_capacity(text.len());
     inspected.write(0..text.len(), &mut out);
-    Cleaned { text: out, found: inspected.found }
+    Sanitized { text: out, found: inspected.found }
 }
 
 /// A text, and all that is to be changed in it.

@@ -4,9 +4,9 @@ use std::ops::Deref;
 
 use crate::{
     caps::{Caps, MAX_TEXT},
+    location::Location,
     order::by_place,
     parse::{Broken, Document, Finding, FindingKind, Kind, NodeId, Parsed, Span, parse},
-    place::Place,
     text,
     types::Violation,
     violation::{Details, MAX_VIOLATIONS, Violations},
@@ -14,7 +14,7 @@ use crate::{
 
 /// A document, and what the parser found in it.
 #[derive(Debug)]
-pub(crate) struct Screening<'t> {
+pub(crate) struct CapsCheck<'t> {
     pub(crate) document: Document<'t>,
     /// In the order of the document.
     pub(crate) findings: Vec<Finding>,
@@ -22,9 +22,9 @@ pub(crate) struct Screening<'t> {
 
 /// A document that passed: the only kind that can be checked against a schema.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Screened<'d>(&'d Document<'d>);
+pub(crate) struct WithinCaps<'d>(&'d Document<'d>);
 
-impl<'d> Screened<'d> {
+impl<'d> WithinCaps<'d> {
     pub(crate) fn document(self) -> &'d Document<'d> {
         self.0
     }
@@ -41,13 +41,13 @@ impl<'t> Json<'t> {
     /// What is wrong with it, at most 100 violations.
     pub fn read(text: &'t str, caps: &Caps) -> Result<Self, Vec<Violation>> {
         let span = Span::new(0, text.len().min(MAX_TEXT));
-        screen_size(span, caps).map_err(|violations| violations.listed)?;
+        check_size(span, caps).map_err(|violations| violations.listed)?;
         let parsed = parse(text, span, caps).map_err(|broken| vec![malformed(text, &broken)])?;
-        screen(parsed).into_document(caps).map(Json).map_err(|violations| violations.listed)
+        check_caps(parsed).into_document(caps).map(Json).map_err(|violations| violations.listed)
     }
 
-    pub(crate) fn screened(&self) -> Screened<'_> {
-        Screened(&self.0)
+    pub(crate) fn within_caps(&self) -> WithinCaps<'_> {
+        WithinCaps(&self.0)
     }
 }
 
@@ -60,13 +60,13 @@ impl<'t> Deref for Json<'t> {
 }
 
 /// Refuse a candidate for its size, before it is parsed.
-pub(crate) fn screen_size(span: Span, caps: &Caps) -> Result<(), Violations> {
+pub(crate) fn check_size(span: Span, caps: &Caps) -> Result<(), Violations> {
     let bytes = (span.end - span.start) as usize;
     if bytes <= caps.bytes {
         return Ok(());
     }
     let violation = Violation::new(
-        &Place::root(),
+        &Location::root(),
         "caps.bytes",
         Details {
             expected: &format!("at most {}", text::count(caps.bytes, "byte")),
@@ -78,21 +78,21 @@ pub(crate) fn screen_size(span: Span, caps: &Caps) -> Result<(), Violations> {
 }
 
 /// Put what the parser found in order.
-pub(crate) fn screen(parsed: Parsed) -> Screening {
+pub(crate) fn check_caps(parsed: Parsed) -> CapsCheck {
     let Parsed { document, findings, .. } = parsed;
     // Values stand in the order of the text; of a name and its object, the object comes first.
-    Screening { document, findings: by_place(findings, |finding| (finding.node, 0)) }
+    CapsCheck { document, findings: by_place(findings, |finding| (finding.node, 0)) }
 }
 
 /// What was parsed, if nothing was found.
-pub(crate) fn passed<'d>(parsed: &'d Parsed<'d>) -> Option<Screened<'d>> {
-    parsed.findings.is_empty().then_some(Screened(&parsed.document))
+pub(crate) fn passed<'d>(parsed: &'d Parsed<'d>) -> Option<WithinCaps<'d>> {
+    parsed.findings.is_empty().then_some(WithinCaps(&parsed.document))
 }
 
-impl<'t> Screening<'t> {
+impl<'t> CapsCheck<'t> {
     /// The document, if nothing was found.
-    pub(crate) fn passed(&self) -> Option<Screened<'_>> {
-        self.findings.is_empty().then_some(Screened(&self.document))
+    pub(crate) fn passed(&self) -> Option<WithinCaps<'_>> {
+        self.findings.is_empty().then_some(WithinCaps(&self.document))
     }
 
     /// The document, or what was found in it.
@@ -102,7 +102,7 @@ impl<'t> Screening<'t> {
 
     /// What was found, in words.
     pub(crate) fn violations(&self, caps: &Caps) -> Violations {
-        let words = |finding: &Finding| violation(&self.document, *finding, self.document.place(finding.node), caps);
+        let words = |finding: &Finding| violation(&self.document, *finding, self.document.location(finding.node), caps);
         Violations {
             listed: self.findings.iter().take(MAX_VIOLATIONS).map(words).collect(),
             total: self.findings.len(),
@@ -127,7 +127,7 @@ impl<'t> Screening<'t> {
             let inside = before.checked_sub(1).is_some_and(|last| finding.node < removed[last].1);
             (!inside).then(|| Finding { node: finding.node - gone[before], ..finding })
         };
-        Screening {
+        CapsCheck {
             findings: self.findings.into_iter().filter_map(moved).collect(),
             document: self.document.without(removed),
         }
@@ -139,7 +139,7 @@ const NUMBER_RANGE: &str = "a number that 64 bits hold: an integer from -9223372
                             fraction that a double neither makes infinite nor zero";
 
 /// What the parser found, in words.
-pub(crate) fn violation(document: &Document, finding: Finding, place: Place, caps: &Caps) -> Violation {
+pub(crate) fn violation(document: &Document, finding: Finding, place: Location, caps: &Caps) -> Violation {
     let node = finding.node;
     let shown = document.shown(node);
     let size = |keyword: &str, cap: usize, is: usize, noun: &str| {
@@ -225,7 +225,7 @@ pub(crate) fn not_utf8(output: &str, at: u32) -> Violation {
     let (place, _) = text::around(output, output.floor_char_boundary(at as usize));
     let message = format!("must be UTF-8: the byte {place} is not");
     Violation::new(
-        &Place::root(),
+        &Location::root(),
         "utf8",
         Details { expected: "UTF-8", received: "a byte that is not UTF-8", message: &message },
     )

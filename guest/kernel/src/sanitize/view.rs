@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use seamgate_core::{is_hidden, parts::sort_by_key};
+use seamgate_core::{is_hidden, kernel_api::sort_by_key};
 
 use super::{blocks, unicode::is_ordinary};
 

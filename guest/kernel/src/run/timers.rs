@@ -1,6 +1,6 @@
 //! Time: it only goes forward, waiting for a person uses no milliseconds, and every wait ends.
 
-use seamgate_core::{Fault, parts::short};
+use seamgate_core::{Fault, kernel_api::short};
 
 use super::{
     Run,

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use memchr::memchr3;
-use seamgate_core::parts::sort;
+use seamgate_core::kernel_api::sort;
 
 use super::types::Secret;
 

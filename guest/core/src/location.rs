@@ -39,11 +39,11 @@ impl SeenStep<'_> {
 
 /// A value's place: the steps from the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place(Vec<Step>);
+pub struct Location(Vec<Step>);
 
-impl Place {
+impl Location {
     pub fn root() -> Self {
-        Place(Vec::new())
+        Location(Vec::new())
     }
 
     pub fn push(&mut self, step: Step) {
@@ -87,7 +87,7 @@ impl Place {
         rest.split('.')
             .map(|name| is_word(name).then(|| Step::Name(name.to_owned())))
             .collect::<Option<Vec<_>>>()
-            .map(Place)
+            .map(Location)
     }
 }
 
@@ -199,9 +199,9 @@ impl Shown {
     }
 }
 
-impl FromIterator<Step> for Place {
+impl FromIterator<Step> for Location {
     fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
-        Place(steps.into_iter().collect())
+        Location(steps.into_iter().collect())
     }
 }
 
@@ -259,7 +259,7 @@ fn push_quoted(path: &mut String, name: &str) {
 mod tests {
     use super::*;
 
-    fn place(steps: &[&str]) -> Place {
+    fn place(steps: &[&str]) -> Location {
         steps
             .iter()
             .map(|step| match step.parse() {
@@ -292,9 +292,9 @@ mod tests {
 
     #[test]
     fn a_path_of_names_is_read() {
-        assert_eq!(Place::of_names("$.a.b_1"), Some(place(&["a", "b_1"])));
+        assert_eq!(Location::of_names("$.a.b_1"), Some(place(&["a", "b_1"])));
         for other in ["$", "a.b", "$.", "$.a[0]", "$.a..b", "$['a']"] {
-            assert_eq!(Place::of_names(other), None, "{other}");
+            assert_eq!(Location::of_names(other), None, "{other}");
         }
     }
 }
