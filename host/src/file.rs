@@ -6,11 +6,11 @@ use std::{
     path::Path,
 };
 
-/// The longest contract, schema or list, in bytes: 8 MiB.
+/// The largest contract, schema or list that the library reads, in bytes: 8 MiB.
 pub const MAX_FILE: usize = 8 * 1024 * 1024;
 
-/// Open a regular file by a name that the user did not type: it stands in a folder or a contract, or an agent may have
-/// replaced the file. Follows links. Refuses a pipe or a device at once.
+/// Opens a regular file by a path that the user did not type: a path from a folder or a contract, or one at which an agent
+/// may have put another file. Follows links. Rejects a pipe or a device at once, without waiting for its other end.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub(crate) fn read_regular_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> 
     read_to(open_regular(File::options().read(true), path)?, limit)
 }
 
-/// Read a whole file, or pipe, that the user named.
+/// Reads a whole file or pipe that the user named.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn read_named(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     read_to(File::open(path)?, limit)
 }
 
-/// The length of a regular file. `None` for a pipe.
+/// Returns the length of a regular file in bytes. `None` for a pipe.
 ///
 /// # Errors
 ///

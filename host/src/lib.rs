@@ -22,43 +22,15 @@
 //! The gate emits `tracing` events: `debug` for each verdict, `info` for an output that fails validation, `warn` for a
 //! fault.
 
-mod abi;
-mod bake;
-mod cache;
-mod code;
-mod component;
-mod contract;
-mod defaults;
 mod digest;
-mod disk;
-mod document;
-mod engine;
-mod exports;
-mod fault;
 mod file;
-mod finish;
 mod gate;
-mod harness;
-mod image;
-mod instance;
-mod journal;
 mod json;
-mod kept;
-mod limits;
-mod memory;
-mod options;
-mod profile;
-mod registry;
-mod report;
-mod request;
+mod retry;
 mod run;
 mod sandbox;
-mod session;
-mod skeleton;
 mod system;
 mod types;
-mod verdict;
-mod wasm;
 
 mod bindings {
     #![allow(missing_docs, unreachable_pub, reason = "generated; documented in wit/")]
@@ -69,34 +41,41 @@ mod bindings {
     });
 }
 
-pub use component::{Component, Inspection};
-pub use contract::{ContractSource, contract_files, read_contract, read_contracts};
 pub use digest::digest;
-pub use disk::FileError;
-pub use document::Document;
-#[doc(hidden)]
-pub use engine::{interrupt_when, open_pagemap};
-pub use fault::{BakeError, Fault, FuelUse, LoadError};
-#[doc(hidden)]
 pub use file::{MAX_FILE, length, open_regular, read_named};
-pub use finish::UnknownFinish;
-pub use gate::Gate;
-pub use harness::{Attempts, Next, Outcome, Produced, RunError, Stop, UnknownStop};
-pub use instance::Instance;
-pub use journal::{Blob, FileJournal, Journal, JournalError, JournalLine, JournalReader, LineKind, Lines, Torn};
+pub use gate::{
+    Gate,
+    contract::{ContractSource, contract_files, read_contract, read_contracts},
+    disk::FileError,
+    instance::Instance,
+    profile::{profile_files, read_profile, read_profiles},
+    session::Session,
+    verdict::{Answer, Verdict},
+};
 pub use json::UnknownWord;
-#[doc(hidden)]
-pub use kept::stays_in_memory;
-pub use limits::{Limits, Usage};
-pub use options::Options;
-pub use profile::{ProfileInfo, profile_files, read_profile, read_profiles};
-pub use request::Request;
-pub use run::*;
-pub use session::Session;
+pub use retry::{
+    Attempts, JournalledAttempts, Next, Outcome, Produced, RetryJournal, RetryJournalError, RetryNotice, RunError,
+    Stop, UnknownStop,
+};
+pub use run::{
+    journal::{Blob, FileJournal, Journal, JournalError, JournalLine, JournalReader, LineKind, Lines, Torn},
+    *,
+};
+pub use sandbox::{
+    component::{Component, Inspection},
+    engine::{interrupt_when, open_pagemap},
+    kept::stays_in_memory,
+    options::Options,
+};
 pub use types::{
     Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,
     Finish, Item, Level, MergeOutcome, MergeStep, NamedList, Observation, OutputError, Progress, QuarantineReason,
     Quarantined, Report, Source, Span, Violation, Wanted, Warning,
+    document::Document,
+    fault::{BakeError, Fault, FuelUse, LoadError},
+    finish::UnknownFinish,
+    limits::{Limits, Usage},
+    profile::ProfileInfo,
+    request::Request,
+    wasm::ComponentDigest,
 };
-pub use verdict::{Answer, Verdict};
-pub use wasm::ComponentDigest;

@@ -1,6 +1,6 @@
 //! Why a producer stopped: our words, and those of the common APIs.
 //!
-//! The file belongs to the core. `cargo xtask generate` copies it to `host/src/finish.rs`, for the library.
+//! The file belongs to the core. `cargo xtask generate` copies it to `host/src/types/finish.rs`, for the library.
 
 use std::{fmt, str::FromStr};
 

@@ -1,5 +1,6 @@
 //! A run: its events go through the kernel into its journal, and its state is what follows from them.
 
+pub(crate) mod journal;
 mod step;
 mod value;
 #[expect(missing_docs, reason = "generated; `schemas/` documents what has no comment")]
@@ -13,18 +14,15 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use self::step::{Answered, End, Step, Written, read_actions, read_records};
+use self::{
+    journal::{Blob, Chain, Checked, EventLine, FileJournal, Journal, JournalError, Line, VERSION, inline, restore},
+    step::{Answered, End, Step, Written, read_actions, read_records},
+};
 pub use self::{
     value::{Json, Large},
     words::*,
 };
-use crate::{
-    digest::digest,
-    fault::Fault,
-    gate::Gate,
-    journal::{Blob, Chain, Checked, EventLine, FileJournal, Journal, JournalError, Line, VERSION, inline, restore},
-    json::json,
-};
+use crate::{digest::digest, gate::Gate, json::json, types::fault::Fault};
 
 /// How many steps there are from one checkpoint to the next. To replay a step takes about as long as to make it, and each
 /// checkpoint takes two syncs.

@@ -3,13 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::words::{Action, Record};
-use crate::{
-    digest::digest,
-    fault::Fault,
+use super::{
     journal::{Artifact, Chain, EventLine, Line, without_prompt},
-    json::json,
+    words::{Action, Record},
 };
+use crate::{digest::digest, json::json, types::fault::Fault};
 
 /// What the kernel answers to an event.
 pub(super) enum Answered {

@@ -10,8 +10,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::journal::{FileJournal, Lines};
 use super::*;
-use crate::journal::{FileJournal, Lines};
 
 /// A kernel of which every answer follows from what it is given: the state has a digest of all events so far.
 #[derive(Default)]

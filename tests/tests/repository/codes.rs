@@ -121,7 +121,7 @@ fn every_code_of_test_is_explained() {
 #[test]
 fn every_fault_of_the_host_is_explained() {
     let known = explained(&["fault", "fault of the host"]);
-    let emitted = literals(&read("host/src/fault.rs"), "{ .. } => ");
+    let emitted = literals(&read("host/src/types/fault.rs"), "{ .. } => ");
     let missing: Vec<&String> = emitted.difference(&known).collect();
     assert!(emitted.len() > 8 && missing.is_empty(), "{missing:?}");
 }

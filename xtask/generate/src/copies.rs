@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 /// Files and the paths of their copies.
 const FILES: [(&str, &str); 4] = [
-    ("guest/core/src/finish.rs", "host/src/finish.rs"),
+    ("guest/core/src/finish.rs", "host/src/types/finish.rs"),
     ("guest/core/src/hidden.rs", "host/text/src/hidden.rs"),
     ("LICENSE-APACHE", "host/python/LICENSE-APACHE"),
     ("LICENSE-MIT", "host/python/LICENSE-MIT"),

@@ -94,7 +94,8 @@ pub(super) fn host(model: &Model) -> Result<String> {
     let mut out = String::from(
         "//! The types of `wit/` as the library has them.\n//!\n//! {HEAD}\n\nuse std::{fmt, str::FromStr};\n\n\
          use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};\n\n\
-         use crate::{abi, bindings::exports::seamgate::validator::{stream, types}, document::Document, \
+         use super::{abi, document::Document};\n\
+         use crate::{bindings::exports::seamgate::validator::{stream, types}, \
          json::{self, Members, UnknownWord, json, json_text, json_texts, list, object}};\n",
     );
     for definition in model.reachable(&HOST)? {

@@ -1,0 +1,188 @@
+//! Profiles on disk: `NAME.profile.json` with `NAME.lock.json` beside it.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    contract::{folder, whole as whole_contract},
+    disk::{ErrorKind, FileError, Members, as_it_is, each_item, each_member, files, put_in, text},
+};
+use crate::file::{MAX_FILE, read_named, read_regular};
+
+/// Read one profile, and put in the files that it names by path and the definitions of its tools from the lock file. The
+/// result is one whole document for [`Gate::register_profile`](crate::Gate::register_profile). A text that is not a profile
+/// comes back unchanged, and `register_profile` refuses it.
+///
+/// The lock file of `NAME.profile.json` is `NAME.lock.json` in the same folder (`schemas/lock.schema.json`). Where there is
+/// none, or it lacks a tool, that tool has no definition: [`Gate::lint_profile`](crate::Gate::lint_profile) says so. Paths and
+/// sizes are held to the rules of [`read_contract`](crate::read_contract).
+///
+/// ```no_run
+/// let mut gate = seamgate::Gate::new()?;
+/// gate.register_profile(&seamgate::read_profile("sre.profile.json".as_ref())?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// A file cannot be read, is too large or is not UTF-8; a path names no regular file in the folder; or the lock file is none.
+pub fn read_profile(path: &Path) -> Result<String, FileError> {
+    read_by(path, read_named(path, MAX_FILE))
+}
+
+/// Read every `NAME.profile.json` in a folder, in the order of their names; there may be none.
+///
+/// # Errors
+///
+/// The errors of [`read_profile`].
+pub fn read_profiles(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError> {
+    let paths = profile_files(folder)?;
+    let read = |path: PathBuf| read_by(&path, read_regular(&path)).map(|profile| (path, profile));
+    paths.into_iter().map(read).collect()
+}
+
+/// Every `NAME.profile.json` in a folder, in the order of their names; there may be none. They are not read.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn profile_files(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    files(folder, "profile").map_err(|kind| FileError::new(folder, kind))
+}
+
+fn read_by(path: &Path, read: io::Result<Vec<u8>>) -> Result<String, FileError> {
+    let profile = text(read).map_err(|kind| FileError::new(path, kind))?;
+    let lock = lock(path)?;
+    whole(folder(path), &profile, &lock).map_err(|kind| FileError::new(path, kind))
+}
+
+/// The definitions that servers listed when a person last looked: tools by server, the host's own under the empty name.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lock {
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+    servers: BTreeMap<String, Server>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Server {
+    tools: Vec<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    server: String,
+}
+
+/// The lock file beside a profile, if there is one.
+fn lock(profile: &Path) -> Result<Lock, FileError> {
+    let name = profile.file_name().unwrap_or_default().to_string_lossy();
+    let Some(name) = name.strip_suffix(".profile.json") else {
+        return Ok(Lock::default());
+    };
+    let path = profile.with_file_name(format!("{name}.lock.json"));
+    let read = match read_regular(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::default()),
+        read => text(read).and_then(|text| Ok(serde_json::from_str(&text)?)),
+    };
+    read.map_err(|kind| FileError::new(&path, kind))
+}
+
+impl Lock {
+    /// The definition of a tool as it was listed.
+    fn definition(&self, tool: &str) -> Option<&str> {
+        let Named { name, server } = serde_json::from_str(tool).ok()?;
+        let mut definitions = self.servers.get(&server)?.tools.iter().map(|definition| definition.get());
+        definitions.find(|definition| serde_json::from_str(definition).is_ok_and(|named: Named| named.name == name))
+    }
+}
+
+fn whole(folder: &Path, profile: &str, lock: &Lock) -> Result<String, ErrorKind> {
+    let schema = |place: &str, value: &str| put_in(folder, place, value, as_it_is);
+    each_member(profile, |name, value| match name {
+        "task" => each_member(value, |name, value| match name {
+            "schema" => schema("task.schema", value),
+            _ => Ok(value.to_owned()),
+        }),
+        "context" => each_item(value, |index, source| {
+            each_member(source, |name, value| match name {
+                "schema" => schema(&format!("context[{index}].schema"), value),
+                _ => Ok(value.to_owned()),
+            })
+        }),
+        "final" => each_member(value, |name, value| match name {
+            "contract" => put_in(folder, "final.contract", value, whole_contract),
+            _ => Ok(value.to_owned()),
+        }),
+        "tools" => each_item(value, |index, tool| whole_tool(folder, index, tool, lock)),
+        _ => Ok(value.to_owned()),
+    })
+}
+
+fn whole_tool(folder: &Path, index: usize, tool: &str, lock: &Lock) -> Result<String, ErrorKind> {
+    let schema = |member: &str, value: &str| put_in(folder, &format!("tools[{index}].{member}"), value, as_it_is);
+    let mut whole = each_member(tool, |name, value| match name {
+        "arguments" => schema("arguments", value),
+        "result" => each_member(value, |name, value| match name {
+            "schema" => schema("result.schema", value),
+            _ => Ok(value.to_owned()),
+        }),
+        _ => Ok(value.to_owned()),
+    })?;
+    let Ok(Members(members)) = serde_json::from_str(tool) else {
+        return Ok(whole);
+    };
+    let has_own = members.iter().any(|(name, _)| name == "definition");
+    if let Some(definition) = lock.definition(tool).filter(|_| !has_own) {
+        whole.insert_str(1, &format!("\"definition\":{definition},"));
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_profile_becomes_whole() {
+        let folder = std::env::temp_dir().join(format!("seamgate-profile-{}", std::process::id()));
+        fs::create_dir_all(folder.join("contracts")).expect("a folder");
+        for (name, text) in [
+            (
+                "a.profile.json",
+                r#"{"agent":"a","final":{"contract":"contracts/a.contract.json"},"tools":[
+                   {"name":"t","server":"s","effect":"read","arguments":"t.schema.json"},{"name":"own","effect":"read"}]}"#,
+            ),
+            ("a.lock.json", r#"{"servers":{"s":{"tools":[{"name":"u"},{"name":"t","x": 1.50}]}}}"#),
+            ("t.schema.json", "{ \"maxProperties\": 1 }\n"),
+            ("contracts/a.contract.json", r#"{"agent":"a","schema":"s.json"}"#),
+            ("contracts/s.json", "true"),
+        ] {
+            fs::write(folder.join(name), text).expect("a file");
+        }
+        let expected = concat!(
+            r#"{"agent":"a","final":{"contract":{"agent":"a","schema":true}},"tools":["#,
+            r#"{"definition":{"name":"t","x": 1.50},"name":"t","server":"s","effect":"read","arguments":{ "maxProperties": 1 }},"#,
+            r#"{"name":"own","effect":"read"}]}"#
+        );
+        assert_eq!(read_profile(&folder.join("a.profile.json")).expect("a profile"), expected);
+        assert_eq!(read_profiles(&folder).expect("a folder").len(), 1);
+        fs::write(folder.join("a.lock.json"), "[]").expect("a file");
+        let error = read_profile(&folder.join("a.profile.json")).expect_err("no lock file");
+        assert!(error.to_string().contains("a.lock.json"), "{error}");
+        fs::remove_dir_all(folder).expect("removed");
+    }
+}

@@ -1,0 +1,145 @@
+//! The contracts and profiles that a gate holds. Each instance starts without them.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crate::{
+    sandbox::image::Image,
+    types::{ContractInfo, fault::Fault, profile::ProfileInfo},
+};
+
+/// Contracts and profiles by agent. A clone shares them, and not those that come later.
+#[derive(Default, Clone)]
+pub(crate) struct Registry {
+    contracts: BTreeMap<String, Arc<Registered>>,
+    profiles: BTreeMap<String, Arc<Profile>>,
+}
+
+/// A profile that every instance needs before it decides by it.
+pub(crate) struct Profile {
+    pub(crate) text: String,
+    pub(crate) info: ProfileInfo,
+    /// What a fresh instance may begin from.
+    pub(crate) image: Option<Arc<Image>>,
+}
+
+/// What an instance needs to answer a request that is JSON text.
+#[derive(Default)]
+pub(crate) struct Needed {
+    pub(crate) contracts: Vec<String>,
+    pub(crate) profiles: Vec<String>,
+}
+
+/// A contract that every instance needs before it judges by it.
+pub(crate) struct Registered {
+    pub(crate) text: String,
+    pub(crate) info: ContractInfo,
+    /// What a fresh instance may begin from.
+    pub(crate) image: Option<Arc<Image>>,
+}
+
+impl Registry {
+    /// Keep a contract that the component has accepted.
+    pub(crate) fn keep(&mut self, text: &str, info: ContractInfo, image: Option<Arc<Image>>) -> Result<(), Fault> {
+        match self.contracts.get(&info.agent) {
+            Some(held) if held.info.contract != info.contract => Err(Fault::BadContract {
+                message: format!("the agent {:?} already has another contract: {}", info.agent, held.info.contract),
+                violations: Vec::new(),
+            }),
+            _ => {
+                self.contracts.insert(info.agent.clone(), Arc::new(Registered { text: text.to_owned(), info, image }));
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, agent: &str) -> Option<&Registered> {
+        self.contracts.get(agent).map(Arc::as_ref)
+    }
+
+    /// Keep a profile that the component has accepted.
+    pub(crate) fn keep_profile(
+        &mut self,
+        text: &str,
+        info: ProfileInfo,
+        image: Option<Arc<Image>>,
+    ) -> Result<(), Fault> {
+        match self.profiles.get(&info.agent) {
+            Some(held) if held.info.profile != info.profile => Err(Fault::BadProfile {
+                message: format!("the agent {:?} already has another profile: {}", info.agent, held.info.profile),
+                violations: Vec::new(),
+            }),
+            _ => {
+                self.profiles.insert(info.agent.clone(), Arc::new(Profile { text: text.to_owned(), info, image }));
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn profile(&self, agent: &str) -> Option<&Profile> {
+        self.profiles.get(agent).map(Arc::as_ref)
+    }
+
+    /// The profiles, by ascending agent.
+    pub(crate) fn profiles(&self) -> impl Iterator<Item = &ProfileInfo> {
+        self.profiles.values().map(|profile| &profile.info)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn images(&self) -> impl Iterator<Item = &Image> {
+        self.contracts.values().filter_map(|registered| registered.image.as_deref())
+    }
+
+    /// The contracts, by ascending agent.
+    pub(crate) fn infos(&self) -> impl Iterator<Item = &ContractInfo> {
+        self.contracts.values().map(|registered| &registered.info)
+    }
+
+    /// What an instance needs to answer a request that is JSON text. A verdict needs the contract that the request names, a
+    /// decision the profile; any other operation may need all. The component reads the request itself, and says what is
+    /// wrong with it.
+    pub(crate) fn needed_for(&self, request: &str) -> Needed {
+        #[derive(serde::Deserialize)]
+        struct Named {
+            agent: Option<String>,
+            op: Option<String>,
+        }
+        match serde_json::from_str(request) {
+            Ok(Named { op: Some(op), agent }) if DECISIONS.contains(&op.as_str()) => {
+                Needed { profiles: agent.into_iter().collect(), ..Needed::default() }
+            }
+            Ok(Named { op: Some(op), .. }) if op.contains("profile") => {
+                Needed { profiles: self.profiles.keys().cloned().collect(), ..Needed::default() }
+            }
+            Ok(Named { op: Some(_), .. }) => {
+                Needed { contracts: self.contracts.keys().cloned().collect(), ..Needed::default() }
+            }
+            Ok(Named { agent, .. }) => Needed { contracts: agent.into_iter().collect(), ..Needed::default() },
+            Err(_) => Needed::default(),
+        }
+    }
+
+    /// A fault of an instance, with the agents whose contracts the gate knows: the instance knows only those it was given.
+    pub(crate) fn with_agents(&self, fault: Fault) -> Fault {
+        with_names(fault, self.contracts.keys())
+    }
+
+    /// The same with the agents that have a profile.
+    pub(crate) fn with_profiles(&self, fault: Fault) -> Fault {
+        with_names(fault, self.profiles.keys())
+    }
+}
+
+fn with_names<'n>(fault: Fault, names: impl Iterator<Item = &'n String>) -> Fault {
+    match fault {
+        Fault::UnknownAgent { message, mut agents } => {
+            agents.extend(names.cloned());
+            agents.sort();
+            agents.dedup();
+            Fault::UnknownAgent { message, agents }
+        }
+        fault => fault,
+    }
+}
+
+/// The operations on the wire that decide by one profile.
+const DECISIONS: [&str; 5] = ["surface", "permit", "observe", "advance", "project"];

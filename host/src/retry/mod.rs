@@ -1,0 +1,401 @@
+//! The harness step: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
+
+use std::{error::Error, fmt, str::FromStr};
+
+use crate::{
+    gate::{Gate, verdict::Verdict},
+    types::{
+        ContractInfo, Disposition, Finish, NamedList, Observation, QuarantineReason, Report, Violation, Wanted,
+        fault::Fault, limits::Usage, request::Request,
+    },
+};
+
+/// The output of a producer, and why the producer stopped.
+///
+/// ```
+/// use seamgate::{Finish, Produced};
+///
+/// let produced = Produced::from("4").finish(Finish::Stop);
+/// assert_eq!((produced.output.as_slice(), produced.finish), (b"4".as_slice(), Finish::Stop));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Produced {
+    /// The raw output, prose and fences included. It need not be UTF-8: the verdict says if it is not.
+    pub output: Vec<u8>,
+    /// Why the producer stopped. Default: [`Finish::Unknown`].
+    pub finish: Finish,
+}
+
+impl Produced {
+    /// Set [`finish`](Produced::finish).
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+}
+
+impl<T: Into<Vec<u8>>> From<T> for Produced {
+    fn from(output: T) -> Self {
+        Produced { output: output.into(), finish: Finish::Unknown }
+    }
+}
+
+/// Why a run asks its producer no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stop {
+    /// The output is accepted.
+    Accepted,
+    /// A part of the output is valid, and the caller allows that.
+    Partial,
+    /// The producer declined.
+    Refused,
+    /// Another attempt by the same producer cannot help: a filter withheld the output, it was cut off at a length limit,
+    /// no value matches the schema, or the output is complete and only its syntax was repaired.
+    NotRetryable,
+    /// Two attempts in a row had the same violations.
+    Repeated,
+    /// The run made as many attempts as the contract's `retry.limit` allows.
+    Limit,
+}
+
+impl Stop {
+    /// Every reason.
+    const ALL: [Stop; 6] =
+        [Stop::Accepted, Stop::Partial, Stop::Refused, Stop::NotRetryable, Stop::Repeated, Stop::Limit];
+
+    /// The word for it in journals.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Stop::Accepted => "accepted",
+            Stop::Partial => "partial",
+            Stop::Refused => "refused",
+            Stop::NotRetryable => "not_retryable",
+            Stop::Repeated => "repeated",
+            Stop::Limit => "limit",
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl FromStr for Stop {
+    type Err = UnknownStop;
+
+    /// Reads the word that [`as_str`](Stop::as_str) gives.
+    fn from_str(word: &str) -> Result<Self, UnknownStop> {
+        Stop::ALL.into_iter().find(|stop| stop.as_str() == word).ok_or(UnknownStop)
+    }
+}
+
+/// The text is not a word for [`Stop`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be accepted, partial, refused, not_retryable, repeated or limit")]
+pub struct UnknownStop;
+
+/// The next step of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Next {
+    /// Ask the producer. The text is the feedback on its last output, if there was one.
+    Ask(Option<String>),
+    /// End the run.
+    Stop(Stop),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The verdict on all attempts together.
+    pub report: Report,
+    /// The number of attempts.
+    pub attempts: u32,
+    /// Why the run made no more attempts.
+    pub stop: Stop,
+}
+
+impl Outcome {
+    /// The validated document as JSON text. `None` if the caller must not use it.
+    pub fn output(&self) -> Option<&str> {
+        self.report.output.as_deref().filter(|_| matches!(self.stop, Stop::Accepted | Stop::Partial))
+    }
+}
+
+/// Why a run has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// There is no verdict on an output.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// The producer failed. This is its error; `downcast_ref` gives its type back.
+    #[error("the producer failed")]
+    Producer(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl Gate {
+    /// Ask a producer until its output is accepted, or there is a reason to stop. The contract's `retry.limit` says how
+    /// often to ask again. `request` names the agent, the lists and the evidence; its output is ignored.
+    ///
+    /// `produce` gets the feedback on its last output, and returns the next one. If some items of an output were valid,
+    /// the feedback may ask for the others alone. The run then puts the new items together with the valid ones.
+    ///
+    /// ```
+    /// use seamgate::{Gate, Produced, Request, Stop};
+    ///
+    /// let mut gate = Gate::new()?;
+    /// gate.register(r#"{"agent": "greeter", "schema": {"required": ["greeting"]}}"#)?;
+    /// let outcome = gate.run(&Request::new("greeter", ""), |feedback| {
+    ///     let output = match feedback {
+    ///         None => r#"{"greting": "hi"}"#,
+    ///         Some(feedback) => {
+    ///             assert!(feedback.contains("must have member \"greeting\""));
+    ///             r#"{"greeting": "hi"}"#
+    ///         }
+    ///     };
+    ///     Ok::<_, std::io::Error>(Produced::from(output))
+    /// })?;
+    /// assert_eq!((outcome.stop, outcome.attempts), (Stop::Accepted, 2));
+    /// assert_eq!(outcome.output(), Some(r#"{"greeting":"hi"}"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A fault, or the error that `produce` returned: an error, or a text. If a list is missing or the agent is unknown, the fault comes before
+    /// the first call of `produce`. No error carries output that was not validated.
+    pub fn run<E>(
+        &self,
+        request: &Request,
+        mut produce: impl FnMut(Option<&str>) -> Result<Produced, E>,
+    ) -> Result<Outcome, RunError>
+    where
+        E: Into<Box<dyn Error + Send + Sync>>,
+    {
+        let mut attempts = self.attempts(request)?;
+        loop {
+            let feedback = match (attempts.next(), attempts.report()) {
+                (Next::Stop(stop), Some(report)) => {
+                    return Ok(Outcome { report: report.clone(), attempts: attempts.count(), stop });
+                }
+                (Next::Ask(feedback), _) => feedback,
+                (Next::Stop(_), None) => None,
+            };
+            let produced = produce(feedback.as_deref()).map_err(|error| RunError::Producer(error.into()))?;
+            attempts.judge(&produced)?;
+        }
+    }
+
+    /// The same as [`run`](Gate::run), step by step, for callers that keep a record.
+    ///
+    /// ```
+    /// use seamgate::{Gate, Next, Produced, Request, Stop};
+    ///
+    /// let mut gate = Gate::new()?;
+    /// gate.register(r#"{"agent": "counter", "schema": {"type": "integer"}}"#)?;
+    /// let mut attempts = gate.attempts(&Request::new("counter", ""))?;
+    /// let mut outputs = ["four", "4"].into_iter();
+    /// while let Next::Ask(_feedback) = attempts.next() {
+    ///     attempts.judge(&Produced::from(outputs.next().unwrap()))?;
+    /// }
+    /// assert_eq!((attempts.next(), attempts.count()), (Next::Stop(Stop::Accepted), 2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnknownAgent`]; [`Fault::BadRequest`] if a list is missing, before the first attempt; or a fault for a
+    /// limit.
+    pub fn attempts(&self, request: &Request) -> Result<Attempts<'_>, Fault> {
+        let contract = self.contract(request.agent())?;
+        // This opens a session only because the component then checks the lists, before there is any output.
+        self.once().open(request)?;
+        Ok(Attempts {
+            gate: self,
+            contract,
+            sent: request.without_output(),
+            allow_partial: false,
+            reports: Vec::new(),
+            merged: None,
+            states: Vec::new(),
+        })
+    }
+}
+
+/// The attempts of one run, and the verdict on all of them together. [`Gate::attempts`] has an example.
+pub struct Attempts<'g> {
+    gate: &'g Gate,
+    contract: ContractInfo,
+    /// The lists and the evidence.
+    sent: Request<'static>,
+    allow_partial: bool,
+    reports: Vec<Report>,
+    merged: Option<Report>,
+    /// The violations after each attempt, to compare them.
+    states: Vec<State>,
+}
+
+/// What is wrong after an attempt, as far as it is the same in another text: without spans.
+#[derive(PartialEq, Eq)]
+struct State {
+    wrong: Vec<Violation>,
+    missing: Vec<(u32, QuarantineReason)>,
+    wanted: Wanted,
+}
+
+impl Attempts<'_> {
+    /// Whether the run may end with a partial verdict. It still asks for bad items while attempts are left. Default:
+    /// no.
+    #[must_use]
+    pub fn allow_partial(mut self, allow: bool) -> Self {
+        self.allow_partial = allow;
+        self
+    }
+
+    /// The contract that applies.
+    pub fn contract(&self) -> &ContractInfo {
+        &self.contract
+    }
+
+    /// The lists that allowed values come from.
+    pub fn lists(&self) -> &[NamedList] {
+        self.sent.lists()
+    }
+
+    /// What the producer saw, if the request has it.
+    pub fn evidence(&self) -> Option<&[Observation]> {
+        self.sent.observations()
+    }
+
+    /// The number of attempts so far.
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.reports.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The largest number of attempts.
+    pub fn most(&self) -> u32 {
+        self.contract.retry_limit.saturating_add(1)
+    }
+
+    /// The verdict on all attempts together. `None` before the first.
+    pub fn report(&self) -> Option<&Report> {
+        self.merged.as_ref()
+    }
+
+    /// Judge the next output. The verdict is on that output alone.
+    ///
+    /// # Errors
+    ///
+    /// The faults of [`Gate::validate`]. After a fault the output does not count as an attempt.
+    pub fn judge(&mut self, produced: &Produced) -> Result<Verdict, Fault> {
+        let request = self.sent.for_output(&produced.output).finish(produced.finish);
+        let verdict = self.gate.validate(&request)?;
+        let usage = self.take(verdict.report.clone())?;
+        let usage = match usage {
+            Some(usage) => verdict.usage.and(usage),
+            None => verdict.usage,
+        };
+        Ok(Verdict { usage, report: verdict.report })
+    }
+
+    /// Add the report of an attempt from a record of it.
+    ///
+    /// # Errors
+    ///
+    /// Its output is not valid, or it cannot be merged with those before; see [`Gate::merge`].
+    pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
+        if report.output.is_some() {
+            // A merge with itself judges the output again, and changes nothing: do not trust a record.
+            let again = self.gate.merge(&[report.clone(), report.clone()], &self.sent)?;
+            if again.report.output != report.output {
+                return Err(Fault::BadRequest {
+                    message: "the record of an earlier attempt has an invalid output".to_owned(),
+                    violations: again.report.violations().to_vec(),
+                });
+            }
+        }
+        self.take(report).map(drop)
+    }
+
+    fn take(&mut self, report: Report) -> Result<Option<Usage>, Fault> {
+        self.reports.push(report.clone());
+        let merged = match self.reports.as_slice() {
+            [_] => Ok((report, None)),
+            several => self.gate.merge(several, &self.sent).map(|verdict| (verdict.report, Some(verdict.usage))),
+        };
+        match merged {
+            Ok((merged, usage)) => {
+                self.states.push(self.state(&merged));
+                self.merged = Some(merged);
+                Ok(usage)
+            }
+            Err(fault) => {
+                self.reports.pop();
+                Err(fault)
+            }
+        }
+    }
+
+    /// What is wrong with the last output and with all together, and what is still missing.
+    fn state(&self, merged: &Report) -> State {
+        let last = self.reports.last().map(Report::violations).unwrap_or_default();
+        let mut wrong = [last, merged.violations()].concat();
+        wrong.extend(merged.quarantined.iter().flat_map(|item| item.violations.clone()));
+        wrong.iter_mut().for_each(|violation| violation.span = None);
+        let missing = merged.quarantined.iter().map(|item| (item.index, item.reason)).collect();
+        State { wrong, missing, wanted: merged.wanted }
+    }
+
+    /// The next step.
+    pub fn next(&self) -> Next {
+        let (Some(merged), Some(last)) = (&self.merged, self.reports.last()) else {
+            return Next::Ask(None);
+        };
+        let is_missing = |reason: QuarantineReason| reason != QuarantineReason::OverLimit;
+        let missing = merged.quarantined.iter().any(|item| is_missing(item.reason));
+        let stop = match merged.disposition {
+            Disposition::Accepted => Some(Stop::Accepted),
+            Disposition::Refused => Some(Stop::Refused),
+            Disposition::Partial if self.allow_partial && !missing => Some(Stop::Partial),
+            Disposition::Partial if merged.is_repaired() => Some(Stop::NotRetryable),
+            _ => self.give_up(last),
+        };
+        match stop {
+            Some(_) if self.allow_partial && merged.disposition == Disposition::Partial => Next::Stop(Stop::Partial),
+            Some(stop) => Next::Stop(stop),
+            None => Next::Ask(Some(feedback(merged, last))),
+        }
+    }
+
+    /// Why not to ask the producer again, if there is a reason.
+    fn give_up(&self, last: &Report) -> Option<Stop> {
+        let refused = last.disposition == Disposition::Refused;
+        let same = self.states.len() > 1 && self.states.last() == self.states.get(self.states.len() - 2);
+        if refused || last.error.as_ref().is_some_and(|error| !error.retryable) {
+            Some(Stop::NotRetryable)
+        } else if same {
+            Some(Stop::Repeated)
+        } else {
+            (self.count() >= self.most()).then_some(Stop::Limit)
+        }
+    }
+}
+
+/// The feedback for the producer. If the last output added nothing to the attempts before, it also says why.
+fn feedback(merged: &Report, last: &Report) -> String {
+    let useless =
+        merged.output.is_some() && last.disposition == Disposition::Rejected && last.feedback != merged.feedback;
+    match last.violations().first().filter(|_| useless) {
+        Some(Violation { path, message, .. }) => {
+            format!("The last answer could not be used as it was:\n- at {path}: {message}.\n{}", merged.feedback)
+        }
+        None => merged.feedback.clone(),
+    }
+}

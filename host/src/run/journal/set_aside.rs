@@ -1,0 +1,272 @@
+//! Large values: lines name them, and they are kept beside the lines.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::JournalError;
+use crate::{
+    digest::digest,
+    gate::disk::Members,
+    json::{json, minified},
+};
+
+/// Values of an event with more bytes than this are kept beside the lines.
+const MAX_INLINE: usize = 1024;
+
+/// The same for results of the Model Context Protocol, which come often: a file of its own takes two syncs more.
+const MAX_RETURNED: usize = 16 * 1024;
+
+/// The members of an event that may be large, with what they may have beside the others.
+const LARGE: [(&str, usize); 4] =
+    [("result", MAX_INLINE), (RETURNED, MAX_RETURNED), ("text", MAX_INLINE), ("document", MAX_INLINE)];
+
+/// The member that has a result of the Model Context Protocol.
+const RETURNED: &str = "returned";
+
+/// A text that is kept beside the lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Artifact {
+    pub(crate) digest: String,
+    pub(crate) text: String,
+}
+
+/// What stands in a line in place of a value.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reference {
+    artifact: String,
+    /// Whether the artifact is the text of a string, and not JSON.
+    #[serde(default)]
+    text: bool,
+}
+
+/// An event: as the journal has it, and as the kernel gets it.
+#[derive(Debug)]
+pub(crate) struct EventLine {
+    /// The event whole. Where it has the digest of a large result, that is the host's word: to make it takes the kernel longer.
+    pub(crate) whole: String,
+    /// What its line has.
+    pub(crate) line: String,
+    /// What the line names.
+    pub(crate) artifacts: Vec<Artifact>,
+}
+
+impl EventLine {
+    /// An object, in the one way in which a journal has it: without optional white space, strings with the fewest escapes. What is
+    /// set aside comes back to the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// Why the text is not an object.
+    pub(crate) fn read(object: &str) -> Result<Self, serde_json::Error> {
+        let Members(_) = serde_json::from_str(object)?;
+        Ok(EventLine::of(minified(object)))
+    }
+
+    /// An event that is written in that way.
+    pub(crate) fn of(event: String) -> Self {
+        let Ok(Members(members)) = serde_json::from_str(&event) else {
+            return EventLine { line: event.clone(), whole: event, artifacts: Vec::new() };
+        };
+        let mut artifacts = Vec::new();
+        let mut returned = None;
+        let line = each(&members, |name, value| {
+            // A value that reads like a reference would come back as what it refers to.
+            let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
+            is_large.then(|| {
+                let (artifact, reference) = set_aside(value);
+                if name == RETURNED {
+                    returned = Some(artifact.digest.clone());
+                }
+                artifacts.push(artifact);
+                reference
+            })
+        });
+        let is_result = members.iter().any(|(name, value)| name == "type" && value.get() == "\"tool_result\"");
+        let returned = returned.filter(|_| is_result && members.iter().all(|(name, _)| name != "digest"));
+        let mut whole = event;
+        if let Some(digest) = returned {
+            whole.truncate(whole.len() - 1);
+            whole.push_str(&format!(",\"digest\":\"{digest}\"}}"));
+        }
+        EventLine { whole, line, artifacts }
+    }
+
+    /// Whether it has a member.
+    pub(crate) fn has(&self, member: &str) -> bool {
+        serde_json::from_str::<Members>(&self.line).is_ok_and(|Members(all)| all.iter().any(|(name, _)| name == member))
+    }
+}
+
+/// The artifact with a digest, if a member of an event is that. What a tool says when it fails is one, too.
+pub(crate) fn inline(event: &str, expected: &str) -> Option<String> {
+    let Members(members) = serde_json::from_str(event).ok()?;
+    let mut texts = members.iter().map(|(_, value)| artifact_of(value.get()).0);
+    texts.find(|text| digest(text.as_bytes()) == expected)
+}
+
+/// The text under which a value is kept, and whether that is the text of a string.
+fn artifact_of(value: &str) -> (String, bool) {
+    match serde_json::from_str::<String>(value) {
+        Ok(text) => (text, true),
+        Err(_) => (value.to_owned(), false),
+    }
+}
+
+/// How many bytes a member of an event may have beside the others. None: any number.
+fn max_inline(name: &str) -> Option<usize> {
+    LARGE.iter().find(|(large, _)| *large == name).map(|&(_, max)| max)
+}
+
+/// Take the prompt out of an action.
+pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
+    let Ok(Members(members)) = serde_json::from_str(action) else {
+        return (action.to_owned(), None);
+    };
+    let mut prompt = None;
+    let line = each(&members, |name, value| {
+        (name == "prompt").then(|| {
+            let (artifact, reference) = set_aside(value);
+            prompt = Some(artifact);
+            reference
+        })
+    });
+    (line, prompt)
+}
+
+/// A value as an artifact, and what stands in its place.
+fn set_aside(value: &str) -> (Artifact, String) {
+    let (text, is_text) = artifact_of(value);
+    let digest = digest(text.as_bytes());
+    let reference = format!(r#"{{"artifact":"{digest}"{}}}"#, if is_text { r#","text":true"# } else { "" });
+    (Artifact { digest, text }, reference)
+}
+
+/// Put back into an event what was taken out of it. `get` gives the artifact with a digest.
+pub(crate) fn restore(
+    object: &str,
+    mut get: impl FnMut(&str) -> Result<String, JournalError>,
+) -> Result<String, JournalError> {
+    let Ok(Members(members)) = serde_json::from_str(object) else {
+        return Ok(object.to_owned());
+    };
+    let mut kept = Vec::with_capacity(members.len());
+    for (name, value) in &members {
+        kept.push(match serde_json::from_str::<Reference>(value.get()) {
+            Ok(Reference { artifact, text }) if max_inline(name).is_some() => {
+                let kept = get(&artifact)?;
+                Some(if text { json(&kept) } else { kept })
+            }
+            _ => None,
+        });
+    }
+    let mut kept = kept.into_iter();
+    Ok(each(&members, |_, _| kept.next().flatten()))
+}
+
+fn names_artifact(value: &str) -> bool {
+    serde_json::from_str::<Members>(value)
+        .is_ok_and(|Members(members)| members.iter().any(|(name, _)| name == "artifact"))
+}
+
+/// An object in which some members have other values.
+fn each(members: &[(String, &RawValue)], mut replace: impl FnMut(&str, &str) -> Option<String>) -> String {
+    let mut whole = String::new();
+    for (name, value) in members {
+        whole.push(if whole.is_empty() { '{' } else { ',' });
+        whole.push_str(&json(name));
+        whole.push(':');
+        match replace(name, value.get()) {
+            Some(value) => whole.push_str(&value),
+            None => whole.push_str(value.get()),
+        }
+    }
+    if whole.is_empty() {
+        whole.push('{');
+    }
+    whole.push('}');
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// What an event comes back as, and how many of its values were set aside.
+    fn there_and_back(event: &str) -> (String, usize) {
+        let EventLine { line, artifacts, .. } = EventLine::read(event).expect("an object");
+        assert!(line.len() < event.len() + 200);
+        let kept: BTreeMap<String, String> =
+            artifacts.iter().map(|artifact| (artifact.digest.clone(), artifact.text.clone())).collect();
+        (restore(&line, |digest| Ok(kept[digest].clone())).expect("restored"), artifacts.len())
+    }
+
+    #[test]
+    fn what_is_set_aside_comes_back_to_the_byte() {
+        let long = "x".repeat(MAX_RETURNED + 1);
+        let reference = format!(r#"{{"artifact":"{}"}}"#, digest(b"secret"));
+        for (value, is_set_aside) in [
+            ("null".to_owned(), false),
+            ("1.50e3".to_owned(), false),
+            (format!("\"{long}\""), true),
+            (format!("[1.0,\"{long}\",{{\"b\":1,\"a\":2,\"a\":3}}]"), true),
+            (format!("\"\\\"\\n\\u0001é\u{200b}{long}\""), true),
+            // A string that holds JSON stays a string.
+            (json(&format!("[{}]", "1,".repeat(MAX_RETURNED))), true),
+            // What a tool returns may read like a reference.
+            (reference.clone(), true),
+            (reference.replace('}', ",\"text\":true}"), true),
+            ("{\"artifact\":1}".to_owned(), true),
+            ("{\"a\":{\"artifact\":1}}".to_owned(), false),
+        ] {
+            for (name, _) in LARGE {
+                let event = format!(r#"{{"type":"t","{name}":{value},"at":1}}"#);
+                assert_eq!(there_and_back(&event), (event, usize::from(is_set_aside)));
+            }
+            let event = format!(r#"{{"type":"t","other":{value}}}"#);
+            assert_eq!(there_and_back(&event), (event, 0));
+        }
+        let event = format!(r#"{{"text":"{long}","result":["{long}"]}}"#);
+        assert_eq!(there_and_back(&event), (event, 2));
+        assert_eq!(there_and_back("{}"), ("{}".to_owned(), 0));
+    }
+
+    #[test]
+    fn an_event_is_written_in_one_way() {
+        let event = "{ \"a\" : [ 1.50 , \"\\u0041\\/\\u00e9\\ud83d\\ude00\\u0007\" ] ,\r\n \"\\u0061\":\" \\\" x\\\\\" , \"b\": {}\t}";
+        let normal = "{\"a\":[1.50,\"A/é😀\\u0007\"],\"a\":\" \\\" x\\\\\",\"b\":{}}";
+        let written = |event: &str| EventLine::read(event).map(|event| event.whole);
+        assert_eq!(written(event).expect("an object"), normal);
+        assert_eq!(written(normal).expect("an object"), normal);
+        // Half of a pair is no text: it stays as it is written.
+        assert_eq!(written("{\"a\": \"\\ud83d \"}").expect("an object"), "{\"a\":\"\\ud83d \"}");
+        for not_an_object in ["", "1", "[]", "{", "{}{}", "{\"a\":}", "\u{feff}{}"] {
+            written(not_an_object).expect_err(not_an_object);
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_always_set_aside() {
+        let (line, prompt) = without_prompt(r#"{"type":"ask_model","key":"r/1/0","prompt":{}}"#);
+        let digest = digest(b"{}");
+        assert_eq!(line, format!(r#"{{"type":"ask_model","key":"r/1/0","prompt":{{"artifact":"{digest}"}}}}"#));
+        assert_eq!(prompt, Some(Artifact { digest, text: "{}".to_owned() }));
+    }
+
+    #[test]
+    fn the_kernel_is_told_the_digest_of_a_large_result() {
+        let returned = format!(r#"{{"content":[],"more":"{}"}}"#, "x".repeat(MAX_RETURNED));
+        let event = format!(r#"{{"type":"tool_result","at":1,"call":"c","returned":{returned}}}"#);
+        let told = EventLine::read(&event).expect("an object");
+        let begin = event.strip_suffix('}').expect("an object");
+        assert_eq!(told.whole, format!(r#"{begin},"digest":"{}"}}"#, digest(returned.as_bytes())));
+        // The line has it once, and who has its own digest says so himself.
+        assert!(!told.line.contains("\"digest\"") && told.artifacts.len() == 1);
+        let own = format!(r#"{begin},"digest":"sha256:0"}}"#);
+        assert_eq!(EventLine::read(&own).expect("an object").whole, own);
+        let small = r#"{"type":"tool_result","at":1,"call":"c","returned":{}}"#;
+        assert_eq!(EventLine::read(small).expect("an object").whole, small);
+    }
+}

@@ -1,0 +1,117 @@
+//! What a contract or profile left in the memory of an instance. A fresh instance that begins from it has the contract
+//! compiled, and is the same in every other way: nothing else outlasts a call (the module's one mutable global is the stack's
+//! pointer, which is back where it was).
+
+use std::ops::Range;
+
+use wasmtime::{Memory as Linear, Result, Store};
+
+use super::{engine::STACK, memory::Memory};
+
+/// The size of a page of memory, in bytes.
+const PAGE: usize = 64 * 1024;
+
+/// Pieces that are this near are one, in bytes: each has a cost of its own.
+const NEAR: usize = 64;
+
+/// The difference between the memory of an instance and that of a fresh one.
+#[derive(Debug)]
+pub(crate) struct Image {
+    /// The size of the memory, in bytes.
+    size: usize,
+    /// Where each piece begins, and what it holds: ascending, and apart.
+    pieces: Vec<(usize, Box<[u8]>)>,
+}
+
+impl Image {
+    /// What was written to a memory since it held `before`. What stands below the stack's pointer is dead between calls, and
+    /// left out: the stack is the lowest part of the memory, and all of it.
+    pub(crate) fn since(before: &[u8], after: &[u8]) -> Self {
+        let mut pieces = Vec::new();
+        let is_same = |at: usize, end: usize| before.get(at..end).unwrap_or_default() == &after[at..end];
+        let mut begun: Option<(usize, usize)> = None;
+        for at in (STACK..after.len()).step_by(NEAR) {
+            let end = (at + NEAR).min(after.len());
+            let fresh = before.len() <= at && after[at..end].iter().all(|byte| *byte == 0);
+            match &mut begun {
+                _ if fresh || is_same(at, end) => {
+                    pieces.extend(begun.take());
+                }
+                Some((_, until)) => *until = end,
+                None => begun = Some((at, end)),
+            }
+        }
+        pieces.extend(begun);
+        let piece = |(start, end): (usize, usize)| (start, Box::from(&after[start..end]));
+        Image { size: after.len(), pieces: pieces.into_iter().map(piece).collect() }
+    }
+
+    /// The bytes that it holds.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.pieces.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
+    /// Whether a byte of it lies between two addresses.
+    pub(crate) fn touches(&self, addresses: Range<usize>) -> bool {
+        self.within(&addresses).next().is_some()
+    }
+
+    /// Write to a page what it has of it.
+    pub(crate) fn lay_over(&self, address: usize, page: &mut [u8]) {
+        let end = address + page.len();
+        for (at, bytes) in self.within(&(address..end)) {
+            let (from, to) = ((*at).max(address), (at + bytes.len()).min(end));
+            page[from - address..to - address].copy_from_slice(&bytes[from - at..to - at]);
+        }
+    }
+
+    /// The pieces of which a byte lies there.
+    fn within(&self, addresses: &Range<usize>) -> impl Iterator<Item = &(usize, Box<[u8]>)> {
+        let first = self.pieces.partition_point(|(at, bytes)| at + bytes.len() <= addresses.start);
+        let end = addresses.end;
+        self.pieces.iter().skip(first).take_while(move |(at, _)| *at < end)
+    }
+
+    /// Write it to the memory of a fresh instance.
+    ///
+    /// # Errors
+    ///
+    /// The memory cannot grow as far.
+    pub(crate) fn restore(&self, memory: Linear, store: &mut Store<Memory>) -> Result<()> {
+        let missing = self.size.saturating_sub(memory.data_size(&*store)).div_ceil(PAGE);
+        if missing > 0 {
+            memory.grow(&mut *store, missing as u64)?;
+        }
+        for (at, bytes) in &self.pieces {
+            memory.write(&mut *store, *at, bytes)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_what_changed_above_the_stack() {
+        let before = vec![7; STACK + 10 * NEAR + 5];
+        let mut after = before.clone();
+        after[3] = 0;
+        after[STACK + 2 * NEAR] = 1;
+        after[STACK + 3 * NEAR + 1] = 1;
+        after[STACK + 10 * NEAR + 4] = 1;
+        after.resize(before.len() + 4 * NEAR, 0);
+        *after.last_mut().expect("a byte") = 9;
+        let image = Image::since(&before, &after);
+        let mut restored = before.clone();
+        restored.resize(image.size, 0);
+        for (at, bytes) in &image.pieces {
+            restored[*at..*at + bytes.len()].copy_from_slice(bytes);
+        }
+        assert_eq!(restored[STACK..], after[STACK..]);
+        assert_eq!(restored[3], 7);
+        assert!(image.bytes() < 8 * NEAR, "{}", image.bytes());
+    }
+}

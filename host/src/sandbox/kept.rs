@@ -1,0 +1,252 @@
+//! Instances that are kept between calls, each with the memory of a fresh one.
+//!
+//! To give an instance back and to make another takes longer than an ordinary verdict: Wasmtime asks the kernel about every page that
+//! the instance has read. Here the kernel says whether the call met a page fault. A call that met none has written to no page but those
+//! that were its own before it: they are known, and get the bytes of a fresh instance. After a call that met one, the kernel lists
+//! the pages again.
+//!
+//! Nothing else differs from a fresh instance. The module has one global that changes, the stack's pointer, which is back where it
+//! was after a call that ended by itself; and no instruction that changes a table, or drops a segment (a test below sees to both). An
+//! instance that trapped, grew, or ran on a stack of its own is not kept.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use wasmparser::Operator;
+use wasmtime::Store;
+
+use super::{engine::KEEP_RESIDENT, exports::module::Handles, image::Image, memory::Memory};
+use crate::system;
+
+/// Returns whether an instruction changes only linear memory and globals, and neither tables nor segments.
+///
+/// The gate reuses an instance by restoring its memory, so its module may hold no other instruction. Tools that build a
+/// component can check this. [`Operator`] is a type of `wasmparser`, in the version that Wasmtime uses.
+pub fn stays_in_memory(operator: &Operator) -> bool {
+    !matches!(
+        operator,
+        Operator::TableSet { .. }
+            | Operator::TableGrow { .. }
+            | Operator::TableFill { .. }
+            | Operator::TableCopy { .. }
+            | Operator::TableInit { .. }
+            | Operator::ElemDrop { .. }
+            | Operator::DataDrop { .. }
+    )
+}
+
+/// The most bytes that calls may have written to beside the image that the instance began from, for it to be kept.
+const MOST_WRITTEN: usize = KEEP_RESIDENT;
+
+/// The most that it may hold of its own, in bytes.
+const MOST_OWN: usize = 4 << 20;
+
+/// An instance that waits for its next call.
+pub(crate) struct Kept {
+    pub(crate) store: Store<Memory>,
+    pub(crate) handles: Handles,
+    pub(crate) begun: Begun,
+    written: Vec<Page>,
+}
+
+/// What an instance began from.
+#[derive(Clone)]
+pub(crate) struct Begun {
+    /// The image of a contract or profile, if any.
+    pub(crate) image: Option<Arc<Image>>,
+    /// The size of the memory, in bytes.
+    pub(crate) size: usize,
+}
+
+/// What happens to an instance that may be kept.
+pub(crate) struct Watch {
+    /// Of the thread, before the call.
+    faults: u64,
+    /// The pages that may differ from those of a fresh instance. `None` if nobody has asked yet.
+    written: Option<Vec<Page>>,
+}
+
+/// A page of the system, and what it holds in a fresh instance.
+struct Page {
+    number: usize,
+    original: Original,
+}
+
+#[derive(Clone)]
+enum Original {
+    Zeros,
+    Bytes(Arc<[u8]>),
+}
+
+/// Pages of a fresh instance without an image, by their number: those that some call has written to.
+#[derive(Clone, Default)]
+pub(crate) struct Originals(BTreeMap<usize, Original>);
+
+/// Why an instance is not kept.
+pub(crate) enum Lost {
+    /// These pages have no original yet.
+    Unknown(Vec<usize>),
+    Other,
+}
+
+impl Watch {
+    /// Watch an instance that is new. `None` where the system cannot tell enough.
+    pub(crate) fn new() -> Option<Self> {
+        Some(Watch { faults: system::page_faults()?, written: None })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_known(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// Watch an instance that was kept.
+    fn again(written: Vec<Page>) -> Option<Self> {
+        Some(Watch { faults: system::page_faults()?, written: Some(written) })
+    }
+}
+
+impl Kept {
+    /// Whether it begins from an image, or from none.
+    pub(crate) fn begins_from(&self, image: Option<&Arc<Image>>) -> bool {
+        match (&self.begun.image, image) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    /// Take it for a call.
+    pub(crate) fn wake(self) -> (Store<Memory>, Handles, Begun, Option<Watch>) {
+        (self.store, self.handles, self.begun, Watch::again(self.written))
+    }
+
+    /// Put an instance back to where it began, if that is possible.
+    pub(crate) fn rest(
+        mut store: Store<Memory>,
+        handles: Handles,
+        begun: Begun,
+        watch: Watch,
+        originals: impl FnOnce() -> Arc<Originals>,
+    ) -> Result<Self, Lost> {
+        let memory = handles.memory.data_mut(&mut store);
+        if memory.len() != begun.size {
+            return Err(Lost::Other);
+        }
+        let written = match watch.written {
+            Some(written) if system::page_faults() == Some(watch.faults) => written,
+            before => {
+                if before.is_none() && !system::without_huge_pages(memory) {
+                    return Err(Lost::Other);
+                }
+                let most = MOST_OWN / system::page_size();
+                let numbers = system::written(memory).filter(|numbers| numbers.len() <= most).ok_or(Lost::Other)?;
+                originals().pages(numbers, begun.image.as_deref())?
+            }
+        };
+        let size = system::page_size();
+        for Page { number, original } in &written {
+            let page = memory.chunks_mut(size).nth(*number).ok_or(Lost::Other)?;
+            match original {
+                Original::Zeros => page.fill(0),
+                // Most of what an image has was only read: to look takes less than to write.
+                Original::Bytes(bytes) if *page == **bytes => {}
+                Original::Bytes(bytes) => page.copy_from_slice(bytes),
+            }
+        }
+        Ok(Kept { store, handles, begun, written })
+    }
+}
+
+impl Originals {
+    /// Read pages from the memory of a fresh instance.
+    pub(crate) fn learn(&mut self, numbers: &[usize], fresh: &[u8]) {
+        for number in numbers {
+            let page = fresh.chunks(system::page_size()).nth(*number).unwrap_or_default();
+            self.0.insert(*number, Original::of(page));
+        }
+    }
+
+    /// What pages hold in a fresh instance that began from an image.
+    ///
+    /// # Errors
+    ///
+    /// They are too many, or unknown.
+    fn pages(&self, numbers: Vec<usize>, image: Option<&Image>) -> Result<Vec<Page>, Lost> {
+        let size = system::page_size();
+        let touched = |number: usize| image.filter(|image| image.touches(number * size..(number + 1) * size));
+        let written = numbers.iter().filter(|number| touched(**number).is_none()).count();
+        if written > MOST_WRITTEN / size {
+            return Err(Lost::Other);
+        }
+        let unknown: Vec<usize> = numbers.iter().copied().filter(|number| !self.0.contains_key(number)).collect();
+        if !unknown.is_empty() {
+            return Err(Lost::Unknown(unknown));
+        }
+        let page = |number: usize| {
+            let mut original = self.0.get(&number).cloned()?;
+            if let Some(image) = touched(number) {
+                let mut page = match original {
+                    Original::Zeros => vec![0; size],
+                    Original::Bytes(bytes) => bytes.to_vec(),
+                };
+                image.lay_over(number * size, &mut page);
+                original = Original::of(&page);
+            }
+            Some(Page { number, original })
+        };
+        numbers.into_iter().map(|number| page(number).ok_or(Lost::Other)).collect()
+    }
+}
+
+impl Original {
+    fn of(page: &[u8]) -> Self {
+        if page.iter().all(|byte| *byte == 0) { Original::Zeros } else { Original::Bytes(page.into()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmparser::{Operator, Parser, Payload};
+
+    use super::stays_in_memory;
+    use crate::sandbox::{component::Component, skeleton};
+
+    /// What an instance is put back to is all that it has.
+    #[test]
+    fn the_module_changes_nothing_but_its_memory_and_the_pointer_of_its_stack() {
+        let component = Component::builtin();
+        let Some(module) = skeleton::module(component.as_bytes(), component.as_bytes()) else {
+            // This build embeds no component.
+            return;
+        };
+        let (mut changing, mut written, mut functions) = (0, 0, 0);
+        for payload in Parser::new(0).parse_all(module.wasm) {
+            match payload.expect("a module") {
+                Payload::GlobalSection(globals) => {
+                    changing += globals
+                        .into_iter()
+                        .filter(|global| global.as_ref().is_ok_and(|global| global.ty.mutable))
+                        .count();
+                }
+                Payload::ImportSection(imports) => {
+                    let is_function = |import: wasmparser::Import| matches!(import.ty, wasmparser::TypeRef::Func(_));
+                    assert!(imports.into_imports().all(|import| import.is_ok_and(is_function)));
+                }
+                Payload::CodeSectionEntry(body) => {
+                    functions += 1;
+                    for operator in body.get_operators_reader().expect("a body") {
+                        let operator = operator.expect("an instruction");
+                        assert!(stays_in_memory(&operator), "{operator:?} changes what is not in memory");
+                        if let Operator::GlobalSet { global_index } = operator {
+                            assert_eq!(global_index, 0);
+                            written += 1;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(changing, 1);
+        assert!(written > 100 && functions > 1_000, "{written} writes in {functions} functions");
+    }
+}

@@ -1,0 +1,39 @@
+//! What a gate keeps beside each instance: how much memory it may have and had.
+
+use wasmtime::ResourceLimiter;
+
+use super::engine::TABLE;
+
+/// The memory of an instance, as its limiter sees it.
+pub(crate) struct Memory {
+    limit: usize,
+    /// The most that it had, in bytes.
+    pub(crate) peak: usize,
+    /// The instance asked for more than the limit.
+    pub(crate) refused: bool,
+    /// Whether the guest runs on a stack of its own, and stops for a look at the clock.
+    pub(crate) yields: bool,
+}
+
+impl Memory {
+    pub(crate) fn new(limit: usize) -> Self {
+        Memory { limit, peak: 0, refused: false, yields: false }
+    }
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > self.limit {
+            self.refused = true;
+            // The instance ends here: to ask again and again takes time, and hardly any fuel.
+            return Err(wasmtime::Error::msg("the instance has no memory left"));
+        }
+        self.peak = self.peak.max(desired);
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        // The same bound as in the pool, for engines without one.
+        Ok(desired <= TABLE)
+    }
+}

@@ -1,0 +1,441 @@
+//! The sandbox: one component on one engine, fresh instances of it, and the limits that stop them.
+
+pub(crate) mod cache;
+pub(crate) mod code;
+pub(crate) mod component;
+pub(crate) mod engine;
+pub(crate) mod exports;
+pub(crate) mod image;
+pub(crate) mod kept;
+pub(crate) mod memory;
+pub(crate) mod options;
+pub(crate) mod skeleton;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use wasmtime::{
+    Engine, InstancePre, Linker, Store, Trap,
+    component::{InstancePre as ComponentInstancePre, Linker as ComponentLinker},
+};
+
+use self::{
+    cache::Cache,
+    code::Code,
+    component::Component,
+    engine::{Clock, Full, LOOK, MOST_SEATS, STACK, Seat, Slot, Slots, Taken, TimedOut},
+    exports::{
+        Caller, Exports,
+        component::{Exports as ComponentExports, Interfaces},
+        module::{Exports as ModuleExports, Functions},
+    },
+    image::Image,
+    kept::{Begun, Kept, Lost, Originals, Watch},
+    memory::Memory,
+    options::Options,
+};
+use crate::{
+    system,
+    types::{
+        fault::{Fault, FuelUse, LoadError},
+        limits::{Limits, Usage},
+    },
+};
+
+/// What instances are made of.
+pub(crate) struct Sandbox {
+    component: Component,
+    /// For instances that judge one output of ordinary size. What they leave in their slot, the next one overwrites at once.
+    ordinary: Instances,
+    /// For those that judge one large output: apart, so that what it leaves makes no later one slower. Made on first use.
+    large: OnceLock<Option<Instances>>,
+    /// For those that are held between calls: outside of all pools, so that no verdict waits for one. Made on first use.
+    held: OnceLock<Option<Instances>>,
+    /// Whether large and held instances may have engines of their own.
+    apart: bool,
+    limits: Limits,
+    slots: Slots<Kept>,
+    /// Of the module, for the instances that are kept.
+    originals: Mutex<Arc<Originals>>,
+}
+
+/// The instances of an engine.
+struct Instances {
+    engine: Engine,
+    code: Code,
+    kind: Kind,
+}
+
+enum Kind {
+    Component(ComponentInstancePre<Memory>, Box<Interfaces>),
+    /// A module that is the built-in one but for its data.
+    Module(InstancePre<Memory>, Box<Functions>),
+}
+
+/// An instance that has not trapped.
+pub(crate) struct Live<'s> {
+    store: Store<Memory>,
+    exports: Exports<'s>,
+    place: Place<'s>,
+    begun: Begun,
+    /// Where it may be kept.
+    watch: Option<Watch>,
+}
+
+/// What an instance takes up.
+enum Place<'s> {
+    Slot(Slot<'s, Kept>),
+    Seat { _seat: Seat },
+}
+
+/// Why a call has no result.
+pub(crate) enum Stopped {
+    Fault(Fault),
+    /// It used up the fuel after which the clock is to be looked at, in an instance that cannot be stopped to do so.
+    Look,
+}
+
+/// Which instance is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    /// One that judges one output of ordinary size.
+    Ordinary,
+    /// One that judges one large output.
+    Large,
+    /// One that is held between calls.
+    Held,
+}
+
+impl Size {
+    /// Outputs up to this length are ordinary, in bytes: what they take of the memory, a slot keeps.
+    const ORDINARY: usize = 16 * 1024;
+
+    pub(crate) fn of(bytes: usize) -> Self {
+        if bytes <= Size::ORDINARY { Size::Ordinary } else { Size::Large }
+    }
+}
+
+impl Instances {
+    fn new(engine: Engine, code: Code) -> Result<Self, LoadError> {
+        code.make_image().map_err(LoadError::engine)?;
+        let kind = match &code {
+            Code::Component(component) => {
+                if let Some((import, _)) = component.component_type().imports(&engine).next() {
+                    return Err(LoadError::Imports { import: import.to_owned() });
+                }
+                let linker = ComponentLinker::new(&engine);
+                let pre = linker.instantiate_pre(component).map_err(LoadError::not_a_validator)?;
+                let interfaces = Interfaces::of(&pre).map_err(LoadError::not_a_validator)?;
+                Kind::Component(pre, Box::new(interfaces))
+            }
+            Code::Module(module) => {
+                let mut linker = Linker::new(&engine);
+                for import in module.imports() {
+                    // How a component is told of its resources. Without one, the number of a resource is the guest's own
+                    // for it, and what is dropped goes with the instance.
+                    let linked = match import.name().starts_with("[resource-drop]") {
+                        true => linker.func_wrap(import.module(), import.name(), |_: u32| {}),
+                        false => linker.func_wrap(import.module(), import.name(), |resource: u32| resource),
+                    };
+                    linked.map_err(LoadError::not_a_validator)?;
+                }
+                let pre = linker.instantiate_pre(module).map_err(LoadError::not_a_validator)?;
+                let functions = Functions::of(module).map_err(LoadError::not_a_validator)?;
+                Kind::Module(pre, Box::new(functions))
+            }
+        };
+        Ok(Instances { engine, code, kind })
+    }
+}
+
+impl Sandbox {
+    /// A sandbox on an engine whose pool has the slots of the options. `apart`: whether large and held instances may have engines
+    /// of their own.
+    pub(crate) fn new(engine: Engine, options: Options, apart: bool) -> Result<Self, LoadError> {
+        let code = options.component.load(&engine, options.cache.map(Cache::new).as_ref())?;
+        let sandbox = Sandbox {
+            component: options.component,
+            ordinary: Instances::new(engine, code)?,
+            large: OnceLock::new(),
+            held: OnceLock::new(),
+            apart,
+            limits: options.limits,
+            // Where held instances have no engine of their own, one slot is left to verdicts if there are two.
+            slots: Slots::new(options.slots, if apart { (options.slots - 1).max(1) } else { options.slots }),
+            originals: Mutex::default(),
+        };
+        // Only an instance shows whether its functions have the right types.
+        if !sandbox.component.is_builtin() {
+            let mut live = sandbox.enter(Size::Ordinary, None)?;
+            if let Exports::Component(exports) = &live.exports {
+                exports.look_up_all(&mut live.store).map_err(LoadError::not_a_validator)?;
+            }
+        }
+        Ok(sandbox)
+    }
+
+    pub(crate) fn component(&self) -> &Component {
+        &self.component
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Whether the component has the kernel, too.
+    pub(crate) fn has_kernel(&self) -> bool {
+        match &self.ordinary.kind {
+            Kind::Component(_, interfaces) => interfaces.has_kernel(),
+            Kind::Module(..) => true,
+        }
+    }
+
+    /// Refuse an output that is longer than the limit, before it enters the sandbox.
+    pub(crate) fn small_enough(&self, bytes: usize) -> Result<(), Fault> {
+        let limit = self.limits.output_bytes;
+        if bytes > limit {
+            return Err(Fault::InputTooLarge { bytes, limit, more: false });
+        }
+        Ok(())
+    }
+
+    /// The instances for one large output. Where they cannot have an engine of their own, there is one kind.
+    fn large(&self) -> &Instances {
+        let large = || self.on(&engine::second(&self.limits, self.slots.count())?);
+        if !self.apart {
+            return &self.ordinary;
+        }
+        self.large.get_or_init(large).as_ref().unwrap_or(&self.ordinary)
+    }
+
+    /// The instances that are held between calls. `None` where they cannot have an engine of their own.
+    fn held(&self) -> Option<&Instances> {
+        if !self.apart {
+            return None;
+        }
+        self.held.get_or_init(|| self.on(&engine::unpooled()?)).as_ref()
+    }
+
+    /// The same code on another engine.
+    fn on(&self, engine: &Engine) -> Option<Instances> {
+        let code = self.ordinary.code.on(engine).ok()?;
+        Instances::new(engine.clone(), code).ok()
+    }
+
+    /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this image, if it was kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Busy`] if no slot becomes free within the limit on time, or at once if too many instances are held.
+    pub(crate) fn enter(&self, size: Size, image: Option<&Arc<Image>>) -> Result<Live<'_>, Fault> {
+        let timeout = self.limits.timeout;
+        if size == Size::Held {
+            let Some(instances) = self.held() else {
+                let Taken { slot, displaced, .. } = self.slots.hold(timeout).map_err(|full| self.busy(full))?;
+                drop(displaced);
+                return self.instantiate(&self.ordinary, None, Place::Slot(slot));
+            };
+            let seat = Seat::take().ok_or_else(|| Fault::too_many(MOST_SEATS))?;
+            return self.instantiate(instances, None, Place::Seat { _seat: seat });
+        }
+        let is_wanted = |kept: &Kept| size == Size::Ordinary && kept.begins_from(image);
+        let taken = self.slots.take(is_wanted, timeout).map_err(|full| self.busy(full))?;
+        let Taken { slot, kept, displaced } = taken;
+        drop(displaced);
+        match (kept, &self.ordinary.kind) {
+            (Some(kept), Kind::Module(_, functions)) => {
+                let (store, handles, begun, watch) = kept.wake();
+                let exports = Exports::Module(ModuleExports::again(functions, handles));
+                Ok(Live { store, exports, place: Place::Slot(slot), begun, watch })
+            }
+            _ if size == Size::Large => self.instantiate(self.large(), None, Place::Slot(slot)),
+            _ => self.ordinary_one(slot),
+        }
+    }
+
+    /// Why there is no slot.
+    fn busy(&self, full: Full) -> Fault {
+        match full {
+            Full::Waited => Fault::all_at_work(self.slots.count(), self.limits.timeout),
+            Full::Held { most } => Fault::too_many(usize::try_from(most).unwrap_or(usize::MAX)),
+        }
+    }
+
+    /// Give back an instance that a call has ended by itself in. It may be kept.
+    pub(crate) fn leave(&self, live: Live<'_>) {
+        let Live { store, exports, place, begun, watch } = live;
+        match (exports, watch, place) {
+            (Exports::Module(exports), Some(watch), Place::Slot(slot)) if !store.data().yields => {
+                match Kept::rest(store, exports.into_handles(), begun, watch, || self.originals().clone()) {
+                    Ok(kept) => slot.keep(kept),
+                    Err(Lost::Unknown(pages)) => {
+                        drop(slot);
+                        self.learn(&pages);
+                    }
+                    Err(Lost::Other) => {}
+                }
+            }
+            (_, _, place) => {
+                // Before its slot is free.
+                drop(store);
+                drop(place);
+            }
+        }
+    }
+
+    fn originals(&self) -> MutexGuard<'_, Arc<Originals>> {
+        self.originals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Look what pages hold in a fresh instance, if there is a slot for one.
+    fn learn(&self, pages: &[usize]) {
+        let Some(Taken { slot, displaced, .. }) = self.slots.try_take() else {
+            return;
+        };
+        drop(displaced);
+        let fresh = self.ordinary_one(slot);
+        if let Some(memory) = fresh.as_ref().ok().and_then(Live::memory) {
+            Arc::make_mut(&mut self.originals()).learn(pages, memory);
+        }
+    }
+
+    /// A fresh instance for one output of ordinary size.
+    fn ordinary_one<'s>(&'s self, slot: Slot<'s, Kept>) -> Result<Live<'s>, Fault> {
+        // What the instance begins with may be written before anything is called.
+        self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
+    }
+
+    /// A fresh instance. What it takes up is given back with it.
+    fn instantiate<'s>(
+        &'s self,
+        instances: &'s Instances,
+        watch: Option<Watch>,
+        place: Place<'s>,
+    ) -> Result<Live<'s>, Fault> {
+        let mut store = Store::new(&instances.engine, Memory::new(self.limits.memory));
+        store.limiter(|memory| memory);
+        // Instantiation runs the component's start function: the built-in one has none, another may do anything within
+        // the limits of a call. The call itself gets its own fuel.
+        let fuel = self.limits.fuel;
+        let entered = store.set_fuel(fuel).and_then(|()| match &instances.kind {
+            Kind::Component(pre, interfaces) => {
+                yielding(&mut store)?;
+                let instance = Clock::start(self.limits.timeout).run(pre.instantiate_async(&mut store))?;
+                Ok(Exports::Component(Box::new(ComponentExports::new(interfaces, instance))))
+            }
+            Kind::Module(pre, functions) => {
+                let instance = pre.instantiate(&mut store)?;
+                Ok(Exports::Module(ModuleExports::new(functions, instance, &mut store)?))
+            }
+        });
+        match entered {
+            Ok(exports) => {
+                let mut live = Live { store, exports, place, begun: Begun { image: None, size: 0 }, watch };
+                live.begun.size = live.memory().map_or(0, <[u8]>::len);
+                Ok(live)
+            }
+            Err(error) => Err(self.fault(&error, store.data(), fuel)),
+        }
+    }
+
+    /// Call an instance within so much fuel, by a clock that already runs. Drop the instance if it stopped.
+    pub(crate) fn call<T>(
+        &self,
+        live: &mut Live,
+        (fuel, clock): (u64, Clock),
+        call: impl FnOnce(&mut Caller) -> wasmtime::Result<T>,
+    ) -> Result<(T, Usage), Stopped> {
+        let store = &mut live.store;
+        // Without a stack of its own, the guest cannot be stopped to look at the clock. It gets what it may use before that.
+        let given = if store.data().yields { fuel } else { fuel.min(LOOK) };
+        store.set_fuel(given).map_err(|error| Stopped::Fault(Fault::Trap { message: format!("{error:#}") }))?;
+        let called = call(&mut Caller::new(&live.exports, store, clock));
+        let elapsed = clock.elapsed();
+        match called {
+            Ok(value) => {
+                let usage = Usage {
+                    fuel: given.saturating_sub(store.get_fuel().unwrap_or(0)),
+                    memory: store.data().peak,
+                    elapsed,
+                    component: self.component.shared_digest().clone(),
+                };
+                Ok((value, usage))
+            }
+            Err(error) if given < fuel && is_out_of_fuel(&error) && !store.data().refused => Err(Stopped::Look),
+            Err(error) => Err(Stopped::Fault(self.fault(&error, store.data(), fuel))),
+        }
+    }
+
+    /// Why an instance stopped.
+    fn fault(&self, error: &wasmtime::Error, memory: &Memory, fuel: u64) -> Fault {
+        // A guest that gets no memory aborts, by whatever trap. So ask the limiter first.
+        if memory.refused {
+            return Fault::OutOfMemory { limit: self.limits.memory };
+        }
+        if error.is::<TimedOut>() {
+            return Fault::Timeout { limit: self.limits.timeout };
+        }
+        match error.downcast_ref::<Trap>() {
+            Some(Trap::OutOfFuel) => Fault::OutOfFuel { limit: fuel, used_by: FuelUse::Judging },
+            Some(Trap::StackOverflow) => Fault::StackOverflow { limit: STACK },
+            Some(trap) => Fault::Trap { message: trap.to_string() },
+            None => Fault::Trap { message: format!("{error:#}") },
+        }
+    }
+}
+
+fn is_out_of_fuel(error: &wasmtime::Error) -> bool {
+    error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel)
+}
+
+/// From now on the guest runs on a stack of its own, and stops for a look at the clock.
+fn yielding(store: &mut Store<Memory>) -> wasmtime::Result<()> {
+    if !store.data().yields {
+        store.fuel_async_yield_interval(Some(LOOK))?;
+        store.data_mut().yields = true;
+    }
+    Ok(())
+}
+
+impl Live<'_> {
+    /// Make sure that the clock is looked at however long a call takes.
+    pub(crate) fn yielding(&mut self) -> Result<(), Fault> {
+        yielding(&mut self.store).map_err(|error| Fault::Trap { message: format!("{error:#}") })
+    }
+
+    /// Drop it, and have its slot hold nothing.
+    pub(crate) fn forget(mut self) {
+        if let Exports::Module(exports) = &self.exports {
+            system::forget(exports.memory().data_mut(&mut self.store));
+        }
+    }
+
+    /// Whether it was kept since an earlier call.
+    #[cfg(test)]
+    pub(crate) fn was_kept(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::is_known)
+    }
+
+    /// What the memory holds; `None` where the instance cannot begin from an image.
+    pub(crate) fn memory(&self) -> Option<&[u8]> {
+        match &self.exports {
+            Exports::Component(_) => None,
+            Exports::Module(exports) => Some(exports.memory().data(&self.store)),
+        }
+    }
+
+    /// Begin from an image, where nothing was done yet. Gives whether it does.
+    pub(crate) fn begin_from(&mut self, image: &Arc<Image>) -> bool {
+        let Exports::Module(exports) = &self.exports else {
+            return false;
+        };
+        if let Some(begun) = &self.begun.image {
+            return Arc::ptr_eq(begun, image);
+        }
+        let is_restored = image.restore(exports.memory(), &mut self.store).is_ok();
+        if is_restored {
+            let size = exports.memory().data_size(&self.store);
+            self.begun = Begun { image: Some(image.clone()), size };
+        }
+        is_restored
+    }
+}

@@ -1,0 +1,150 @@
+//! The document of a report. Where the output is one and nothing else, it is written when somebody reads it: who asks for a
+//! verdict has the output already.
+
+use std::{fmt, ops::Deref, sync::OnceLock};
+
+use serde::de::IgnoredAny;
+use wasmtime::Result;
+
+use super::abi::{Layout, Lift, Lower, Reader, Room};
+use crate::json::{is_json, minified};
+
+/// A document as JSON text without optional white space, numbers with the digits they were written with. It is a `str` to its
+/// readers.
+///
+/// ```
+/// use seamgate::{Gate, Request};
+///
+/// let mut gate = Gate::new()?;
+/// gate.register(r#"{"agent": "list", "schema": {"type": "array"}}"#)?;
+/// let document = gate.validate(&Request::new("list", "[1, 2]"))?.report.output.expect("it is valid");
+/// assert_eq!(&*document, "[1,2]");
+/// let text = String::from(document);
+/// # assert_eq!(text, "[1,2]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Document {
+    text: OnceLock<String>,
+    /// What it is written from, where it did not come as text.
+    piece: Option<Piece>,
+}
+
+/// A piece of the output that is the document, says the component.
+#[derive(Clone)]
+struct Piece {
+    text: String,
+    /// Whether the component is the built-in one.
+    is_trusted: bool,
+}
+
+impl Piece {
+    /// The document. A component that says it of what is no JSON could have given any document, `null` among them.
+    fn document(&self) -> String {
+        let is_json = self.is_trusted || serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
+        if is_json { minified(&self.text) } else { "null".to_owned() }
+    }
+}
+
+impl Document {
+    /// The document that a piece of an output is, by the word of a component.
+    pub(crate) fn of(piece: &str) -> Self {
+        let piece = Piece { text: piece.to_owned(), is_trusted: false };
+        Document { text: OnceLock::new(), piece: Some(piece) }
+    }
+
+    /// The component is the built-in one: what it says of a piece need not be seen again.
+    pub(crate) fn trust(&mut self) {
+        if let Some(piece) = &mut self.piece {
+            piece.is_trusted = true;
+        }
+    }
+
+    /// Whether it is one line of JSON, as what is written here always is.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.piece.is_some() || is_json(self)
+    }
+}
+
+impl Deref for Document {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text.get_or_init(|| self.piece.as_ref().map_or_else(String::new, Piece::document))
+    }
+}
+
+impl From<String> for Document {
+    fn from(text: String) -> Self {
+        Document { text: OnceLock::from(text), piece: None }
+    }
+}
+
+impl From<Document> for String {
+    fn from(document: Document) -> Self {
+        let _: &str = &document;
+        document.text.into_inner().unwrap_or_default()
+    }
+}
+
+impl AsRef<str> for Document {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Document {}
+
+impl fmt::Debug for Document {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Debug::fmt(&**self, formatter)
+    }
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.pad(self)
+    }
+}
+
+impl Layout for Document {
+    const SIZE: usize = String::SIZE;
+    const ALIGN: usize = String::ALIGN;
+}
+
+impl Lift for Document {
+    fn lift(from: &mut Reader<'_>, at: usize) -> Result<Self> {
+        String::lift(from, at).map(Document::from)
+    }
+}
+
+impl Lower for Document {
+    fn lower(&self, to: &mut impl Room, at: usize) -> Result<()> {
+        crate::types::abi::lower_text(self, to, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_that_is_no_json_is_no_document() {
+        for (piece, text) in
+            [(" [1, \"\\u0061\\/\"]\n", r#"[1,"a/"]"#), ("[1,\n2", "null"), ("\"a\nb\"", "null"), ("", "null")]
+        {
+            let document = Document::of(piece);
+            assert!(document.is_sound());
+            assert_eq!(&*document, text);
+            assert_eq!(document, Document::from(text.to_owned()));
+        }
+        assert!(!Document::from("[1,\n2]".to_owned()).is_sound());
+        assert!(!Document::from("[1".to_owned()).is_sound());
+    }
+}

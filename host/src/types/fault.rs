@@ -1,0 +1,342 @@
+//! Why there is no verdict.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Violation;
+use crate::types;
+
+/// There is no verdict: the caller made a mistake, or a call passed a limit. A rejected output is not a fault: it is a
+/// [`Report`](crate::Report).
+///
+/// Each fault fails closed: no part of the output is accepted. Faults may get further fields, so match them with `..`.
+///
+/// ```
+/// use seamgate::{Fault, Gate, Limits, Options, Request};
+///
+/// let gate = Gate::with(Options::default().limits(Limits::default().output_bytes(100)))?;
+/// let fault = gate.validate(&Request::new("counter", &"4".repeat(101))).unwrap_err();
+/// assert!(matches!(fault, Fault::InputTooLarge { bytes: 101, limit: 100, .. }));
+/// assert_eq!(fault.code(), "input_too_large");
+/// assert_eq!(fault.to_string(), "the output has 101 bytes; the limit is 100");
+/// # Ok::<(), seamgate::LoadError>(())
+/// ```
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The request is invalid, or lacks a list that the contract needs.
+    #[error("{message}")]
+    BadRequest {
+        /// One sentence for a person.
+        message: String,
+        /// What is wrong, with places in the request.
+        violations: Vec<Violation>,
+    },
+    /// The contract is invalid, or its schema cannot be used.
+    #[error("{message}")]
+    #[non_exhaustive]
+    BadContract {
+        /// One sentence for a person.
+        message: String,
+        /// What is wrong, with places in the contract.
+        violations: Vec<Violation>,
+    },
+    /// The profile is invalid, or contradicts itself.
+    #[error("{message}")]
+    #[non_exhaustive]
+    BadProfile {
+        /// One sentence for a person.
+        message: String,
+        /// What is wrong, with places in the profile.
+        violations: Vec<Violation>,
+    },
+    /// No contract, or no profile, is registered for the agent.
+    #[error("{message}")]
+    #[non_exhaustive]
+    UnknownAgent {
+        /// One sentence for a person.
+        message: String,
+        /// The agents that are registered.
+        agents: Vec<String>,
+    },
+    /// The component's registry is sealed.
+    #[error("{message}")]
+    #[non_exhaustive]
+    Sealed {
+        /// One sentence for a person.
+        message: String,
+    },
+    /// The call used all its fuel.
+    #[error("{used_by} took more than {limit} units of fuel")]
+    #[non_exhaustive]
+    OutOfFuel {
+        /// The fuel it had.
+        limit: u64,
+        /// What used it.
+        used_by: FuelUse,
+    },
+    /// The instance asked for more memory than its limit.
+    #[error("the verdict took more than {limit} bytes of memory")]
+    #[non_exhaustive]
+    OutOfMemory {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The instance used all its stack.
+    #[error("the verdict took more than {limit} bytes of stack")]
+    #[non_exhaustive]
+    StackOverflow {
+        /// The size of the stack, in bytes.
+        limit: usize,
+    },
+    /// The call passed its limit on wall-clock time.
+    #[error("the verdict took longer than {} ms", limit.as_millis())]
+    #[non_exhaustive]
+    Timeout {
+        /// The limit.
+        limit: Duration,
+    },
+    /// There is no instance for the call: all were at work for as long as a call may take, or too many are held.
+    #[error("{message}")]
+    #[non_exhaustive]
+    Busy {
+        /// One sentence for a person.
+        message: String,
+        /// The most instances that there can be.
+        limit: usize,
+    },
+    /// The output is longer than the limit. It did not enter the sandbox.
+    #[error("the output has {bytes} bytes{}; the limit is {limit}", if *.more { " or more" } else { "" })]
+    InputTooLarge {
+        /// The output's length in bytes.
+        bytes: usize,
+        /// The limit, in bytes.
+        limit: usize,
+        /// Whether the output may be longer than `bytes`: the gate does not read it to its end.
+        more: bool,
+    },
+    /// The instance stopped for another reason, or its answer is invalid: the component has a bug.
+    #[error("the component failed: {message}")]
+    #[non_exhaustive]
+    Trap {
+        /// What went wrong. Programs must not depend on the text.
+        message: String,
+    },
+}
+
+/// What used all the fuel of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FuelUse {
+    /// Compiling a contract or a profile that is registered: [`Limits::contract_fuel`](crate::Limits::contract_fuel) bounds it.
+    Compiling,
+    /// The verdict on an output, and compiling a contract that came with the request: [`Limits::fuel`](crate::Limits::fuel) bounds it.
+    Judging,
+}
+
+impl std::fmt::Display for FuelUse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            FuelUse::Compiling => "compiling",
+            FuelUse::Judging => "the verdict",
+        })
+    }
+}
+
+impl Fault {
+    /// Says that fuel was used for compiling, if it was used up.
+    pub(crate) fn while_compiling(self) -> Self {
+        match self {
+            Fault::OutOfFuel { limit, .. } => Fault::OutOfFuel { limit, used_by: FuelUse::Compiling },
+            fault => fault,
+        }
+    }
+
+    /// The code of this fault, the same in every language: `bad_request`, `out_of_fuel` …
+    pub fn code(&self) -> &'static str {
+        match self {
+            Fault::BadRequest { .. } => "bad_request",
+            Fault::BadContract { .. } => "bad_contract",
+            Fault::BadProfile { .. } => "bad_profile",
+            Fault::UnknownAgent { .. } => "unknown_agent",
+            Fault::Sealed { .. } => "sealed",
+            Fault::OutOfFuel { .. } => "out_of_fuel",
+            Fault::OutOfMemory { .. } => "out_of_memory",
+            Fault::StackOverflow { .. } => "stack_overflow",
+            Fault::Timeout { .. } => "timeout",
+            Fault::Busy { .. } => "busy",
+            Fault::InputTooLarge { .. } => "input_too_large",
+            Fault::Trap { .. } => "trap",
+        }
+    }
+
+    /// No slot became free within the limit on time.
+    pub(crate) fn all_at_work(slots: u32, waited: Duration) -> Self {
+        let limit = usize::try_from(slots).unwrap_or(usize::MAX);
+        let message = format!(
+            "all instances ({limit}) were at work for {} ms: ask from fewer threads, or raise the limit on time",
+            waited.as_millis()
+        );
+        Fault::Busy { message, limit }
+    }
+
+    /// Too many instances are held between calls.
+    pub(crate) fn too_many(limit: usize) -> Self {
+        let message =
+            format!("no more than {limit} sessions and instances can be open at once: close those that are done");
+        Fault::Busy { message, limit }
+    }
+
+    /// The same fault for an output that is still coming: one that is too large may grow.
+    pub(crate) fn so_far(mut self) -> Self {
+        if let Fault::InputTooLarge { more, .. } = &mut self {
+            *more = true;
+        }
+        self
+    }
+
+    /// What is wrong and where, if the fault is about a request, a contract or a profile.
+    pub fn violations(&self) -> &[Violation] {
+        match self {
+            Fault::BadRequest { violations, .. }
+            | Fault::BadContract { violations, .. }
+            | Fault::BadProfile { violations, .. } => violations,
+            _ => &[],
+        }
+    }
+
+    /// The fault as JSON text: `{"fault":…,"message":…,"detail":{…}}`.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Wire<'f> {
+            fault: &'static str,
+            message: String,
+            detail: Detail<'f>,
+        }
+        #[derive(Serialize, Default)]
+        struct Detail<'f> {
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            violations: &'f [Violation],
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            agents: &'f [String],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            bytes: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            limit: Option<u64>,
+        }
+        let limit = |limit: usize| u64::try_from(limit).ok();
+        let detail = match self {
+            Fault::BadRequest { violations, .. }
+            | Fault::BadContract { violations, .. }
+            | Fault::BadProfile { violations, .. } => Detail { violations, ..Detail::default() },
+            Fault::UnknownAgent { agents, .. } => Detail { agents, ..Detail::default() },
+            Fault::OutOfFuel { limit, .. } => Detail { limit: Some(*limit), ..Detail::default() },
+            Fault::OutOfMemory { limit: bytes }
+            | Fault::StackOverflow { limit: bytes }
+            | Fault::Busy { limit: bytes, .. } => Detail { limit: limit(*bytes), ..Detail::default() },
+            Fault::Timeout { limit } => Detail { limit: u64::try_from(limit.as_millis()).ok(), ..Detail::default() },
+            Fault::InputTooLarge { bytes, limit: most, .. } => {
+                Detail { bytes: limit(*bytes), limit: limit(*most), ..Detail::default() }
+            }
+            Fault::Sealed { .. } | Fault::Trap { .. } => Detail::default(),
+        };
+        crate::json::json(&Wire { fault: self.code(), message: self.to_string(), detail })
+    }
+}
+
+/// Why a gate could not be made. The sources are the engine's errors.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// This build of the library embeds no component: it was compiled from a clone before `cargo xtask build`.
+    #[error("this build of seamgate embeds no component: run `cargo xtask build`, then build your program again")]
+    NotBuilt,
+    /// The bytes are not a component that this engine takes.
+    #[error("not a WebAssembly component")]
+    NotAComponent(#[source] Source),
+    /// The component is larger than the limit.
+    #[error("the component has {bytes} bytes; the limit is {limit}")]
+    #[non_exhaustive]
+    TooLarge {
+        /// Its length in bytes.
+        bytes: usize,
+        /// The limit: [`Component::MAX_BYTES`](crate::Component::MAX_BYTES).
+        limit: usize,
+    },
+    /// The component imports something from its host. A validator has no imports.
+    #[error("the component imports {import:?}; a validator imports nothing")]
+    #[non_exhaustive]
+    Imports {
+        /// The first import.
+        import: String,
+    },
+    /// The component does not export the world `seamgate:validator/validator`.
+    #[error("the component does not export the world seamgate:validator/validator@0.1.0")]
+    NotAValidator(#[source] Source),
+    /// The engine or its pool could not be set up with these limits.
+    #[error("the engine cannot be set up")]
+    Engine(#[source] Source),
+    /// The component does not start, or does not list its contracts, within the limits.
+    #[error("the component does not answer")]
+    Fault(#[from] Fault),
+}
+
+/// An error of a library that is not a part of this one's interface.
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+impl LoadError {
+    pub(crate) fn not_a_component(error: wasmtime::Error) -> Self {
+        LoadError::NotAComponent(error.into())
+    }
+
+    pub(crate) fn not_a_validator(error: wasmtime::Error) -> Self {
+        LoadError::NotAValidator(error.into())
+    }
+
+    pub(crate) fn engine(error: wasmtime::Error) -> Self {
+        LoadError::Engine(error.into())
+    }
+}
+
+/// Why contracts could not be baked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BakeError {
+    /// One of the contracts cannot be used, or not within the limits.
+    #[error("contract {index} cannot be baked")]
+    #[non_exhaustive]
+    Contract {
+        /// The index of the contract, from 0.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        fault: Fault,
+    },
+    /// One of the profiles cannot be used, or not within the limits.
+    #[error("profile {index} cannot be baked")]
+    #[non_exhaustive]
+    Profile {
+        /// The index of the profile, from 0.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        fault: Fault,
+    },
+    /// The component cannot be run, or takes no contracts.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+impl From<types::Fault> for Fault {
+    fn from(fault: types::Fault) -> Self {
+        let types::Fault { code, message, violations, agents } = fault;
+        match code {
+            types::FaultCode::BadRequest => Fault::BadRequest { message, violations },
+            types::FaultCode::BadContract => Fault::BadContract { message, violations },
+            types::FaultCode::BadProfile => Fault::BadProfile { message, violations },
+            types::FaultCode::UnknownAgent => Fault::UnknownAgent { message, agents },
+            types::FaultCode::Sealed => Fault::Sealed { message },
+        }
+    }
+}

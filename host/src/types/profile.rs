@@ -1,0 +1,29 @@
+//! Describes a profile that a gate holds.
+
+use serde::{Deserialize, Serialize};
+
+use super::fault::Fault;
+
+/// A registered profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProfileInfo {
+    /// The agent that it is for.
+    pub agent: String,
+    /// Its version.
+    pub version: String,
+    /// Its digest: `sha256:` and 64 hexadecimal digits.
+    pub profile: String,
+    /// The full names of its tools, in its order.
+    pub tools: Vec<String>,
+    /// The lists that its scopes name, in ascending order.
+    pub lists: Vec<String>,
+}
+
+impl ProfileInfo {
+    /// What the component said of a profile.
+    pub(crate) fn read(json: &str) -> Result<Self, Fault> {
+        serde_json::from_str(json)
+            .map_err(|error| Fault::Trap { message: format!("the component says no profile info: {error}") })
+    }
+}

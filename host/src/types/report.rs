@@ -1,0 +1,55 @@
+//! What is asked of a report beside its members.
+
+use super::{Disposition, Progress, Report, Violation, Wanted, document::Document};
+use crate::json::{is_json, json};
+
+impl Disposition {
+    /// Whether a report with it has an output.
+    pub(crate) fn emits(self) -> bool {
+        matches!(self, Disposition::Accepted | Disposition::Partial)
+    }
+}
+
+impl Report {
+    /// Read what [`to_json`](Report::to_json) wrote.
+    ///
+    /// # Errors
+    ///
+    /// It is no report.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Why a report contradicts itself, if it does. Its type does not rule that out, and the component that gave it may be
+    /// anybody's. A caller that writes one report a line depends on documents without line ends.
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        if self.output.is_some() != self.disposition.emits() {
+            return Some("expected `output` exactly where `disposition` is accepted or partial");
+        }
+        if self.error.is_some() != (self.disposition == Disposition::Rejected) {
+            return Some("expected `error` exactly where `disposition` is rejected");
+        }
+        if !(self.output.iter().all(Document::is_sound) && self.items.iter().all(|item| is_json(&item.value))) {
+            return Some("expected each document as one line of JSON");
+        }
+        None
+    }
+
+    /// Whether the verdict is partial only because the output's syntax was repaired: nothing of it is missing, and nothing
+    /// is asked for again.
+    pub fn is_repaired(&self) -> bool {
+        self.disposition == Disposition::Partial && self.wanted == Wanted::Nothing
+    }
+
+    /// What is wrong with a rejected output; empty for others.
+    pub fn violations(&self) -> &[Violation] {
+        self.error.as_ref().map_or(&[], |error| &error.violations)
+    }
+}
+
+impl Progress {
+    /// What is known as JSON text, members in the order of the WIT record.
+    pub fn to_json(&self) -> String {
+        json(self)
+    }
+}

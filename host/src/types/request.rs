@@ -1,0 +1,222 @@
+//! One output to judge.
+
+use std::borrow::Cow;
+
+use super::{Confidence, Finish, NamedList, Observation};
+use crate::bindings::exports::seamgate::validator::types;
+
+/// One output to judge, with the lists that its contract needs.
+///
+/// ```
+/// use seamgate::{Finish, Request};
+///
+/// let request = Request::new("triage", "…").finish(Finish::Stop).list("teams", ["web", "data"]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request<'t> {
+    agent: Cow<'t, str>,
+    output: Cow<'t, str>,
+    finish: Finish,
+    lists: Vec<NamedList>,
+    evidence: Option<Vec<Observation>>,
+    invalid_utf8: Option<u32>,
+}
+
+impl<'t> Request<'t> {
+    /// The raw text that `agent` produced, prose and fences included.
+    pub fn new(agent: &'t str, output: &'t str) -> Self {
+        Request {
+            agent: Cow::Borrowed(agent),
+            output: Cow::Borrowed(output),
+            finish: Finish::Unknown,
+            lists: Vec::new(),
+            evidence: None,
+            invalid_utf8: None,
+        }
+    }
+
+    /// The same for bytes that may not be UTF-8. If they are not, the verdict rejects the output, and says where.
+    pub fn from_bytes(agent: &'t str, output: &'t [u8]) -> Self {
+        // Valid text, which most is, is looked at once: to replace what is not reads byte by byte.
+        let (output, invalid) = match std::str::from_utf8(output) {
+            Ok(text) => (Cow::Borrowed(text), None),
+            Err(error) => (String::from_utf8_lossy(output), Some(error.valid_up_to())),
+        };
+        Request {
+            agent: Cow::Borrowed(agent),
+            output,
+            finish: Finish::Unknown,
+            lists: Vec::new(),
+            evidence: None,
+            // The gate refuses an output whose offsets do not fit.
+            invalid_utf8: invalid.map(|at| u32::try_from(at).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Why the producer stopped. Default: [`Finish::Unknown`]. [`Finish`] parses the words of the common APIs:
+    /// `"end_turn".parse::<Finish>()`.
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.finish = finish;
+        self
+    }
+
+    /// Add a list that the contract's `allow` names; [`ContractInfo`](crate::ContractInfo) has the names. Without a list
+    /// there is no verdict ([`Fault::BadRequest`](crate::Fault::BadRequest)), unless the rule is optional.
+    #[must_use]
+    pub fn list(mut self, name: impl Into<String>, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.lists.push(NamedList { name: name.into(), values: values.into_iter().map(Into::into).collect() });
+        self
+    }
+
+    /// What the producer saw, for claims to cite: at most 1,000 observations of 4 MiB in all. If the contract has `evidence`,
+    /// there is no verdict without this ([`Fault::BadRequest`](crate::Fault::BadRequest)). Default: none.
+    ///
+    /// ```
+    /// use seamgate::{Confidence, Disposition, Gate, Observation, Request};
+    ///
+    /// let mut gate = Gate::new()?;
+    /// gate.register(r#"{"agent": "a", "schema": {"type": "object"}, "evidence": {"claims": "$.claims[*]"}}"#)?;
+    /// let seen = Observation::new("log#1", "matches: 128").confidence(Confidence::High).complete(true);
+    /// let output = r#"{"claims": [{"text": "128 errors", "evidence": [{"id": "log#1", "quote": "matches: 128"}]}]}"#;
+    /// let request = Request::new("a", output).evidence([seen]);
+    /// assert_eq!(gate.validate(&request)?.report.disposition, Disposition::Accepted);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn evidence(mut self, observations: impl IntoIterator<Item = Observation>) -> Self {
+        self.evidence = Some(observations.into_iter().collect());
+        self
+    }
+
+    pub(crate) fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    pub(crate) fn output(&self) -> &str {
+        &self.output
+    }
+
+    /// The same for whatever output comes.
+    pub(crate) fn without_output(&self) -> Request<'static> {
+        Request {
+            agent: Cow::Owned(self.agent.clone().into_owned()),
+            output: Cow::Borrowed(""),
+            finish: Finish::Unknown,
+            lists: self.lists.clone(),
+            evidence: self.evidence.clone(),
+            invalid_utf8: None,
+        }
+    }
+
+    /// The same with another output.
+    pub(crate) fn for_output<'o>(&'o self, output: &'o [u8]) -> Request<'o> {
+        let (lists, evidence) = (self.lists.clone(), self.evidence.clone());
+        Request { lists, evidence, ..Request::from_bytes(&self.agent, output) }
+    }
+
+    /// Whether it is an agent and an output and nothing else.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.lists.is_empty() && self.evidence.is_none() && self.invalid_utf8.is_none()
+    }
+
+    pub(crate) fn lists(&self) -> &[NamedList] {
+        &self.lists
+    }
+
+    pub(crate) fn observations(&self) -> Option<&[Observation]> {
+        self.evidence.as_deref()
+    }
+
+    pub(crate) fn why_finished(&self) -> Finish {
+        self.finish
+    }
+
+    /// Where the output stops being UTF-8.
+    pub(crate) fn first_invalid(&self) -> Option<u32> {
+        self.invalid_utf8
+    }
+
+    /// The bytes of the evidence.
+    pub(crate) fn evidence_bytes(&self) -> usize {
+        let words = |words: &[String]| words.iter().map(String::len).sum::<usize>();
+        let bytes = |observation: &Observation| {
+            let Observation { id, kinds, text, labels, limitations, .. } = observation;
+            id.len() + text.len() + words(kinds) + words(labels) + words(limitations)
+        };
+        self.observations().unwrap_or_default().iter().map(bytes).sum()
+    }
+
+    pub(crate) fn evidence_to_wit(&self) -> Option<Vec<types::Observation>> {
+        self.evidence.as_ref().map(|evidence| evidence.iter().cloned().map(Into::into).collect())
+    }
+
+    pub(crate) fn to_wit(&self) -> types::Request {
+        types::Request {
+            agent: self.agent.clone().into_owned(),
+            output: self.output.clone().into_owned(),
+            finish: self.finish.into(),
+            lists: to_wit(&self.lists),
+            evidence: self.evidence_to_wit(),
+            invalid_utf8: self.invalid_utf8,
+        }
+    }
+}
+
+/// Lists as the component takes them.
+pub(crate) fn to_wit(lists: &[NamedList]) -> Vec<types::NamedList> {
+    lists.iter().cloned().map(Into::into).collect()
+}
+
+impl Observation {
+    /// What the producer saw of a result, byte for byte. `id` is what claims cite it by: 1 to 256 bytes, and no other has it.
+    ///
+    /// It allows least: low confidence, and no claim of absence.
+    pub fn new(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Observation {
+            id: id.into(),
+            kinds: Vec::new(),
+            text: text.into(),
+            labels: Vec::new(),
+            confidence: Confidence::Low,
+            complete: false,
+            limitations: Vec::new(),
+        }
+    }
+
+    /// Add a kind of evidence that it is.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kinds.push(kind.into());
+        self
+    }
+
+    /// Add what is known of it. `stale`, `sampled`, `partial`, `truncated` and `empty` have a meaning; see
+    /// [`labels`](Observation::labels).
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.labels.push(label.into());
+        self
+    }
+
+    /// The most that its source allows a claim to state. Default: low.
+    #[must_use]
+    pub fn confidence(mut self, confidence: Confidence) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Whether all of the result was seen. Default: no.
+    #[must_use]
+    pub fn complete(mut self, complete: bool) -> Self {
+        self.complete = complete;
+        self
+    }
+
+    /// Add the code of a limitation, which each claim that cites this must repeat.
+    #[must_use]
+    pub fn limitation(mut self, code: impl Into<String>) -> Self {
+        self.limitations.push(code.into());
+        self
+    }
+}
