@@ -1,4 +1,4 @@
-//! The shortest way to a verdict, for a host that calls the core module itself (`host/src/exports/module.rs`).
+//! The shortest way to a verdict, for a host that calls the core module itself (`host/src/sandbox/exports/module.rs`).
 //!
 //! What most requests are is an agent and an output, and what most come to is that the output is one valid document. For those,
 //! one text comes in and a few words go out: the host has the document. All other answers are those of the interface, as the

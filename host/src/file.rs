@@ -1,8 +1,9 @@
-//! Reads files up to a limit, and never waits for a pipe or a device that stands in place of a file.
+//! Files by names that anybody may have chosen: reads up to a limit that never wait for a pipe or a device, and files that only
+//! their owner can read.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Read},
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
     path::Path,
 };
 
@@ -70,4 +71,49 @@ fn read_to(file: File, limit: usize) -> io::Result<Vec<u8>> {
     // One byte more than the limit shows that the file is too long, or endless.
     file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit { too_large(format!("more than {limit}")) } else { Ok(bytes) }
+}
+
+/// Creates a file. Removes any file, link or pipe of the same name first, and does not follow it.
+///
+/// # Errors
+///
+/// The old file cannot be removed, or the new one cannot be created.
+pub fn create_anew(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => options.create_new(true).open(path),
+    }
+}
+
+/// Writes a file that only its owner can read, and syncs it. Replaces any file, link or pipe of the same name, and does not
+/// follow it.
+///
+/// # Errors
+///
+/// The file cannot be replaced or written.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = File::options();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = create_anew(&mut options, path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Removes all rights of other users from an open file. Returns whether they had any.
+pub(crate) fn restrict(file: &File) -> io::Result<bool> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mut permissions = file.metadata()?.permissions();
+        if permissions.mode() & 0o077 != 0 {
+            permissions.set_mode(0o600);
+            file.set_permissions(permissions)?;
+            return Ok(true);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(false)
 }

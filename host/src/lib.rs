@@ -42,7 +42,7 @@ mod bindings {
 }
 
 pub use digest::digest;
-pub use file::{MAX_FILE, length, open_regular, read_named};
+pub use file::{MAX_FILE, create_anew, length, open_regular, read_named, write_private};
 pub use gate::{
     Gate,
     contract::{ContractSource, contract_files, read_contract, read_contracts},

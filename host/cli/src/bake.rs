@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result};
-use seamgate::{BakeError, Component, ContractSource, Gate, Limits, Options};
+use seamgate::{BakeError, Component, ContractSource, Gate, Limits, Options, create_anew};
 use seamgate_text::{escape_terminal, say};
 
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
     contracts::{of_folder, read_component},
     error::FaultError,
     mistakes::{unusable, unusable_profile},
-    private::create_anew,
     status::Status,
 };
 

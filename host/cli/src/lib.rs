@@ -21,7 +21,6 @@ mod harden;
 mod init;
 mod input;
 mod inspect;
-mod journal;
 mod lint;
 mod lists;
 mod manual;
@@ -29,14 +28,12 @@ mod mcp;
 mod mcp_client;
 mod mistakes;
 mod ndjson;
+mod notice;
 mod outbox;
 #[doc(hidden)]
 pub mod parquet;
 mod picture;
-mod private;
 mod process;
-#[doc(hidden)]
-pub mod recorded;
 mod run;
 mod schema;
 mod status;
@@ -52,6 +49,7 @@ use anstream::ColorChoice;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, error::ErrorKind};
 use seamgate_text::{escape_terminal, say};
 
+pub use notice::print_warning;
 use status::Status;
 
 /// The gate between agents and strict code: one verdict on each output, from a sandbox

@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use clap::builder::NonEmptyStringValueParser;
 use indicatif::ProgressBar;
 use seamgate::{
-    Attempts, Disposition, Fault, Limits, MergeOutcome, MergeStep, Next, Produced, Report, Request, Stop,
-    UnknownFinish, digest, open_regular,
+    Attempts, Disposition, Fault, JournalledAttempts, Limits, MergeOutcome, MergeStep, Next, Produced, Report, Request,
+    RetryJournal, RetryJournalError, RetryNotice, RunError, Stop, UnknownFinish, open_regular,
 };
 use seamgate_text::{count, escape_terminal, say};
 
@@ -24,8 +24,8 @@ use crate::{
     evidence::Evidence,
     folder::{self, Folder},
     input,
-    journal::{About, Decision, Journal},
     lists::{self, Lists},
+    notice::print_warning,
     process::{self, Ended, Inherited, Signals},
     status::Status,
 };
@@ -101,54 +101,60 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     let agent = contracts::agent(arguments.agent.as_deref(), &gate, &arguments.contract)?;
     let request = Evidence::read(arguments.evidence.as_deref())?.add(Request::new(&agent, ""));
     let request = Lists::read(&gate, &arguments.list)?.add(request);
-    let mut attempts = gate.attempts(&request).map_err(FaultError)?.allow_partial(arguments.allow_partial);
+    let attempts = gate.attempts(&request).map_err(FaultError)?.allow_partial(arguments.allow_partial);
     let prompt = prompt()?;
-    let mut journal = match &arguments.journal {
-        Some(path) => {
-            let about = About {
-                agent: agent.clone(),
-                contract: attempts.contract().contract.clone(),
-                component: gate.component().digest().to_owned(),
-                command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-                prompt: digest(&prompt),
-                lists: digest(&serde_json::to_vec(attempts.lists())?),
-                evidence: attempts.evidence().map(serde_json::to_vec).transpose()?.map(|evidence| digest(&evidence)),
-            };
-            let (journal, reports) = Journal::open(path, about, arguments.resume, arguments.keep_outputs)?;
-            if !reports.is_empty() {
-                say(&format!("seamgate: the journal has {} of at most {} attempts", reports.len(), attempts.most()));
-            }
-            for report in reports {
-                attempts.replay(report).map_err(|fault| match fault {
-                    // The journal is wrong, as if one of its lines could not be read.
-                    Fault::BadRequest { .. } => anyhow!("the journal {}: {fault}", path.display()),
-                    fault => FaultError(fault).into(),
-                })?;
-            }
-            Some(journal)
-        }
-        None => None,
+    let mut attempts = match &arguments.journal {
+        Some(path) => journalled(attempts, path, &prompt, arguments)?,
+        None => JournalledAttempts::from(attempts),
     };
     let agent = Agent { arguments, prompt, signals: Signals::install()? };
     folder::remove_left_over();
     loop {
-        let next = attempts.next();
-        let (decision, status) = match &next {
-            Next::Stop(stop) => (stop.as_str(), Some(Status::of_run(*stop, &attempts))),
-            _ => ("ask_again", None),
-        };
-        if let Some(journal) = journal.as_mut().filter(|_| attempts.count() > 0) {
-            let status = status.map(Status::code);
-            journal.decided(attempts.count(), &Decision { decision, status })?;
-        }
-        let feedback = match next {
+        let feedback = match attempts.next_step().map_err(told)? {
             Next::Ask(feedback) => feedback.unwrap_or_default(),
-            Next::Stop(stop) => return end(stop, &attempts),
+            Next::Stop(stop) => return end(stop, attempts.attempts()),
             other => bail!("unknown step {other:?}"),
         };
-        if let Some(status) = attempt(&agent, &mut attempts, &mut journal, &feedback)? {
+        if let Some(status) = attempt(&agent, &mut attempts, &feedback)? {
             return Ok(status);
         }
+    }
+}
+
+/// Opens the journal that the command line names, for these attempts.
+fn journalled<'g>(
+    attempts: Attempts<'g>,
+    path: &Path,
+    prompt: &[u8],
+    arguments: &Arguments,
+) -> Result<JournalledAttempts<'g>> {
+    let journal = RetryJournal::new(path)
+        .resume(arguments.resume)
+        .keep_outputs(arguments.keep_outputs)
+        .producer(arguments.command.iter().map(|word| word.to_string_lossy()))
+        .prompt(prompt)
+        .on_notice(|notice| match notice {
+            RetryNotice::Resumed { .. } => say(&format!("seamgate: {notice}")),
+            warning => print_warning(warning),
+        });
+    attempts.journalled(&journal).map_err(|error| match error {
+        // The journal is wrong, as if one of its lines could not be read.
+        RunError::Fault(fault @ Fault::BadRequest { .. }) => anyhow!("the journal {}: {fault}", path.display()),
+        error => told(error),
+    })
+}
+
+/// An error of the attempts, with its exit status.
+fn told(error: RunError) -> Error {
+    match error {
+        RunError::Fault(fault) => FaultError(fault).into(),
+        RunError::Journal(
+            error @ (RetryJournalError::OtherComponent { .. }
+            | RetryJournalError::Write { .. }
+            | RetryJournalError::WriteOutput { .. }),
+        ) => NoVerdict(format!("{:#}", Error::from(error))).into(),
+        RunError::Journal(error) => error.into(),
+        error => error.into(),
     }
 }
 
@@ -173,42 +179,30 @@ struct Agent<'a> {
     signals: Signals,
 }
 
-/// One attempt: run the agent, and judge its output. Gives a status if a signal ended the run.
-fn attempt(
-    agent: &Agent,
-    attempts: &mut Attempts,
-    journal: &mut Option<Journal>,
-    feedback: &str,
-) -> Result<Option<Status>> {
-    let (number, most) = (attempts.count() + 1, attempts.most());
-    if let Some(journal) = journal {
-        journal.start(number)?;
-    }
-    let start = Instant::now();
+/// Makes one attempt: runs the agent, and judges its output. Returns a status if a signal ended the run.
+fn attempt(agent: &Agent, attempts: &mut JournalledAttempts, feedback: &str) -> Result<Option<Status>> {
+    let (number, most) = (attempts.attempts().count() + 1, attempts.attempts().most());
     // Dropping the folder removes whatever the agent put into it.
     let folder =
         Folder::new(&agent.signals).map_err(|error| NoVerdict(format!("cannot make a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
-    let elapsed_ms = start.elapsed().as_millis();
     let result = agent.result(ended, folder.path());
     drop(folder);
-    let (output, exit, error) = match result {
+    let error = match result {
         AgentResult::Output(produced) => match attempts.judge(&produced) {
             Ok(verdict) => {
-                if let Some(journal) = journal {
-                    journal.judged(number, &produced, elapsed_ms, &verdict)?;
-                }
-                show(&verdict.report, attempts);
+                show(&verdict.report, attempts.attempts());
                 return Ok(None);
             }
-            Err(fault) => (produced.output, Some(0), FaultError(fault).into()),
+            Err(RunError::Fault(fault)) => FaultError(fault).into(),
+            Err(error) => return Err(told(error)),
         },
         AgentResult::Signal(signal) => return Ok(Some(Status::Signal(signal))),
-        AgentResult::Failure { output, exit, error } => (output, exit, error),
+        AgentResult::Failure { output, exit, error } => {
+            attempts.failed(&error.to_string(), &output, exit).map_err(told)?;
+            error
+        }
     };
-    if let Some(journal) = journal {
-        journal.failed(number, &output, elapsed_ms, (exit, &error.to_string()))?;
-    }
     Err(error.context(format!("attempt {number} of {most}")))
 }
 

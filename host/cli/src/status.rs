@@ -39,12 +39,14 @@ impl From<Disposition> for Status {
 }
 
 impl Status {
-    /// How `seamgate run` ends, and what journals say of attempts that stopped.
+    /// Returns how `seamgate run` ends.
     pub(crate) fn of_run(stop: Stop, attempts: &Attempts) -> Self {
-        match stop {
-            Stop::Accepted | Stop::Partial => Status::Accepted,
-            Stop::Refused => Status::Refused,
-            _ => attempts.report().map_or(Status::Fault, |report| report.disposition.into()),
+        match attempts.exit_status(stop) {
+            0 => Status::Accepted,
+            1 => Status::Rejected,
+            3 => Status::Partial,
+            4 => Status::Refused,
+            _ => Status::Fault,
         }
     }
 

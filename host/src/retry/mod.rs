@@ -1,7 +1,17 @@
-//! The harness step: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
+//! The retry loop: ask a producer, judge its output, send back what is wrong, ask again up to a limit.
+
+mod error;
+mod journal;
+mod journalled;
+mod settings;
 
 use std::{error::Error, fmt, str::FromStr};
 
+pub use self::{
+    error::RetryJournalError,
+    journalled::JournalledAttempts,
+    settings::{RetryJournal, RetryNotice},
+};
 use crate::{
     gate::{Gate, verdict::Verdict},
     types::{
@@ -135,6 +145,9 @@ pub enum RunError {
     /// There is no verdict on an output.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// The journal cannot be read or written, or holds another run.
+    #[error(transparent)]
+    Journal(#[from] RetryJournalError),
     /// The producer failed. This is its error; `downcast_ref` gives its type back.
     #[error("the producer failed")]
     Producer(#[source] Box<dyn Error + Send + Sync>),
@@ -174,23 +187,12 @@ impl Gate {
     pub fn run<E>(
         &self,
         request: &Request,
-        mut produce: impl FnMut(Option<&str>) -> Result<Produced, E>,
+        produce: impl FnMut(Option<&str>) -> Result<Produced, E>,
     ) -> Result<Outcome, RunError>
     where
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        let mut attempts = self.attempts(request)?;
-        loop {
-            let feedback = match (attempts.next(), attempts.report()) {
-                (Next::Stop(stop), Some(report)) => {
-                    return Ok(Outcome { report: report.clone(), attempts: attempts.count(), stop });
-                }
-                (Next::Ask(feedback), _) => feedback,
-                (Next::Stop(_), None) => None,
-            };
-            let produced = produce(feedback.as_deref()).map_err(|error| RunError::Producer(error.into()))?;
-            attempts.judge(&produced)?;
-        }
+        JournalledAttempts::from(self.attempts(request)?).retry(produce)
     }
 
     /// The same as [`run`](Gate::run), step by step, for callers that keep a record.
@@ -287,6 +289,20 @@ impl Attempts<'_> {
     /// The verdict on all attempts together. `None` before the first.
     pub fn report(&self) -> Option<&Report> {
         self.merged.as_ref()
+    }
+
+    /// Returns the status with which `seamgate run` exits after this stop, which journals hold: 0 accepted, 1 rejected,
+    /// 3 partial, 4 refused, 5 no verdict.
+    pub fn exit_status(&self, stop: Stop) -> u8 {
+        match (stop, self.report().map(|report| report.disposition)) {
+            (Stop::Accepted | Stop::Partial, _) => 0,
+            (Stop::Refused, _) => 4,
+            (_, None) => 5,
+            (_, Some(Disposition::Accepted)) => 0,
+            (_, Some(Disposition::Rejected)) => 1,
+            (_, Some(Disposition::Partial)) => 3,
+            (_, Some(Disposition::Refused)) => 4,
+        }
     }
 
     /// Judge the next output. The verdict is on that output alone.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use seamgate::{FileError, Gate, MAX_FILE, ProfileInfo, read_named, read_profile};
+use seamgate::{FileError, Gate, MAX_FILE, ProfileInfo, read_named, read_profile, write_private};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -16,7 +16,6 @@ use super::servers::Servers;
 use crate::{
     error::NoVerdict,
     mistakes::unusable_profile,
-    private,
     trace::{ENDED_PLAN as ENDED, PLAN as NAME},
 };
 
@@ -106,7 +105,7 @@ impl Plan {
     pub(crate) fn write(&self, run: &Path) -> Result<()> {
         let path = run.join(NAME);
         let text = format!("{}\n", serde_json::to_string_pretty(self)?);
-        private::write(&path, text.as_bytes())
+        write_private(&path, text.as_bytes())
             .and_then(|()| fs::File::open(run)?.sync_all())
             .map_err(|error| NoVerdict(format!("cannot write {}: {error}", path.display())).into())
     }

@@ -14,6 +14,7 @@ use std::{
 };
 
 use anyhow::Result;
+use seamgate::write_private;
 use seamgate_text::{escape_terminal, say};
 
 pub(crate) use self::{
@@ -29,7 +30,6 @@ use self::{
 };
 use crate::{
     error::{NoVerdict, Unwritten},
-    private,
     status::Status,
 };
 
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 
 /// Write a file that only its owner can read: a trace holds what the run held.
 fn write(file: &Path, text: &str) -> Result<()> {
-    private::write(file, text.as_bytes())
+    write_private(file, text.as_bytes())
         .map_err(|error| NoVerdict(format!("cannot write {}: {error}", file.display())).into())
 }
 

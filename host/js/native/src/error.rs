@@ -1,7 +1,7 @@
 //! Errors of the library as errors of JavaScript. Their `code` says which kind they are; the message of a fault is its JSON text.
 
 use napi::Error;
-use seamgate::{BakeError, Fault, FileError, JournalError, LoadError, StepError};
+use seamgate::{BakeError, Fault, FileError, JournalError, LoadError, RunError, StepError};
 
 /// What a function gives.
 pub(crate) type Result<T> = napi::Result<T, &'static str>;
@@ -50,9 +50,12 @@ pub(crate) fn told(error: Error<&'static str>) -> Error {
     Error::from_reason(format!("{}\n{}", error.status, error.reason))
 }
 
-/// The harness step cannot go on.
-pub(crate) fn harness(error: &anyhow::Error) -> Error<&'static str> {
-    Error::new("JournalError", format!("{error:#}"))
+/// Why a run of attempts cannot continue.
+pub(crate) fn retry(error: RunError) -> Error<&'static str> {
+    match error {
+        RunError::Fault(given) => fault(given),
+        error => Error::new("JournalError", chain(&error)),
+    }
 }
 
 /// A mistake of the caller.

@@ -1,15 +1,15 @@
-//! The harness step: attempts, what to do next, and their journal.
+//! The retry loop: attempts, what to do next, and their journal.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
-use seamgate::{Gate, Produced, Report};
-use seamgate_cli::recorded::{Error, Kept, Recorded, Step};
+use seamgate::{Gate, JournalledAttempts, Next, Produced, Report, RetryJournal};
+use seamgate_cli::print_warning;
 use self_cell::self_cell;
 
 use crate::{
-    error::{Result, fault, harness},
+    error::{Result, fault, retry, usage},
     options,
     verdict::Judged,
 };
@@ -18,7 +18,7 @@ self_cell!(
     struct Begun {
         owner: Arc<Gate>,
         #[not_covariant]
-        dependent: Recorded,
+        dependent: JournalledAttempts,
     }
 );
 
@@ -57,15 +57,18 @@ impl NativeAttempts {
         journal: Option<NativeJournal>,
     ) -> Result<Self> {
         let request = options::request(agent, b"", extras)?;
-        let kept = journal.map(|NativeJournal { path, resume, keep_outputs, producer, prompt }| Kept {
-            path: PathBuf::from(path),
-            resume,
-            keep_outputs,
-            producer,
-            prompt,
+        let journal = journal.map(|NativeJournal { path, resume, keep_outputs, producer, prompt }| {
+            let journal = RetryJournal::new(path).resume(resume).keep_outputs(keep_outputs);
+            journal.producer([producer]).prompt(prompt).on_notice(print_warning)
         });
-        let begun = Begun::try_new(gate, |gate| Recorded::begin(gate, &request, allow_partial, kept.as_ref()));
-        begun.map(NativeAttempts).map_err(error)
+        let begun = Begun::try_new(gate, |gate| {
+            let attempts = gate.attempts(&request).map_err(fault)?.allow_partial(allow_partial);
+            match &journal {
+                Some(journal) => attempts.journalled(journal).map_err(retry),
+                None => Ok(attempts.into()),
+            }
+        });
+        begun.map(NativeAttempts)
     }
 }
 
@@ -74,10 +77,12 @@ impl NativeAttempts {
     /// What to do next. Writes the decision down, and that the attempt starts.
     #[napi]
     pub fn next(&mut self) -> Result<NativeNext> {
-        let (step, count) = self.0.with_dependent_mut(|_, attempts| (attempts.step(), attempts.count()));
-        let (stop, feedback) = match step.map_err(error)? {
-            Step::Ask(feedback) => (None, feedback),
-            Step::Stop(stop) => (Some(stop.as_str().to_owned()), None),
+        let (step, count) =
+            self.0.with_dependent_mut(|_, attempts| (attempts.next_step(), attempts.attempts().count()));
+        let (stop, feedback) = match step.map_err(retry)? {
+            Next::Ask(feedback) => (None, feedback),
+            Next::Stop(stop) => (Some(stop.as_str().to_owned()), None),
+            other => return Err(usage(format!("unknown step {other:?}"))),
         };
         Ok(NativeNext { stop, feedback, attempt: count + 1 })
     }
@@ -86,30 +91,23 @@ impl NativeAttempts {
     #[napi]
     pub fn judge(&mut self, output: Uint8Array, finish: Option<String>) -> Result<Judged> {
         let produced = Produced::from(output.to_vec()).finish(options::finish(finish.as_deref())?);
-        self.0.with_dependent_mut(|_, attempts| attempts.judge(&produced)).map(Judged::of).map_err(error)
+        self.0.with_dependent_mut(|_, attempts| attempts.judge(&produced)).map(Judged::of).map_err(retry)
     }
 
     /// Write down that the producer failed.
     #[napi]
     pub fn failed(&mut self, message: String) -> Result<()> {
-        self.0.with_dependent_mut(|_, attempts| attempts.failed(&message)).map_err(error)
+        self.0.with_dependent_mut(|_, attempts| attempts.failed(&message, b"", None)).map_err(retry)
     }
 
     /// The report on all attempts together, as JSON text.
     #[napi]
     pub fn report(&self) -> Option<String> {
-        self.0.with_dependent(|_, attempts| attempts.report().map(Report::to_json))
+        self.0.with_dependent(|_, attempts| attempts.attempts().report().map(Report::to_json))
     }
 
     #[napi(getter)]
     pub fn count(&self) -> u32 {
-        self.0.with_dependent(|_, attempts| attempts.count())
-    }
-}
-
-fn error(error: Error) -> napi::Error<&'static str> {
-    match error {
-        Error::Fault(given) => fault(given),
-        Error::Journal(error) => harness(&error),
+        self.0.with_dependent(|_, attempts| attempts.attempts().count())
     }
 }

@@ -1,15 +1,15 @@
-//! The harness step: the attempts of one producer, their journal, and the verdict on all of them together.
+//! The retry loop: the attempts of one producer, their journal, and the verdict on all of them together.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use pyo3::prelude::*;
-use seamgate::{Finish, Gate, Produced, Report, Request};
-use seamgate_cli::recorded::{Error, Kept, Recorded, Step};
+use seamgate::{Finish, Gate, JournalledAttempts, Next, Produced, Report, Request, RetryJournal, RunError};
+use seamgate_cli::print_warning;
 use self_cell::self_cell;
 
 use crate::{
     call::Output,
-    fault::{JournalFault, Unfit, raised},
+    fault::{JournalFault, Unfit, chain, raised},
     turns::Turns,
     verdict::Verdict,
 };
@@ -18,7 +18,7 @@ self_cell!(
     struct Begun {
         owner: Arc<Gate>,
         #[not_covariant]
-        dependent: Recorded,
+        dependent: JournalledAttempts,
     }
 );
 
@@ -36,15 +36,18 @@ impl Attempts {
         allow_partial: bool,
         journal: Option<Given>,
         most: Duration,
-    ) -> Result<Self, Error> {
-        let kept = journal.map(|(path, resume, keep_outputs, producer, prompt)| Kept {
-            path,
-            resume,
-            keep_outputs,
-            producer,
-            prompt,
+    ) -> Result<Self, RunError> {
+        let journal = journal.map(|(path, resume, keep_outputs, producer, prompt)| {
+            let journal = RetryJournal::new(path).resume(resume).keep_outputs(keep_outputs);
+            journal.producer([producer]).prompt(prompt).on_notice(print_warning)
         });
-        let begun = Begun::try_new(gate, |gate| Recorded::begin(gate, request, allow_partial, kept.as_ref()))?;
+        let begun = Begun::try_new(gate, |gate| {
+            let attempts = gate.attempts(request)?.allow_partial(allow_partial);
+            match &journal {
+                Some(journal) => attempts.journalled(journal),
+                None => Ok(attempts.into()),
+            }
+        })?;
         Ok(Attempts(Turns::new("run", most, begun)))
     }
 
@@ -52,21 +55,25 @@ impl Attempts {
     fn apart<T: Send>(
         &self,
         py: Python,
-        work: impl for<'g> FnOnce(&mut Recorded<'g>) -> Result<T, Error> + Send,
+        work: impl for<'g> FnOnce(&mut JournalledAttempts<'g>) -> Result<T, RunError> + Send,
     ) -> PyResult<T> {
         self.with(py, work)?.map_err(failed)
     }
 
-    fn with<T: Send>(&self, py: Python, work: impl for<'g> FnOnce(&mut Recorded<'g>) -> T + Send) -> PyResult<T> {
+    fn with<T: Send>(
+        &self,
+        py: Python,
+        work: impl for<'g> FnOnce(&mut JournalledAttempts<'g>) -> T + Send,
+    ) -> PyResult<T> {
         self.0.with(py, |begun| begun.with_dependent_mut(|_, attempts| work(attempts)))
     }
 }
 
 /// Why a run cannot go on, as an exception.
-pub(crate) fn failed(error: Error) -> PyErr {
+pub(crate) fn failed(error: RunError) -> PyErr {
     match error {
-        Error::Fault(fault) => raised(&fault),
-        Error::Journal(error) => JournalFault::new_err(("failed", format!("{error:#}"))),
+        RunError::Fault(fault) => raised(&fault),
+        error => JournalFault::new_err(("failed", chain(&error))),
     }
 }
 
@@ -74,12 +81,11 @@ pub(crate) fn failed(error: Error) -> PyErr {
 impl Attempts {
     /// Why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written down.
     fn next(&self, py: Python) -> PyResult<(Option<&'static str>, Option<String>)> {
-        self.apart(py, |attempts| {
-            Ok(match attempts.step()? {
-                Step::Stop(stop) => (Some(stop.as_str()), None),
-                Step::Ask(feedback) => (None, feedback),
-            })
-        })
+        match self.apart(py, JournalledAttempts::next_step)? {
+            Next::Stop(stop) => Ok((Some(stop.as_str()), None)),
+            Next::Ask(feedback) => Ok((None, feedback)),
+            other => Err(JournalFault::new_err(("failed", format!("unknown step {other:?}")))),
+        }
     }
 
     /// Judge the next output: the verdict on it alone.
@@ -91,16 +97,16 @@ impl Attempts {
 
     /// Write down that the producer failed.
     fn failed(&self, py: Python, message: &str) -> PyResult<()> {
-        self.apart(py, |attempts| attempts.failed(message))
+        self.apart(py, |attempts| attempts.failed(message, b"", None))
     }
 
     /// The verdict on all attempts together, as JSON text.
     fn report(&self, py: Python) -> PyResult<Option<String>> {
-        self.with(py, |attempts| attempts.report().map(Report::to_json))
+        self.with(py, |attempts| attempts.attempts().report().map(Report::to_json))
     }
 
     #[getter]
     fn count(&self, py: Python) -> PyResult<u32> {
-        self.with(py, |attempts| attempts.count())
+        self.with(py, |attempts| attempts.attempts().count())
     }
 }
