@@ -64,8 +64,8 @@ pub use run::{
 pub use sandbox::{
     component::{Component, Inspection},
     engine::{interrupt_when, open_pagemap},
-    kept::stays_in_memory,
     options::Options,
+    warm::stays_in_memory,
 };
 pub use types::{
     Candidate, Change, ChangeKind, Completed, Completeness, Confidence, ContractInfo, DeadEnd, Disposition, ErrorKind,

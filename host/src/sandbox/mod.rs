@@ -6,10 +6,10 @@ pub(crate) mod component;
 pub(crate) mod engine;
 pub(crate) mod exports;
 pub(crate) mod image;
-pub(crate) mod kept;
 pub(crate) mod memory;
 pub(crate) mod options;
 pub(crate) mod skeleton;
+pub(crate) mod warm;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -29,9 +29,9 @@ use self::{
         module::{Exports as ModuleExports, Functions},
     },
     image::Image,
-    kept::{Begun, Kept, Lost, Originals, Watch},
     memory::Memory,
     options::Options,
+    warm::{Baseline, NotReusable, PristinePages, WarmInstance, Watch},
 };
 use crate::{
     system,
@@ -53,9 +53,9 @@ pub(crate) struct Sandbox {
     /// Whether large and held instances may have engines of their own.
     apart: bool,
     limits: Limits,
-    slots: Slots<Kept>,
+    slots: Slots<WarmInstance>,
     /// Of the module, for the instances that are kept.
-    originals: Mutex<Arc<Originals>>,
+    pristine: Mutex<Arc<PristinePages>>,
 }
 
 /// The instances of an engine.
@@ -76,14 +76,14 @@ pub(crate) struct Live<'s> {
     store: Store<Memory>,
     exports: Exports<'s>,
     place: Place<'s>,
-    begun: Begun,
+    baseline: Baseline,
     /// Where it may be kept.
     watch: Option<Watch>,
 }
 
 /// What an instance takes up.
 enum Place<'s> {
-    Slot(Slot<'s, Kept>),
+    Slot(Slot<'s, WarmInstance>),
     Seat { _seat: Seat },
 }
 
@@ -161,7 +161,7 @@ impl Sandbox {
             limits: options.limits,
             // Where held instances have no engine of their own, one slot is left to verdicts if there are two.
             slots: Slots::new(options.slots, if apart { (options.slots - 1).max(1) } else { options.slots }),
-            originals: Mutex::default(),
+            pristine: Mutex::default(),
         };
         // Only an instance shows whether its functions have the right types.
         if !sandbox.component.is_builtin() {
@@ -237,15 +237,15 @@ impl Sandbox {
             let seat = Seat::take().ok_or_else(|| Fault::too_many(MOST_SEATS))?;
             return self.instantiate(instances, None, Place::Seat { _seat: seat });
         }
-        let is_wanted = |kept: &Kept| size == Size::Ordinary && kept.begins_from(image);
+        let is_wanted = |warm: &WarmInstance| size == Size::Ordinary && warm.begins_from(image);
         let taken = self.slots.take(is_wanted, timeout).map_err(|full| self.busy(full))?;
-        let Taken { slot, kept, displaced } = taken;
+        let Taken { slot, kept: warm, displaced } = taken;
         drop(displaced);
-        match (kept, &self.ordinary.kind) {
-            (Some(kept), Kind::Module(_, functions)) => {
-                let (store, handles, begun, watch) = kept.wake();
+        match (warm, &self.ordinary.kind) {
+            (Some(warm), Kind::Module(_, functions)) => {
+                let (store, handles, baseline, watch) = warm.wake();
                 let exports = Exports::Module(ModuleExports::again(functions, handles));
-                Ok(Live { store, exports, place: Place::Slot(slot), begun, watch })
+                Ok(Live { store, exports, place: Place::Slot(slot), baseline, watch })
             }
             _ if size == Size::Large => self.instantiate(self.large(), None, Place::Slot(slot)),
             _ => self.ordinary_one(slot),
@@ -262,16 +262,16 @@ impl Sandbox {
 
     /// Give back an instance that a call has ended by itself in. It may be kept.
     pub(crate) fn leave(&self, live: Live<'_>) {
-        let Live { store, exports, place, begun, watch } = live;
+        let Live { store, exports, place, baseline, watch } = live;
         match (exports, watch, place) {
             (Exports::Module(exports), Some(watch), Place::Slot(slot)) if !store.data().yields => {
-                match Kept::rest(store, exports.into_handles(), begun, watch, || self.originals().clone()) {
-                    Ok(kept) => slot.keep(kept),
-                    Err(Lost::Unknown(pages)) => {
+                match WarmInstance::rest(store, exports.into_handles(), baseline, watch, || self.pristine().clone()) {
+                    Ok(warm) => slot.keep(warm),
+                    Err(NotReusable::Unknown(pages)) => {
                         drop(slot);
                         self.learn(&pages);
                     }
-                    Err(Lost::Other) => {}
+                    Err(NotReusable::Other) => {}
                 }
             }
             (_, _, place) => {
@@ -282,8 +282,8 @@ impl Sandbox {
         }
     }
 
-    fn originals(&self) -> MutexGuard<'_, Arc<Originals>> {
-        self.originals.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pristine(&self) -> MutexGuard<'_, Arc<PristinePages>> {
+        self.pristine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Look what pages hold in a fresh instance, if there is a slot for one.
@@ -294,12 +294,12 @@ impl Sandbox {
         drop(displaced);
         let fresh = self.ordinary_one(slot);
         if let Some(memory) = fresh.as_ref().ok().and_then(Live::memory) {
-            Arc::make_mut(&mut self.originals()).learn(pages, memory);
+            Arc::make_mut(&mut self.pristine()).learn(pages, memory);
         }
     }
 
     /// A fresh instance for one output of ordinary size.
-    fn ordinary_one<'s>(&'s self, slot: Slot<'s, Kept>) -> Result<Live<'s>, Fault> {
+    fn ordinary_one<'s>(&'s self, slot: Slot<'s, WarmInstance>) -> Result<Live<'s>, Fault> {
         // What the instance begins with may be written before anything is called.
         self.instantiate(&self.ordinary, Watch::new(), Place::Slot(slot))
     }
@@ -329,8 +329,8 @@ impl Sandbox {
         });
         match entered {
             Ok(exports) => {
-                let mut live = Live { store, exports, place, begun: Begun { image: None, size: 0 }, watch };
-                live.begun.size = live.memory().map_or(0, <[u8]>::len);
+                let mut live = Live { store, exports, place, baseline: Baseline { image: None, size: 0 }, watch };
+                live.baseline.size = live.memory().map_or(0, <[u8]>::len);
                 Ok(live)
             }
             Err(error) => Err(self.fault(&error, store.data(), fuel)),
@@ -428,13 +428,13 @@ impl Live<'_> {
         let Exports::Module(exports) = &self.exports else {
             return false;
         };
-        if let Some(begun) = &self.begun.image {
-            return Arc::ptr_eq(begun, image);
+        if let Some(held) = &self.baseline.image {
+            return Arc::ptr_eq(held, image);
         }
         let is_restored = image.restore(exports.memory(), &mut self.store).is_ok();
         if is_restored {
             let size = exports.memory().data_size(&self.store);
-            self.begun = Begun { image: Some(image.clone()), size };
+            self.baseline = Baseline { image: Some(image.clone()), size };
         }
         is_restored
     }

@@ -1,4 +1,4 @@
-//! Instances that are kept between calls, each with the memory of a fresh one.
+//! Warm instances: reused for the next call, each with its memory restored to that of a fresh one.
 //!
 //! To give an instance back and to make another takes longer than an ordinary verdict: Wasmtime asks the kernel about every page that
 //! the instance has read. Here the kernel says whether the call met a page fault. A call that met none has written to no page but those
@@ -41,16 +41,16 @@ const MOST_WRITTEN: usize = KEEP_RESIDENT;
 const MOST_OWN: usize = 4 << 20;
 
 /// An instance that waits for its next call.
-pub(crate) struct Kept {
+pub(crate) struct WarmInstance {
     pub(crate) store: Store<Memory>,
     pub(crate) handles: Handles,
-    pub(crate) begun: Begun,
+    pub(crate) baseline: Baseline,
     written: Vec<Page>,
 }
 
 /// What an instance began from.
 #[derive(Clone)]
-pub(crate) struct Begun {
+pub(crate) struct Baseline {
     /// The image of a contract or profile, if any.
     pub(crate) image: Option<Arc<Image>>,
     /// The size of the memory, in bytes.
@@ -79,10 +79,10 @@ enum Original {
 
 /// Pages of a fresh instance without an image, by their number: those that some call has written to.
 #[derive(Clone, Default)]
-pub(crate) struct Originals(BTreeMap<usize, Original>);
+pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 
 /// Why an instance is not kept.
-pub(crate) enum Lost {
+pub(crate) enum NotReusable {
     /// These pages have no original yet.
     Unknown(Vec<usize>),
     Other,
@@ -105,10 +105,10 @@ impl Watch {
     }
 }
 
-impl Kept {
+impl WarmInstance {
     /// Whether it begins from an image, or from none.
     pub(crate) fn begins_from(&self, image: Option<&Arc<Image>>) -> bool {
-        match (&self.begun.image, image) {
+        match (&self.baseline.image, image) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
             _ => false,
@@ -116,36 +116,37 @@ impl Kept {
     }
 
     /// Take it for a call.
-    pub(crate) fn wake(self) -> (Store<Memory>, Handles, Begun, Option<Watch>) {
-        (self.store, self.handles, self.begun, Watch::again(self.written))
+    pub(crate) fn wake(self) -> (Store<Memory>, Handles, Baseline, Option<Watch>) {
+        (self.store, self.handles, self.baseline, Watch::again(self.written))
     }
 
     /// Put an instance back to where it began, if that is possible.
     pub(crate) fn rest(
         mut store: Store<Memory>,
         handles: Handles,
-        begun: Begun,
+        baseline: Baseline,
         watch: Watch,
-        originals: impl FnOnce() -> Arc<Originals>,
-    ) -> Result<Self, Lost> {
+        pristine: impl FnOnce() -> Arc<PristinePages>,
+    ) -> Result<Self, NotReusable> {
         let memory = handles.memory.data_mut(&mut store);
-        if memory.len() != begun.size {
-            return Err(Lost::Other);
+        if memory.len() != baseline.size {
+            return Err(NotReusable::Other);
         }
         let written = match watch.written {
             Some(written) if system::page_faults() == Some(watch.faults) => written,
             before => {
                 if before.is_none() && !system::without_huge_pages(memory) {
-                    return Err(Lost::Other);
+                    return Err(NotReusable::Other);
                 }
                 let most = MOST_OWN / system::page_size();
-                let numbers = system::written(memory).filter(|numbers| numbers.len() <= most).ok_or(Lost::Other)?;
-                originals().pages(numbers, begun.image.as_deref())?
+                let numbers =
+                    system::written(memory).filter(|numbers| numbers.len() <= most).ok_or(NotReusable::Other)?;
+                pristine().pages(numbers, baseline.image.as_deref())?
             }
         };
         let size = system::page_size();
         for Page { number, original } in &written {
-            let page = memory.chunks_mut(size).nth(*number).ok_or(Lost::Other)?;
+            let page = memory.chunks_mut(size).nth(*number).ok_or(NotReusable::Other)?;
             match original {
                 Original::Zeros => page.fill(0),
                 // Most of what an image has was only read: to look takes less than to write.
@@ -153,11 +154,11 @@ impl Kept {
                 Original::Bytes(bytes) => page.copy_from_slice(bytes),
             }
         }
-        Ok(Kept { store, handles, begun, written })
+        Ok(WarmInstance { store, handles, baseline, written })
     }
 }
 
-impl Originals {
+impl PristinePages {
     /// Read pages from the memory of a fresh instance.
     pub(crate) fn learn(&mut self, numbers: &[usize], fresh: &[u8]) {
         for number in numbers {
@@ -171,16 +172,16 @@ impl Originals {
     /// # Errors
     ///
     /// They are too many, or unknown.
-    fn pages(&self, numbers: Vec<usize>, image: Option<&Image>) -> Result<Vec<Page>, Lost> {
+    fn pages(&self, numbers: Vec<usize>, image: Option<&Image>) -> Result<Vec<Page>, NotReusable> {
         let size = system::page_size();
         let touched = |number: usize| image.filter(|image| image.touches(number * size..(number + 1) * size));
         let written = numbers.iter().filter(|number| touched(**number).is_none()).count();
         if written > MOST_WRITTEN / size {
-            return Err(Lost::Other);
+            return Err(NotReusable::Other);
         }
         let unknown: Vec<usize> = numbers.iter().copied().filter(|number| !self.0.contains_key(number)).collect();
         if !unknown.is_empty() {
-            return Err(Lost::Unknown(unknown));
+            return Err(NotReusable::Unknown(unknown));
         }
         let page = |number: usize| {
             let mut original = self.0.get(&number).cloned()?;
@@ -194,7 +195,7 @@ impl Originals {
             }
             Some(Page { number, original })
         };
-        numbers.into_iter().map(|number| page(number).ok_or(Lost::Other)).collect()
+        numbers.into_iter().map(|number| page(number).ok_or(NotReusable::Other)).collect()
     }
 }
 
