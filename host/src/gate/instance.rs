@@ -16,8 +16,8 @@ use crate::{
         Live, Sandbox, Size, Stopped,
         engine::Clock,
         exports::{Answered, Caller, SessionHandle},
-        image::Image,
         memory::Memory,
+        snapshot::MemorySnapshot,
     },
     types::{
         ContractInfo, Finish, Progress, Report, Warning, fault::Fault, limits::Usage, profile::ProfileInfo,
@@ -127,7 +127,7 @@ impl<'g> Instance<'g> {
     }
 
     /// Compile a contract, within a contract's budget. Gives what a fresh instance may begin from, too.
-    pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<Image>), Fault> {
+    pub(crate) fn register(&mut self, contract: &str) -> Result<(ContractInfo, Option<MemorySnapshot>), Fault> {
         self.compile(contract.len(), |exports| exports.register(contract))
     }
 
@@ -199,9 +199,9 @@ impl<'g> Instance<'g> {
     }
 
     /// Compile a profile, as [`register`](Instance::register) does a contract.
-    pub(crate) fn register_profile(&mut self, profile: &str) -> Result<(ProfileInfo, Option<Image>), Fault> {
-        let (info, image) = self.compile(profile.len(), |exports| exports.register_profile(profile))?;
-        Ok((ProfileInfo::read(&info)?, image))
+    pub(crate) fn register_profile(&mut self, profile: &str) -> Result<(ProfileInfo, Option<MemorySnapshot>), Fault> {
+        let (info, snapshot) = self.compile(profile.len(), |exports| exports.register_profile(profile))?;
+        Ok((ProfileInfo::read(&info)?, snapshot))
     }
 
     pub(crate) fn lint_profile(&mut self, profile: &str) -> Result<Vec<Warning>, Fault> {
@@ -271,7 +271,7 @@ impl<'g> Instance<'g> {
         &mut self,
         bytes: usize,
         call: impl FnOnce(&mut Caller) -> Answered<T>,
-    ) -> Result<(T, Option<Image>), Fault> {
+    ) -> Result<(T, Option<MemorySnapshot>), Fault> {
         let fuel = self.sandbox.limits().fuel_for_contract(bytes);
         let live = self.begin(bytes)?;
         live.yielding()?;
@@ -280,12 +280,12 @@ impl<'g> Instance<'g> {
         let (compiled, _) =
             self.within((fuel, clock), call).map_err(|stopped| Fault::from(stopped).while_compiling())?;
         let after = self.live.as_ref().and_then(Live::memory);
-        let image = before.zip(after).map(|(before, after)| Image::since(&before, after));
+        let snapshot = before.zip(after).map(|(before, after)| MemorySnapshot::since(&before, after));
         if let Some(live) = self.live.take_if(|_| self.once) {
             // All of the memory was read. As long as a slot holds these pages, the kernel looks at each of them after each call.
             live.forget();
         }
-        Ok((compiled, image))
+        Ok((compiled, snapshot))
     }
 
     /// Call an instance that has what these agents have. What has to be compiled gets a budget of its own: what is left of that
@@ -297,8 +297,8 @@ impl<'g> Instance<'g> {
         call: impl Fn(&mut Caller) -> Answered<T>,
     ) -> Result<(T, Usage), Fault> {
         let is_long = self.once && Size::of(bytes) == Size::Large;
-        let image = self.image(of);
-        let live = self.begin_from(bytes, image)?;
+        let snapshot = self.snapshot(of);
+        let live = self.begin_from(bytes, snapshot)?;
         if is_long {
             // It would often have to be made again.
             live.yielding()?;
@@ -307,7 +307,7 @@ impl<'g> Instance<'g> {
         match self.give_and_call(of, bytes, clock, &call) {
             Err(Stopped::Look) => {
                 // The same again, where the clock is looked at: it is deterministic.
-                self.begin_from(bytes, image)?.yielding()?;
+                self.begin_from(bytes, snapshot)?.yielding()?;
                 self.give_and_call(of, bytes, clock, &call).map_err(Fault::from)
             }
             called => called.map_err(Fault::from),
@@ -315,11 +315,11 @@ impl<'g> Instance<'g> {
     }
 
     /// What an instance that gets these begins from.
-    fn image(&self, (agents, profiles): (&[&str], &[&str])) -> Option<&'g Arc<Image>> {
+    fn snapshot(&self, (agents, profiles): (&[&str], &[&str])) -> Option<&'g Arc<MemorySnapshot>> {
         let registry = self.registry;
         match (profiles.first(), agents.first()) {
-            (Some(agent), _) => registry.profile(agent)?.image.as_ref(),
-            (None, Some(agent)) => registry.get(agent)?.image.as_ref(),
+            (Some(agent), _) => registry.profile(agent)?.snapshot.as_ref(),
+            (None, Some(agent)) => registry.get(agent)?.snapshot.as_ref(),
             (None, None) => None,
         }
     }
@@ -350,10 +350,10 @@ impl<'g> Instance<'g> {
     fn give_contract(&mut self, agent: &str, clock: Clock) -> Result<(usize, u64), Stopped> {
         let registry = self.registry;
         let given = self.agents.iter().any(|given| given == agent);
-        let Some(Registered { text, image, .. }) = registry.get(agent).filter(|_| !given) else {
+        let Some(Registered { text, snapshot, .. }) = registry.get(agent).filter(|_| !given) else {
             return Ok((0, 0));
         };
-        let fuel = self.give((text, image.as_ref()), clock, |exports| exports.register(text))?;
+        let fuel = self.give((text, snapshot.as_ref()), clock, |exports| exports.register(text))?;
         self.agents.push(agent.to_owned());
         Ok((text.len(), fuel))
     }
@@ -365,21 +365,21 @@ impl<'g> Instance<'g> {
         let Some(profile) = registry.profile(agent).filter(|_| !given) else {
             return Ok(0);
         };
-        let (text, image) = (&profile.text, profile.image.as_ref());
-        let fuel = self.give((text, image), clock, |exports| exports.register_profile(text))?;
+        let (text, snapshot) = (&profile.text, profile.snapshot.as_ref());
+        let fuel = self.give((text, snapshot), clock, |exports| exports.register_profile(text))?;
         self.profiles.push(agent.to_owned());
         Ok(fuel)
     }
 
-    /// Have the live instance hold what a text says: from its image where nothing else was done in the instance, or compiled.
+    /// Have the live instance hold what a text says: from its snapshot where nothing else was done in the instance, or compiled.
     fn give<T>(
         &mut self,
-        (text, image): (&str, Option<&Arc<Image>>),
+        (text, snapshot): (&str, Option<&Arc<MemorySnapshot>>),
         clock: Clock,
         compile: impl FnOnce(&mut Caller) -> Answered<T>,
     ) -> Result<u64, Stopped> {
-        if let (false, Some(image), Some(live)) = (self.used, image, &mut self.live)
-            && live.begin_from(image)
+        if let (false, Some(snapshot), Some(live)) = (self.used, snapshot, &mut self.live)
+            && live.begin_from(snapshot)
         {
             self.used = true;
             return Ok(0);
@@ -428,14 +428,14 @@ impl<'g> Instance<'g> {
         self.begin_from(bytes, None)
     }
 
-    /// The same, for calls that need what an image has.
-    fn begin_from(&mut self, bytes: usize, image: Option<&Arc<Image>>) -> Result<&mut Live<'g>, Fault> {
+    /// The same, for calls that need what a snapshot has.
+    fn begin_from(&mut self, bytes: usize, snapshot: Option<&Arc<MemorySnapshot>>) -> Result<&mut Live<'g>, Fault> {
         if self.live.is_none() {
             let size = if self.once { Size::of(bytes) } else { Size::Held };
             self.used = false;
             self.agents.clear();
             self.profiles.clear();
-            self.live = Some(self.sandbox.enter(size, image)?);
+            self.live = Some(self.sandbox.enter(size, snapshot)?);
         }
         self.live.as_mut().ok_or_else(|| Fault::Trap { message: "there is no instance".to_owned() })
     }
@@ -505,8 +505,8 @@ mod tests {
     /// The whole memory of a fresh instance that has the contract of an agent, and whether it was kept since an earlier call.
     fn begun(gate: &Gate, agent: &str) -> (Vec<u8>, bool) {
         let mut instance = gate.once();
-        let image = instance.image((&[agent], &[]));
-        let was_kept = instance.begin_from(0, image).expect("an instance").was_kept();
+        let snapshot = instance.snapshot((&[agent], &[]));
+        let was_kept = instance.begin_from(0, snapshot).expect("an instance").was_kept();
         let clock = instance.clock();
         assert!(instance.give_contract(agent, clock).is_ok_and(|(_, fuel)| fuel == 0), "it was compiled again");
         // It is not kept: all of its pages were read.
@@ -611,7 +611,7 @@ mod tests {
             )
         };
         (0..1_000).for_each(|number| drop(gate.register(&contract(number)).expect("a contract")));
-        let held = gate.images().map(Image::bytes).collect::<Vec<_>>();
+        let held = gate.snapshots().map(MemorySnapshot::bytes).collect::<Vec<_>>();
         let (all, most) = (held.iter().sum::<usize>(), held.iter().max().copied().unwrap_or_default());
         println!("{all} bytes for 1,000 contracts, {most} for the largest");
         assert!(held.len() == 1_000 && all < 64 << 20, "{all} bytes");

@@ -111,8 +111,8 @@ impl Gate {
     /// [`Fault::BadContract`], also if the agent already has another contract; [`Fault::Sealed`] if the component takes
     /// no contracts; or a fault for a limit.
     pub fn register(&mut self, contract: &str) -> Result<ContractInfo, Fault> {
-        let (info, image) = self.once().register(contract)?;
-        self.registry.keep(contract, info.clone(), image.map(Arc::new))?;
+        let (info, snapshot) = self.once().register(contract)?;
+        self.registry.keep(contract, info.clone(), snapshot.map(Arc::new))?;
         Ok(info)
     }
 
@@ -286,8 +286,8 @@ impl Gate {
     /// [`Fault::BadProfile`], also if the agent already has another profile, or the profile contradicts its examples;
     /// [`Fault::Sealed`] if the component takes none; or a fault for a limit.
     pub fn register_profile(&mut self, profile: &str) -> Result<ProfileInfo, Fault> {
-        let (info, image) = self.once().register_profile(profile)?;
-        self.registry.keep_profile(profile, info.clone(), image.map(Arc::new))?;
+        let (info, snapshot) = self.once().register_profile(profile)?;
+        self.registry.keep_profile(profile, info.clone(), snapshot.map(Arc::new))?;
         Ok(info)
     }
 
@@ -473,8 +473,8 @@ impl Gate {
 
     /// What fresh instances begin from.
     #[cfg(test)]
-    pub(crate) fn images(&self) -> impl Iterator<Item = &crate::sandbox::image::Image> {
-        self.registry.images()
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = &crate::sandbox::snapshot::MemorySnapshot> {
+        self.registry.snapshots()
     }
 
     /// An instance for one call.

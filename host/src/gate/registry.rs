@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    sandbox::image::Image,
+    sandbox::snapshot::MemorySnapshot,
     types::{ContractInfo, fault::Fault, profile::ProfileInfo},
 };
 
@@ -19,7 +19,7 @@ pub(crate) struct Profile {
     pub(crate) text: String,
     pub(crate) info: ProfileInfo,
     /// What a fresh instance may begin from.
-    pub(crate) image: Option<Arc<Image>>,
+    pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
 /// What an instance needs to answer a request that is JSON text.
@@ -34,19 +34,25 @@ pub(crate) struct Registered {
     pub(crate) text: String,
     pub(crate) info: ContractInfo,
     /// What a fresh instance may begin from.
-    pub(crate) image: Option<Arc<Image>>,
+    pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
 }
 
 impl Registry {
     /// Keep a contract that the component has accepted.
-    pub(crate) fn keep(&mut self, text: &str, info: ContractInfo, image: Option<Arc<Image>>) -> Result<(), Fault> {
+    pub(crate) fn keep(
+        &mut self,
+        text: &str,
+        info: ContractInfo,
+        snapshot: Option<Arc<MemorySnapshot>>,
+    ) -> Result<(), Fault> {
         match self.contracts.get(&info.agent) {
             Some(held) if held.info.contract != info.contract => Err(Fault::BadContract {
                 message: format!("the agent {:?} already has another contract: {}", info.agent, held.info.contract),
                 violations: Vec::new(),
             }),
             _ => {
-                self.contracts.insert(info.agent.clone(), Arc::new(Registered { text: text.to_owned(), info, image }));
+                self.contracts
+                    .insert(info.agent.clone(), Arc::new(Registered { text: text.to_owned(), info, snapshot }));
                 Ok(())
             }
         }
@@ -61,7 +67,7 @@ impl Registry {
         &mut self,
         text: &str,
         info: ProfileInfo,
-        image: Option<Arc<Image>>,
+        snapshot: Option<Arc<MemorySnapshot>>,
     ) -> Result<(), Fault> {
         match self.profiles.get(&info.agent) {
             Some(held) if held.info.profile != info.profile => Err(Fault::BadProfile {
@@ -69,7 +75,7 @@ impl Registry {
                 violations: Vec::new(),
             }),
             _ => {
-                self.profiles.insert(info.agent.clone(), Arc::new(Profile { text: text.to_owned(), info, image }));
+                self.profiles.insert(info.agent.clone(), Arc::new(Profile { text: text.to_owned(), info, snapshot }));
                 Ok(())
             }
         }
@@ -85,8 +91,8 @@ impl Registry {
     }
 
     #[cfg(test)]
-    pub(crate) fn images(&self) -> impl Iterator<Item = &Image> {
-        self.contracts.values().filter_map(|registered| registered.image.as_deref())
+    pub(crate) fn snapshots(&self) -> impl Iterator<Item = &MemorySnapshot> {
+        self.contracts.values().filter_map(|registered| registered.snapshot.as_deref())
     }
 
     /// The contracts, by ascending agent.

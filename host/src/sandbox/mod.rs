@@ -5,10 +5,10 @@ pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod engine;
 pub(crate) mod exports;
-pub(crate) mod image;
 pub(crate) mod memory;
 pub(crate) mod options;
 pub(crate) mod skeleton;
+pub(crate) mod snapshot;
 pub(crate) mod warm;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -28,9 +28,9 @@ use self::{
         component::{Exports as ComponentExports, Interfaces},
         module::{Exports as ModuleExports, Functions},
     },
-    image::Image,
     memory::Memory,
     options::Options,
+    snapshot::MemorySnapshot,
     warm::{Baseline, NotReusable, PristinePages, WarmInstance, Watch},
 };
 use crate::{
@@ -221,12 +221,12 @@ impl Sandbox {
         Instances::new(engine.clone(), code).ok()
     }
 
-    /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this image, if it was kept.
+    /// An instance as a fresh one, once a slot is free: one of ordinary size begins from this snapshot, if it was kept.
     ///
     /// # Errors
     ///
     /// [`Fault::Busy`] if no slot becomes free within the limit on time, or at once if too many instances are held.
-    pub(crate) fn enter(&self, size: Size, image: Option<&Arc<Image>>) -> Result<Live<'_>, Fault> {
+    pub(crate) fn enter(&self, size: Size, snapshot: Option<&Arc<MemorySnapshot>>) -> Result<Live<'_>, Fault> {
         let timeout = self.limits.timeout;
         if size == Size::Held {
             let Some(instances) = self.held() else {
@@ -237,7 +237,7 @@ impl Sandbox {
             let seat = Seat::take().ok_or_else(|| Fault::too_many(MOST_SEATS))?;
             return self.instantiate(instances, None, Place::Seat { _seat: seat });
         }
-        let is_wanted = |warm: &WarmInstance| size == Size::Ordinary && warm.begins_from(image);
+        let is_wanted = |warm: &WarmInstance| size == Size::Ordinary && warm.begins_from(snapshot);
         let taken = self.slots.take(is_wanted, timeout).map_err(|full| self.busy(full))?;
         let Taken { slot, kept: warm, displaced } = taken;
         drop(displaced);
@@ -329,7 +329,7 @@ impl Sandbox {
         });
         match entered {
             Ok(exports) => {
-                let mut live = Live { store, exports, place, baseline: Baseline { image: None, size: 0 }, watch };
+                let mut live = Live { store, exports, place, baseline: Baseline { snapshot: None, size: 0 }, watch };
                 live.baseline.size = live.memory().map_or(0, <[u8]>::len);
                 Ok(live)
             }
@@ -415,7 +415,7 @@ impl Live<'_> {
         self.watch.as_ref().is_some_and(Watch::is_known)
     }
 
-    /// What the memory holds; `None` where the instance cannot begin from an image.
+    /// What the memory holds; `None` where the instance cannot begin from a snapshot.
     pub(crate) fn memory(&self) -> Option<&[u8]> {
         match &self.exports {
             Exports::Component(_) => None,
@@ -423,18 +423,18 @@ impl Live<'_> {
         }
     }
 
-    /// Begin from an image, where nothing was done yet. Gives whether it does.
-    pub(crate) fn begin_from(&mut self, image: &Arc<Image>) -> bool {
+    /// Begin from a snapshot, where nothing was done yet. Gives whether it does.
+    pub(crate) fn begin_from(&mut self, snapshot: &Arc<MemorySnapshot>) -> bool {
         let Exports::Module(exports) = &self.exports else {
             return false;
         };
-        if let Some(held) = &self.baseline.image {
-            return Arc::ptr_eq(held, image);
+        if let Some(held) = &self.baseline.snapshot {
+            return Arc::ptr_eq(held, snapshot);
         }
-        let is_restored = image.restore(exports.memory(), &mut self.store).is_ok();
+        let is_restored = snapshot.restore(exports.memory(), &mut self.store).is_ok();
         if is_restored {
             let size = exports.memory().data_size(&self.store);
-            self.baseline = Baseline { image: Some(image.clone()), size };
+            self.baseline = Baseline { snapshot: Some(snapshot.clone()), size };
         }
         is_restored
     }

@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use wasmparser::Operator;
 use wasmtime::Store;
 
-use super::{engine::KEEP_RESIDENT, exports::module::Handles, image::Image, memory::Memory};
+use super::{engine::KEEP_RESIDENT, exports::module::Handles, memory::Memory, snapshot::MemorySnapshot};
 use crate::system;
 
 /// Returns whether an instruction changes only linear memory and globals, and neither tables nor segments.
@@ -34,7 +34,7 @@ pub fn stays_in_memory(operator: &Operator) -> bool {
     )
 }
 
-/// The most bytes that calls may have written to beside the image that the instance began from, for it to be kept.
+/// The most bytes that calls may have written to beside the snapshot that the instance began from, for it to be kept.
 const MOST_WRITTEN: usize = KEEP_RESIDENT;
 
 /// The most that it may hold of its own, in bytes.
@@ -51,8 +51,8 @@ pub(crate) struct WarmInstance {
 /// What an instance began from.
 #[derive(Clone)]
 pub(crate) struct Baseline {
-    /// The image of a contract or profile, if any.
-    pub(crate) image: Option<Arc<Image>>,
+    /// The snapshot of a contract or profile, if any.
+    pub(crate) snapshot: Option<Arc<MemorySnapshot>>,
     /// The size of the memory, in bytes.
     pub(crate) size: usize,
 }
@@ -77,7 +77,7 @@ enum Original {
     Bytes(Arc<[u8]>),
 }
 
-/// Pages of a fresh instance without an image, by their number: those that some call has written to.
+/// Pages of a fresh instance without a snapshot, by their number: those that some call has written to.
 #[derive(Clone, Default)]
 pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 
@@ -106,9 +106,9 @@ impl Watch {
 }
 
 impl WarmInstance {
-    /// Whether it begins from an image, or from none.
-    pub(crate) fn begins_from(&self, image: Option<&Arc<Image>>) -> bool {
-        match (&self.baseline.image, image) {
+    /// Whether it begins from a snapshot, or from none.
+    pub(crate) fn begins_from(&self, snapshot: Option<&Arc<MemorySnapshot>>) -> bool {
+        match (&self.baseline.snapshot, snapshot) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
             _ => false,
@@ -141,7 +141,7 @@ impl WarmInstance {
                 let most = MOST_OWN / system::page_size();
                 let numbers =
                     system::written(memory).filter(|numbers| numbers.len() <= most).ok_or(NotReusable::Other)?;
-                pristine().pages(numbers, baseline.image.as_deref())?
+                pristine().pages(numbers, baseline.snapshot.as_deref())?
             }
         };
         let size = system::page_size();
@@ -149,7 +149,7 @@ impl WarmInstance {
             let page = memory.chunks_mut(size).nth(*number).ok_or(NotReusable::Other)?;
             match original {
                 Original::Zeros => page.fill(0),
-                // Most of what an image has was only read: to look takes less than to write.
+                // Most of what a snapshot has was only read: to look takes less than to write.
                 Original::Bytes(bytes) if *page == **bytes => {}
                 Original::Bytes(bytes) => page.copy_from_slice(bytes),
             }
@@ -167,14 +167,14 @@ impl PristinePages {
         }
     }
 
-    /// What pages hold in a fresh instance that began from an image.
+    /// What pages hold in a fresh instance that began from a snapshot.
     ///
     /// # Errors
     ///
     /// They are too many, or unknown.
-    fn pages(&self, numbers: Vec<usize>, image: Option<&Image>) -> Result<Vec<Page>, NotReusable> {
+    fn pages(&self, numbers: Vec<usize>, snapshot: Option<&MemorySnapshot>) -> Result<Vec<Page>, NotReusable> {
         let size = system::page_size();
-        let touched = |number: usize| image.filter(|image| image.touches(number * size..(number + 1) * size));
+        let touched = |number: usize| snapshot.filter(|snapshot| snapshot.touches(number * size..(number + 1) * size));
         let written = numbers.iter().filter(|number| touched(**number).is_none()).count();
         if written > MOST_WRITTEN / size {
             return Err(NotReusable::Other);
@@ -185,12 +185,12 @@ impl PristinePages {
         }
         let page = |number: usize| {
             let mut original = self.0.get(&number).cloned()?;
-            if let Some(image) = touched(number) {
+            if let Some(snapshot) = touched(number) {
                 let mut page = match original {
                     Original::Zeros => vec![0; size],
                     Original::Bytes(bytes) => bytes.to_vec(),
                 };
-                image.lay_over(number * size, &mut page);
+                snapshot.lay_over(number * size, &mut page);
                 original = Original::of(&page);
             }
             Some(Page { number, original })

@@ -16,14 +16,14 @@ const NEAR: usize = 64;
 
 /// The difference between the memory of an instance and that of a fresh one.
 #[derive(Debug)]
-pub(crate) struct Image {
+pub(crate) struct MemorySnapshot {
     /// The size of the memory, in bytes.
     size: usize,
     /// Where each piece begins, and what it holds: ascending, and apart.
     pieces: Vec<(usize, Box<[u8]>)>,
 }
 
-impl Image {
+impl MemorySnapshot {
     /// What was written to a memory since it held `before`. What stands below the stack's pointer is dead between calls, and
     /// left out: the stack is the lowest part of the memory, and all of it.
     pub(crate) fn since(before: &[u8], after: &[u8]) -> Self {
@@ -43,7 +43,7 @@ impl Image {
         }
         pieces.extend(begun);
         let piece = |(start, end): (usize, usize)| (start, Box::from(&after[start..end]));
-        Image { size: after.len(), pieces: pieces.into_iter().map(piece).collect() }
+        MemorySnapshot { size: after.len(), pieces: pieces.into_iter().map(piece).collect() }
     }
 
     /// The bytes that it holds.
@@ -104,14 +104,14 @@ mod tests {
         after[STACK + 10 * NEAR + 4] = 1;
         after.resize(before.len() + 4 * NEAR, 0);
         *after.last_mut().expect("a byte") = 9;
-        let image = Image::since(&before, &after);
+        let snapshot = MemorySnapshot::since(&before, &after);
         let mut restored = before.clone();
-        restored.resize(image.size, 0);
-        for (at, bytes) in &image.pieces {
+        restored.resize(snapshot.size, 0);
+        for (at, bytes) in &snapshot.pieces {
             restored[*at..*at + bytes.len()].copy_from_slice(bytes);
         }
         assert_eq!(restored[STACK..], after[STACK..]);
         assert_eq!(restored[3], 7);
-        assert!(image.bytes() < 8 * NEAR, "{}", image.bytes());
+        assert!(snapshot.bytes() < 8 * NEAR, "{}", snapshot.bytes());
     }
 }
