@@ -12,7 +12,7 @@ use wasmtime::Engine;
 use super::{
     cache::Cache,
     code::{Code, CodeKind},
-    engine, skeleton,
+    engine, same_code,
 };
 use crate::types::{
     ContractInfo,
@@ -92,7 +92,7 @@ impl Component {
     #[doc(hidden)]
     pub fn precompile(&self) -> Result<Vec<u8>, LoadError> {
         let engine = engine::compiler().map_err(LoadError::engine)?;
-        let module = skeleton::module(&self.wasm, &self.wasm);
+        let module = same_code::module(&self.wasm, &self.wasm);
         let module = module.ok_or_else(|| LoadError::not_a_component(wasmtime::Error::msg("it has no memory")))?;
         engine.precompile_module(module.wasm).map_err(LoadError::not_a_component)
     }
@@ -150,7 +150,7 @@ impl Component {
                 }
             }
         }
-        let module = if self.straight { skeleton::module(&self.wasm, WASM) } else { None };
+        let module = if self.straight { same_code::module(&self.wasm, WASM) } else { None };
         let (wasm, kind) = match &module {
             Some(module) => (module.wasm, CodeKind::Module),
             None => (&*self.wasm, CodeKind::Component),
@@ -191,7 +191,7 @@ impl Component {
 
 /// What tells a component from all others: a hash of it, or of what makes it another than the built-in one.
 // BLAKE3 and not the public SHA-256: each start computes it, and it is four times as fast.
-fn identity(component: &[u8], module: Option<&skeleton::Module>) -> blake3::Hash {
+fn identity(component: &[u8], module: Option<&same_code::Module>) -> blake3::Hash {
     let Some(module) = module else {
         return blake3::hash(component);
     };

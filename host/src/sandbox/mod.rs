@@ -7,7 +7,7 @@ pub(crate) mod engine;
 pub(crate) mod exports;
 pub(crate) mod memory;
 pub(crate) mod options;
-pub(crate) mod skeleton;
+pub(crate) mod same_code;
 pub(crate) mod snapshot;
 pub(crate) mod warm;
 

@@ -210,13 +210,13 @@ mod tests {
     use wasmparser::{Operator, Parser, Payload};
 
     use super::stays_in_memory;
-    use crate::sandbox::{component::Component, skeleton};
+    use crate::sandbox::{component::Component, same_code};
 
     /// What an instance is put back to is all that it has.
     #[test]
     fn the_module_changes_nothing_but_its_memory_and_the_pointer_of_its_stack() {
         let component = Component::builtin();
-        let Some(module) = skeleton::module(component.as_bytes(), component.as_bytes()) else {
+        let Some(module) = same_code::module(component.as_bytes(), component.as_bytes()) else {
             // This build embeds no component.
             return;
         };
