@@ -15,7 +15,7 @@ use wasmtime_wizer::{ComponentInstanceState, Wizer};
 
 use super::{Gate, instance::Instance};
 use crate::{
-    sandbox::{cache::Cache, component::Component, memory::Memory, options::Options},
+    sandbox::{cache::Cache, component::Component, limiter::MemoryLimiter, options::Options},
     types::{
         fault::{BakeError, Fault, LoadError},
         limits::Limits,
@@ -150,7 +150,12 @@ struct State<'g> {
 }
 
 impl State<'_> {
-    fn read<R, T>(&mut self, interface: &str, function: &str, used: impl FnOnce(&Store<Memory>, R) -> T) -> Option<T>
+    fn read<R, T>(
+        &mut self,
+        interface: &str,
+        function: &str,
+        used: impl FnOnce(&Store<MemoryLimiter>, R) -> T,
+    ) -> Option<T>
     where
         R: Lift + 'static,
         (R,): ComponentNamedList + Lift,

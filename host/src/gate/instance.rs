@@ -16,7 +16,7 @@ use crate::{
         Live, Sandbox, Size, Stopped,
         engine::Clock,
         exports::{Answered, Caller, SessionHandle},
-        memory::Memory,
+        limiter::MemoryLimiter,
         snapshot::MemorySnapshot,
     },
     types::{
@@ -243,7 +243,7 @@ impl<'g> Instance<'g> {
         &mut self,
         interface: &str,
         function: &str,
-        used: impl FnOnce(&Store<Memory>, R) -> T,
+        used: impl FnOnce(&Store<MemoryLimiter>, R) -> T,
     ) -> Result<T, Fault>
     where
         R: Lift + 'static,

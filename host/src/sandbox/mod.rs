@@ -5,7 +5,7 @@ pub(crate) mod code;
 pub(crate) mod component;
 pub(crate) mod engine;
 pub(crate) mod exports;
-pub(crate) mod memory;
+pub(crate) mod limiter;
 pub(crate) mod options;
 pub(crate) mod same_code;
 pub(crate) mod snapshot;
@@ -28,7 +28,7 @@ use self::{
         component::{Exports as ComponentExports, Interfaces},
         module::{Exports as ModuleExports, Functions},
     },
-    memory::Memory,
+    limiter::MemoryLimiter,
     options::Options,
     snapshot::MemorySnapshot,
     warm::{Baseline, NotReusable, PristinePages, WarmInstance, Watch},
@@ -66,14 +66,14 @@ struct Instances {
 }
 
 enum Kind {
-    Component(ComponentInstancePre<Memory>, Box<Interfaces>),
+    Component(ComponentInstancePre<MemoryLimiter>, Box<Interfaces>),
     /// A module that is the built-in one but for its data.
-    Module(InstancePre<Memory>, Box<Functions>),
+    Module(InstancePre<MemoryLimiter>, Box<Functions>),
 }
 
 /// An instance that has not trapped.
 pub(crate) struct Live<'s> {
-    store: Store<Memory>,
+    store: Store<MemoryLimiter>,
     exports: Exports<'s>,
     place: Place<'s>,
     baseline: Baseline,
@@ -311,7 +311,7 @@ impl Sandbox {
         watch: Option<Watch>,
         place: Place<'s>,
     ) -> Result<Live<'s>, Fault> {
-        let mut store = Store::new(&instances.engine, Memory::new(self.limits.memory));
+        let mut store = Store::new(&instances.engine, MemoryLimiter::new(self.limits.memory));
         store.limiter(|memory| memory);
         // Instantiation runs the component's start function: the built-in one has none, another may do anything within
         // the limits of a call. The call itself gets its own fuel.
@@ -366,7 +366,7 @@ impl Sandbox {
     }
 
     /// Why an instance stopped.
-    fn fault(&self, error: &wasmtime::Error, memory: &Memory, fuel: u64) -> Fault {
+    fn fault(&self, error: &wasmtime::Error, memory: &MemoryLimiter, fuel: u64) -> Fault {
         // A guest that gets no memory aborts, by whatever trap. So ask the limiter first.
         if memory.refused {
             return Fault::OutOfMemory { limit: self.limits.memory };
@@ -388,7 +388,7 @@ fn is_out_of_fuel(error: &wasmtime::Error) -> bool {
 }
 
 /// From now on the guest runs on a stack of its own, and stops for a look at the clock.
-fn yielding(store: &mut Store<Memory>) -> wasmtime::Result<()> {
+fn yielding(store: &mut Store<MemoryLimiter>) -> wasmtime::Result<()> {
     if !store.data().yields {
         store.fuel_async_yield_interval(Some(LOOK))?;
         store.data_mut().yields = true;

@@ -4,9 +4,9 @@
 
 use std::ops::Range;
 
-use wasmtime::{Memory as Linear, Result, Store};
+use wasmtime::{Memory, Result, Store};
 
-use super::{engine::STACK, memory::Memory};
+use super::{engine::STACK, limiter::MemoryLimiter};
 
 /// The size of a page of memory, in bytes.
 const PAGE: usize = 64 * 1024;
@@ -78,7 +78,7 @@ impl MemorySnapshot {
     /// # Errors
     ///
     /// The memory cannot grow as far.
-    pub(crate) fn restore(&self, memory: Linear, store: &mut Store<Memory>) -> Result<()> {
+    pub(crate) fn restore(&self, memory: Memory, store: &mut Store<MemoryLimiter>) -> Result<()> {
         let missing = self.size.saturating_sub(memory.data_size(&*store)).div_ceil(PAGE);
         if missing > 0 {
             memory.grow(&mut *store, missing as u64)?;

@@ -14,7 +14,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use wasmparser::Operator;
 use wasmtime::Store;
 
-use super::{engine::KEEP_RESIDENT, exports::module::Handles, memory::Memory, snapshot::MemorySnapshot};
+use super::{engine::KEEP_RESIDENT, exports::module::Handles, limiter::MemoryLimiter, snapshot::MemorySnapshot};
 use crate::system;
 
 /// Returns whether an instruction changes only linear memory and globals, and neither tables nor segments.
@@ -42,7 +42,7 @@ const MOST_OWN: usize = 4 << 20;
 
 /// An instance that waits for its next call.
 pub(crate) struct WarmInstance {
-    pub(crate) store: Store<Memory>,
+    pub(crate) store: Store<MemoryLimiter>,
     pub(crate) handles: Handles,
     pub(crate) baseline: Baseline,
     written: Vec<Page>,
@@ -116,13 +116,13 @@ impl WarmInstance {
     }
 
     /// Take it for a call.
-    pub(crate) fn wake(self) -> (Store<Memory>, Handles, Baseline, Option<Watch>) {
+    pub(crate) fn wake(self) -> (Store<MemoryLimiter>, Handles, Baseline, Option<Watch>) {
         (self.store, self.handles, self.baseline, Watch::again(self.written))
     }
 
     /// Put an instance back to where it began, if that is possible.
     pub(crate) fn rest(
-        mut store: Store<Memory>,
+        mut store: Store<MemoryLimiter>,
         handles: Handles,
         baseline: Baseline,
         watch: Watch,

@@ -7,7 +7,7 @@ pub(crate) mod module;
 use wasmtime::{Store, component::ResourceAny};
 
 use crate::{
-    sandbox::{engine::Clock, memory::Memory},
+    sandbox::{engine::Clock, limiter::MemoryLimiter},
     types::{
         self, ContractInfo, Finish, Progress, Report, Warning,
         fault::Fault,
@@ -35,7 +35,7 @@ pub(crate) type Answered<T> = wasmtime::Result<Result<T, Fault>>;
 /// A call into an instance: its exports, and the clock that runs.
 pub(crate) struct Caller<'c, 'i> {
     exports: &'c Exports<'i>,
-    store: &'c mut Store<Memory>,
+    store: &'c mut Store<MemoryLimiter>,
     clock: Clock,
 }
 
@@ -54,7 +54,7 @@ macro_rules! either {
 }
 
 impl<'c, 'i> Caller<'c, 'i> {
-    pub(crate) fn new(exports: &'c Exports<'i>, store: &'c mut Store<Memory>, clock: Clock) -> Self {
+    pub(crate) fn new(exports: &'c Exports<'i>, store: &'c mut Store<MemoryLimiter>, clock: Clock) -> Self {
         Caller { exports, store, clock }
     }
 
@@ -391,7 +391,7 @@ impl<'c, 'i> Caller<'c, 'i> {
     pub(crate) fn read<R, T>(
         &mut self,
         (interface, function): (&str, &str),
-        used: impl FnOnce(&Store<Memory>, R) -> T,
+        used: impl FnOnce(&Store<MemoryLimiter>, R) -> T,
     ) -> wasmtime::Result<T>
     where
         R: wasmtime::component::Lift + 'static,

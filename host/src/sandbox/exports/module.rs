@@ -4,12 +4,12 @@
 use std::cell::OnceCell;
 
 use wasmtime::{
-    Error, ExternType, Func, Instance, Memory as Linear, Module, ModuleExport, Result, Store, TypedFunc, ValRaw,
-    ValType, WasmParams, WasmResults,
+    Error, ExternType, Func, Instance, Memory, Module, ModuleExport, Result, Store, TypedFunc, ValRaw, ValType,
+    WasmParams, WasmResults,
 };
 
 use crate::{
-    sandbox::{engine::Clock, memory::Memory},
+    sandbox::{engine::Clock, limiter::MemoryLimiter},
     types::{
         self, Candidate, Disposition, Observation, Report, Source, Span, Wanted,
         abi::{self, Lift, Lower, Reader, Room},
@@ -160,7 +160,7 @@ pub(crate) struct Exports<'i> {
 /// What an instance is called by.
 pub(crate) struct Handles {
     instance: Instance,
-    pub(crate) memory: Linear,
+    pub(crate) memory: Memory,
     /// Looked up on first use: most instances answer by the fast ones.
     realloc: OnceCell<TypedFunc<(u32, u32, u32, u32), u32>>,
     fast_allocate: Func,
@@ -212,7 +212,7 @@ impl<'i> Exports<'i> {
     /// # Errors
     ///
     /// One of them has another type.
-    pub(crate) fn new(functions: &'i Functions, instance: Instance, store: &mut Store<Memory>) -> Result<Self> {
+    pub(crate) fn new(functions: &'i Functions, instance: Instance, store: &mut Store<MemoryLimiter>) -> Result<Self> {
         let memory = instance.get_module_export(&mut *store, &functions.memory).and_then(|found| found.into_memory());
         let memory = memory.ok_or_else(|| Error::msg("the memory is none"))?;
         let fast_allocate = func(instance, store, &functions.fast_allocate.0)?;
@@ -234,19 +234,19 @@ impl<'i> Exports<'i> {
         self.functions
     }
 
-    pub(crate) fn memory(&self) -> Linear {
+    pub(crate) fn memory(&self) -> Memory {
         self.handles.memory
     }
 }
 
-fn func(instance: Instance, store: &mut Store<Memory>, export: &ModuleExport) -> Result<Func> {
+fn func(instance: Instance, store: &mut Store<MemoryLimiter>, export: &ModuleExport) -> Result<Func> {
     let function = instance.get_module_export(&mut *store, export).and_then(|found| found.into_func());
     function.ok_or_else(|| Error::msg("an export is no function"))
 }
 
 fn typed<P: WasmParams, R: WasmResults>(
     instance: Instance,
-    store: &mut Store<Memory>,
+    store: &mut Store<MemoryLimiter>,
     export: &ModuleExport,
 ) -> Result<TypedFunc<P, R>> {
     func(instance, store, export)?.typed(&*store)
@@ -255,7 +255,7 @@ fn typed<P: WasmParams, R: WasmResults>(
 /// A call of an instance.
 pub(crate) struct Guest<'g, 'i> {
     exports: &'g Exports<'i>,
-    store: &'g mut Store<Memory>,
+    store: &'g mut Store<MemoryLimiter>,
     clock: Clock,
 }
 
@@ -283,7 +283,7 @@ impl Room for Guest<'_, '_> {
 }
 
 impl<'g, 'i> Guest<'g, 'i> {
-    pub(crate) fn new(exports: &'g Exports<'i>, store: &'g mut Store<Memory>, clock: Clock) -> Self {
+    pub(crate) fn new(exports: &'g Exports<'i>, store: &'g mut Store<MemoryLimiter>, clock: Clock) -> Self {
         Guest { exports, store, clock }
     }
 

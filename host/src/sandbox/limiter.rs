@@ -1,11 +1,11 @@
-//! What a gate keeps beside each instance: how much memory it may have and had.
+//! Limits the memory of an instance, and records how much it had.
 
 use wasmtime::ResourceLimiter;
 
 use super::engine::TABLE;
 
-/// The memory of an instance, as its limiter sees it.
-pub(crate) struct Memory {
+/// The limiter of an instance: refuses memory and tables above their limits.
+pub(crate) struct MemoryLimiter {
     limit: usize,
     /// The most that it had, in bytes.
     pub(crate) peak: usize,
@@ -15,13 +15,13 @@ pub(crate) struct Memory {
     pub(crate) yields: bool,
 }
 
-impl Memory {
+impl MemoryLimiter {
     pub(crate) fn new(limit: usize) -> Self {
-        Memory { limit, peak: 0, refused: false, yields: false }
+        MemoryLimiter { limit, peak: 0, refused: false, yields: false }
     }
 }
 
-impl ResourceLimiter for Memory {
+impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
             self.refused = true;
