@@ -46,9 +46,9 @@ pub use file::{MAX_FILE, create_anew, length, open_regular, read_named, write_pr
 pub use gate::{
     Gate,
     contract::{ContractSource, contract_files, read_contract, read_contracts},
-    disk::FileError,
     instance::Instance,
     profile::{profile_files, read_profile, read_profiles},
+    references::FileError,
     session::Session,
     verdict::{Answer, Verdict},
 };

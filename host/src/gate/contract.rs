@@ -12,7 +12,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::disk::{self, ErrorKind, FileError, files, text};
+use super::references::{self, ErrorKind, FileError, files, text};
 use crate::{
     file::{MAX_FILE, read_named, read_regular},
     types::Span,
@@ -192,7 +192,7 @@ impl ContractSource {
             source.push(0, done, span.start as usize);
             done = span.end as usize;
             let shown = folder(path).join(&file);
-            let read = disk::named(folder(path), &file).map_err(|kind| (kind, None));
+            let read = references::named(folder(path), &file).map_err(|kind| (kind, None));
             read.and_then(|(_, text)| source.push_schema(shown, text)).map_err(|(why, place)| FileError {
                 path: path.to_owned(),
                 kind: ErrorKind::Reference { member, file, why: Box::new(why) },
@@ -201,7 +201,7 @@ impl ContractSource {
         }
         let end = source.files[0].1.len();
         source.push(0, done, end);
-        disk::bounded(source.text.len()).map_err(|kind| FileError::new(path, kind))?;
+        references::bounded(source.text.len()).map_err(|kind| FileError::new(path, kind))?;
         Ok(source)
     }
 
@@ -214,12 +214,12 @@ impl ContractSource {
 
     /// Append the JSON of a file.
     fn push_schema(&mut self, path: PathBuf, text: String) -> Result<(), Unread> {
-        let mark = text.len() - disk::without_mark(&text).len();
+        let mark = text.len() - references::without_mark(&text).len();
         match serde_json::from_str::<&RawValue>(&text[mark..]) {
             Ok(json) => {
                 let from = json.get().as_ptr().addr() - text.as_ptr().addr();
                 let to = from + json.get().len();
-                disk::bounded(self.text.len() + json.get().len()).map_err(|kind| (kind, None))?;
+                references::bounded(self.text.len() + json.get().len()).map_err(|kind| (kind, None))?;
                 self.files.push((path, text));
                 self.push(self.files.len() - 1, from, to);
                 Ok(())

@@ -2,9 +2,9 @@
 
 pub(crate) mod bake;
 pub(crate) mod contract;
-pub(crate) mod disk;
 pub(crate) mod instance;
 pub(crate) mod profile;
+pub(crate) mod references;
 pub(crate) mod registry;
 pub(crate) mod session;
 pub(crate) mod verdict;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{
     contract::{folder, whole as whole_contract},
-    disk::{ErrorKind, FileError, Members, as_it_is, each_item, each_member, files, put_in, text},
+    references::{ErrorKind, FileError, Members, as_it_is, each_item, each_member, files, put_in, text},
 };
 use crate::file::{MAX_FILE, read_named, read_regular};
 

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::JournalError;
 use crate::{
     digest::digest,
-    gate::disk::Members,
+    gate::references::Members,
     json::{json, minified},
 };
 

@@ -1,4 +1,4 @@
-//! Documents on disk, and the files that they name by relative paths.
+//! Reads documents, and the files that they reference by relative paths.
 
 use std::{
     fmt, fs, io,
