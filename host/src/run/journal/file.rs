@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Blob, Journal, JournalError, Lines,
-    disk::{failed, lock, make_folder, private, sync_folder, write_whole},
+    fs::{failed, lock, make_folder, private, sync_folder, write_whole},
     line::MAX_LINE,
     scan::{Texts, Torn, Whole, scan},
 };

@@ -1,8 +1,8 @@
 //! The journal of a run: what happened, in order, and nothing else. The state of the run follows from it.
 
-mod disk;
 mod error;
 mod file;
+mod fs;
 mod line;
 mod reader;
 mod scan;

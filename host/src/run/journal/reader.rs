@@ -4,8 +4,8 @@ use std::{fs::File, path::Path};
 
 use super::{
     Blob, FileJournal, Journal, JournalError, Line, Torn,
-    disk::{failed, lock},
     file::{NAME, not_there},
+    fs::{failed, lock},
     restore,
     scan::Scan,
 };

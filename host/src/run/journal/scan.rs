@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Checked, JournalError, Line, disk::failed, line::MAX_LINE};
+use super::{Checked, JournalError, Line, fs::failed, line::MAX_LINE};
 use crate::digest::digest;
 
 /// What follows the last whole step of a journal: a crash ended the writing of the next one.
