@@ -1,19 +1,19 @@
 //! The journal of a run: what happened, in order, and nothing else. The state of the run follows from it.
 
+mod artifacts;
 mod error;
 mod file;
 mod fs;
 mod line;
 mod reader;
 mod scan;
-mod set_aside;
 
+pub(crate) use artifacts::{Artifact, Event, inline, restore, without_prompt};
 pub use error::JournalError;
 pub use file::FileJournal;
 pub(crate) use line::{Chain, Checked, Line};
 pub use reader::{JournalLine, JournalReader, LineKind};
 pub use scan::Torn;
-pub(crate) use set_aside::{Artifact, EventLine, inline, restore, without_prompt};
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;

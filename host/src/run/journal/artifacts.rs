@@ -1,4 +1,4 @@
-//! Large values: lines name them, and they are kept beside the lines.
+//! Artifacts: large values, which are stored beside the lines. The lines hold their digests.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -53,7 +53,7 @@ pub(crate) struct EventLine {
 
 impl EventLine {
     /// An object, in the one way in which a journal has it: without optional white space, strings with the fewest escapes. What is
-    /// set aside comes back to the same bytes.
+    /// extracted comes back to the same bytes.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl EventLine {
             // A value that reads like a reference would come back as what it refers to.
             let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
             is_large.then(|| {
-                let (artifact, reference) = set_aside(value);
+                let (artifact, reference) = extract(value);
                 if name == RETURNED {
                     returned = Some(artifact.digest.clone());
                 }
@@ -126,7 +126,7 @@ pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
     let mut prompt = None;
     let line = each(&members, |name, value| {
         (name == "prompt").then(|| {
-            let (artifact, reference) = set_aside(value);
+            let (artifact, reference) = extract(value);
             prompt = Some(artifact);
             reference
         })
@@ -134,8 +134,8 @@ pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
     (line, prompt)
 }
 
-/// A value as an artifact, and what stands in its place.
-fn set_aside(value: &str) -> (Artifact, String) {
+/// Extracts a value: returns its artifact, and the reference that replaces it.
+fn extract(value: &str) -> (Artifact, String) {
     let (text, is_text) = artifact_of(value);
     let digest = digest(text.as_bytes());
     let reference = format!(r#"{{"artifact":"{digest}"{}}}"#, if is_text { r#","text":true"# } else { "" });
@@ -194,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// What an event comes back as, and how many of its values were set aside.
+    /// What an event comes back as, and how many of its values were extracted.
     fn there_and_back(event: &str) -> (String, usize) {
         let EventLine { line, artifacts, .. } = EventLine::read(event).expect("an object");
         assert!(line.len() < event.len() + 200);
@@ -204,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_comes_back_to_the_byte() {
+    fn extracted_values_come_back_to_the_byte() {
         let long = "x".repeat(MAX_RETURNED + 1);
         let reference = format!(r#"{{"artifact":"{}"}}"#, digest(b"secret"));
-        for (value, is_set_aside) in [
+        for (value, is_extracted) in [
             ("null".to_owned(), false),
             ("1.50e3".to_owned(), false),
             (format!("\"{long}\""), true),
@@ -223,7 +223,7 @@ mod tests {
         ] {
             for (name, _) in LARGE {
                 let event = format!(r#"{{"type":"t","{name}":{value},"at":1}}"#);
-                assert_eq!(there_and_back(&event), (event, usize::from(is_set_aside)));
+                assert_eq!(there_and_back(&event), (event, usize::from(is_extracted)));
             }
             let event = format!(r#"{{"type":"t","other":{value}}}"#);
             assert_eq!(there_and_back(&event), (event, 0));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_always_set_aside() {
+    fn a_prompt_is_always_extracted() {
         let (line, prompt) = without_prompt(r#"{"type":"ask_model","key":"r/1/0","prompt":{}}"#);
         let digest = digest(b"{}");
         assert_eq!(line, format!(r#"{{"type":"ask_model","key":"r/1/0","prompt":{{"artifact":"{digest}"}}}}"#));
