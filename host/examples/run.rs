@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut gate = Gate::new()?;
     gate.register(CONTRACT)?;
     let prompt = format!("Greet the reader.\n\n{}", gate.describe("greeter")?);
-    let outcome = gate.run(&Request::new("greeter", ""), |feedback| {
+    let outcome = gate.retry(&Request::new("greeter", ""), |feedback| {
         let prompt = format!("{prompt}\n{}", feedback.unwrap_or_default());
         ask_the_model(&prompt).map(|output| Produced::from(output).finish(Finish::Stop))
     })?;

@@ -154,18 +154,20 @@ pub enum RunError {
 }
 
 impl Gate {
-    /// Ask a producer until its output is accepted, or there is a reason to stop. The contract's `retry.limit` says how
+    /// Asks a producer until its output is accepted, or there is a reason to stop. The contract's `retry.limit` says how
     /// often to ask again. `request` names the agent, the lists and the evidence; its output is ignored.
     ///
-    /// `produce` gets the feedback on its last output, and returns the next one. If some items of an output were valid,
-    /// the feedback may ask for the others alone. The run then puts the new items together with the valid ones.
+    /// `produce` receives the feedback on its last output, and returns the next one. If some items of an output were valid,
+    /// the feedback may ask only for the others. The loop then merges the new items with the valid ones.
+    ///
+    /// In Python and JavaScript, this method is `Gate.run`. To record the attempts, see [`Attempts::journalled`].
     ///
     /// ```
     /// use seamgate::{Gate, Produced, Request, Stop};
     ///
     /// let mut gate = Gate::new()?;
     /// gate.register(r#"{"agent": "greeter", "schema": {"required": ["greeting"]}}"#)?;
-    /// let outcome = gate.run(&Request::new("greeter", ""), |feedback| {
+    /// let outcome = gate.retry(&Request::new("greeter", ""), |feedback| {
     ///     let output = match feedback {
     ///         None => r#"{"greting": "hi"}"#,
     ///         Some(feedback) => {
@@ -182,9 +184,9 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A fault, or the error that `produce` returned: an error, or a text. If a list is missing or the agent is unknown, the fault comes before
-    /// the first call of `produce`. No error carries output that was not validated.
-    pub fn run<E>(
+    /// A fault, or the error that `produce` returned: an error, or a text. If a list is missing or the agent is unknown, the
+    /// fault comes before the first call of `produce`. No error carries output that was not validated.
+    pub fn retry<E>(
         &self,
         request: &Request,
         produce: impl FnMut(Option<&str>) -> Result<Produced, E>,
@@ -195,7 +197,7 @@ impl Gate {
         JournalledAttempts::from(self.attempts(request)?).retry(produce)
     }
 
-    /// The same as [`run`](Gate::run), step by step, for callers that keep a record.
+    /// Starts the same loop step by step, for callers that ask the producer themselves.
     ///
     /// ```
     /// use seamgate::{Gate, Next, Produced, Request, Stop};

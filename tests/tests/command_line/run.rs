@@ -907,7 +907,7 @@ fn an_agent_is_not_asked_where_a_list_is_lacking() {
     assert_eq!(gate.contract("a").expect("a contract").lists, ["teams"]);
     let lacking = gate.attempts(&Request::new("a", "{}").list("others", ["core"]));
     assert!(matches!(lacking.map(drop), Err(seamgate::Fault::BadRequest { .. })));
-    let asked = gate.run(&Request::new("a", ""), |_| -> Result<Produced, String> { panic!("nobody is asked") });
+    let asked = gate.retry(&Request::new("a", ""), |_| -> Result<Produced, String> { panic!("nobody is asked") });
     assert!(matches!(asked, Err(RunError::Fault(seamgate::Fault::BadRequest { .. }))));
     assert!(gate.session(&Request::new("a", "")).is_err());
     let report = gate.validate(&Request::new("a", "1").list("teams", ["core"])).expect("a verdict").report;
@@ -944,7 +944,7 @@ fn run<E: Into<Box<dyn Error + Send + Sync>>>(
     let mut gate = Gate::new().expect("a gate");
     gate.register(&seamgate::read_contract(&examples.join("triage.contract.json")).expect("read")).expect("registered");
     let mut attempt = 0;
-    gate.run(&Request::new("triage", ""), |feedback| {
+    gate.retry(&Request::new("triage", ""), |feedback| {
         attempt += 1;
         produce(attempt, feedback)
     })
