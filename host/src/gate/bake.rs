@@ -106,7 +106,7 @@ impl Component {
         let mut instance = gate.instance();
         instance.begin(0).map_err(LoadError::from)?;
         prepare(&mut instance)?;
-        let mut state = State { instance, failed: None };
+        let mut state = BakeState { instance, failed: None };
         let baked = at_once(wizer.snapshot_component(&context, &mut state));
         match (baked, state.failed) {
             (Some(Ok(baked)), None) => Ok(Component::from_bytes(baked)),
@@ -143,13 +143,13 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
 }
 
 /// The state of an instance, for the snapshot.
-struct State<'g> {
+struct BakeState<'g> {
     instance: Instance<'g>,
     /// The first fault. The trait's functions cannot return it. After one, the snapshot is not used.
     failed: Option<Fault>,
 }
 
-impl State<'_> {
+impl BakeState<'_> {
     fn read<R, T>(
         &mut self,
         interface: &str,
@@ -170,7 +170,7 @@ impl State<'_> {
     }
 }
 
-impl ComponentInstanceState for State<'_> {
+impl ComponentInstanceState for BakeState<'_> {
     async fn call_func_ret_list_u8(&mut self, interface: &str, function: &str, used: impl FnOnce(&[u8]) + Send) {
         self.read(interface, function, |store, list: WasmList<u8>| used(list.as_le_slice(store)));
     }

@@ -12,7 +12,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::references::{self, ErrorKind, FileError, files, text};
+use super::references::{self, FileError, FileErrorKind, files, text};
 use crate::{
     file::{MAX_FILE, read_named, read_regular},
     types::Span,
@@ -63,7 +63,7 @@ pub fn read_contracts(folder: &Path) -> Result<Vec<(PathBuf, String)>, FileError
 pub fn contract_files(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     let paths = files(folder, "contract").map_err(|kind| FileError::new(folder, kind))?;
     if paths.is_empty() {
-        return Err(FileError::new(folder, ErrorKind::Empty("contract")));
+        return Err(FileError::new(folder, FileErrorKind::Empty("contract")));
     }
     Ok(paths)
 }
@@ -73,7 +73,7 @@ pub(crate) fn folder(path: &Path) -> &Path {
 }
 
 /// The text of a contract of a file, with the schemas that it names.
-pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, ErrorKind> {
+pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, FileErrorKind> {
     ContractSource::of(path, contract.to_owned()).map(|source| source.text).map_err(|error| error.kind)
 }
 
@@ -95,12 +95,12 @@ pub(crate) fn whole(path: &Path, contract: &str) -> Result<String, ErrorKind> {
 pub struct ContractSource {
     text: String,
     files: Vec<(PathBuf, String)>,
-    pieces: Vec<Piece>,
+    pieces: Vec<SourcePiece>,
 }
 
 /// A piece of the whole document, which is a piece of a file.
 #[derive(Debug)]
-struct Piece {
+struct SourcePiece {
     at: usize,
     length: usize,
     file: usize,
@@ -108,7 +108,7 @@ struct Piece {
 }
 
 /// Why a schema is not read, and the file, its text and the piece of it that is wrong.
-type Unread = (ErrorKind, Option<(PathBuf, String, Span)>);
+type Unread = (FileErrorKind, Option<(PathBuf, String, Span)>);
 
 impl ContractSource {
     /// Read one contract, as [`read_contract`] does.
@@ -175,7 +175,7 @@ impl ContractSource {
 
     /// The file that a piece of the whole document comes from, what it holds, and the piece of it.
     pub fn place(&self, span: Span) -> Option<(&Path, &str, Span)> {
-        let is_in = |piece: &&Piece| (piece.at..=piece.at + piece.length).contains(&(span.start as usize));
+        let is_in = |piece: &&SourcePiece| (piece.at..=piece.at + piece.length).contains(&(span.start as usize));
         // The last that begins before it: where one ends and the next begins, the next.
         let piece = self.pieces.iter().rfind(is_in)?;
         let (path, text) = &self.files[piece.file];
@@ -195,7 +195,7 @@ impl ContractSource {
             let read = references::named(folder(path), &file).map_err(|kind| (kind, None));
             read.and_then(|(_, text)| source.push_schema(shown, text)).map_err(|(why, place)| FileError {
                 path: path.to_owned(),
-                kind: ErrorKind::Reference { member, file, why: Box::new(why) },
+                kind: FileErrorKind::Reference { member, file, why: Box::new(why) },
                 place: Some(Box::new(place.unwrap_or_else(|| (path.to_owned(), source.files[0].1.clone(), span)))),
             })?;
         }
@@ -208,7 +208,7 @@ impl ContractSource {
     /// Append a piece of a file.
     fn push(&mut self, file: usize, from: usize, to: usize) {
         let piece = self.files[file].1.get(from..to).unwrap_or_default();
-        self.pieces.push(Piece { at: self.text.len(), length: piece.len(), file, from });
+        self.pieces.push(SourcePiece { at: self.text.len(), length: piece.len(), file, from });
         self.text.push_str(piece);
     }
 

@@ -15,7 +15,7 @@ use crate::{
     sandbox::{
         Live, Sandbox, Size, Stopped,
         engine::Clock,
-        exports::{Answered, Caller, SessionHandle},
+        exports::{Caller, Returned, SessionHandle},
         limiter::MemoryLimiter,
         snapshot::MemorySnapshot,
     },
@@ -191,7 +191,7 @@ impl<'g> Instance<'g> {
         &mut self,
         agent: &str,
         bytes: usize,
-        call: impl Fn(&mut Caller) -> Answered<String>,
+        call: impl Fn(&mut Caller) -> Returned<String>,
     ) -> Result<Answer, Fault> {
         self.small_enough(bytes)?;
         let (json, usage) = self.with_profile(agent, bytes, call)?;
@@ -216,7 +216,7 @@ impl<'g> Instance<'g> {
         &mut self,
         agent: &str,
         bytes: usize,
-        call: impl Fn(&mut Caller) -> Answered<T>,
+        call: impl Fn(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Fault> {
         let registry = self.registry;
         self.with((&[], &[agent]), bytes, call).map_err(|fault| registry.with_profiles(fault))
@@ -227,7 +227,7 @@ impl<'g> Instance<'g> {
         &mut self,
         agents: &[&str],
         bytes: usize,
-        call: impl Fn(&mut Caller) -> Answered<T>,
+        call: impl Fn(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Fault> {
         let registry = self.registry;
         self.with((agents, &[]), bytes, call).map_err(|fault| registry.with_agents(fault))
@@ -270,7 +270,7 @@ impl<'g> Instance<'g> {
     fn compile<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&mut Caller) -> Answered<T>,
+        call: impl FnOnce(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Option<MemorySnapshot>), Fault> {
         let fuel = self.sandbox.limits().fuel_for_contract(bytes);
         let live = self.begin(bytes)?;
@@ -294,7 +294,7 @@ impl<'g> Instance<'g> {
         &mut self,
         of: (&[&str], &[&str]),
         bytes: usize,
-        call: impl Fn(&mut Caller) -> Answered<T>,
+        call: impl Fn(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Fault> {
         let is_long = self.once && Size::of(bytes) == Size::Large;
         let snapshot = self.snapshot(of);
@@ -329,7 +329,7 @@ impl<'g> Instance<'g> {
         (agents, profiles): (&[&str], &[&str]),
         bytes: usize,
         clock: Clock,
-        call: impl Fn(&mut Caller) -> Answered<T>,
+        call: impl Fn(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Stopped> {
         let mut compiled = 0_u64;
         let mut all = bytes;
@@ -376,7 +376,7 @@ impl<'g> Instance<'g> {
         &mut self,
         (text, snapshot): (&str, Option<&Arc<MemorySnapshot>>),
         clock: Clock,
-        compile: impl FnOnce(&mut Caller) -> Answered<T>,
+        compile: impl FnOnce(&mut Caller) -> Returned<T>,
     ) -> Result<u64, Stopped> {
         if let (false, Some(snapshot), Some(live)) = (self.used, snapshot, &mut self.live)
             && live.begin_from(snapshot)
@@ -396,7 +396,7 @@ impl<'g> Instance<'g> {
     }
 
     /// Call an instance that holds state of an earlier call: a fresh one has none of it.
-    fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Answered<T>) -> Result<(T, Usage), Fault> {
+    fn ongoing<T>(&mut self, bytes: usize, call: impl FnOnce(&mut Caller) -> Returned<T>) -> Result<(T, Usage), Fault> {
         if self.live.is_none() {
             return Err(Fault::Trap { message: "an earlier fault ended the session".to_owned() });
         }
@@ -407,7 +407,7 @@ impl<'g> Instance<'g> {
     pub(crate) fn call<T>(
         &mut self,
         bytes: usize,
-        call: impl FnOnce(&mut Caller) -> Answered<T>,
+        call: impl FnOnce(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Fault> {
         self.within_fuel(self.sandbox.limits().fuel_for(bytes), bytes, call)
     }
@@ -416,7 +416,7 @@ impl<'g> Instance<'g> {
         &mut self,
         fuel: u64,
         bytes: usize,
-        call: impl FnOnce(&mut Caller) -> Answered<T>,
+        call: impl FnOnce(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Fault> {
         self.begin(bytes)?.yielding()?;
         let clock = self.clock();
@@ -449,7 +449,7 @@ impl<'g> Instance<'g> {
     fn within<T>(
         &mut self,
         budget: (u64, Clock),
-        call: impl FnOnce(&mut Caller) -> Answered<T>,
+        call: impl FnOnce(&mut Caller) -> Returned<T>,
     ) -> Result<(T, Usage), Stopped> {
         let Some(live) = &mut self.live else {
             return Err(Stopped::Fault(Fault::Trap { message: "an earlier fault ended the instance".to_owned() }));

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::{
     contract::{folder, whole as whole_contract},
-    references::{ErrorKind, FileError, Members, as_it_is, each_item, each_member, files, put_in, text},
+    references::{FileError, FileErrorKind, ObjectMembers, as_it_is, each_item, each_member, files, put_in, text},
 };
 use crate::file::{MAX_FILE, read_named, read_regular};
 
@@ -78,7 +78,7 @@ struct Server {
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedTool {
     #[serde(default)]
     name: String,
     #[serde(default)]
@@ -102,13 +102,13 @@ fn lock(profile: &Path) -> Result<Lock, FileError> {
 impl Lock {
     /// The definition of a tool as it was listed.
     fn definition(&self, tool: &str) -> Option<&str> {
-        let Named { name, server } = serde_json::from_str(tool).ok()?;
+        let NamedTool { name, server } = serde_json::from_str(tool).ok()?;
         let mut definitions = self.servers.get(&server)?.tools.iter().map(|definition| definition.get());
-        definitions.find(|definition| serde_json::from_str(definition).is_ok_and(|named: Named| named.name == name))
+        definitions.find(|definition| serde_json::from_str(definition).is_ok_and(|named: NamedTool| named.name == name))
     }
 }
 
-fn whole(folder: &Path, profile: &str, lock: &Lock) -> Result<String, ErrorKind> {
+fn whole(folder: &Path, profile: &str, lock: &Lock) -> Result<String, FileErrorKind> {
     let schema = |place: &str, value: &str| put_in(folder, place, value, as_it_is);
     each_member(profile, |name, value| match name {
         "task" => each_member(value, |name, value| match name {
@@ -130,7 +130,7 @@ fn whole(folder: &Path, profile: &str, lock: &Lock) -> Result<String, ErrorKind>
     })
 }
 
-fn whole_tool(folder: &Path, index: usize, tool: &str, lock: &Lock) -> Result<String, ErrorKind> {
+fn whole_tool(folder: &Path, index: usize, tool: &str, lock: &Lock) -> Result<String, FileErrorKind> {
     let schema = |member: &str, value: &str| put_in(folder, &format!("tools[{index}].{member}"), value, as_it_is);
     let mut whole = each_member(tool, |name, value| match name {
         "arguments" => schema("arguments", value),
@@ -140,7 +140,7 @@ fn whole_tool(folder: &Path, index: usize, tool: &str, lock: &Lock) -> Result<St
         }),
         _ => Ok(value.to_owned()),
     })?;
-    let Ok(Members(members)) = serde_json::from_str(tool) else {
+    let Ok(ObjectMembers(members)) = serde_json::from_str(tool) else {
         return Ok(whole);
     };
     let has_own = members.iter().any(|(name, _)| name == "definition");

@@ -22,12 +22,12 @@ const MAX_WHOLE: usize = 32 * 1024 * 1024;
 pub struct FileError {
     pub(crate) path: PathBuf,
     #[source]
-    pub(crate) kind: ErrorKind,
+    pub(crate) kind: FileErrorKind,
     pub(crate) place: Option<Box<(PathBuf, String, Span)>>,
 }
 
 impl FileError {
-    pub(crate) fn new(path: &Path, kind: ErrorKind) -> Self {
+    pub(crate) fn new(path: &Path, kind: FileErrorKind) -> Self {
         FileError { path: path.to_owned(), kind, place: None }
     }
 
@@ -39,12 +39,12 @@ impl FileError {
 
     /// Whether a folder has no file of the kind that is looked for.
     pub fn is_empty_folder(&self) -> bool {
-        matches!(self.kind, ErrorKind::Empty(_))
+        matches!(self.kind, FileErrorKind::Empty(_))
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ErrorKind {
+pub(crate) enum FileErrorKind {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("the file is not UTF-8 at byte {0}")]
@@ -64,12 +64,12 @@ pub(crate) enum ErrorKind {
         member: String,
         file: String,
         #[source]
-        why: Box<ErrorKind>,
+        why: Box<FileErrorKind>,
     },
 }
 
 /// The files of a kind in a folder, `NAME.KIND.json`, in the order of their names.
-pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, ErrorKind> {
+pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, FileErrorKind> {
     let end = format!(".{kind}.json");
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -82,34 +82,34 @@ pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, E
     Ok(paths)
 }
 
-pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, ErrorKind> {
-    String::from_utf8(read?).map_err(|error| ErrorKind::Utf8(error.utf8_error().valid_up_to()))
+pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, FileErrorKind> {
+    String::from_utf8(read?).map_err(|error| FileErrorKind::Utf8(error.utf8_error().valid_up_to()))
 }
 
 /// Refuse a document that is too large with the files that it names: it may name one file many times.
-pub(crate) fn bounded(bytes: usize) -> Result<(), ErrorKind> {
-    if bytes > MAX_WHOLE { Err(ErrorKind::TooLarge) } else { Ok(()) }
+pub(crate) fn bounded(bytes: usize) -> Result<(), FileErrorKind> {
+    if bytes > MAX_WHOLE { Err(FileErrorKind::TooLarge) } else { Ok(()) }
 }
 
 /// The members of an object in the order of the text, each as its JSON text.
-pub(crate) struct Members<'l>(pub(crate) Vec<(String, &'l RawValue)>);
+pub(crate) struct ObjectMembers<'l>(pub(crate) Vec<(String, &'l RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
         impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
+            type Value = ObjectMembers<'de>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
                 formatter.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(ObjectMembers(members))
             }
         }
         deserializer.deserialize_map(Collect)
@@ -119,9 +119,9 @@ impl<'de> Deserialize<'de> for Members<'de> {
 /// An object of which each member is written anew. What is not an object comes back unchanged.
 pub(crate) fn each_member(
     object: &str,
-    mut write: impl FnMut(&str, &str) -> Result<String, ErrorKind>,
-) -> Result<String, ErrorKind> {
-    let Ok(Members(members)) = serde_json::from_str(object) else {
+    mut write: impl FnMut(&str, &str) -> Result<String, FileErrorKind>,
+) -> Result<String, FileErrorKind> {
+    let Ok(ObjectMembers(members)) = serde_json::from_str(object) else {
         return Ok(object.to_owned());
     };
     let mut whole = String::from("{");
@@ -141,8 +141,8 @@ pub(crate) fn each_member(
 /// The same for the items of a list.
 pub(crate) fn each_item(
     list: &str,
-    mut write: impl FnMut(usize, &str) -> Result<String, ErrorKind>,
-) -> Result<String, ErrorKind> {
+    mut write: impl FnMut(usize, &str) -> Result<String, FileErrorKind>,
+) -> Result<String, FileErrorKind> {
     let Ok(items) = serde_json::from_str::<Vec<Box<RawValue>>>(list) else {
         return Ok(list.to_owned());
     };
@@ -163,12 +163,12 @@ pub(crate) fn put_in(
     folder: &Path,
     member: &str,
     value: &str,
-    read: impl FnOnce(&Path, &str) -> Result<String, ErrorKind>,
-) -> Result<String, ErrorKind> {
+    read: impl FnOnce(&Path, &str) -> Result<String, FileErrorKind>,
+) -> Result<String, FileErrorKind> {
     let Ok(file) = serde_json::from_str::<String>(value) else {
         return Ok(value.to_owned());
     };
-    let fail = |why| ErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
+    let fail = |why| FileErrorKind::Reference { member: member.to_owned(), file: file.clone(), why: Box::new(why) };
     let (path, text) = named(folder, &file).map_err(fail)?;
     let json: &RawValue = serde_json::from_str(without_mark(&text)).map_err(|error| fail(error.into()))?;
     read(&path, json.get()).map_err(fail)
@@ -180,11 +180,11 @@ pub(crate) fn without_mark(text: &str) -> &str {
 }
 
 /// The file that a path in a document of this folder names, and what it holds.
-pub(crate) fn named(folder: &Path, file: &str) -> Result<(PathBuf, String), ErrorKind> {
+pub(crate) fn named(folder: &Path, file: &str) -> Result<(PathBuf, String), FileErrorKind> {
     let relative = Path::new(file);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if file.is_empty() || !inside {
-        return Err(ErrorKind::NotInside);
+        return Err(FileErrorKind::NotInside);
     }
     let canonical = |path: &Path| {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -192,13 +192,13 @@ pub(crate) fn named(folder: &Path, file: &str) -> Result<(PathBuf, String), Erro
     };
     let path = canonical(&folder.join(relative))?;
     if !path.starts_with(canonical(folder)?) {
-        return Err(ErrorKind::LeadsOut);
+        return Err(FileErrorKind::LeadsOut);
     }
     let text = text(read_regular(&path))?;
     Ok((path, text))
 }
 
 /// What is put in is the file's JSON text.
-pub(crate) fn as_it_is(_: &Path, json: &str) -> Result<String, ErrorKind> {
+pub(crate) fn as_it_is(_: &Path, json: &str) -> Result<String, FileErrorKind> {
     Ok(json.to_owned())
 }

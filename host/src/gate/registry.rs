@@ -105,21 +105,21 @@ impl Registry {
     /// wrong with it.
     pub(crate) fn needed_for(&self, request: &str) -> Needed {
         #[derive(serde::Deserialize)]
-        struct Named {
+        struct RequestHead {
             agent: Option<String>,
             op: Option<String>,
         }
         match serde_json::from_str(request) {
-            Ok(Named { op: Some(op), agent }) if DECISIONS.contains(&op.as_str()) => {
+            Ok(RequestHead { op: Some(op), agent }) if DECISIONS.contains(&op.as_str()) => {
                 Needed { profiles: agent.into_iter().collect(), ..Needed::default() }
             }
-            Ok(Named { op: Some(op), .. }) if op.contains("profile") => {
+            Ok(RequestHead { op: Some(op), .. }) if op.contains("profile") => {
                 Needed { profiles: self.profiles.keys().cloned().collect(), ..Needed::default() }
             }
-            Ok(Named { op: Some(_), .. }) => {
+            Ok(RequestHead { op: Some(_), .. }) => {
                 Needed { contracts: self.contracts.keys().cloned().collect(), ..Needed::default() }
             }
-            Ok(Named { agent, .. }) => Needed { contracts: agent.into_iter().collect(), ..Needed::default() },
+            Ok(RequestHead { agent, .. }) => Needed { contracts: agent.into_iter().collect(), ..Needed::default() },
             Err(_) => Needed::default(),
         }
     }

@@ -64,7 +64,7 @@ struct Head {
 }
 
 #[derive(Serialize)]
-struct Line<'l, T> {
+struct RecordedLine<'l, T> {
     event: &'static str,
     /// RFC 3339, UTC.
     time: String,
@@ -238,7 +238,7 @@ impl OpenJournal {
         rest: &T,
     ) -> Result<(), RetryJournalError> {
         let time = humantime::format_rfc3339_millis(SystemTime::now()).to_string();
-        let mut line = json(&Line { event, time, run: self.run, attempt, rest });
+        let mut line = json(&RecordedLine { event, time, run: self.run, attempt, rest });
         line.push('\n');
         self.append(line.into_bytes())
             .map_err(|source| RetryJournalError::Write { path: self.settings.path.clone(), source })
@@ -325,7 +325,7 @@ struct Last {
 }
 
 /// Why a line does not continue a run.
-enum Unfit {
+enum InvalidLine {
     Invalid(serde_json::Error),
     /// Lines before it are missing.
     Gap {
@@ -334,18 +334,18 @@ enum Unfit {
     },
 }
 
-impl From<serde_json::Error> for Unfit {
+impl From<serde_json::Error> for InvalidLine {
     fn from(error: serde_json::Error) -> Self {
-        Unfit::Invalid(error)
+        InvalidLine::Invalid(error)
     }
 }
 
-impl Unfit {
+impl InvalidLine {
     fn in_line(self, line: u64, path: &Path) -> RetryJournalError {
         let path = path.to_owned();
         match self {
-            Unfit::Invalid(source) => RetryJournalError::Line { path, line, source },
-            Unfit::Gap { run, attempt } => RetryJournalError::MissingLines { path, line, run, attempt },
+            InvalidLine::Invalid(source) => RetryJournalError::Line { path, line, source },
+            InvalidLine::Gap { run, attempt } => RetryJournalError::MissingLines { path, line, run, attempt },
         }
     }
 }
@@ -416,7 +416,7 @@ impl Last {
     }
 
     /// Adds a line of a run.
-    fn take(&mut self, head: Head, line: &[u8]) -> Result<(), Unfit> {
+    fn take(&mut self, head: Head, line: &[u8]) -> Result<(), InvalidLine> {
         #[derive(Deserialize)]
         struct Recorded {
             report: Report,
@@ -424,7 +424,7 @@ impl Last {
         let made = u32::try_from(self.reports.len()).unwrap_or(u32::MAX);
         let follows = |attempt: u32| match self.run == head.run && head.attempt == attempt {
             true => Ok(()),
-            false => Err(Unfit::Gap { run: head.run, attempt: head.attempt }),
+            false => Err(InvalidLine::Gap { run: head.run, attempt: head.attempt }),
         };
         match head.event.as_str() {
             "begin" => {

@@ -228,7 +228,7 @@ impl Gate {
             allow_partial: false,
             reports: Vec::new(),
             merged: None,
-            states: Vec::new(),
+            findings: Vec::new(),
         })
     }
 }
@@ -243,12 +243,12 @@ pub struct Attempts<'g> {
     reports: Vec<Report>,
     merged: Option<Report>,
     /// The violations after each attempt, to compare them.
-    states: Vec<State>,
+    findings: Vec<Findings>,
 }
 
 /// What is wrong after an attempt, as far as it is the same in another text: without spans.
 #[derive(PartialEq, Eq)]
-struct State {
+struct Findings {
     wrong: Vec<Violation>,
     missing: Vec<(u32, QuarantineReason)>,
     wanted: Wanted,
@@ -350,7 +350,7 @@ impl Attempts<'_> {
         };
         match merged {
             Ok((merged, usage)) => {
-                self.states.push(self.state(&merged));
+                self.findings.push(self.findings(&merged));
                 self.merged = Some(merged);
                 Ok(usage)
             }
@@ -362,13 +362,13 @@ impl Attempts<'_> {
     }
 
     /// What is wrong with the last output and with all together, and what is still missing.
-    fn state(&self, merged: &Report) -> State {
+    fn findings(&self, merged: &Report) -> Findings {
         let last = self.reports.last().map(Report::violations).unwrap_or_default();
         let mut wrong = [last, merged.violations()].concat();
         wrong.extend(merged.quarantined.iter().flat_map(|item| item.violations.clone()));
         wrong.iter_mut().for_each(|violation| violation.span = None);
         let missing = merged.quarantined.iter().map(|item| (item.index, item.reason)).collect();
-        State { wrong, missing, wanted: merged.wanted }
+        Findings { wrong, missing, wanted: merged.wanted }
     }
 
     /// The next step.
@@ -395,7 +395,7 @@ impl Attempts<'_> {
     /// Why not to ask the producer again, if there is a reason.
     fn give_up(&self, last: &Report) -> Option<Stop> {
         let refused = last.disposition == Disposition::Refused;
-        let same = self.states.len() > 1 && self.states.last() == self.states.get(self.states.len() - 2);
+        let same = self.findings.len() > 1 && self.findings.last() == self.findings.get(self.findings.len() - 2);
         if refused || last.error.as_ref().is_some_and(|error| !error.retryable) {
             Some(Stop::NotRetryable)
         } else if same {

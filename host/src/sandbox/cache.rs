@@ -28,7 +28,7 @@ pub(crate) struct Cache(PathBuf);
 
 /// Why the cache does not load a file.
 #[derive(Debug)]
-enum Unfit {
+enum Unusable {
     /// There is no file. Nobody needs to know.
     Missing,
     /// Somebody else could have written it.
@@ -41,21 +41,21 @@ enum Unfit {
     Refused(wasmtime::Error),
 }
 
-impl fmt::Display for Unfit {
+impl fmt::Display for Unusable {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Unfit::Missing => write!(formatter, "there is no file"),
-            Unfit::NotPrivate(path) => write!(formatter, "{} is not private to this user", path.display()),
-            Unfit::Damaged => write!(formatter, "the file is damaged"),
-            Unfit::Io(error) => write!(formatter, "{error}"),
-            Unfit::Refused(error) => write!(formatter, "{error:#}"),
+            Unusable::Missing => write!(formatter, "there is no file"),
+            Unusable::NotPrivate(path) => write!(formatter, "{} is not private to this user", path.display()),
+            Unusable::Damaged => write!(formatter, "the file is damaged"),
+            Unusable::Io(error) => write!(formatter, "{error}"),
+            Unusable::Refused(error) => write!(formatter, "{error:#}"),
         }
     }
 }
 
-impl From<io::Error> for Unfit {
+impl From<io::Error> for Unusable {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::NotFound { Unfit::Missing } else { Unfit::Io(error) }
+        if error.kind() == io::ErrorKind::NotFound { Unusable::Missing } else { Unusable::Io(error) }
     }
 }
 
@@ -78,7 +78,7 @@ impl Cache {
                 let _ = fs::File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
                 Some(code)
             }
-            Err(Unfit::Missing) => None,
+            Err(Unusable::Missing) => None,
             Err(unfit) => {
                 tracing::warn!(path = %path.display(), "the cache skips a file, and the gate compiles the component again: {unfit}");
                 None
@@ -86,22 +86,22 @@ impl Cache {
         }
     }
 
-    fn read(&self, engine: &Engine, path: &Path, key: &str, kind: CodeKind) -> Result<Code, Unfit> {
+    fn read(&self, engine: &Engine, path: &Path, key: &str, kind: CodeKind) -> Result<Code, Unusable> {
         private(&self.0, &fs::symlink_metadata(&self.0)?)?;
         // Do not follow links: anybody can make one.
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.is_file() {
-            return Err(Unfit::NotPrivate(path.to_owned()));
+            return Err(Unusable::NotPrivate(path.to_owned()));
         }
         private(path, &metadata)?;
         let mut file = fs::File::open(path)?;
         if !is_whole(&mut file, metadata.len(), key)? {
-            return Err(Unfit::Damaged);
+            return Err(Unusable::Damaged);
         }
         // SAFETY: the checksum shows that `keep` wrote the file, and `keep` writes only code that Wasmtime made for this
         // library. Only this user can have changed it since, who may do anything in this process anyway: others can
         // write neither to the file nor to its folder. Wasmtime itself checks that the code fits this engine.
-        unsafe { Code::deserialize_file(engine, path, kind) }.map_err(Unfit::Refused)
+        unsafe { Code::deserialize_file(engine, path, kind) }.map_err(Unusable::Refused)
     }
 
     /// Keep the code of a component. A failure is logged, and costs the next start only time.
@@ -188,15 +188,15 @@ fn is_whole(file: &mut fs::File, length: u64, key: &str) -> io::Result<bool> {
 
 /// Refuse a file or folder that others could have written.
 #[cfg(unix)]
-fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unfit> {
+fn private(path: &Path, metadata: &fs::Metadata) -> Result<(), Unusable> {
     use std::os::unix::fs::MetadataExt;
     let own = metadata.uid() == rustix::process::geteuid().as_raw();
     let others_write = metadata.mode() & 0o022 != 0;
-    if own && !others_write && !metadata.is_symlink() { Ok(()) } else { Err(Unfit::NotPrivate(path.to_owned())) }
+    if own && !others_write && !metadata.is_symlink() { Ok(()) } else { Err(Unusable::NotPrivate(path.to_owned())) }
 }
 
 /// Without owners of files the cache keeps nothing.
 #[cfg(not(unix))]
-fn private(path: &Path, _: &fs::Metadata) -> Result<(), Unfit> {
-    Err(Unfit::NotPrivate(path.to_owned()))
+fn private(path: &Path, _: &fs::Metadata) -> Result<(), Unusable> {
+    Err(Unusable::NotPrivate(path.to_owned()))
 }

@@ -25,8 +25,8 @@ use self::{
     engine::{Clock, Full, LOOK, MOST_SEATS, STACK, Seat, Slot, Slots, Taken, TimedOut},
     exports::{
         Caller, Exports,
-        component::{Exports as ComponentExports, Interfaces},
-        module::{Exports as ModuleExports, Functions},
+        component::{ComponentExports, Interfaces},
+        module::{Functions, ModuleExports},
     },
     limiter::MemoryLimiter,
     options::Options,

@@ -10,7 +10,7 @@ use wasmparser::{Chunk, Encoding, GlobalType, MemoryType, Parser, Payload};
 
 /// One piece of a component.
 #[derive(PartialEq)]
-enum Piece<'c> {
+enum ComponentPiece<'c> {
     Version(Encoding),
     Begin(u8),
     Section(u8, &'c [u8]),
@@ -38,7 +38,7 @@ pub(crate) fn module<'c>(component: &'c [u8], builtin: &[u8]) -> Option<Module<'
 
 /// The pieces of a component, without what differs from one baking to the next; where the module with a memory is; and the
 /// sections in which there are differences.
-type Read<'c> = (Vec<Piece<'c>>, Option<Range<usize>>, Vec<&'c [u8]>);
+type Read<'c> = (Vec<ComponentPiece<'c>>, Option<Range<usize>>, Vec<&'c [u8]>);
 
 fn read(component: &[u8]) -> Option<Read<'_>> {
     let (mut pieces, mut own) = (Vec::new(), Vec::new());
@@ -61,25 +61,25 @@ fn read(component: &[u8]) -> Option<Read<'_>> {
             own.push(component.get(payload.as_section()?.1)?);
         }
         let piece = match &payload {
-            Payload::Version { encoding, .. } => Piece::Version(*encoding),
+            Payload::Version { encoding, .. } => ComponentPiece::Version(*encoding),
             Payload::ModuleSection { unchecked_range, .. } => {
                 open = Some(unchecked_range.start..unchecked_range.end);
-                Piece::Begin(payload.as_section()?.0)
+                ComponentPiece::Begin(payload.as_section()?.0)
             }
-            Payload::ComponentSection { .. } => Piece::Begin(payload.as_section()?.0),
+            Payload::ComponentSection { .. } => ComponentPiece::Begin(payload.as_section()?.0),
             Payload::End(_) => {
                 open = None;
-                Piece::End
+                ComponentPiece::End
             }
             Payload::MemorySection(section) if is_first_memory => {
                 with_memory.clone_from(&open);
                 let size = |memory: MemoryType| MemoryType { initial: 0, ..memory };
                 let memories = section.clone().into_iter().map(|memory| memory.map(size));
-                Piece::Memories(memories.collect::<Result<_, _>>().ok()?)
+                ComponentPiece::Memories(memories.collect::<Result<_, _>>().ok()?)
             }
             Payload::GlobalSection(section) if is_main => {
                 let globals = section.clone().into_iter().map(|global| global.map(|global| global.ty));
-                Piece::Globals(globals.collect::<Result<_, _>>().ok()?)
+                ComponentPiece::Globals(globals.collect::<Result<_, _>>().ok()?)
             }
             Payload::DataSection(_) | Payload::DataCountSection { .. } if is_main => continue,
             Payload::CodeSectionStart { size, .. } => {
@@ -87,11 +87,11 @@ fn read(component: &[u8]) -> Option<Read<'_>> {
                 parser.skip_section();
                 let start = at;
                 at = at.checked_add(usize::try_from(*size).ok()?)?;
-                Piece::Section(payload.as_section()?.0, component.get(start..at)?)
+                ComponentPiece::Section(payload.as_section()?.0, component.get(start..at)?)
             }
             _ => {
                 let (id, range) = payload.as_section()?;
-                Piece::Section(id, component.get(range)?)
+                ComponentPiece::Section(id, component.get(range)?)
             }
         };
         pieces.push(piece);

@@ -254,7 +254,7 @@ pub enum LoadError {
     NotBuilt,
     /// The bytes are not a component that this engine takes.
     #[error("not a WebAssembly component")]
-    NotAComponent(#[source] Source),
+    NotAComponent(#[source] Cause),
     /// The component is larger than the limit.
     #[error("the component has {bytes} bytes; the limit is {limit}")]
     #[non_exhaustive]
@@ -273,17 +273,17 @@ pub enum LoadError {
     },
     /// The component does not export the world `seamgate:validator/validator`.
     #[error("the component does not export the world seamgate:validator/validator@0.1.0")]
-    NotAValidator(#[source] Source),
+    NotAValidator(#[source] Cause),
     /// The engine or its pool could not be set up with these limits.
     #[error("the engine cannot be set up")]
-    Engine(#[source] Source),
+    Engine(#[source] Cause),
     /// The component does not start, or does not list its contracts, within the limits.
     #[error("the component does not answer")]
     Fault(#[from] Fault),
 }
 
 /// An error of a library that is not a part of this one's interface.
-type Source = Box<dyn std::error::Error + Send + Sync>;
+type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 impl LoadError {
     pub(crate) fn not_a_component(error: wasmtime::Error) -> Self {
@@ -328,9 +328,9 @@ pub enum BakeError {
     Load(#[from] LoadError),
 }
 
-impl From<types::Fault> for Fault {
-    fn from(fault: types::Fault) -> Self {
-        let types::Fault { code, message, violations, agents } = fault;
+impl From<types::WitFault> for Fault {
+    fn from(fault: types::WitFault) -> Self {
+        let types::WitFault { code, message, violations, agents } = fault;
         match code {
             types::FaultCode::BadRequest => Fault::BadRequest { message, violations },
             types::FaultCode::BadContract => Fault::BadContract { message, violations },

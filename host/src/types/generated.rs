@@ -1210,16 +1210,16 @@ impl From<types::FaultCode> for FaultCode {
 abi::cases!(FaultCode { BadRequest, BadContract, BadProfile, UnknownAgent, Sealed });
 
 /// The validator could not give a verdict. A mistake of the caller, never of the producer.
-pub(crate) struct Fault {
+pub(crate) struct WitFault {
     pub(crate) code: FaultCode,
     pub(crate) message: String,
     pub(crate) violations: Vec<Violation>,
     pub(crate) agents: Vec<String>,
 }
 
-impl From<types::Fault> for Fault {
+impl From<types::Fault> for WitFault {
     fn from(given: types::Fault) -> Self {
-        Fault {
+        WitFault {
             code: given.code.into(),
             message: given.message,
             violations: given.violations.into_iter().map(Into::into).collect(),
@@ -1228,7 +1228,7 @@ impl From<types::Fault> for Fault {
     }
 }
 
-abi::record!(Fault { code: FaultCode, message: String, violations: Vec<Violation>, agents: Vec<String> });
+abi::record!(WitFault { code: FaultCode, message: String, violations: Vec<Violation>, agents: Vec<String> });
 
 /// A registered contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -89,6 +89,14 @@ pub(super) fn core(model: &Model) -> Result<String> {
     formatted(&out)
 }
 
+/// Returns the name of a type in the library, which has a `Fault` of its own.
+fn host_name(definition: &Definition) -> String {
+    match definition.name.as_str() {
+        "fault" => "WitFault".to_owned(),
+        name => pascal(name),
+    }
+}
+
 /// The types of the host's library.
 pub(super) fn host(model: &Model) -> Result<String> {
     let mut out = String::from(
@@ -99,7 +107,7 @@ pub(super) fn host(model: &Model) -> Result<String> {
          json::{self, Members, UnknownWord, json, json_text, json_texts, list, object}};\n",
     );
     for definition in model.reachable(&HOST)? {
-        let name = pascal(&definition.name);
+        let name = host_name(definition);
         out.push('\n');
         out.push_str(&docs(&definition.docs, 0));
         match &definition.kind {
@@ -283,7 +291,7 @@ fn word_traits(name: &str) -> String {
 
 /// The bindings' type -> the host's.
 fn from_bindings(definition: &Definition, name: &str) -> String {
-    let from = format!("{}::{name}", definition.interface);
+    let from = format!("{}::{}", definition.interface, pascal(&definition.name));
     let body = match &definition.kind {
         Kind::Enum(_) => matched(definition, &from, name, "given"),
         Kind::Record(_) => {

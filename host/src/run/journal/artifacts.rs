@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::JournalError;
 use crate::{
     digest::digest,
-    gate::references::Members,
+    gate::references::ObjectMembers,
     json::{json, minified},
 };
 
@@ -59,13 +59,13 @@ impl EventLine {
     ///
     /// Why the text is not an object.
     pub(crate) fn read(object: &str) -> Result<Self, serde_json::Error> {
-        let Members(_) = serde_json::from_str(object)?;
+        let ObjectMembers(_) = serde_json::from_str(object)?;
         Ok(EventLine::of(minified(object)))
     }
 
     /// An event that is written in that way.
     pub(crate) fn of(event: String) -> Self {
-        let Ok(Members(members)) = serde_json::from_str(&event) else {
+        let Ok(ObjectMembers(members)) = serde_json::from_str(&event) else {
             return EventLine { line: event.clone(), whole: event, artifacts: Vec::new() };
         };
         let mut artifacts = Vec::new();
@@ -94,13 +94,14 @@ impl EventLine {
 
     /// Whether it has a member.
     pub(crate) fn has(&self, member: &str) -> bool {
-        serde_json::from_str::<Members>(&self.line).is_ok_and(|Members(all)| all.iter().any(|(name, _)| name == member))
+        serde_json::from_str::<ObjectMembers>(&self.line)
+            .is_ok_and(|ObjectMembers(all)| all.iter().any(|(name, _)| name == member))
     }
 }
 
 /// The artifact with a digest, if a member of an event is that. What a tool says when it fails is one, too.
 pub(crate) fn inline(event: &str, expected: &str) -> Option<String> {
-    let Members(members) = serde_json::from_str(event).ok()?;
+    let ObjectMembers(members) = serde_json::from_str(event).ok()?;
     let mut texts = members.iter().map(|(_, value)| artifact_of(value.get()).0);
     texts.find(|text| digest(text.as_bytes()) == expected)
 }
@@ -120,7 +121,7 @@ fn max_inline(name: &str) -> Option<usize> {
 
 /// Take the prompt out of an action.
 pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
-    let Ok(Members(members)) = serde_json::from_str(action) else {
+    let Ok(ObjectMembers(members)) = serde_json::from_str(action) else {
         return (action.to_owned(), None);
     };
     let mut prompt = None;
@@ -147,7 +148,7 @@ pub(crate) fn restore(
     object: &str,
     mut get: impl FnMut(&str) -> Result<String, JournalError>,
 ) -> Result<String, JournalError> {
-    let Ok(Members(members)) = serde_json::from_str(object) else {
+    let Ok(ObjectMembers(members)) = serde_json::from_str(object) else {
         return Ok(object.to_owned());
     };
     let mut kept = Vec::with_capacity(members.len());
@@ -165,8 +166,8 @@ pub(crate) fn restore(
 }
 
 fn names_artifact(value: &str) -> bool {
-    serde_json::from_str::<Members>(value)
-        .is_ok_and(|Members(members)| members.iter().any(|(name, _)| name == "artifact"))
+    serde_json::from_str::<ObjectMembers>(value)
+        .is_ok_and(|ObjectMembers(members)| members.iter().any(|(name, _)| name == "artifact"))
 }
 
 /// An object in which some members have other values.

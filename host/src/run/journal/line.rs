@@ -32,7 +32,7 @@ pub(crate) enum Line<'l> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Raw<'l> {
+struct RawLine<'l> {
     n: u64,
     before: &'l str,
     #[serde(borrow)]
@@ -78,7 +78,7 @@ impl<'l> Line<'l> {
         if let Some(version) = is_first.then(|| version(text)).flatten().filter(|version| *version > VERSION) {
             return Err(Wrong::Newer(version));
         }
-        let raw: Raw = serde_json::from_str(text).map_err(|error| {
+        let raw: RawLine = serde_json::from_str(text).map_err(|error| {
             Wrong::Here(format!("it is changed: it is not a line of a journal from column {} on", error.column()))
         })?;
         if raw.n != chain.n {
@@ -145,7 +145,7 @@ impl Chain {
 
     /// Whether a line can be the one after the next, as the next is this.
     fn is_followed(&self, this: &str, other: &str) -> bool {
-        serde_json::from_str::<Raw>(other).is_ok_and(|raw| raw.before == digest(this.as_bytes()))
+        serde_json::from_str::<RawLine>(other).is_ok_and(|raw| raw.before == digest(this.as_bytes()))
     }
 }
 
@@ -153,10 +153,10 @@ impl Chain {
 fn version(line: &str) -> Option<u64> {
     #[derive(Deserialize)]
     struct First {
-        run: Run,
+        run: RunHead,
     }
     #[derive(Deserialize)]
-    struct Run {
+    struct RunHead {
         journal: u64,
     }
     serde_json::from_str(line).ok().map(|First { run }| run.journal)

@@ -17,12 +17,12 @@ pub(crate) struct Slots<K> {
     /// The most slots that instances for more than one call may hold at a time.
     most_held: u32,
     held: AtomicU32,
-    room: Mutex<Room<K>>,
+    room: Mutex<Occupancy<K>>,
     freed: Condvar,
 }
 
 #[derive(Debug)]
-struct Room<K> {
+struct Occupancy<K> {
     free: u32,
     /// How many calls wait for a slot. To wake one is a call of the system, so it is made only where there are any.
     waiting: u32,
@@ -63,7 +63,7 @@ pub(crate) struct Taken<'s, K> {
 
 impl<K> Slots<K> {
     pub(crate) fn new(slots: u32, most_held: u32) -> Self {
-        let room = Room { free: slots, waiting: 0, overdue: 0, kept: Vec::new() };
+        let room = Occupancy { free: slots, waiting: 0, overdue: 0, kept: Vec::new() };
         Slots { count: slots, most_held, held: AtomicU32::new(0), room: Mutex::new(room), freed: Condvar::new() }
     }
 
@@ -106,7 +106,11 @@ impl<K> Slots<K> {
     }
 
     /// Wait for a slot. Calls that came later do not overtake one that has waited for some time.
-    fn wait<'r>(&'r self, mut room: MutexGuard<'r, Room<K>>, most: Duration) -> Result<MutexGuard<'r, Room<K>>, Full> {
+    fn wait<'r>(
+        &'r self,
+        mut room: MutexGuard<'r, Occupancy<K>>,
+        most: Duration,
+    ) -> Result<MutexGuard<'r, Occupancy<K>>, Full> {
         let clock = Clock::start(most);
         let mut is_overdue = false;
         room.waiting += 1;
@@ -140,7 +144,7 @@ impl<K> Slots<K> {
         if found { Ok(room) } else { Err(Full::Waited) }
     }
 
-    fn taken(&self, room: &mut Room<K>, wanted: impl Fn(&K) -> bool) -> Taken<'_, K> {
+    fn taken(&self, room: &mut Occupancy<K>, wanted: impl Fn(&K) -> bool) -> Taken<'_, K> {
         room.free -= 1;
         // The last one that was used: most of it is still in the processor's caches.
         let kept = room.kept.iter().rposition(wanted).map(|at| room.kept.remove(at));
@@ -149,7 +153,7 @@ impl<K> Slots<K> {
         Taken { slot: Slot { slots: self, is_held: false }, kept, displaced }
     }
 
-    fn free(&self, mut room: MutexGuard<Room<K>>) {
+    fn free(&self, mut room: MutexGuard<Occupancy<K>>) {
         room.free += 1;
         let (waiting, overdue) = (room.waiting, room.overdue);
         drop(room);
@@ -161,7 +165,7 @@ impl<K> Slots<K> {
         }
     }
 
-    fn room(&self) -> MutexGuard<'_, Room<K>> {
+    fn room(&self) -> MutexGuard<'_, Occupancy<K>> {
         // Nothing half changed is left where a thread panics.
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -35,16 +35,16 @@ macro_rules! interfaces {
         }
 
         /// The interfaces of an instance, each looked up on first use.
-        pub(crate) struct Exports<'i> {
+        pub(crate) struct ComponentExports<'i> {
             interfaces: &'i Interfaces,
             instance: Instance,
             $($interface: OnceCell<$interface::Guest>,)*
             $($optional: OnceCell<$optional::Guest>),*
         }
 
-        impl<'i> Exports<'i> {
+        impl<'i> ComponentExports<'i> {
             pub(crate) fn new(interfaces: &'i Interfaces, instance: Instance) -> Self {
-                Exports {
+                ComponentExports {
                     interfaces,
                     instance,
                     $($interface: OnceCell::new(),)*

@@ -18,8 +18,8 @@ use module::{Guest, optional};
 
 /// The exports of an instance.
 pub(crate) enum Exports<'i> {
-    Component(Box<component::Exports<'i>>),
-    Module(module::Exports<'i>),
+    Component(Box<component::ComponentExports<'i>>),
+    Module(module::ModuleExports<'i>),
 }
 
 /// An output that is still coming, as its instance knows it.
@@ -30,7 +30,7 @@ pub(crate) enum SessionHandle {
 }
 
 /// What a function answers: the outer error ended the instance.
-pub(crate) type Answered<T> = wasmtime::Result<Result<T, Fault>>;
+pub(crate) type Returned<T> = wasmtime::Result<Result<T, Fault>>;
 
 /// A call into an instance: its exports, and the clock that runs.
 pub(crate) struct Caller<'c, 'i> {
@@ -58,7 +58,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         Caller { exports, store, clock }
     }
 
-    pub(crate) fn validate(&mut self, request: &Request) -> Answered<Box<Report>> {
+    pub(crate) fn validate(&mut self, request: &Request) -> Returned<Box<Report>> {
         either!(self,
             component => {
                 let validate = component.validate(&mut *self.store)?;
@@ -68,7 +68,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn validate_with(&mut self, contract: &str, request: &Request) -> Answered<Box<Report>> {
+    pub(crate) fn validate_with(&mut self, contract: &str, request: &Request) -> Returned<Box<Report>> {
         either!(self,
             component => {
                 let validate = component.validate(&mut *self.store)?;
@@ -82,7 +82,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn merge(&mut self, reports: &[Report], request: &Request) -> Answered<Box<Report>> {
+    pub(crate) fn merge(&mut self, reports: &[Report], request: &Request) -> Returned<Box<Report>> {
         either!(self,
             component => {
                 let reports: Vec<_> = reports.iter().cloned().map(Into::into).collect();
@@ -101,7 +101,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn open(&mut self, request: &Request) -> Answered<SessionHandle> {
+    pub(crate) fn open(&mut self, request: &Request) -> Returned<SessionHandle> {
         either!(self,
             component => {
                 let (lists, evidence) = (to_wit(request.lists()), request.evidence_to_wit());
@@ -114,13 +114,13 @@ impl<'c, 'i> Caller<'c, 'i> {
                 let [lists, lists_length] = guest.list(request.lists())?;
                 let [is_some, evidence, length] = guest.evidence(request.observations())?;
                 let params = [agent, agent_length, lists, lists_length, is_some, evidence, length];
-                let opened: Result<u32, types::Fault> = guest.call(&functions.open, params)?;
+                let opened: Result<u32, types::WitFault> = guest.call(&functions.open, params)?;
                 Ok(opened.map(SessionHandle::Module).map_err(Fault::from))
             }
         )
     }
 
-    pub(crate) fn push(&mut self, session: SessionHandle, text: &str) -> Answered<Progress> {
+    pub(crate) fn push(&mut self, session: SessionHandle, text: &str) -> Returned<Progress> {
         either!(self,
             component => {
                 let push = component.stream(&mut *self.store)?.session();
@@ -138,7 +138,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         session: SessionHandle,
         finish: Finish,
         invalid_utf8: Option<u32>,
-    ) -> Answered<Box<Report>> {
+    ) -> Returned<Box<Report>> {
         either!(self,
             component => {
                 let session_type = component.stream(&mut *self.store)?.session();
@@ -153,7 +153,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn register(&mut self, contract: &str) -> Answered<ContractInfo> {
+    pub(crate) fn register(&mut self, contract: &str) -> Returned<ContractInfo> {
         either!(self,
             component => {
                 let registry = component.registry(&mut *self.store)?;
@@ -176,7 +176,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn contract(&mut self, agent: &str) -> Answered<ContractInfo> {
+    pub(crate) fn contract(&mut self, agent: &str) -> Returned<ContractInfo> {
         either!(self,
             component => {
                 let registry = component.registry(&mut *self.store)?;
@@ -189,7 +189,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn describe(&mut self, agent: &str) -> Answered<String> {
+    pub(crate) fn describe(&mut self, agent: &str) -> Returned<String> {
         either!(self,
             component => {
                 let registry = component.registry(&mut *self.store)?;
@@ -202,7 +202,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn lint(&mut self, contract: &str) -> Answered<Vec<Warning>> {
+    pub(crate) fn lint(&mut self, contract: &str) -> Returned<Vec<Warning>> {
         either!(self,
             component => {
                 let registry = component.registry(&mut *self.store)?;
@@ -249,7 +249,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn register_profile(&mut self, profile: &str) -> Answered<String> {
+    pub(crate) fn register_profile(&mut self, profile: &str) -> Returned<String> {
         either!(self,
             component => {
                 let profiles = component.profiles(&mut *self.store)?;
@@ -272,7 +272,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn profile(&mut self, agent: &str) -> Answered<String> {
+    pub(crate) fn profile(&mut self, agent: &str) -> Returned<String> {
         either!(self,
             component => {
                 let profiles = component.profiles(&mut *self.store)?;
@@ -285,7 +285,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn describe_profile(&mut self, agent: &str) -> Answered<String> {
+    pub(crate) fn describe_profile(&mut self, agent: &str) -> Returned<String> {
         either!(self,
             component => {
                 let profiles = component.profiles(&mut *self.store)?;
@@ -298,7 +298,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn lint_profile(&mut self, profile: &str) -> Answered<Vec<Warning>> {
+    pub(crate) fn lint_profile(&mut self, profile: &str) -> Returned<Vec<Warning>> {
         either!(self,
             component => {
                 let profiles = component.profiles(&mut *self.store)?;
@@ -311,7 +311,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn surface(&mut self, agent: &str, facts: &str, listed: Option<&str>) -> Answered<String> {
+    pub(crate) fn surface(&mut self, agent: &str, facts: &str, listed: Option<&str>) -> Returned<String> {
         either!(self,
             component => {
                 let kernel = component.kernel(&mut *self.store)?;
@@ -326,7 +326,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn permit(&mut self, agent: &str, facts: &str, call: &str) -> Answered<String> {
+    pub(crate) fn permit(&mut self, agent: &str, facts: &str, call: &str) -> Returned<String> {
         either!(self,
             component => {
                 let kernel = component.kernel(&mut *self.store)?;
@@ -341,7 +341,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn observe(&mut self, agent: &str, facts: &str, call: &str, result: &str) -> Answered<String> {
+    pub(crate) fn observe(&mut self, agent: &str, facts: &str, call: &str, result: &str) -> Returned<String> {
         either!(self,
             component => {
                 let kernel = component.kernel(&mut *self.store)?;
@@ -357,7 +357,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn advance(&mut self, agent: &str, state: Option<&str>, event: &str) -> Answered<String> {
+    pub(crate) fn advance(&mut self, agent: &str, state: Option<&str>, event: &str) -> Returned<String> {
         either!(self,
             component => {
                 let kernel = component.kernel(&mut *self.store)?;
@@ -372,7 +372,7 @@ impl<'c, 'i> Caller<'c, 'i> {
         )
     }
 
-    pub(crate) fn project(&mut self, agent: &str, line: &str, audience: &str) -> Answered<String> {
+    pub(crate) fn project(&mut self, agent: &str, line: &str, audience: &str) -> Returned<String> {
         either!(self,
             component => {
                 let kernel = component.kernel(&mut *self.store)?;
@@ -429,22 +429,22 @@ impl SessionHandle {
 type BindingsFault = crate::bindings::exports::seamgate::validator::types::Fault;
 
 fn from_bindings(fault: BindingsFault) -> Fault {
-    types::Fault::from(fault).into()
+    types::WitFault::from(fault).into()
 }
 
 /// A report moves often on its way: its members stay where they are.
-fn reported<W: Into<Report>>(answer: Result<W, BindingsFault>) -> Answered<Box<Report>> {
+fn reported<W: Into<Report>>(answer: Result<W, BindingsFault>) -> Returned<Box<Report>> {
     Ok(answer.map(|report| Box::new(report.into())).map_err(from_bindings))
 }
 
-fn answered<W, T: From<W>>(answer: Result<W, BindingsFault>) -> Answered<T> {
+fn answered<W, T: From<W>>(answer: Result<W, BindingsFault>) -> Returned<T> {
     Ok(answer.map(T::from).map_err(from_bindings))
 }
 
-fn listed<W, T: From<W>>(answer: Result<Vec<W>, BindingsFault>) -> Answered<Vec<T>> {
+fn listed<W, T: From<W>>(answer: Result<Vec<W>, BindingsFault>) -> Returned<Vec<T>> {
     Ok(answer.map(|all| all.into_iter().map(T::from).collect()).map_err(from_bindings))
 }
 
-fn straight<T>(answer: Result<T, types::Fault>) -> Answered<T> {
+fn straight<T>(answer: Result<T, types::WitFault>) -> Returned<T> {
     Ok(answer.map_err(Fault::from))
 }

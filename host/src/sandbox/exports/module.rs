@@ -152,7 +152,7 @@ flat! {
 }
 
 /// The exports of an instance.
-pub(crate) struct Exports<'i> {
+pub(crate) struct ModuleExports<'i> {
     functions: &'i Functions,
     handles: Handles,
 }
@@ -208,7 +208,7 @@ impl Accepted {
     }
 }
 
-impl<'i> Exports<'i> {
+impl<'i> ModuleExports<'i> {
     /// # Errors
     ///
     /// One of them has another type.
@@ -218,12 +218,12 @@ impl<'i> Exports<'i> {
         let fast_allocate = func(instance, store, &functions.fast_allocate.0)?;
         let fast_validate = func(instance, store, &functions.fast_validate.0)?;
         let handles = Handles { instance, memory, realloc: OnceCell::new(), fast_allocate, fast_validate };
-        Ok(Exports { functions, handles })
+        Ok(ModuleExports { functions, handles })
     }
 
     /// The exports of an instance that was called before.
     pub(crate) fn again(functions: &'i Functions, handles: Handles) -> Self {
-        Exports { functions, handles }
+        ModuleExports { functions, handles }
     }
 
     pub(crate) fn into_handles(self) -> Handles {
@@ -254,7 +254,7 @@ fn typed<P: WasmParams, R: WasmResults>(
 
 /// A call of an instance.
 pub(crate) struct Guest<'g, 'i> {
-    exports: &'g Exports<'i>,
+    exports: &'g ModuleExports<'i>,
     store: &'g mut Store<MemoryLimiter>,
     clock: Clock,
 }
@@ -283,7 +283,7 @@ impl Room for Guest<'_, '_> {
 }
 
 impl<'g, 'i> Guest<'g, 'i> {
-    pub(crate) fn new(exports: &'g Exports<'i>, store: &'g mut Store<MemoryLimiter>, clock: Clock) -> Self {
+    pub(crate) fn new(exports: &'g ModuleExports<'i>, store: &'g mut Store<MemoryLimiter>, clock: Clock) -> Self {
         Guest { exports, store, clock }
     }
 
@@ -303,7 +303,7 @@ impl<'g, 'i> Guest<'g, 'i> {
     }
 
     /// Judge an output: straight, where the request is an agent and an output and nothing else.
-    pub(crate) fn validate(&mut self, request: &Request) -> Result<Result<Box<Report>, types::Fault>> {
+    pub(crate) fn validate(&mut self, request: &Request) -> Result<Result<Box<Report>, types::WitFault>> {
         let validate = &self.exports.functions.validate;
         if !request.is_plain() {
             let params = self.request(request)?;
