@@ -4,7 +4,7 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io::{self, BufRead, BufReader, Read, Seek, Write},
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, SystemTime},
 };
 
@@ -455,4 +455,113 @@ fn ends_a_line(file: &mut File, length: u64) -> io::Result<bool> {
     file.seek(io::SeekFrom::Start(length - 1))?;
     file.read_exact(&mut last)?;
     Ok(last == *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        path::PathBuf,
+        sync::{Arc, Mutex},
+    };
+
+    use super::*;
+
+    /// A file that is removed at the end of a test.
+    struct Temporary(PathBuf);
+
+    impl Temporary {
+        fn new(name: &str, text: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("seamgate-retry-{}-{name}", std::process::id()));
+            write_private(&path, text.as_bytes()).expect("a temporary file");
+            Temporary(path)
+        }
+
+        fn text(&self) -> String {
+            fs::read_to_string(&self.0).expect("a journal")
+        }
+    }
+
+    impl Drop for Temporary {
+        fn drop(&mut self) {
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+
+    fn identity(prompt: &str) -> Identity {
+        let text = str::to_owned;
+        Identity {
+            agent: text("counter"),
+            contract: text("sha256:1"),
+            component: text("sha256:2"),
+            command: vec![text("a model")],
+            prompt: text(prompt),
+            lists: text("sha256:3"),
+            evidence: None,
+        }
+    }
+
+    /// Opens a journal to resume it. Returns what is reported meanwhile, or why it cannot be opened.
+    fn resume(file: &Temporary, prompt: &str) -> Result<(OpenJournal, Vec<RetryNotice>), String> {
+        let notices = Arc::new(Mutex::new(Vec::new()));
+        let receive = Arc::clone(&notices);
+        let settings = RetryJournal::new(&file.0)
+            .resume(true)
+            .on_notice(move |notice| receive.lock().expect("no panic").push(notice.clone()));
+        let (journal, _) = OpenJournal::open(&settings, &identity(prompt)).map_err(|error| error.to_string())?;
+        let notices = notices.lock().expect("no panic").clone();
+        Ok((journal, notices))
+    }
+
+    #[test]
+    fn other_files_are_left_alone() {
+        let file = Temporary::new("notes", "my notes\n");
+        let error = resume(&file, "four").map(drop).expect_err("not a journal");
+        assert!(error.ends_with("line 1 is not a line of a journal"), "{error}");
+        assert_eq!(file.text(), "my notes\n");
+    }
+
+    #[test]
+    fn incomplete_last_line_is_removed_and_reported() {
+        let file = Temporary::new("torn", "");
+        drop(resume(&file, "four").expect("a new journal"));
+        let whole = file.text();
+        fs::write(&file.0, format!("{whole}{{\"event\":\"att")).expect("a torn line");
+        let (_, notices) = resume(&file, "four").expect("the same run");
+        let [RetryNotice::IncompleteLine { line: 2, text, .. }] = notices.as_slice() else {
+            panic!("{notices:?}");
+        };
+        assert_eq!((text.as_str(), file.text()), ("{\"event\":\"att", whole));
+    }
+
+    #[test]
+    fn another_prompt_cannot_resume() {
+        let file = Temporary::new("prompt", "");
+        drop(resume(&file, "four").expect("a new journal"));
+        let error = resume(&file, "five").map(drop).expect_err("another prompt");
+        assert!(error.contains("its last run had another standard input"), "{error}");
+    }
+
+    #[test]
+    fn second_writer_is_rejected() {
+        let file = Temporary::new("busy", "");
+        let first = resume(&file, "four").expect("a new journal");
+        let error = resume(&file, "four").map(drop).expect_err("two writers");
+        assert!(error.starts_with("another run is writing the journal"), "{error}");
+        drop(first);
+        resume(&file, "four").expect("the first writer is gone");
+    }
+
+    #[test]
+    fn lines_after_a_gap_are_an_error() {
+        let file = Temporary::new("gap", "");
+        drop(resume(&file, "four").expect("a new journal"));
+        let text = format!("{}{{\"event\":\"decision\",\"run\":1,\"attempt\":2}}\n", file.text());
+        fs::write(&file.0, text).expect("a gap");
+        let error = resume(&file, "four").map(drop).expect_err("a gap");
+        assert!(
+            error.ends_with("line 2 is not a line of a journal: run 1, attempt 2: the lines before it are missing"),
+            "{error}"
+        );
+    }
 }

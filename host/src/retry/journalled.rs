@@ -1,22 +1,13 @@
 //! Attempts that are recorded in a journal before the run continues.
 
-use std::{
-    error::Error,
-    time::{Duration, Instant},
-};
+use std::{error::Error, time::Instant};
 
 use super::{
-    Attempts, Next, Outcome, Produced, RunError, Stop,
-    error::RetryJournalError,
+    Attempts, Next, Outcome, Produced, RunError,
     journal::{Identity, OpenJournal},
     settings::{RetryJournal, RetryNotice},
 };
-use crate::{
-    digest::digest,
-    gate::verdict::Verdict,
-    json::json,
-    types::{Report, fault::Fault},
-};
+use crate::{digest::digest, gate::verdict::Verdict, json::json};
 
 /// The attempts of one run, each recorded in a journal before the run continues. [`Attempts::journalled`] has an example.
 ///

@@ -81,7 +81,7 @@ pub(crate) fn failed(error: RunError) -> PyErr {
 impl Attempts {
     /// Why to stop, or nothing; and then the feedback on the last output, if there was one. Both are written down.
     fn next(&self, py: Python) -> PyResult<(Option<&'static str>, Option<String>)> {
-        match self.apart(py, JournalledAttempts::next_step)? {
+        match self.apart(py, |attempts| attempts.next_step())? {
             Next::Stop(stop) => Ok((Some(stop.as_str()), None)),
             Next::Ask(feedback) => Ok((None, feedback)),
             other => Err(JournalFault::new_err(("failed", format!("unknown step {other:?}")))),
