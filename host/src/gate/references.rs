@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 
 use crate::{file::read_regular, types::Span};
 
-/// The longest document with the files that it names, in bytes: four times that of one file.
+/// The largest document together with the files that it references, in bytes: four times the largest file.
 const MAX_WHOLE: usize = 32 * 1024 * 1024;
 
-/// Why a contract or a profile could not be read from disk. The source says what is wrong with the file.
+/// Why a contract or a profile cannot be read from disk. The source says what is wrong with the file.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read {}", path.display())]
 pub struct FileError {
@@ -31,13 +31,13 @@ impl FileError {
         FileError { path: path.to_owned(), kind, place: None }
     }
 
-    /// The file, what it holds, and the piece of it that is wrong, where that is known: the path that leads nowhere, or the
-    /// byte at which a schema file stops being JSON.
+    /// Returns the file, its content, and the part of it that is wrong, if that is known: the path that leads nowhere,
+    /// or the byte at which a schema file stops being JSON.
     pub fn place(&self) -> Option<(&Path, &str, Span)> {
         self.place.as_deref().map(|(path, text, span)| (path.as_path(), text.as_str(), *span))
     }
 
-    /// Whether a folder has no file of the kind that is looked for.
+    /// Returns whether the folder has no file of the kind that was looked for.
     pub fn is_empty_folder(&self) -> bool {
         matches!(self.kind, FileErrorKind::Empty(_))
     }
@@ -68,7 +68,7 @@ pub(crate) enum FileErrorKind {
     },
 }
 
-/// The files of a kind in a folder, `NAME.KIND.json`, in the order of their names.
+/// Returns the files of a kind in a folder, `NAME.KIND.json`, in the order of their names.
 pub(crate) fn files(folder: &Path, kind: &'static str) -> Result<Vec<PathBuf>, FileErrorKind> {
     let end = format!(".{kind}.json");
     let mut paths = Vec::new();
@@ -86,12 +86,12 @@ pub(crate) fn text(read: io::Result<Vec<u8>>) -> Result<String, FileErrorKind> {
     String::from_utf8(read?).map_err(|error| FileErrorKind::Utf8(error.utf8_error().valid_up_to()))
 }
 
-/// Refuse a document that is too large with the files that it names: it may name one file many times.
+/// Rejects a document that is too large together with the files that it references. It may reference one file many times.
 pub(crate) fn bounded(bytes: usize) -> Result<(), FileErrorKind> {
     if bytes > MAX_WHOLE { Err(FileErrorKind::TooLarge) } else { Ok(()) }
 }
 
-/// The members of an object in the order of the text, each as its JSON text.
+/// The members of an object in the order of the text, each as JSON text.
 pub(crate) struct ObjectMembers<'l>(pub(crate) Vec<(String, &'l RawValue)>);
 
 impl<'de> Deserialize<'de> for ObjectMembers<'de> {
@@ -116,7 +116,7 @@ impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     }
 }
 
-/// An object of which each member is written anew. What is not an object comes back unchanged.
+/// Returns an object with each member written again by `write`. Any other value comes back unchanged.
 pub(crate) fn each_member(
     object: &str,
     mut write: impl FnMut(&str, &str) -> Result<String, FileErrorKind>,
@@ -138,7 +138,7 @@ pub(crate) fn each_member(
     Ok(whole)
 }
 
-/// The same for the items of a list.
+/// Returns a list with each item written again by `write`. Any other value comes back unchanged.
 pub(crate) fn each_item(
     list: &str,
     mut write: impl FnMut(usize, &str) -> Result<String, FileErrorKind>,
@@ -158,7 +158,7 @@ pub(crate) fn each_item(
     Ok(whole)
 }
 
-/// A value, or the content of the file that it names. `read` makes of the file's JSON text what is put in.
+/// Returns a value, or the content of the file that it references, which `read` turns into the text to insert.
 pub(crate) fn put_in(
     folder: &Path,
     member: &str,
@@ -174,12 +174,12 @@ pub(crate) fn put_in(
     read(&path, json.get()).map_err(fail)
 }
 
-/// A text without the mark that some editors put before it.
+/// Returns a text without the byte order mark that some editors put before it.
 pub(crate) fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// The file that a path in a document of this folder names, and what it holds.
+/// Returns the file that a path in a document of this folder references, and its content.
 pub(crate) fn named(folder: &Path, file: &str) -> Result<(PathBuf, String), FileErrorKind> {
     let relative = Path::new(file);
     let inside = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
@@ -198,7 +198,7 @@ pub(crate) fn named(folder: &Path, file: &str) -> Result<(PathBuf, String), File
     Ok((path, text))
 }
 
-/// What is put in is the file's JSON text.
+/// Returns the file's JSON text unchanged.
 pub(crate) fn as_it_is(_: &Path, json: &str) -> Result<String, FileErrorKind> {
     Ok(json.to_owned())
 }

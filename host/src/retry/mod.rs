@@ -31,14 +31,14 @@ use crate::{
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Produced {
-    /// The raw output, prose and fences included. It need not be UTF-8: the verdict says if it is not.
+    /// The raw output, including prose and fences. It need not be UTF-8; if it is not, the verdict says so.
     pub output: Vec<u8>,
     /// Why the producer stopped. Default: [`Finish::Unknown`].
     pub finish: Finish,
 }
 
 impl Produced {
-    /// Set [`finish`](Produced::finish).
+    /// Sets [`finish`](Produced::finish).
     #[must_use]
     pub fn finish(mut self, finish: Finish) -> Self {
         self.finish = finish;
@@ -52,17 +52,17 @@ impl<T: Into<Vec<u8>>> From<T> for Produced {
     }
 }
 
-/// Why a run asks its producer no more.
+/// Why a run stops asking its producer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Stop {
     /// The output is accepted.
     Accepted,
-    /// A part of the output is valid, and the caller allows that.
+    /// Part of the output is valid, and the caller accepts that.
     Partial,
     /// The producer declined.
     Refused,
-    /// Another attempt by the same producer cannot help: a filter withheld the output, it was cut off at a length limit,
+    /// Another attempt by the same producer cannot help: a filter withheld the output, it was truncated at a length limit,
     /// no value matches the schema, or the output is complete and only its syntax was repaired.
     NotRetryable,
     /// Two attempts in a row had the same violations.
@@ -76,7 +76,7 @@ impl Stop {
     const ALL: [Stop; 6] =
         [Stop::Accepted, Stop::Partial, Stop::Refused, Stop::NotRetryable, Stop::Repeated, Stop::Limit];
 
-    /// The word for it in journals.
+    /// Returns the word for this reason in journals.
     pub fn as_str(self) -> &'static str {
         match self {
             Stop::Accepted => "accepted",
@@ -98,7 +98,7 @@ impl fmt::Display for Stop {
 impl FromStr for Stop {
     type Err = UnknownStop;
 
-    /// Reads the word that [`as_str`](Stop::as_str) gives.
+    /// Parses the word that [`as_str`](Stop::as_str) returns.
     fn from_str(word: &str) -> Result<Self, UnknownStop> {
         Stop::ALL.into_iter().find(|stop| stop.as_str() == word).ok_or(UnknownStop)
     }
@@ -148,7 +148,7 @@ pub enum RunError {
     /// The journal cannot be read or written, or holds another run.
     #[error(transparent)]
     Journal(#[from] RetryJournalError),
-    /// The producer failed. This is its error; `downcast_ref` gives its type back.
+    /// The producer failed with this error. `downcast_ref` returns its original type.
     #[error("the producer failed")]
     Producer(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -184,7 +184,7 @@ impl Gate {
     ///
     /// # Errors
     ///
-    /// A fault, or the error that `produce` returned: an error, or a text. If a list is missing or the agent is unknown, the
+    /// A fault, or the error or text that `produce` returned. If a list is missing or the agent is unknown, the
     /// fault comes before the first call of `produce`. No error carries output that was not validated.
     pub fn retry<E>(
         &self,
@@ -237,16 +237,16 @@ impl Gate {
 pub struct Attempts<'g> {
     gate: &'g Gate,
     contract: ContractInfo,
-    /// The lists and the evidence.
+    /// The request without an output: the lists and the evidence.
     sent: Request<'static>,
     allow_partial: bool,
     reports: Vec<Report>,
     merged: Option<Report>,
-    /// The violations after each attempt, to compare them.
+    /// The findings after each attempt, for comparing them.
     findings: Vec<Findings>,
 }
 
-/// What is wrong after an attempt, as far as it is the same in another text: without spans.
+/// What is wrong after an attempt. Two texts with the same mistakes have equal findings, because spans are left out.
 #[derive(PartialEq, Eq)]
 struct Findings {
     wrong: Vec<Violation>,
@@ -255,8 +255,8 @@ struct Findings {
 }
 
 impl Attempts<'_> {
-    /// Whether the run may end with a partial verdict. It still asks for bad items while attempts are left. Default:
-    /// no.
+    /// Sets whether the run may end with a partial verdict. While attempts are left, it still asks for invalid items.
+    /// Default: no.
     #[must_use]
     pub fn allow_partial(mut self, allow: bool) -> Self {
         self.allow_partial = allow;
@@ -273,7 +273,7 @@ impl Attempts<'_> {
         self.sent.lists()
     }
 
-    /// What the producer saw, if the request has it.
+    /// The observations that the producer saw, if the request has them.
     pub fn evidence(&self) -> Option<&[Observation]> {
         self.sent.observations()
     }
@@ -307,11 +307,11 @@ impl Attempts<'_> {
         }
     }
 
-    /// Judge the next output. The verdict is on that output alone.
+    /// Judges the next output. The verdict is on that output alone.
     ///
     /// # Errors
     ///
-    /// The faults of [`Gate::validate`]. After a fault the output does not count as an attempt.
+    /// The faults of [`Gate::validate`]. After a fault, the output does not count as an attempt.
     pub fn judge(&mut self, produced: &Produced) -> Result<Verdict, Fault> {
         let request = self.sent.for_output(&produced.output).finish(produced.finish);
         let verdict = self.gate.validate(&request)?;
@@ -323,14 +323,14 @@ impl Attempts<'_> {
         Ok(Verdict { usage, report: verdict.report })
     }
 
-    /// Add the report of an attempt from a record of it.
+    /// Adds an attempt that was recorded, by its report.
     ///
     /// # Errors
     ///
-    /// Its output is not valid, or it cannot be merged with those before; see [`Gate::merge`].
+    /// The report's output is invalid, or the report cannot be merged with those before; see [`Gate::merge`].
     pub fn replay(&mut self, report: Report) -> Result<(), Fault> {
         if report.output.is_some() {
-            // A merge with itself judges the output again, and changes nothing: do not trust a record.
+            // Do not trust a record: merging a report with itself judges its output again, and changes nothing.
             let again = self.gate.merge(&[report.clone(), report.clone()], &self.sent)?;
             if again.report.output != report.output {
                 return Err(Fault::BadRequest {
@@ -361,7 +361,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// What is wrong with the last output and with all together, and what is still missing.
+    /// Returns what is wrong with the last output and with all attempts together, and what is still missing.
     fn findings(&self, merged: &Report) -> Findings {
         let last = self.reports.last().map(Report::violations).unwrap_or_default();
         let mut wrong = [last, merged.violations()].concat();
@@ -371,7 +371,7 @@ impl Attempts<'_> {
         Findings { wrong, missing, wanted: merged.wanted }
     }
 
-    /// The next step.
+    /// Returns the next step.
     pub fn next(&self) -> Next {
         let (Some(merged), Some(last)) = (&self.merged, self.reports.last()) else {
             return Next::Ask(None);
@@ -392,7 +392,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// Why not to ask the producer again, if there is a reason.
+    /// Returns why not to ask the producer again, if there is a reason.
     fn give_up(&self, last: &Report) -> Option<Stop> {
         let refused = last.disposition == Disposition::Refused;
         let same = self.findings.len() > 1 && self.findings.last() == self.findings.get(self.findings.len() - 2);
@@ -406,7 +406,7 @@ impl Attempts<'_> {
     }
 }
 
-/// The feedback for the producer. If the last output added nothing to the attempts before, it also says why.
+/// Returns the feedback for the producer. If the last output added nothing to the attempts before, it also says why.
 fn feedback(merged: &Report, last: &Report) -> String {
     let useless =
         merged.output.is_some() && last.disposition == Disposition::Rejected && last.feedback != merged.feedback;

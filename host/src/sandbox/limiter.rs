@@ -7,11 +7,11 @@ use super::engine::TABLE;
 /// The limiter of an instance: refuses memory and tables above their limits.
 pub(crate) struct MemoryLimiter {
     limit: usize,
-    /// The most that it had, in bytes.
+    /// The largest memory that the instance had, in bytes.
     pub(crate) peak: usize,
     /// The instance asked for more than the limit.
     pub(crate) refused: bool,
-    /// Whether the guest runs on a stack of its own, and stops for a look at the clock.
+    /// Whether the guest runs on a stack of its own, and yields so that the host can check the clock.
     pub(crate) yields: bool,
 }
 
@@ -25,7 +25,7 @@ impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
             self.refused = true;
-            // The instance ends here: to ask again and again takes time, and hardly any fuel.
+            // End the instance here: asking again and again takes time, and hardly any fuel.
             return Err(wasmtime::Error::msg("the instance has no memory left"));
         }
         self.peak = self.peak.max(desired);

@@ -54,7 +54,7 @@ pub(crate) struct Sandbox {
     apart: bool,
     limits: Limits,
     slots: Slots<WarmInstance>,
-    /// Of the module, for the instances that are kept.
+    /// Pages of the module, for restoring instances that are reused.
     pristine: Mutex<Arc<PristinePages>>,
 }
 

@@ -1,8 +1,8 @@
-//! Whether a component is the built-in one with other data. Then it runs the built-in's code, and the library may call its core
-//! module itself.
+//! Finds out whether a component is the built-in one with other data. Such a component runs the code of the built-in
+//! one, so the library may call its core module directly.
 //!
-//! Everything is compared byte for byte but what baking changes: the data of the one module that has a memory, how large
-//! that memory is at first, and the initial values of its globals.
+//! Compares everything byte by byte except for what baking changes: the data of the one module with a memory, the
+//! initial size of that memory, and the initial values of the module's globals.
 
 use std::ops::Range;
 
@@ -19,14 +19,14 @@ enum ComponentPiece<'c> {
     End,
 }
 
-/// The core module of a component that is a built-in one with other data.
+/// The core module of a component that is the built-in one with other data.
 pub(crate) struct Module<'c> {
     pub(crate) wasm: &'c [u8],
-    /// Those of its sections that may differ from the built-in's: with that, they say all of it.
+    /// The sections that may differ from those of the built-in module. Together with that module, they determine this one.
     pub(crate) own: Vec<&'c [u8]>,
 }
 
-/// The core module of a component that is `builtin` with other data; `None` of any other.
+/// Returns the core module of a component that is `builtin` with other data. `None` for any other component.
 pub(crate) fn module<'c>(component: &'c [u8], builtin: &[u8]) -> Option<Module<'c>> {
     let (pieces, module, own) = read(component)?;
     let (expected, ..) = read(builtin)?;
@@ -36,8 +36,8 @@ pub(crate) fn module<'c>(component: &'c [u8], builtin: &[u8]) -> Option<Module<'
     Some(Module { wasm: component.get(module?)?, own })
 }
 
-/// The pieces of a component, without what differs from one baking to the next; where the module with a memory is; and the
-/// sections in which there are differences.
+/// The pieces of a component without what baking changes, the position of the module with a memory, and the sections
+/// that baking changes.
 type Read<'c> = (Vec<ComponentPiece<'c>>, Option<Range<usize>>, Vec<&'c [u8]>);
 
 fn read(component: &[u8]) -> Option<Read<'_>> {

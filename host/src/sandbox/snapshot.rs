@@ -1,6 +1,8 @@
-//! What a contract or profile left in the memory of an instance. A fresh instance that begins from it has the contract
-//! compiled, and is the same in every other way: nothing else outlasts a call (the module's one mutable global is the stack's
-//! pointer, which is back where it was).
+//! Snapshots of what a contract or profile left in the memory of an instance.
+//!
+//! A fresh instance that begins from a snapshot holds the compiled contract, and is otherwise like any fresh instance:
+//! nothing outside the memory survives a call, because the module's only mutable global is the stack pointer, which the
+//! call restores.
 
 use std::ops::Range;
 
@@ -11,7 +13,7 @@ use super::{engine::STACK, limiter::MemoryLimiter};
 /// The size of a page of memory, in bytes.
 const PAGE: usize = 64 * 1024;
 
-/// Pieces that are this near are one, in bytes: each has a cost of its own.
+/// Pieces that are at most this many bytes apart are joined, because each piece has a cost of its own.
 const NEAR: usize = 64;
 
 /// The difference between the memory of an instance and that of a fresh one.
@@ -19,13 +21,13 @@ const NEAR: usize = 64;
 pub(crate) struct MemorySnapshot {
     /// The size of the memory, in bytes.
     size: usize,
-    /// Where each piece begins, and what it holds: ascending, and apart.
+    /// The offset and the bytes of each piece, in ascending order and without overlap.
     pieces: Vec<(usize, Box<[u8]>)>,
 }
 
 impl MemorySnapshot {
-    /// What was written to a memory since it held `before`. What stands below the stack's pointer is dead between calls, and
-    /// left out: the stack is the lowest part of the memory, and all of it.
+    /// Takes a snapshot of what was written to a memory since it held `before`. Leaves the stack out, which is the lowest part of
+    /// the memory, because nothing on it is used between calls.
     pub(crate) fn since(before: &[u8], after: &[u8]) -> Self {
         let mut pieces = Vec::new();
         let is_same = |at: usize, end: usize| before.get(at..end).unwrap_or_default() == &after[at..end];
@@ -46,18 +48,18 @@ impl MemorySnapshot {
         MemorySnapshot { size: after.len(), pieces: pieces.into_iter().map(piece).collect() }
     }
 
-    /// The bytes that it holds.
+    /// Returns the number of bytes in the snapshot.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.pieces.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
-    /// Whether a byte of it lies between two addresses.
+    /// Returns whether the snapshot has a byte between two addresses.
     pub(crate) fn touches(&self, addresses: Range<usize>) -> bool {
         self.within(&addresses).next().is_some()
     }
 
-    /// Write to a page what it has of it.
+    /// Writes the bytes that the snapshot has of a page to that page.
     pub(crate) fn lay_over(&self, address: usize, page: &mut [u8]) {
         let end = address + page.len();
         for (at, bytes) in self.within(&(address..end)) {
@@ -66,18 +68,18 @@ impl MemorySnapshot {
         }
     }
 
-    /// The pieces of which a byte lies there.
+    /// Returns the pieces that have a byte between two addresses.
     fn within(&self, addresses: &Range<usize>) -> impl Iterator<Item = &(usize, Box<[u8]>)> {
         let first = self.pieces.partition_point(|(at, bytes)| at + bytes.len() <= addresses.start);
         let end = addresses.end;
         self.pieces.iter().skip(first).take_while(move |(at, _)| *at < end)
     }
 
-    /// Write it to the memory of a fresh instance.
+    /// Writes the snapshot to the memory of a fresh instance.
     ///
     /// # Errors
     ///
-    /// The memory cannot grow as far.
+    /// The memory cannot grow to the size of the snapshot.
     pub(crate) fn restore(&self, memory: Memory, store: &mut Store<MemoryLimiter>) -> Result<()> {
         let missing = self.size.saturating_sub(memory.data_size(&*store)).div_ceil(PAGE);
         if missing > 0 {

@@ -1,13 +1,13 @@
 //! Warm instances: reused for the next call, each with its memory restored to that of a fresh one.
 //!
-//! To give an instance back and to make another takes longer than an ordinary verdict: Wasmtime asks the kernel about every page that
-//! the instance has read. Here the kernel says whether the call met a page fault. A call that met none has written to no page but those
-//! that were its own before it: they are known, and get the bytes of a fresh instance. After a call that met one, the kernel lists
-//! the pages again.
+//! Dropping an instance and making another takes longer than an ordinary verdict, because Wasmtime asks the kernel about every
+//! page that the instance has read. This module asks only whether the call caused a page fault. A call that caused none has
+//! written only to pages that were private before it. These pages are known, and get the bytes of a fresh instance back. After a
+//! call that caused a page fault, the kernel lists the private pages again.
 //!
-//! Nothing else differs from a fresh instance. The module has one global that changes, the stack's pointer, which is back where it
-//! was after a call that ended by itself; and no instruction that changes a table, or drops a segment (a test below sees to both). An
-//! instance that trapped, grew, or ran on a stack of its own is not kept.
+//! Nothing else differs from a fresh instance. The module's only mutable global is the stack pointer, which a call that returns
+//! restores, and the module has no instruction that changes a table or drops a segment (a test below checks both). An instance
+//! that trapped, grew its memory, or ran on a stack of its own is not reused.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -34,10 +34,10 @@ pub fn stays_in_memory(operator: &Operator) -> bool {
     )
 }
 
-/// The most bytes that calls may have written to beside the snapshot that the instance began from, for it to be kept.
+/// The most bytes that calls may write outside the instance's snapshot. An instance with more is not reused.
 const MOST_WRITTEN: usize = KEEP_RESIDENT;
 
-/// The most that it may hold of its own, in bytes.
+/// The most bytes that the private pages of a reused instance may have.
 const MOST_OWN: usize = 4 << 20;
 
 /// An instance that waits for its next call.
@@ -48,7 +48,7 @@ pub(crate) struct WarmInstance {
     written: Vec<Page>,
 }
 
-/// What an instance began from.
+/// The state that an instance is restored to.
 #[derive(Clone)]
 pub(crate) struct Baseline {
     /// The snapshot of a contract or profile, if any.
@@ -57,15 +57,15 @@ pub(crate) struct Baseline {
     pub(crate) size: usize,
 }
 
-/// What happens to an instance that may be kept.
+/// Observes an instance that may be reused.
 pub(crate) struct Watch {
-    /// Of the thread, before the call.
+    /// The page faults of the thread before the call.
     faults: u64,
-    /// The pages that may differ from those of a fresh instance. `None` if nobody has asked yet.
+    /// The pages that may differ from those of a fresh instance. `None` before the kernel has listed them.
     written: Option<Vec<Page>>,
 }
 
-/// A page of the system, and what it holds in a fresh instance.
+/// A page of the system, and its content in a fresh instance.
 struct Page {
     number: usize,
     original: Original,
@@ -77,19 +77,19 @@ enum Original {
     Bytes(Arc<[u8]>),
 }
 
-/// Pages of a fresh instance without a snapshot, by their number: those that some call has written to.
+/// Pages of a fresh instance without a snapshot, by number. Holds the pages that some call has written to.
 #[derive(Clone, Default)]
 pub(crate) struct PristinePages(BTreeMap<usize, Original>);
 
-/// Why an instance is not kept.
+/// Why an instance is not reused.
 pub(crate) enum NotReusable {
-    /// These pages have no original yet.
+    /// The content of these pages in a fresh instance is not known yet.
     Unknown(Vec<usize>),
     Other,
 }
 
 impl Watch {
-    /// Watch an instance that is new. `None` where the system cannot tell enough.
+    /// Observes a new instance. `None` if the system reports no page faults.
     pub(crate) fn new() -> Option<Self> {
         Some(Watch { faults: system::page_faults()?, written: None })
     }
@@ -99,14 +99,14 @@ impl Watch {
         self.written.is_some()
     }
 
-    /// Watch an instance that was kept.
+    /// Observes an instance that is reused.
     fn again(written: Vec<Page>) -> Option<Self> {
         Some(Watch { faults: system::page_faults()?, written: Some(written) })
     }
 }
 
 impl WarmInstance {
-    /// Whether it begins from a snapshot, or from none.
+    /// Returns whether the instance began from this snapshot, or from none if there is none.
     pub(crate) fn begins_from(&self, snapshot: Option<&Arc<MemorySnapshot>>) -> bool {
         match (&self.baseline.snapshot, snapshot) {
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -115,12 +115,12 @@ impl WarmInstance {
         }
     }
 
-    /// Take it for a call.
+    /// Takes the instance for a call.
     pub(crate) fn wake(self) -> (Store<MemoryLimiter>, Handles, Baseline, Option<Watch>) {
         (self.store, self.handles, self.baseline, Watch::again(self.written))
     }
 
-    /// Put an instance back to where it began, if that is possible.
+    /// Restores an instance to its baseline, if possible.
     pub(crate) fn rest(
         mut store: Store<MemoryLimiter>,
         handles: Handles,
@@ -149,7 +149,7 @@ impl WarmInstance {
             let page = memory.chunks_mut(size).nth(*number).ok_or(NotReusable::Other)?;
             match original {
                 Original::Zeros => page.fill(0),
-                // Most of what a snapshot has was only read: to look takes less than to write.
+                // Most bytes of a snapshot were only read, and comparing is faster than writing.
                 Original::Bytes(bytes) if *page == **bytes => {}
                 Original::Bytes(bytes) => page.copy_from_slice(bytes),
             }
@@ -159,7 +159,7 @@ impl WarmInstance {
 }
 
 impl PristinePages {
-    /// Read pages from the memory of a fresh instance.
+    /// Copies pages from the memory of a fresh instance.
     pub(crate) fn learn(&mut self, numbers: &[usize], fresh: &[u8]) {
         for number in numbers {
             let page = fresh.chunks(system::page_size()).nth(*number).unwrap_or_default();
@@ -167,11 +167,11 @@ impl PristinePages {
         }
     }
 
-    /// What pages hold in a fresh instance that began from a snapshot.
+    /// Returns the content of pages in a fresh instance that began from a snapshot.
     ///
     /// # Errors
     ///
-    /// They are too many, or unknown.
+    /// There are too many of them, or some are unknown.
     fn pages(&self, numbers: Vec<usize>, snapshot: Option<&MemorySnapshot>) -> Result<Vec<Page>, NotReusable> {
         let size = system::page_size();
         let touched = |number: usize| snapshot.filter(|snapshot| snapshot.touches(number * size..(number + 1) * size));
@@ -212,7 +212,7 @@ mod tests {
     use super::stays_in_memory;
     use crate::sandbox::{component::Component, same_code};
 
-    /// What an instance is put back to is all that it has.
+    /// Restoring the memory restores everything that a call can change.
     #[test]
     fn the_module_changes_nothing_but_its_memory_and_the_pointer_of_its_stack() {
         let component = Component::builtin();

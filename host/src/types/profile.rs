@@ -1,4 +1,4 @@
-//! Describes a profile that a gate holds.
+//! The description of a registered profile.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct ProfileInfo {
 }
 
 impl ProfileInfo {
-    /// What the component said of a profile.
+    /// Parses what the component returns about a profile.
     pub(crate) fn read(json: &str) -> Result<Self, Fault> {
         serde_json::from_str(json)
             .map_err(|error| Fault::Trap { message: format!("the component says no profile info: {error}") })

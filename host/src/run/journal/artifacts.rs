@@ -10,27 +10,27 @@ use crate::{
     json::{json, minified},
 };
 
-/// Values of an event with more bytes than this are kept beside the lines.
+/// Values of an event with more bytes than this are stored beside the lines.
 const MAX_INLINE: usize = 1024;
 
-/// The same for results of the Model Context Protocol, which come often: a file of its own takes two syncs more.
+/// The same for results of the Model Context Protocol, which are frequent: a separate file takes two more syncs.
 const MAX_RETURNED: usize = 16 * 1024;
 
-/// The members of an event that may be large, with what they may have beside the others.
+/// The members of an event that may be large, and the most bytes that each may have in the line.
 const LARGE: [(&str, usize); 4] =
     [("result", MAX_INLINE), (RETURNED, MAX_RETURNED), ("text", MAX_INLINE), ("document", MAX_INLINE)];
 
-/// The member that has a result of the Model Context Protocol.
+/// The member that holds a result of the Model Context Protocol.
 const RETURNED: &str = "returned";
 
-/// A text that is kept beside the lines.
+/// A text that is stored beside the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Artifact {
     pub(crate) digest: String,
     pub(crate) text: String,
 }
 
-/// What stands in a line in place of a value.
+/// What a line holds in place of a value.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reference {
@@ -40,24 +40,24 @@ struct Reference {
     text: bool,
 }
 
-/// An event: as the journal has it, and as the kernel gets it.
+/// An event, as the journal stores it and as the kernel receives it.
 #[derive(Debug)]
 pub(crate) struct EventLine {
     /// The event whole. Where it has the digest of a large result, that is the host's word: to make it takes the kernel longer.
     pub(crate) whole: String,
-    /// What its line has.
+    /// The event in its line.
     pub(crate) line: String,
-    /// What the line names.
+    /// The artifacts that the line references.
     pub(crate) artifacts: Vec<Artifact>,
 }
 
 impl EventLine {
-    /// An object, in the one way in which a journal has it: without optional white space, strings with the fewest escapes. What is
-    /// extracted comes back to the same bytes.
+    /// Reads an object, and writes it in the normal form of journals: without optional white space, and with the fewest
+    /// escapes in strings. Extracted values come back to the same bytes.
     ///
     /// # Errors
     ///
-    /// Why the text is not an object.
+    /// The text is not an object.
     pub(crate) fn read(object: &str) -> Result<Self, serde_json::Error> {
         let ObjectMembers(_) = serde_json::from_str(object)?;
         Ok(EventLine::of(minified(object)))
@@ -71,7 +71,7 @@ impl EventLine {
         let mut artifacts = Vec::new();
         let mut returned = None;
         let line = each(&members, |name, value| {
-            // A value that reads like a reference would come back as what it refers to.
+            // A value that looks like a reference would come back as the artifact that it references.
             let is_large = max_inline(name).is_some_and(|max| value.len() > max || names_artifact(value));
             is_large.then(|| {
                 let (artifact, reference) = extract(value);
@@ -92,21 +92,22 @@ impl EventLine {
         EventLine { whole, line, artifacts }
     }
 
-    /// Whether it has a member.
+    /// Returns whether the event has a member.
     pub(crate) fn has(&self, member: &str) -> bool {
         serde_json::from_str::<ObjectMembers>(&self.line)
             .is_ok_and(|ObjectMembers(all)| all.iter().any(|(name, _)| name == member))
     }
 }
 
-/// The artifact with a digest, if a member of an event is that. What a tool says when it fails is one, too.
+/// Returns the artifact with a digest, if a member of an event is that artifact. The message of a tool that failed can
+/// be one.
 pub(crate) fn inline(event: &str, expected: &str) -> Option<String> {
     let ObjectMembers(members) = serde_json::from_str(event).ok()?;
     let mut texts = members.iter().map(|(_, value)| artifact_of(value.get()).0);
     texts.find(|text| digest(text.as_bytes()) == expected)
 }
 
-/// The text under which a value is kept, and whether that is the text of a string.
+/// Returns the text that is stored for a value, and whether that is the text of a string.
 fn artifact_of(value: &str) -> (String, bool) {
     match serde_json::from_str::<String>(value) {
         Ok(text) => (text, true),
@@ -114,12 +115,12 @@ fn artifact_of(value: &str) -> (String, bool) {
     }
 }
 
-/// How many bytes a member of an event may have beside the others. None: any number.
+/// Returns how many bytes a member of an event may have in the line. `None` for any number.
 fn max_inline(name: &str) -> Option<usize> {
     LARGE.iter().find(|(large, _)| *large == name).map(|&(_, max)| max)
 }
 
-/// Take the prompt out of an action.
+/// Takes the prompt out of an action.
 pub(crate) fn without_prompt(action: &str) -> (String, Option<Artifact>) {
     let Ok(ObjectMembers(members)) = serde_json::from_str(action) else {
         return (action.to_owned(), None);
@@ -143,7 +144,7 @@ fn extract(value: &str) -> (Artifact, String) {
     (Artifact { digest, text }, reference)
 }
 
-/// Put back into an event what was taken out of it. `get` gives the artifact with a digest.
+/// Puts extracted values back into an event. `get` returns the artifact with a digest.
 pub(crate) fn restore(
     object: &str,
     mut get: impl FnMut(&str) -> Result<String, JournalError>,
@@ -170,7 +171,7 @@ fn names_artifact(value: &str) -> bool {
         .is_ok_and(|ObjectMembers(members)| members.iter().any(|(name, _)| name == "artifact"))
 }
 
-/// An object in which some members have other values.
+/// Returns an object in which some members have other values.
 fn each(members: &[(String, &RawValue)], mut replace: impl FnMut(&str, &str) -> Option<String>) -> String {
     let mut whole = String::new();
     for (name, value) in members {
@@ -195,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// What an event comes back as, and how many of its values were extracted.
+    /// Returns the event that comes back, and how many of its values were extracted.
     fn there_and_back(event: &str) -> (String, usize) {
         let EventLine { line, artifacts, .. } = EventLine::read(event).expect("an object");
         assert!(line.len() < event.len() + 200);
@@ -216,7 +217,7 @@ mod tests {
             (format!("\"\\\"\\n\\u0001é\u{200b}{long}\""), true),
             // A string that holds JSON stays a string.
             (json(&format!("[{}]", "1,".repeat(MAX_RETURNED))), true),
-            // What a tool returns may read like a reference.
+            // A tool's result may look like a reference.
             (reference.clone(), true),
             (reference.replace('}', ",\"text\":true}"), true),
             ("{\"artifact\":1}".to_owned(), true),
@@ -241,7 +242,7 @@ mod tests {
         let written = |event: &str| EventLine::read(event).map(|event| event.whole);
         assert_eq!(written(event).expect("an object"), normal);
         assert_eq!(written(normal).expect("an object"), normal);
-        // Half of a pair is no text: it stays as it is written.
+        // Half of a surrogate pair is not text, and stays as it is written.
         assert_eq!(written("{\"a\": \"\\ud83d \"}").expect("an object"), "{\"a\":\"\\ud83d \"}");
         for not_an_object in ["", "1", "[]", "{", "{}{}", "{\"a\":}", "\u{feff}{}"] {
             written(not_an_object).expect_err(not_an_object);

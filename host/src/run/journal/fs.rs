@@ -1,4 +1,4 @@
-//! Folders, files and locks that a crash, a full disk or another process does not surprise.
+//! Folders, files and locks that survive a crash, a full disk and other processes.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
@@ -11,10 +11,10 @@ use std::{
 
 use super::JournalError;
 
-/// How long to wait for another process that reads or appends. Each takes as long as the disk does.
+/// How long to wait for another process that reads or appends.
 const MAX_WAIT: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 
-/// Wait for a lock. It goes with the file.
+/// Waits for a lock, which is released when the file is closed.
 pub(super) fn lock(
     file: &File,
     path: &Path,
@@ -33,7 +33,7 @@ pub(super) fn lock(
     }
 }
 
-/// Make a folder that only its owner can read, with those around it, safe from a crash.
+/// Creates a folder that only its owner can read, and its parents, and syncs their names.
 pub(super) fn make_folder(folder: &Path) -> Result<(), JournalError> {
     if folder.is_dir() {
         return Ok(());
@@ -44,7 +44,7 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), JournalError> {
     };
     make_folder(parent)?;
     let mut builder = DirBuilder::new();
-    // Another process may make it at the same time.
+    // Another process may create it at the same time.
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -52,22 +52,22 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), JournalError> {
     sync_folder(parent)
 }
 
-/// Make the names in a folder safe from a crash.
+/// Syncs the names in a folder, so that they survive a crash.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), JournalError> {
-    // Elsewhere, folders cannot be opened.
+    // On other systems, folders cannot be opened.
     if cfg!(unix) {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("write", folder))?;
     }
     Ok(())
 }
 
-/// Write a file that is there whole or not at all.
+/// Writes a file that exists either whole or not at all.
 pub(super) fn write_whole(path: &Path, bytes: &[u8], is_synced: bool) -> io::Result<()> {
-    // Another process, or another thread, may write the same.
+    // Another process or thread may write the same file.
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let part = path.with_extension(format!("part-{}-{count}", std::process::id()));
-    // A process of the same number, which is gone, may have left one.
+    // An earlier process with the same id may have left one.
     let _ = fs::remove_file(&part);
     let mut options = File::options();
     private(options.write(true).create_new(true));
@@ -83,7 +83,7 @@ pub(super) fn write_whole(path: &Path, bytes: &[u8], is_synced: bool) -> io::Res
     })
 }
 
-/// Make a file that is created one that only its owner can read.
+/// Sets that a created file can be read only by its owner.
 pub(super) fn private(options: &mut OpenOptions) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -91,7 +91,7 @@ pub(super) fn private(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// An error of the system, with what was to be done to which file.
+/// Returns a function that adds what was attempted, and on which file, to an error of the system.
 pub(super) fn failed(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> JournalError {
     let path = path.to_owned();
     move |source| JournalError::Io { doing, path: path.clone(), source }
