@@ -30,7 +30,6 @@ mod mistakes;
 mod ndjson;
 mod notice;
 mod outbox;
-#[doc(hidden)]
 pub mod parquet;
 mod picture;
 mod process;
@@ -144,8 +143,7 @@ pub fn status(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status_with(arguments, None)
 }
 
-/// The same for a caller that can judge Parquet files.
-#[doc(hidden)]
+/// The same for a caller that can judge Parquet files, such as the Python package.
 pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Option<parquet::Judge<'_>>) -> u8 {
     // `RUST_LOG=info` logs to standard error.
     if let Ok(level) = std::env::var("RUST_LOG").unwrap_or_default().parse::<tracing::Level>() {
