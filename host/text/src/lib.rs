@@ -10,4 +10,4 @@ mod words;
 pub use escape::{escape_terminal, without_hidden};
 pub use pointer::{escaped, unescaped};
 pub use say::say;
-pub use words::{count, truncate};
+pub use words::{also, count, tool_name, truncate, with_sources};

@@ -9,15 +9,12 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{FileError, Gate, MAX_FILE, ProfileInfo, read_named, read_profile, write_private};
+use seamgate_trace::{ENDED_PLAN as ENDED, PLAN as NAME};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::servers::Servers;
-use crate::{
-    error::NoVerdict,
-    mistakes::unusable_profile,
-    trace::{ENDED_PLAN as ENDED, PLAN as NAME},
-};
+use crate::{error::NoVerdict, mistakes::unusable_profile};
 
 /// The version of the format.
 const VERSION: u32 = 1;

@@ -1,11 +1,10 @@
 //! What a person reads while a run goes on: a line for each decision and each result.
 
 use seamgate::{FileJournal, Run};
-use seamgate_text::{escape_terminal, say};
+use seamgate_text::{escape_terminal, say, tool_name};
 use serde::Deserialize;
 
 use super::{MAX_LINE, cut};
-use crate::trace::full;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -32,7 +31,7 @@ pub(crate) fn ignored<'r>(run: &'r Run<FileJournal>) -> Option<&'r str> {
 pub(super) fn tell(run: &Run<FileJournal>) {
     for record in run.records() {
         let Ok(record) = serde_json::from_str::<Record>(record) else { continue };
-        let tool = || full(&record.server, &record.tool);
+        let tool = || tool_name(&record.server, &record.tool);
         let first = record.message.lines().next().unwrap_or_default();
         let line = match record.r#type.as_str() {
             "decision" => match record.permit.as_str() {

@@ -1,12 +1,15 @@
-//! What a step says to a person: the same words in the terminal and on the page.
+//! A step in words: the terminal and the page show the same ones.
 
 use std::collections::{HashMap, HashSet};
 
-use seamgate_text::count;
+use seamgate_text::tool_name;
 
-use super::steps::{Action, Approval, Event, Json, Record, Step, Steps};
+use crate::{
+    format::{cut, many, span},
+    steps::{Action, Approval, Event, Json, Record, Step, Steps},
+};
 
-/// How an entry looks.
+/// The look of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,
@@ -18,7 +21,7 @@ pub(crate) enum Tone {
     Wait,
 }
 
-/// One thing that happened in a step. Its texts come from outside: whoever shows them escapes and cuts them.
+/// One thing that happened in a step. Its texts come from outside: the caller escapes and truncates them.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) tone: Tone,
@@ -41,7 +44,7 @@ pub(crate) struct Started {
     pub(crate) run: String,
 }
 
-/// What earlier steps said.
+/// The facts that earlier steps stated.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// When the trace begins.
@@ -64,14 +67,30 @@ impl Known {
         Known { start, ..Known::default() }
     }
 
-    /// Who or what is waited for now, in the order of time.
-    pub(crate) fn waits(&self) -> Vec<String> {
+    /// Returns those that the run waits for now, in the order of time.
+    fn waits(&self) -> Vec<String> {
         let mut waits: Vec<_> = self.waits.values().collect();
         waits.sort_by_key(|(what, since)| (*since, what.clone()));
         waits.into_iter().map(|(what, since)| format!("{what}, since {}", self.time(*since))).collect()
     }
 
-    /// A time, from the beginning on.
+    /// Describes how far the run came.
+    pub(crate) fn ending(&self, steps: u64, last: u64) -> String {
+        let status = match &self.status {
+            Some(status) => status.clone(),
+            None => match self.waits().as_slice() {
+                [] => "under way".to_owned(),
+                waits => format!("waits for {}", waits.join("; ")),
+            },
+        };
+        let [steps, turns, calls, tokens] =
+            [(steps, "step"), (self.turns, "turn"), (self.tool_calls, "call"), (self.tokens, "token")]
+                .map(|(number, noun)| many(number, noun));
+        let tokens = if self.tokens == 0 { String::new() } else { format!(", {tokens} as the model says") };
+        format!("{status}: {steps}, {turns}, {calls} allowed{tokens}, {}", span(last.saturating_sub(self.start)))
+    }
+
+    /// Formats a time as the distance from the beginning.
     pub(crate) fn time(&self, at: u64) -> String {
         match at.checked_sub(self.start) {
             Some(ms) => format!("+{}", span(ms)),
@@ -99,8 +118,8 @@ impl Known {
         }
     }
 
-    /// What a step says.
-    pub(crate) fn tell(&mut self, steps: &Steps, step: &Step) -> Vec<Entry> {
+    /// Returns the entries of the next step.
+    pub(crate) fn entries(&mut self, steps: &Steps, step: &Step) -> Vec<Entry> {
         let mut first = self.event(steps, &step.event, step.at);
         // The document, or the question, has its own entry.
         if step.records.iter().any(|record| matches!(record.output.as_str(), "answer" | "question")) {
@@ -160,7 +179,7 @@ impl Known {
                 };
                 plain(title).part("text", text(&event.document))
             }
-            "call" => plain(format!("call of {}", full(&event.server, &event.tool))),
+            "call" => plain(format!("call of {}", tool_name(&event.server, &event.tool))),
             "tool_started" => plain(format!("{call} was sent")),
             "tool_result" => {
                 let took = event.duration_ms.map(|ms| format!(", after {}", span(ms))).unwrap_or_default();
@@ -258,7 +277,7 @@ impl Known {
     }
 
     fn decision(&mut self, record: &Record) -> Entry {
-        let tool = full(&record.server, &record.tool);
+        let tool = tool_name(&record.server, &record.tool);
         self.calls.insert(record.call.clone(), (cut(&tool, 200), cut(&record.arguments, 200)));
         if record.permit == "allow" {
             self.tool_calls += 1;
@@ -414,34 +433,4 @@ fn raw(value: &Option<Json>) -> String {
 
 fn somebody(principal: &str) -> &str {
     if principal.is_empty() { "somebody" } else { principal }
-}
-
-/// A number with its noun.
-pub(crate) fn many(number: u64, noun: &str) -> String {
-    count(usize::try_from(number).unwrap_or(usize::MAX), noun)
-}
-
-/// The full name of a tool.
-pub(crate) fn full(server: &str, tool: &str) -> String {
-    if server.is_empty() { tool.to_owned() } else { format!("{server}/{tool}") }
-}
-
-/// The beginning of a text, and that it was cut.
-pub(crate) fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
-    let shown = &text[..text.floor_char_boundary(limit)];
-    format!("{shown}… (cut: {} more bytes)", text.len() - shown.len())
-}
-
-/// A length of time.
-pub(crate) fn span(ms: u64) -> String {
-    let (seconds, rest) = (ms / 1000, ms % 1000);
-    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-    match seconds {
-        0..60 => format!("{seconds}.{rest:03} s"),
-        60..3600 => format!("{minutes}:{:02}.{rest:03}", seconds % 60),
-        _ => format!("{hours}:{minutes:02}:{:02}.{rest:03}", seconds % 60),
-    }
 }

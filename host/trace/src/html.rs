@@ -6,69 +6,79 @@ use std::{
     path::Path,
 };
 
-use anyhow::Result;
 use data_encoding::{BASE64, HEXLOWER};
 use seamgate::{Instance, LineKind, digest};
-use seamgate_text::escape_terminal;
+use seamgate_text::{escape_terminal, tool_name, with_sources};
 use serde::Deserialize;
 
-use super::{
-    Child, MAX_DEPTH,
+use crate::{
+    child::{Child, MAX_DEPTH},
     claims::{Claim, Claims},
-    ending, profile,
+    error::TraceError,
+    format::{cut, span, when},
+    profile,
+    rendering::Rendering,
     steps::{Json, Step, Steps, child_folder},
-    tell::{Entry, Known, Started, Tone, cut},
-    when,
+    text::{Entry, Known, Started, Tone},
 };
 
 const STYLE: &str = include_str!("page.css");
 
-/// Who is shown something of a run, side by side.
+/// The audiences of a run, which the page shows side by side.
 const AUDIENCES: [&str; 4] = ["model", "ui", "user", "audit"];
 
-/// A text is cut to this many bytes, and a title to this many.
+/// The limits of a text and of a title, in bytes. Longer ones are truncated.
 const MAX_TEXT: usize = 8 * 1024;
 const MAX_TITLE: usize = 400;
 
 /// Texts that are longer are folded.
 const MAX_OPEN: usize = 240;
 
-/// After this many bytes of a page, steps have their titles alone.
+/// The size of a page, in bytes, after which steps show only their titles.
 const MAX_PAGE: usize = 48 * 1024 * 1024;
 
-/// The page of a run and its children. What is wrong with a journal goes to `faults`.
-pub(super) fn page(folder: &Path, named: Option<&Path>, faults: &mut Vec<String>) -> Result<String> {
-    let mut page = Page { body: String::new(), runs: 0, faults };
-    let run = page.run(folder, named, None)?;
-    let Page { body, .. } = page;
+/// Renders a run with its children as one page of HTML. The page loads nothing and runs nothing, and its
+/// `Content-Security-Policy` forbids both.
+///
+/// `profile` is the profile that the run began with. Without it, the plan in the folder ([`PLAN`](crate::PLAN)) names one. If
+/// none is found, the page says so, and leaves out the claims and what each audience sees.
+///
+/// # Errors
+///
+/// The folder holds no run that can be read, or `profile` is not the profile that the run began with.
+pub fn html(folder: &Path, profile: Option<&Path>) -> Result<Rendering, TraceError> {
+    let mut page = Page { body: String::new(), runs: 0, faults: Vec::new() };
+    let run = page.run(folder, profile, None)?;
+    let Page { body, faults, .. } = page;
     let title = text(&format!("{} of {}", run.name, run.agent), MAX_TITLE);
     let hash = HEXLOWER.decode(digest(STYLE.as_bytes()).trim_start_matches("sha256:").as_bytes()).unwrap_or_default();
     let hash = BASE64.encode(&hash);
-    Ok(format!(
+    let text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}{body}</main>\n</body>\n</html>\n",
         run.head
-    ))
+    );
+    Ok(Rendering { text, faults })
 }
 
-struct Page<'f> {
+struct Page {
     body: String,
-    /// How many runs have begun: anchors of each have its number.
+    /// The number of runs that have begun. The anchors of a run have its number.
     runs: usize,
-    faults: &'f mut Vec<String>,
+    faults: Vec<String>,
 }
 
-/// What stands before the steps of a run.
-struct Told {
+/// The part of a run's section before its steps.
+struct Header {
     name: String,
     agent: String,
     head: String,
 }
 
-/// What audiences see, or why nobody knows.
+/// The sandbox that computes what each audience sees. It has no instance if the profile is not known.
 struct Views<'p> {
     agent: String,
     instance: Option<Instance<'p>>,
@@ -95,9 +105,9 @@ struct Message {
     text: String,
 }
 
-impl Page<'_> {
-    /// Write the steps of a run. Gives what stands before them.
-    fn run(&mut self, folder: &Path, named: Option<&Path>, child: Option<Child>) -> Result<Told> {
+impl Page {
+    /// Writes the steps of a run. Returns what stands before them.
+    fn run(&mut self, folder: &Path, named: Option<&Path>, child: Option<Child>) -> Result<Header, TraceError> {
         let number = self.runs;
         self.runs += 1;
         let mut steps = Steps::open(folder)?;
@@ -106,7 +116,7 @@ impl Page<'_> {
             Ok(profile) => (Some(profile), String::new()),
             // A profile that the user named must be the one.
             Err(error) if named.is_some() => return Err(error),
-            Err(error) => (None, format!("{error:#}")),
+            Err(error) => (None, with_sources(&error)),
         };
         let instance = profile.as_ref().map(|profile| profile.gate.instance());
         let mut views = Views { agent: about.agent.clone(), instance };
@@ -124,7 +134,7 @@ impl Page<'_> {
             }
             (count, last) = (step.number, step.at);
             let anchor = format!("r{number}s{}", step.number);
-            let entries = known.tell(&steps, &step);
+            let entries = known.entries(&steps, &step);
             _ = write!(
                 self.body,
                 "<li class=\"step\" id=\"{anchor}\"><div class=\"when\"><time>{}</time><a href=\"#{anchor}\">step {}</a></div><div class=\"what\">",
@@ -176,7 +186,7 @@ impl Page<'_> {
             _ = write!(head, "<li><b>{}</b>{what}</li>", text(&number, MAX_TITLE));
         };
         head.push_str("<ul class=\"facts\">");
-        fact(&mut head, super::tell::span(last.saturating_sub(began)), "from first to last");
+        fact(&mut head, span(last.saturating_sub(began)), "from first to last");
         fact(&mut head, count.to_string(), "steps");
         fact(&mut head, known.turns.to_string(), "turns of the model");
         fact(&mut head, known.tool_calls.to_string(), "calls allowed");
@@ -194,7 +204,7 @@ impl Page<'_> {
             self.faults.push(fault);
         }
         if known.status.is_none() {
-            _ = writeln!(head, "<p class=\"note\">{}</p>", text(&ending(&known, count, last), MAX_TEXT));
+            _ = writeln!(head, "<p class=\"note\">{}</p>", text(&known.ending(count, last), MAX_TEXT));
         }
         if profile.is_none() {
             _ = writeln!(
@@ -213,7 +223,7 @@ impl Page<'_> {
             text(&about.profile, MAX_TITLE),
             text(&about.component, MAX_TITLE)
         );
-        Ok(Told { name: about.run, agent: about.agent, head })
+        Ok(Header { name: about.run, agent: about.agent, head })
     }
 
     fn child(&mut self, folder: &Path, started: &Started, known: &Known, depth: usize) {
@@ -228,19 +238,19 @@ impl Page<'_> {
         // What stands before the steps is known after them.
         let before = std::mem::take(&mut self.body);
         let place = Child { start: known.start, depth: depth + 1, started };
-        let told = self.run(&child, None, Some(place));
+        let written = self.run(&child, None, Some(place));
         let inside = std::mem::replace(&mut self.body, before);
-        match told {
-            Ok(told) => {
-                let name = text(&format!("the run of {}", told.agent), MAX_TITLE);
+        match written {
+            Ok(header) => {
+                let name = text(&format!("the run of {}", header.agent), MAX_TITLE);
                 _ = write!(
                     self.body,
                     "<details class=\"child\" open><summary>{name}</summary>{}{inside}</details>",
-                    told.head.replace("<h1>", "<h2>").replace("</h1>", "</h2>")
+                    header.head.replace("<h1>", "<h2>").replace("</h1>", "</h2>")
                 );
             }
             Err(error) => {
-                let error = format!("{error:#}");
+                let error = with_sources(&error);
                 _ = write!(self.body, "<p class=\"note fault\">{}</p>", text(&error, MAX_TEXT));
                 self.faults.push(error);
             }
@@ -310,7 +320,7 @@ impl Page<'_> {
                 Err(_) => _ = write!(self.body, "<pre>{}</pre>", text(message.get(), MAX_TEXT)),
             }
         }
-        let names: Vec<_> = tools.iter().map(|tool| super::full(&tool.server, &tool.tool)).collect();
+        let names: Vec<_> = tools.iter().map(|tool| tool_name(&tool.server, &tool.tool)).collect();
         _ = write!(self.body, "<p class=\"soft\">tools: {}</p></details>", text(&names.join(", "), MAX_TEXT));
         *before = messages.into_iter().map(|message| message.get().to_owned()).collect();
     }

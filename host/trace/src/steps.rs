@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
 use seamgate::{JournalError, JournalLine, JournalReader, LineKind};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
+
+use crate::error::TraceError;
 
 /// JSON as it is written.
 pub(crate) type Json = Box<RawValue>;
@@ -234,16 +235,20 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Open the folder of a run. A run without a whole line is an error.
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
+    /// Opens the folder of a run. A run without a whole line is an error.
+    pub(crate) fn open(folder: &Path) -> Result<Self, TraceError> {
         let mut reader = JournalReader::open(folder)?;
-        let name = || folder.display().to_string();
+        let folder = folder.to_owned();
         let Some(lines) = reader.next() else {
-            return Err(anyhow!("{}: the run has not begun, as its journal has no whole line", name()));
+            return Err(TraceError::NotBegun { folder });
         };
-        let first = lines?.into_iter().next().filter(|line| line.kind == LineKind::Run).with_context(name)?;
-        let about = read(&first).map_err(|message| anyhow!("{}, line 1: {message}", name()))?;
-        Ok(Steps { folder: folder.to_owned(), about, reader, number: 0, at: 0, fault: None })
+        let Some(first) = lines?.into_iter().next().filter(|line| line.kind == LineKind::Run) else {
+            return Err(TraceError::NoRun { folder });
+        };
+        match read(&first) {
+            Ok(about) => Ok(Steps { folder, about, reader, number: 0, at: 0, fault: None }),
+            Err(message) => Err(TraceError::FirstLine { folder, message }),
+        }
     }
 
     /// After the last step: what is wrong with the journal.

@@ -3,47 +3,56 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use anyhow::Result;
 use seamgate::digest;
+use seamgate_text::with_sources;
 use serde_json::{Value, json};
 
-use super::{
-    MAX_DEPTH,
+use crate::{
+    child::MAX_DEPTH,
+    error::TraceError,
+    format::cut,
+    rendering::Rendering,
     steps::{Action, Event, Record, Step, Steps, child_folder},
-    tell::cut,
 };
 
-/// The conventions whose names these are.
+/// The version of the conventions that define the names.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.41.0";
 
-/// Kinds of spans, and the status of one that failed: numbers of the protocol.
+/// The kinds of spans, and the status of a span that failed, as the protocol numbers them.
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const ERROR: u8 = 2;
 
-/// Names from outside are cut to this many bytes.
+/// The limit of names from outside, in bytes. Longer ones are truncated.
 const MAX_NAME: usize = 256;
 
-/// A run with its children, as the JSON of an `ExportTraceServiceRequest`. What is wrong with a journal goes to `faults`.
-pub(super) fn request(folder: &Path, faults: &mut Vec<String>) -> Result<String> {
+/// Converts a run with its children to the JSON of an `ExportTraceServiceRequest`.
+///
+/// The spans have the names of OpenTelemetry's semantic conventions for generative AI. They hold names, digests, decisions and
+/// times, but neither prompts nor arguments nor results.
+///
+/// # Errors
+///
+/// The folder holds no run that can be read.
+pub fn otlp(folder: &Path) -> Result<Rendering, TraceError> {
     let mut steps = Steps::open(folder)?;
     let agent = steps.about.agent.clone();
-    let mut trace = Trace { id: String::new(), spans: Vec::new(), faults };
-    trace.run(&mut steps, None, 0)?;
-    let spans = trace.spans;
+    let mut trace = Trace { id: String::new(), spans: Vec::new(), faults: Vec::new() };
+    trace.run(&mut steps, None, 0);
+    let Trace { spans, faults, .. } = trace;
     let scope = json!({"name": "seamgate", "version": env!("CARGO_PKG_VERSION")});
     let request = json!({"resourceSpans": [{
         "resource": {"attributes": [text("service.name", &agent)]},
         "scopeSpans": [{"scope": scope, "spans": spans, "schemaUrl": SCHEMA}],
     }]});
-    Ok(request.to_string())
+    Ok(Rendering { text: request.to_string(), faults })
 }
 
-struct Trace<'f> {
+struct Trace {
     /// 32 digits.
     id: String,
     spans: Vec<Value>,
-    faults: &'f mut Vec<String>,
+    faults: Vec<String>,
 }
 
 /// A span that has begun.
@@ -70,9 +79,9 @@ struct Run {
     output: u64,
 }
 
-impl Trace<'_> {
-    /// The spans of a run, under that of its parent.
-    fn run(&mut self, steps: &mut Steps, parent: Option<&str>, depth: usize) -> Result<()> {
+impl Trace {
+    /// Adds the spans of a run under the span of its parent.
+    fn run(&mut self, steps: &mut Steps, parent: Option<&str>, depth: usize) {
         let about = steps.about.clone();
         let mut run: Option<Run> = None;
         let mut last = 0;
@@ -112,7 +121,6 @@ impl Trace<'_> {
             }
             self.close(run.root, last);
         }
-        Ok(())
     }
 
     fn child(&mut self, folder: &Path, action: &Action, run: &Run, depth: usize) {
@@ -120,9 +128,9 @@ impl Trace<'_> {
         let Some(child) = child_folder(folder, &action.call).filter(|child| depth < MAX_DEPTH && child.is_dir()) else {
             return;
         };
-        let done = Steps::open(&child).and_then(|mut steps| self.run(&mut steps, parent.as_deref(), depth + 1));
-        if let Err(error) = done {
-            self.faults.push(format!("{error:#}"));
+        match Steps::open(&child) {
+            Ok(mut steps) => self.run(&mut steps, parent.as_deref(), depth + 1),
+            Err(error) => self.faults.push(with_sources(&error)),
         }
     }
 

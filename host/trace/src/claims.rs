@@ -4,9 +4,9 @@ use seamgate_text::escaped;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::steps::Json;
+use crate::steps::Json;
 
-/// Where claims stand: `evidence` of the final contract.
+/// The places of claims: `evidence` of the final contract.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Claims {
     claims: String,
@@ -41,7 +41,7 @@ pub(crate) struct Claim {
     pub(crate) cites: Vec<Cite>,
 }
 
-/// What a claim cites: an observation, and words of it or a value in it.
+/// The citation of an observation, with words of it or a value in it.
 #[derive(Debug, Default)]
 pub(crate) struct Cite {
     pub(crate) id: String,
@@ -51,7 +51,7 @@ pub(crate) struct Cite {
 }
 
 impl Claims {
-    /// What a whole profile says. None if its answers make no claims.
+    /// Reads a whole profile. `None` if its answers make no claims.
     pub(crate) fn of(profile: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Profile {

@@ -1,0 +1,107 @@
+//! The reasons why a trace cannot be made.
+
+use std::{error::Error, io, path::PathBuf};
+
+use seamgate::{Fault, FileError, JournalError, LoadError};
+use seamgate_text::also;
+
+/// A trace that cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The folder has no journal, or the journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The journal has no whole line.
+    #[error("{}: the run has not begun, as its journal has no whole line", folder.display())]
+    #[non_exhaustive]
+    NotBegun {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// The first line of the journal does not say which run it is.
+    #[error("{}", folder.display())]
+    #[non_exhaustive]
+    NoRun {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// The first line of the journal cannot be read by this version.
+    #[error("{}, line 1: {message}", folder.display())]
+    #[non_exhaustive]
+    FirstLine {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What is wrong with the line.
+        message: String,
+    },
+    /// No profile is given, and the folder of the run names none.
+    #[error("there is no -p PROFILE, and {} names no profiles", plan.display())]
+    #[non_exhaustive]
+    NoProfile {
+        /// The file that should name profiles.
+        plan: PathBuf,
+        /// The reason why that file cannot be read.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The file of a profile cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The sandbox that reads profiles cannot be set up.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A profile cannot be used.
+    #[error("{}: {}", path.display(), described(fault))]
+    #[non_exhaustive]
+    Profile {
+        /// The file of the profile.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// The run began with another profile.
+    #[error("the run began with the profile {expected}: {}", others.join(", "))]
+    #[non_exhaustive]
+    OtherProfile {
+        /// The fingerprint of the profile that the run began with.
+        expected: String,
+        /// The profiles that were found, each as `PATH is FINGERPRINT`.
+        others: Vec<String>,
+    },
+    /// Writing the text of a trace failed.
+    #[error("cannot write the trace: {0}")]
+    Write(io::Error),
+    /// The journal is damaged, and [`why`](crate::why) needs all of it.
+    #[error("{}: {fault}", folder.display())]
+    #[non_exhaustive]
+    Damaged {
+        /// The folder of the run.
+        folder: PathBuf,
+        /// What is wrong with the journal.
+        fault: String,
+    },
+    /// The profile does not say where claims stand.
+    #[error("the profile of {} says nothing of claims: its final contract has no `evidence`", folder.display())]
+    #[non_exhaustive]
+    NoClaims {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// The run has no final document.
+    #[error("{}: the run has no final document", folder.display())]
+    #[non_exhaustive]
+    NoDocument {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// No claim, or more than one, is meant. The message lists the claims that there are.
+    #[error("{0}")]
+    Claim(String),
+}
+
+/// Describes a fault with everything that is wrong, one line each.
+fn described(fault: &Fault) -> String {
+    let others = fault.violations().iter().skip(1).map(|one| format!("{} {}", one.path, one.message));
+    also(&fault.to_string(), others)
+}

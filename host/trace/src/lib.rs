@@ -1,0 +1,43 @@
+//! Shows a run of an agent from its folder alone: the journal, the artifacts, and the folders of its children.
+//!
+//! [`write_text`] writes a run for a terminal, [`html`] renders it as a page for a browser, and [`otlp`] converts it to
+//! the JSON that collectors of OpenTelemetry read. [`why`] follows a claim of the final document back to the
+//! observations that it cites, and to the results, calls, permissions and prompts behind them.
+//!
+//! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! let folder = Path::new("runs/r1");
+//! let page = seamgate_trace::html(folder, None)?;
+//! std::fs::write("trace.html", &page.text)?;
+//! for fault in &page.faults {
+//!     eprintln!("{fault}");
+//! }
+//!
+//! let chain = seamgate_trace::why(folder, "the disk was full", None)?;
+//! println!("{}", chain.text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod child;
+mod claims;
+mod error;
+mod format;
+mod html;
+mod otlp;
+mod profile;
+mod rendering;
+mod steps;
+mod terminal;
+mod text;
+mod why;
+
+pub use error::TraceError;
+pub use html::html;
+pub use otlp::otlp;
+pub use profile::{ENDED_PLAN, PLAN};
+pub use rendering::Rendering;
+pub use terminal::write_text;
+pub use why::{Chain, why};
