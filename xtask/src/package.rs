@@ -24,7 +24,7 @@ use crate::{
 const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published: the library, with the component inside, and the command line.
-const CRATES: [&str; 4] = ["seamgate", "seamgate-text", "seamgate-trace", "seamgate-cli"];
+const CRATES: [&str; 5] = ["seamgate", "seamgate-text", "seamgate-authoring", "seamgate-trace", "seamgate-cli"];
 
 /// Build everything that is published, and print its digests.
 pub(crate) fn package() -> Result<()> {

@@ -13,8 +13,7 @@ use seamgate_text::{escape_terminal, say};
 use crate::{
     console::held,
     contracts::{of_folder, read_component},
-    error::FaultError,
-    mistakes::{unusable, unusable_profile},
+    error::{FaultError, unusable, unusable_profile},
     status::Status,
 };
 

@@ -3,27 +3,27 @@
 use std::{
     io::{self, IsTerminal},
     path::{Path, PathBuf},
-    rc::Rc,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Result, bail};
 use seamgate::{Disposition, Finish, Gate, Limits, Request, Span, Verdict};
+use seamgate_authoring::{Finding, Level, Location};
 use seamgate_text::{escape_terminal, say};
 
 use crate::{
     console::{print, print_all},
     contracts::{self, Texts},
-    costly,
-    error::{FaultError, told},
+    diagnostic,
+    error::{FaultError, no_verdict, told},
     evidence::Evidence,
-    format::{At, Checked, Finding, Format, Level, written},
+    format::{Checked, Format, written},
     input,
     lists::{self, Lists},
     ndjson,
     parquet::{self, Job},
-    picture,
     status::{Status, Sum},
     stream,
 };
@@ -239,7 +239,7 @@ fn judge_all(arguments: &Arguments, inputs: &[Input<'_>]) -> Result<Status> {
         sum.add(status);
         match (&judged, format) {
             (judged, Some(_)) => checked.push(as_checked(arguments, judged, &output, name, start.elapsed())),
-            (Ok(verdict), None) if is_picture => print(&format!("{}\n", picture::verdict(verdict, &output, &name)))?,
+            (Ok(verdict), None) if is_picture => print(&format!("{}\n", diagnostic::verdict(verdict, &output, &name)))?,
             (Ok(verdict), None) => line(&name, "report", &verdict.report.to_json())?,
             (Err(error), None) => {
                 // The other files are judged all the same.
@@ -275,12 +275,13 @@ fn as_checked(
     let failed = match judged {
         Ok(verdict) => {
             let report = &verdict.report;
-            let text: Rc<str> = String::from_utf8_lossy(output).into();
-            let place = |span: Option<Span>| At { file: name.clone(), text: span.map(|span| (Rc::clone(&text), span)) };
+            let text: Arc<str> = String::from_utf8_lossy(output).into();
+            let place =
+                |span: Option<Span>| Location { file: name.clone(), text: span.map(|span| (Arc::clone(&text), span)) };
             findings.extend(report.violations().iter().map(|violation| Finding {
                 level: Level::Error,
                 code: violation.keyword.clone(),
-                at: place(violation.span),
+                location: place(violation.span),
                 path: violation.path.clone(),
                 message: violation.message.clone(),
                 help: Some(format!("expected {}", violation.expected)).filter(|_| !violation.expected.is_empty()),
@@ -288,7 +289,7 @@ fn as_checked(
             findings.extend(report.quarantined.iter().map(|item| Finding {
                 level: Level::Warning,
                 code: item.reason.as_str().to_owned(),
-                at: place(item.violations.first().and_then(|first| first.span).or(item.span)),
+                location: place(item.violations.first().and_then(|first| first.span).or(item.span)),
                 path: item.path.clone(),
                 message: match item.violations.first() {
                     Some(first) => format!("is in quarantine: {} {}", first.path, first.message),
@@ -307,7 +308,7 @@ fn as_checked(
             findings.push(Finding {
                 level: Level::Error,
                 code: fault.unwrap_or("unreadable").to_owned(),
-                at: At::file(&name),
+                location: Location::file(&name),
                 path: String::new(),
                 message: format!("{error:#}"),
                 help: None,
@@ -342,7 +343,7 @@ fn one(
         }
     };
     if is_picture {
-        print(&picture::verdict(&verdict, &output, &input::name(file)))?;
+        print(&diagnostic::verdict(&verdict, &output, &input::name(file)))?;
     } else {
         line("report", verdict.report.to_json())?;
     }
@@ -367,5 +368,5 @@ fn judge(
     *output = input::read(file)?;
     let request = given.add(Request::from_bytes(agent, output).finish(arguments.finish));
     let fuel = |gate: &Gate| gate.validate(&request).ok().map(|verdict| verdict.usage.fuel);
-    gate.validate(&request).map_err(|fault| costly::error(fault, given.contract.as_deref(), fuel))
+    gate.validate(&request).map_err(|fault| no_verdict(fault, given.contract.as_deref(), fuel))
 }

@@ -13,9 +13,8 @@ use seamgate::{
 };
 
 use crate::{
-    error::FaultError,
+    error::{FaultError, unreadable, unusable},
     input,
-    mistakes::{unreadable, unusable},
 };
 
 /// The whole text of contracts by their agents.

@@ -8,8 +8,7 @@ use seamgate_text::escape_terminal;
 
 use crate::{
     contracts,
-    error::{FaultError, Unwritten},
-    mistakes::unusable_profile,
+    error::{FaultError, Unwritten, unusable_profile},
     status::Status,
 };
 

@@ -1,20 +1,25 @@
-//! The errors that decide the exit status.
+//! The errors that decide the exit status, and those that are drawn.
 
-use std::{fmt, io};
+use std::{fmt, io, path::Path};
 
-use seamgate::Fault;
+use anyhow::Error;
+use seamgate::{ContractSource, Fault, FileError, Gate};
+use seamgate_authoring::{
+    contract_errors::{ContractError, ContractErrorCause},
+    fuel,
+};
+use seamgate_text::also;
 
-/// A fault as a person reads it: with everything that is wrong, a line each.
+use crate::format::drawn;
+
+/// A fault as a person reads it: with everything that is wrong, one line each.
 #[derive(Debug)]
 pub(crate) struct FaultError(pub(crate) Fault);
 
 impl fmt::Display for FaultError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "{}", self.0)?;
-        for violation in self.0.violations().iter().skip(1) {
-            write!(formatter, "\n  also: {} {}", violation.path, violation.message)?;
-        }
-        Ok(())
+        let others = self.0.violations().iter().skip(1).map(|one| format!("{} {}", one.path, one.message));
+        formatter.write_str(&also(&self.0.to_string(), others))
     }
 }
 
@@ -31,11 +36,65 @@ impl fmt::Display for Hint {
 }
 
 /// An error as a person is told of it. A fault has its code before it, whichever command met it.
-pub(crate) fn told(error: &anyhow::Error) -> String {
+pub(crate) fn told(error: &Error) -> String {
     match (error.downcast_ref::<FaultError>(), error.downcast_ref::<Hint>()) {
         (Some(fault), Some(hint)) => format!("error[{}]: {fault}\n{hint}", fault.0.code()),
         (Some(FaultError(fault)), None) => format!("error[{}]: {error:#}", fault.code()),
         (None, _) => format!("{error:#}"),
+    }
+}
+
+/// Returns the error of a verdict that failed. If all its fuel was used, a hint names the keyword that took most.
+///
+/// `judge` repeats the call that failed on another gate, and returns the fuel that it used.
+pub(crate) fn no_verdict(fault: Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Error {
+    let hint = fuel::hint(&fault, contract, judge);
+    let error = Error::from(FaultError(fault));
+    match hint {
+        Some(hint) => error.context(Hint(hint)),
+        None => error,
+    }
+}
+
+/// What is wrong with a contract, drawn in the text of its file. A person sees this in place of a message.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    /// The file, for messages in one line.
+    file: String,
+    pub(crate) drawing: String,
+}
+
+impl fmt::Display for Drawn {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.file)
+    }
+}
+
+/// Returns the error of a contract that cannot be used.
+pub(crate) fn unusable(fault: Fault, source: &ContractSource, path: &Path) -> Error {
+    with_drawing(ContractError::of_contract(fault, source, path))
+}
+
+/// Returns the error of a profile that cannot be used.
+pub(crate) fn unusable_profile(fault: Fault, path: &Path) -> Error {
+    with_drawing(ContractError::of_profile(fault, path))
+}
+
+/// Returns the error of a file that cannot be read.
+pub(crate) fn unreadable(error: FileError, path: &Path) -> Error {
+    with_drawing(ContractError::of_file(error, path))
+}
+
+fn with_drawing(error: ContractError) -> Error {
+    let drawings: Vec<String> = error.findings.iter().map(drawn).collect();
+    let cause = match error.cause {
+        ContractErrorCause::Fault(fault) => Error::from(FaultError(fault)),
+        ContractErrorCause::File(error) => error.into(),
+        cause => cause.into(),
+    };
+    match drawings.as_slice() {
+        [] => cause,
+        drawings => cause.context(Drawn { file: error.file, drawing: drawings.join("\n\n") }),
     }
 }
 

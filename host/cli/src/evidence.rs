@@ -3,41 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use seamgate::{Confidence, MAX_FILE, Observation, Request};
-use serde::Deserialize;
+use seamgate::{MAX_FILE, Observation, Request};
+use seamgate_authoring::ObservationDocument;
 
 use crate::input;
-
-/// An observation as `schemas/request.schema.json` has it. What is left out allows least.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Seen {
-    id: String,
-    text: String,
-    #[serde(default)]
-    kinds: Vec<String>,
-    #[serde(default)]
-    labels: Vec<String>,
-    #[serde(default = "low")]
-    confidence: Confidence,
-    #[serde(default)]
-    complete: bool,
-    #[serde(default)]
-    limitations: Vec<String>,
-}
-
-impl From<Seen> for Observation {
-    fn from(seen: Seen) -> Self {
-        let observation = Observation::new(seen.id, seen.text).confidence(seen.confidence).complete(seen.complete);
-        let observation = seen.kinds.into_iter().fold(observation, Observation::kind);
-        let observation = seen.labels.into_iter().fold(observation, Observation::label);
-        seen.limitations.into_iter().fold(observation, Observation::limitation)
-    }
-}
-
-fn low() -> Confidence {
-    Confidence::Low
-}
 
 /// The observations of the command line. The file is read once, so the claims of every output are held to the same ones.
 #[derive(Default)]
@@ -51,9 +20,9 @@ impl Evidence {
         };
         let name = || format!("--evidence {}", input::name(Some(file)));
         let bytes = input::named(file, MAX_FILE).with_context(|| format!("{}: cannot read it", name()))?;
-        let seen: Vec<Seen> = serde_json::from_slice(input::without_mark(&bytes))
+        let written: Vec<ObservationDocument> = serde_json::from_slice(input::without_mark(&bytes))
             .with_context(|| format!("{}: must be a JSON list of observations", name()))?;
-        Ok(Evidence(Some(seen.into_iter().map(Observation::from).collect())))
+        Ok(Evidence(Some(written.into_iter().map(Observation::from).collect())))
     }
 
     /// Adds the observations to a request.

@@ -1,14 +1,13 @@
 //! What was found in files, written for people, programs, editors and CI: `--format`.
 
-use std::{fmt::Write, rc::Rc, time::Duration};
+use std::{fmt::Write, time::Duration};
 
-use annotate_snippets::Level as Drawn;
-use seamgate::Span;
+use annotate_snippets::Level as Severity;
+use seamgate_authoring::{Finding, Level};
 use seamgate_text::escape_terminal;
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::picture::Drawing;
+use crate::diagnostic::Drawing;
 
 /// How what was found is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -23,79 +22,6 @@ pub(crate) enum Format {
     Sarif,
     /// JUnit XML, for CI
     Junit,
-}
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Level {
-    /// It could be better.
-    Hint,
-    /// It works, and is likely a mistake.
-    Warning,
-    /// It does not work.
-    Error,
-}
-
-impl Level {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Level::Hint => "hint",
-            Level::Warning => "warning",
-            Level::Error => "error",
-        }
-    }
-}
-
-/// A place in a file.
-#[derive(Debug, Clone)]
-pub(crate) struct At {
-    /// The file as the user named it.
-    pub(crate) file: String,
-    /// What it holds, and the bytes of it that are meant. None where the file as a whole is.
-    pub(crate) text: Option<(Rc<str>, Span)>,
-}
-
-/// Lines and columns of a place, both from 1. A column is counted in characters. The end is exclusive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lines {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-    pub(crate) end_line: usize,
-    pub(crate) end_column: usize,
-}
-
-impl At {
-    /// A file as a whole.
-    pub(crate) fn file(file: impl Into<String>) -> Self {
-        At { file: file.into(), text: None }
-    }
-
-    pub(crate) fn lines(&self) -> Option<Lines> {
-        let (text, span) = self.text.as_ref()?;
-        let position = |at: u32| {
-            let before = &text[..text.floor_char_boundary(at as usize)];
-            let line = before.rfind('\n').map_or(0, |at| at + 1);
-            (before.matches('\n').count() + 1, before[line..].chars().count() + 1)
-        };
-        let ((line, column), (end_line, end_column)) = (position(span.start), position(span.end));
-        Some(Lines { line, column, end_line, end_column })
-    }
-}
-
-/// One thing that was found.
-#[derive(Debug, Clone)]
-pub(crate) struct Finding {
-    pub(crate) level: Level,
-    /// A word that `seamgate explain` knows.
-    pub(crate) code: String,
-    pub(crate) at: At,
-    /// Where in the document, as a JSONPath. Empty where no place in one is meant.
-    pub(crate) path: String,
-    /// What is wrong.
-    pub(crate) message: String,
-    /// What would be right, or what to do.
-    pub(crate) help: Option<String>,
 }
 
 /// One thing that was looked at: a file, a case, an output.
@@ -126,25 +52,25 @@ fn findings(checked: &[Checked]) -> impl Iterator<Item = &Finding> {
 /// A finding with its line, drawn.
 pub(crate) fn drawn(finding: &Finding) -> String {
     let level = match finding.level {
-        Level::Error => Drawn::ERROR,
-        Level::Warning => Drawn::WARNING,
-        Level::Hint => Drawn::HELP.with_name("hint"),
+        Level::Error => Severity::ERROR,
+        Level::Warning => Severity::WARNING,
+        Level::Hint => Severity::HELP.with_name("hint"),
     };
     let title = sentence(finding);
     let mut drawing = Drawing::default();
-    let title = match &finding.at.text {
+    let title = match &finding.location.text {
         Some((text, span)) => {
             let label = match &finding.help {
                 Some(help) if is_short(help) => help.as_str(),
                 _ => "",
             };
-            drawing.mark(text, &finding.at.file, *span, label);
+            drawing.mark(text, &finding.location.file, *span, label);
             title
         }
-        None => format!("{}: {title}", finding.at.file),
+        None => format!("{}: {title}", finding.location.file),
     };
-    if let Some(help) = finding.help.as_ref().filter(|help| finding.at.text.is_none() || !is_short(help)) {
-        drawing.add(Drawn::HELP.message(escape_terminal(help)));
+    if let Some(help) = finding.help.as_ref().filter(|help| finding.location.text.is_none() || !is_short(help)) {
+        drawing.add(Severity::HELP.message(escape_terminal(help)));
     }
     drawing.under(level.primary_title(escape_terminal(&title)).id(escape_terminal(&finding.code)))
 }
@@ -176,11 +102,11 @@ fn json(checked: &[Checked]) -> String {
     let count = |level| findings(checked).filter(|finding| finding.level == level).count();
     let findings: Vec<Value> = findings(checked)
         .map(|finding| {
-            let lines = finding.at.lines();
+            let lines = finding.location.lines();
             json!({
-                "level": finding.level,
+                "level": finding.level.as_str(),
                 "code": finding.code,
-                "file": finding.at.file,
+                "file": finding.location.file,
                 "line": lines.map(|lines| lines.line),
                 "column": lines.map(|lines| lines.column),
                 "end_line": lines.map(|lines| lines.end_line),
@@ -214,8 +140,8 @@ fn github(checked: &[Checked]) -> String {
             Level::Warning => "warning",
             Level::Hint => "notice",
         };
-        let _ = write!(out, "::{command} file={}", property(&finding.at.file));
-        if let Some(lines) = finding.at.lines() {
+        let _ = write!(out, "::{command} file={}", property(&finding.location.file));
+        if let Some(lines) = finding.location.lines() {
             let _ = write!(out, ",line={},endLine={},col={}", lines.line, lines.end_line, lines.column);
             if lines.line == lines.end_line {
                 let _ = write!(out, ",endColumn={}", lines.end_column);
@@ -245,8 +171,8 @@ fn sarif(checked: &[Checked]) -> String {
                 Level::Warning => "warning",
                 Level::Hint => "note",
             };
-            let mut place = json!({ "artifactLocation": { "uri": uri(&finding.at.file) } });
-            if let Some(lines) = finding.at.lines() {
+            let mut place = json!({ "artifactLocation": { "uri": uri(&finding.location.file) } });
+            if let Some(lines) = finding.location.lines() {
                 place["region"] = json!({
                     "startLine": lines.line,
                     "startColumn": lines.column,
@@ -325,9 +251,9 @@ fn junit(suite: &str, checked: &[Checked]) -> String {
 
 /// A finding on one line, as compilers write it.
 fn line(finding: &Finding) -> String {
-    let place = match finding.at.lines() {
-        Some(lines) => format!("{}:{}:{}", finding.at.file, lines.line, lines.column),
-        None => finding.at.file.clone(),
+    let place = match finding.location.lines() {
+        Some(lines) => format!("{}:{}:{}", finding.location.file, lines.line, lines.column),
+        None => finding.location.file.clone(),
     };
     format!("{place}: {}[{}]: {}", finding.level.as_str(), finding.code, whole(finding))
 }
@@ -351,21 +277,31 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use seamgate::Span;
+    use seamgate_authoring::Location;
+
     use super::*;
 
     fn checked() -> Vec<Checked> {
-        let text: Rc<str> = "{\n  \"é\": 1, \"extrct\": {}\n}\n".into();
-        let at = At { file: "a b.json".to_owned(), text: Some((text, Span { start: 13, end: 21 })) };
+        let text: Arc<str> = "{\n  \"é\": 1, \"extrct\": {}\n}\n".into();
+        let location = Location { file: "a b.json".to_owned(), text: Some((text, Span { start: 13, end: 21 })) };
         let finding = Finding {
             level: Level::Error,
             code: "additionalProperties".to_owned(),
-            at,
+            location,
             path: "$.extrct".to_owned(),
             message: "is <not> a member, 100%".to_owned(),
             help: Some("did you mean \"extract\"?".to_owned()),
         };
-        let whole =
-            Finding { at: At::file("b"), level: Level::Hint, path: String::new(), help: None, ..finding.clone() };
+        let whole = Finding {
+            location: Location::file("b"),
+            level: Level::Hint,
+            path: String::new(),
+            help: None,
+            ..finding.clone()
+        };
         let none = Checked { name: "c".to_owned(), findings: Vec::new(), failed: false, elapsed: Duration::ZERO };
         vec![
             Checked {
@@ -376,13 +312,6 @@ mod tests {
             },
             none,
         ]
-    }
-
-    #[test]
-    fn a_place_is_told_by_line_and_column_in_characters() {
-        let lines = checked()[0].findings[0].at.lines();
-        assert_eq!(lines, Some(Lines { line: 2, column: 11, end_line: 2, end_column: 19 }));
-        assert_eq!(At::file("b").lines(), None);
     }
 
     #[test]

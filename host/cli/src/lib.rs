@@ -9,12 +9,11 @@ mod codes;
 mod confine;
 mod console;
 mod contracts;
-mod costly;
 mod describe;
+mod diagnostic;
 mod diff;
 mod error;
 mod evidence;
-mod examples;
 mod folder;
 mod format;
 mod harden;
@@ -26,15 +25,12 @@ mod lists;
 mod manual;
 mod mcp;
 mod mcp_client;
-mod mistakes;
 mod ndjson;
 mod notice;
 mod outbox;
 pub mod parquet;
-mod picture;
 mod process;
 mod run;
-mod schema;
 mod status;
 mod stream;
 mod terminal;
@@ -181,8 +177,8 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {
-                match error.downcast_ref::<mistakes::Drawn>() {
-                    Some(drawn) => say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.picture)),
+                match error.downcast_ref::<error::Drawn>() {
+                    Some(drawn) => say(&format!("{}\n\nseamgate: the contract cannot be used", drawn.drawing)),
                     None => say(&format!("seamgate: {}", escape_terminal(&error::told(&error)))),
                 }
             }

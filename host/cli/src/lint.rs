@@ -8,16 +8,19 @@ use std::{
 
 use anyhow::{Result, bail};
 use seamgate::{ContractSource, FileError, Gate, contract_files, open_regular, profile_files, read_profile};
+use seamgate_authoring::{
+    Finding, Level, Location,
+    contract_errors::{Places, of_fault, of_file_error, of_warning},
+    examples::without_dot,
+};
 use seamgate_text::count;
 
 use crate::{
     codes,
     console::{held, print},
     contracts::is_profile,
-    examples::plain,
-    format::{At, Checked, Finding, Format, Level, written},
+    format::{Checked, Format, written},
     input,
-    mistakes::{Places, of_fault, of_file_error, of_warning},
     status::Status,
 };
 
@@ -99,7 +102,7 @@ fn files(path: &Path) -> Vec<Result<(PathBuf, bool), (PathBuf, FileError)>> {
         Err(error) if !profiles.is_empty() && error.is_empty_folder() => Vec::new(),
         Err(error) => return vec![Err((path.to_owned(), error))],
     };
-    contracts.into_iter().chain(profiles).map(|path| Ok((plain(&path).to_owned(), true))).collect()
+    contracts.into_iter().chain(profiles).map(|path| Ok((without_dot(&path).to_owned(), true))).collect()
 }
 
 fn of_contract(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
@@ -118,9 +121,9 @@ fn of_contract(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
 fn of_profile(gate: &Gate, path: &Path, of_folder: bool) -> Vec<Finding> {
     // What the user names may be a pipe.
     if of_folder && let Err(error) = open_regular(OpenOptions::new().read(true), path) {
-        let (code, at) = ("unreadable".to_owned(), At::file(path.display().to_string()));
+        let (code, location) = ("unreadable".to_owned(), Location::file(path.display().to_string()));
         let message = error.to_string();
-        return vec![Finding { level: Level::Error, code, at, path: String::new(), message, help: None }];
+        return vec![Finding { level: Level::Error, code, location, path: String::new(), message, help: None }];
     }
     let text = match read_profile(path) {
         Ok(text) => text,

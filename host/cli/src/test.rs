@@ -3,20 +3,23 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    rc::Rc,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, Error, Result, bail};
 use seamgate::{ContractSource, Gate, Span};
+use seamgate_authoring::{
+    Finding, Level, Location,
+    contract_errors::{Places, of_fault, of_file_error},
+    examples::{self, Example, Expected},
+};
 use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
     console::print_all,
-    examples::{self, Example, Expected},
-    format::{At, Checked, Finding, Format, Level, drawn, written},
+    format::{Checked, Format, drawn, written},
     input,
-    mistakes::{Places, of_fault, of_file_error},
     status::Status,
 };
 
@@ -45,7 +48,7 @@ pub(crate) struct Arguments {
 /// What became of one example.
 struct Outcome {
     file: PathBuf,
-    output: Rc<str>,
+    output: Arc<str>,
     /// The word of the verdict that came out.
     word: String,
     /// What differs from what is expected; nothing where it passes.
@@ -65,9 +68,9 @@ impl Outcome {
         let finding = |difference: &String| Finding {
             level: Level::Error,
             code: "unexpected_verdict".to_owned(),
-            at: At {
+            location: Location {
                 file: self.file.display().to_string(),
-                text: self.span.map(|span| (Rc::clone(&self.output), span)),
+                text: self.span.map(|span| (Arc::clone(&self.output), span)),
             },
             path: String::new(),
             message: difference.clone(),
@@ -149,14 +152,14 @@ fn of_contract(path: &Path, bless: bool) -> Result<Vec<Outcome>, Vec<Finding>> {
     let mut gate = Gate::new().map_err(|error| unreadable(error.into()))?;
     let registered = gate.register(source.text());
     let agent = registered.map_err(|fault| of_fault(&fault, &mut Places::new(&source, path)))?.agent;
-    let examples = examples::of(path).map_err(unreadable)?;
+    let examples = examples::of(path).map_err(|error| unreadable(error.into()))?;
     let outcomes: Result<_> = examples.iter().map(|example| of_example(&gate, &agent, example, bless)).collect();
     outcomes.map_err(unreadable)
 }
 
 fn of_file(path: &Path, level: Level, code: &str, message: String) -> Finding {
-    let at = At::file(path.display().to_string());
-    Finding { level, code: code.to_owned(), at, path: String::new(), message, help: None }
+    let location = Location::file(path.display().to_string());
+    Finding { level, code: code.to_owned(), location, path: String::new(), message, help: None }
 }
 
 fn of_example(gate: &Gate, agent: &str, example: &Example, bless: bool) -> Result<Outcome> {

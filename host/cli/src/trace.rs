@@ -11,7 +11,6 @@ use seamgate_trace::TraceError;
 
 use crate::{
     error::{FaultError, NoVerdict, Unwritten},
-    private,
     status::Status,
 };
 
@@ -59,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
 
 /// Writes a file that only its owner can read, because a trace holds what the run held.
 fn write(file: &Path, text: &str) -> Result<()> {
-    private::write(file, text.as_bytes())
+    write_private(file, text.as_bytes())
         .map_err(|error| NoVerdict(format!("cannot write {}: {error}", file.display())).into())
 }
 

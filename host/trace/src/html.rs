@@ -283,7 +283,7 @@ impl Page {
         self.body.push_str("</div>");
     }
 
-    /// What a prompt says that the one before it did not: the rest grows with each turn.
+    /// Adds the messages of a prompt that the prompt before it did not have.
     fn prompt(&mut self, steps: &Steps, digest: &str, before: &mut HashSet<String>) {
         let prompt = match steps.artifact(digest) {
             Ok(Some(prompt)) => prompt,
@@ -325,7 +325,7 @@ impl Page {
         *before = messages.into_iter().map(|message| message.get().to_owned()).collect();
     }
 
-    /// What each audience sees of a step, side by side.
+    /// Adds what each audience sees of a step, side by side.
     fn views(&mut self, steps: &Steps, step: &Step, views: &mut Views) {
         let Some(instance) = &mut views.instance else {
             return;
@@ -355,7 +355,7 @@ impl Page {
     }
 }
 
-/// One view: names and values.
+/// Adds one view: names and values.
 fn view(out: &mut String, json: &str) {
     #[derive(Deserialize)]
     struct Shown {
@@ -375,7 +375,7 @@ fn view(out: &mut String, json: &str) {
     out.push_str("</dl>");
 }
 
-/// The final document, and its claims with links to what they cite.
+/// Adds the final document, and its claims with links to what they cite.
 fn final_document(head: &mut String, document: &Json, claims: &[Claim], evidence: &HashMap<String, (String, u64)>) {
     head.push_str("<h2>Final document</h2>\n");
     for claim in claims {
@@ -415,12 +415,12 @@ fn final_document(head: &mut String, document: &Json, claims: &[Claim], evidence
     fold(head, "the whole document", pretty.as_deref().unwrap_or(document.get()));
 }
 
-/// A long text, folded.
+/// Adds a long text, folded.
 fn fold(out: &mut String, name: &str, what: &str) {
     _ = write!(out, "<details><summary>{name}</summary><pre>{}</pre></details>", text(what, MAX_TEXT));
 }
 
-/// A text from outside: cut, without what cannot be seen, and nothing in it is markup.
+/// Returns a text from outside truncated, with invisible characters and markup escaped.
 fn text(text: &str, limit: usize) -> String {
     let safe = escape_terminal(&cut(text, limit));
     let mut out = String::with_capacity(safe.len());

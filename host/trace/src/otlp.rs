@@ -73,7 +73,7 @@ struct Open {
 struct Run {
     name: String,
     root: Open,
-    /// By the key of the action, or by the call.
+    /// Spans by the key of the action, or by the call.
     open: BTreeMap<String, Open>,
     input: u64,
     output: u64,
@@ -165,7 +165,7 @@ impl Trace {
         }
     }
 
-    /// Ends what an event answers. Gives the span of the model's output.
+    /// Ends the span that an event answers. Returns the span of the model's output.
     fn event(&mut self, run: &mut Run, event: &Event, at: u64) -> Option<Open> {
         match event.kind.as_str() {
             "started" => {
@@ -336,7 +336,7 @@ impl Trace {
     }
 }
 
-/// Whether a call may run, with the codes why not.
+/// Returns the decision on a call, with the codes of its reasons.
 fn decision(record: &Record, at: u64) -> Value {
     let codes: Vec<Value> = record.reasons.iter().map(|reason| json!({"stringValue": reason.code})).collect();
     let mut attributes = vec![
@@ -373,7 +373,7 @@ fn nanos(ms: u64) -> String {
     ms.saturating_mul(1_000_000).to_string()
 }
 
-/// So many digits of the digest of these parts.
+/// Returns the first digits of the digest of these parts.
 fn hex(parts: &[&str], digits: usize) -> String {
     let digest = digest(json!(parts).to_string().as_bytes());
     digest.trim_start_matches("sha256:").chars().take(digits).collect()

@@ -111,7 +111,7 @@ fn nested(
     }
 }
 
-/// Lines in a terminal.
+/// The lines of a run, indented by its depth.
 struct Text<'o, W> {
     out: &'o mut W,
     indent: String,
@@ -149,12 +149,12 @@ impl<W: Write> Text<'_, W> {
     }
 }
 
-/// A title on one line, and not longer than that.
+/// Returns a title on one line, truncated.
 fn one_line(title: &str) -> String {
     cut(&title.replace(['\n', '\r'], " "), 400)
 }
 
-/// The first lines of a text, escaped, and how much was cut.
+/// Returns the first lines of a text, escaped, and says how much is cut.
 fn shown(text: &str) -> Vec<String> {
     let head = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut lines: Vec<String> = head.lines().take(MAX_LINES).map(escape_terminal).collect();

@@ -58,7 +58,7 @@ pub(crate) struct Known {
     calls: HashMap<String, (String, String)>,
     /// The runs of children that have begun: a delegation that is sent again is the same child.
     children: HashSet<String>,
-    /// Who is waited for, by the key of the ask, since when.
+    /// Those that the run waits for, by the key of the ask, and since when.
     waits: HashMap<String, (String, u64)>,
 }
 
@@ -98,7 +98,7 @@ impl Known {
         }
     }
 
-    /// A call by its key, with its tool.
+    /// Returns the key of a call, with its tool.
     fn call(&self, key: &str) -> String {
         match self.calls.get(key) {
             Some((tool, _)) => format!("{key} {tool}"),
@@ -110,7 +110,7 @@ impl Known {
         self.waits.insert(key.to_owned(), (what, at));
     }
 
-    /// How long somebody was waited for, if somebody was.
+    /// Ends a wait. Returns how long it took, if there was one.
     fn end_wait(&mut self, key: &str, at: u64) -> String {
         match self.waits.remove(key) {
             Some((_, since)) => format!(", after {}", span(at.saturating_sub(since))),
@@ -373,13 +373,13 @@ fn observation(record: &Record) -> Entry {
         .part("result", format!("{} bytes, {}", record.bytes, record.artifact))
 }
 
-/// What was found in what came from outside, if anything was.
+/// Returns the findings in a text from outside, if there are any.
 fn found(record: &Record) -> String {
     let found = record.found.as_ref().filter(|found| found.get().contains([':', '"']) && !is_clean(found));
     found.map(|found| found.get().to_owned()).unwrap_or_default()
 }
 
-/// Whether nothing was found in a result.
+/// Returns whether there are no findings.
 fn is_clean(found: &Json) -> bool {
     fn is_empty(value: &serde_json::Value) -> bool {
         match value {
@@ -397,7 +397,7 @@ fn approval(known: &Known, approval: Option<&Approval>) -> String {
 }
 
 impl Entry {
-    /// Add a part, if it says anything.
+    /// Adds a part, unless it is empty.
     fn part(mut self, name: &'static str, text: impl Into<String>) -> Self {
         let text = text.into();
         if !text.is_empty() {

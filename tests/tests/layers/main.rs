@@ -20,7 +20,8 @@ use graph::Graph;
 const APART: [&str; 4] = ["node_modules", "target", ".git", "dist"];
 
 /// Crates whose root declares nothing for the modules in it.
-const BARE: [&str; 5] = ["guest/core/src", "guest/kernel/src", "host/cli/src", "host/trace/src", "xtask/src"];
+const BARE: [&str; 6] =
+    ["guest/core/src", "guest/kernel/src", "host/authoring/src", "host/cli/src", "host/trace/src", "xtask/src"];
 
 /// Folders whose modules still use each other. The test fails if one of them has no circle any more.
 const TANGLED: [(&str, &str); 2] = [("host/cli/src", "agent"), ("host/cli/src", "mcp")];

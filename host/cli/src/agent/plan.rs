@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::servers::Servers;
-use crate::{error::NoVerdict, mistakes::unusable_profile};
+use crate::error::{NoVerdict, unusable_profile};
 
 /// The version of the format.
 const VERSION: u32 = 1;

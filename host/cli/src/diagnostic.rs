@@ -1,4 +1,4 @@
-//! The picture of a verdict for a person: the source text, with violations under their spans.
+//! Diagnostics: a text with what is wrong under its spans. Draws verdicts as a whole.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use annotate_snippets::{AnnotationKind, Element, Level, Renderer, Snippet, Title
 use seamgate::{Change, Disposition, Quarantined, Report, Source, Span, Verdict, Violation};
 use seamgate_text::{count, escape_terminal, without_hidden};
 
-/// How many violations, quarantined items and changes to show. The report has all.
+/// The most violations, quarantined items and changes that are shown. The report has all.
 const MAX_SHOWN: usize = 12;
 
-/// Bytes of a change to show, before and after.
+/// The most bytes of a change that are shown, before and after.
 const MAX_CHANGE: usize = 48;
 
-/// Items to show a mark for.
+/// The most items that have a mark.
 const MAX_MARKS: usize = 200;
 
-/// Lines of a document to show.
+/// The most lines of a document that are shown.
 const MAX_LINES: usize = 40;
 
-/// Bytes of a line to show before and after a violation.
+/// The most bytes of a line that are shown before and after a violation.
 const AROUND: usize = 60;
 
-/// The picture of a verdict on `output`, which came from `name`.
+/// Draws a verdict on `output`, which came from `name`.
 pub(crate) fn verdict(verdict: &Verdict, output: &[u8], name: &str) -> String {
     let report = &verdict.report;
     // Spans are offsets into the raw bytes. If those are not UTF-8, the only span ends before the first bad byte.

@@ -1,4 +1,4 @@
-//! What a schema surely says of a value.
+//! The facts that schemas state about a value for certain.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Node, decimal::Decimal};
 
-/// Schemas that one schema is made of, through references and `allOf`.
+/// The most schemas that one schema is made of, through references and `allOf`.
 const MAX_PARTS: usize = 64;
 
 /// Types of values, as bits.
@@ -37,7 +37,7 @@ impl Types {
         Types(self.0 | other.0)
     }
 
-    /// Whether all of these are among others.
+    /// Returns whether all of these are among others.
     pub(crate) fn within(self, other: Types) -> bool {
         self.0 & !other.0 == 0
     }
@@ -59,7 +59,7 @@ impl Types {
         }
     }
 
-    /// Those that the value of `type` names.
+    /// Returns the types that the value of `type` names.
     pub(crate) fn read(value: &Value) -> Types {
         match value {
             Value::String(name) => Types::named(name),
@@ -87,7 +87,7 @@ impl Types {
     }
 }
 
-/// Whether two values are one, as `enum` compares them.
+/// Returns whether two values are equal, as `enum` compares them.
 pub(crate) fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => match (Decimal::of(one), Decimal::of(other)) {
@@ -112,7 +112,7 @@ pub(crate) struct Bound {
     pub(crate) exclusive: bool,
 }
 
-/// What several schemas say together of one value. Everything here holds of each valid value; the schemas may say more.
+/// The facts that several schemas state together about one value. Each holds for every valid value; the schemas may state more.
 pub(crate) struct Facts<'s> {
     /// Objects of keywords that all hold.
     pub(crate) parts: Vec<Node<'s>>,
@@ -165,7 +165,7 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Whether nothing is valid, for sure.
+    /// Returns whether it is certain that nothing is valid.
     pub(crate) fn is_empty(&self) -> bool {
         self.never || self.types == Types::NONE
     }
@@ -179,7 +179,7 @@ impl<'s> Facts<'s> {
         self.all(keyword).filter_map(Value::as_number).filter_map(Decimal::of)
     }
 
-    /// What numbers are at least, or at most.
+    /// Returns the bound of numbers from below or from above.
     pub(crate) fn bound(&self, is_lower: bool) -> Option<Bound> {
         let names = if is_lower { ["minimum", "exclusiveMinimum"] } else { ["maximum", "exclusiveMaximum"] };
         let mut bounds: Vec<Bound> = Vec::new();
@@ -204,7 +204,7 @@ impl<'s> Facts<'s> {
         if is_lower { numbers.max() } else { numbers.min() }
     }
 
-    /// How long the strings are that are listed.
+    /// Returns the lengths of the shortest and the longest string that is listed.
     pub(crate) fn lengths(&self) -> Option<(i128, i128)> {
         let lengths: Vec<i128> = self
             .values
@@ -230,7 +230,7 @@ impl<'s> Facts<'s> {
             .collect()
     }
 
-    /// What the value of a member must be.
+    /// Returns the schemas that apply to the value of a member.
     pub(crate) fn member(&self, name: &str) -> Vec<Node<'s>> {
         let mut schemas = Vec::new();
         for part in &self.parts {
@@ -245,7 +245,7 @@ impl<'s> Facts<'s> {
         schemas
     }
 
-    /// What an item must be.
+    /// Returns the schemas that apply to an item.
     pub(crate) fn item(&self, index: usize) -> Vec<Node<'s>> {
         let schema = |part: &Node<'s>| {
             let (prefix, rest) = part.items();
@@ -254,13 +254,13 @@ impl<'s> Facts<'s> {
         self.parts.iter().filter_map(schema).collect()
     }
 
-    /// How many items have schemas of their own.
+    /// Returns the number of items that have schemas of their own.
     pub(crate) fn prefix(&self) -> usize {
         self.parts.iter().map(|part| part.items().0.len()).max().unwrap_or(0)
     }
 }
 
-/// What members must be that a part does not name.
+/// Returns the schema of the members that a part does not name.
 pub(crate) fn additional<'s>(part: Node<'s>) -> Option<Node<'s>> {
     if let Some(schema) = part.get("additionalProperties") {
         return Some(part.at(schema));
@@ -278,7 +278,7 @@ fn listed(part: Node<'_>) -> Vec<Vec<&Value>> {
     several.into_iter().chain(one).collect()
 }
 
-/// Whether a bound leaves less than another.
+/// Returns whether a bound is tighter than another.
 fn tighter(one: &Bound, other: &Bound, is_lower: bool) -> bool {
     let order = if is_lower { one.value.cmp(&other.value) } else { other.value.cmp(&one.value) };
     order.is_gt() || (order.is_eq() && one.exclusive && !other.exclusive)

@@ -7,31 +7,97 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail};
-use seamgate::{Finish, Limits, MAX_FILE, Observation, Report, Request, open_regular};
+use seamgate::{Finish, Limits, MAX_FILE, Observation, Report, Request, UnknownFinish, open_regular};
 use seamgate_text::truncate;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::evidence::Seen;
+use crate::observation::ObservationDocument;
 
-/// How the name of an output ends. What stands before names the example.
+/// The ends of the names of an example's files. The name of the example stands before them.
 const OUTPUT: &str = ".txt";
 const VERDICT: &str = ".verdict.json";
 const REQUEST: &str = ".request.json";
 
-/// What every output of a folder comes with, unless it has a request of its own.
+/// The request of each output in a folder that has no request of its own.
 const SHARED_REQUEST: &str = "request.json";
 
-/// Bytes of a value to show.
+/// The limit of a value in a message, in bytes. A longer one is truncated.
 const MAX_SHOWN: usize = 300;
 
-/// The files of a folder that are named `NAME.contract.json`, in the order of their names.
-pub(crate) fn contracts(folder: &Path) -> Result<Vec<PathBuf>> {
-    let context = || format!("cannot read {}", folder.display());
+/// Example outputs that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExamplesError {
+    /// A file or a folder cannot be read.
+    #[error("cannot read {}", path.display())]
+    #[non_exhaustive]
+    Read {
+        /// The file or the folder.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A file is too long.
+    #[error("{}: the file has more than {limit} bytes", path.display())]
+    #[non_exhaustive]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// A verdict or a request is not the JSON that it must be.
+    #[error("{}: must be an object with {expected}", path.display())]
+    #[non_exhaustive]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What the object must have.
+        expected: &'static str,
+        /// The reason.
+        source: serde_json::Error,
+    },
+    /// The member `finish` of a request has an unknown word.
+    #[error("{}: 'finish'", path.display())]
+    #[non_exhaustive]
+    UnknownFinish {
+        /// The file of the request.
+        path: PathBuf,
+        /// The word.
+        source: UnknownFinish,
+    },
+    /// A verdict or a request belongs to no output.
+    #[error("{}: there is no output {output} that it belongs to", path.display())]
+    #[non_exhaustive]
+    NoOutput {
+        /// The file of the verdict or the request.
+        path: PathBuf,
+        /// The file that is missing.
+        output: String,
+    },
+    /// A file in the folder has a name that means nothing there.
+    #[error(
+        "{}: a folder of examples has NAME{OUTPUT}, NAME{VERDICT}, NAME{REQUEST} and {SHARED_REQUEST}",
+        path.display()
+    )]
+    #[non_exhaustive]
+    UnknownFile {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// Returns the files of a folder that are named `NAME.contract.json`, in the order of their names.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub fn contracts(folder: &Path) -> Result<Vec<PathBuf>, ExamplesError> {
+    let unreadable = |source| ExamplesError::Read { path: folder.to_owned(), source };
     let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).with_context(context)? {
-        let path = plain(folder).join(entry.with_context(context)?.file_name());
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = without_dot(folder).join(entry.map_err(unreadable)?.file_name());
         if path.to_string_lossy().ends_with(".contract.json") {
             paths.push(path);
         }
@@ -40,35 +106,37 @@ pub(crate) fn contracts(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// A folder as its files are named by: not at all, if it is the current one.
-pub(crate) fn plain(folder: &Path) -> &Path {
+/// Returns a folder as the paths of its files begin: the empty path for the current folder `.`.
+pub fn without_dot(folder: &Path) -> &Path {
     folder.strip_prefix(".").unwrap_or(folder)
 }
 
-/// The folder with the examples of a contract.
-pub(crate) fn folder(contract: &Path) -> PathBuf {
+/// Returns the folder with the examples of a contract: `NAME.examples` beside `NAME.contract.json`.
+pub fn folder(contract: &Path) -> PathBuf {
     let name = contract.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".contract.json").or(name.strip_suffix(".json")).unwrap_or(&name);
     contract.with_file_name(format!("{name}.examples"))
 }
 
-/// An output, what it comes with, and the verdict that is expected.
-pub(crate) struct Example {
-    pub(crate) file: PathBuf,
-    pub(crate) output: Vec<u8>,
+/// An output, the request that it comes with, and the verdict that is expected.
+pub struct Example {
+    /// The file of the output.
+    pub file: PathBuf,
+    /// The output.
+    pub output: Vec<u8>,
     sent: Sent,
-    /// What is expected; `None` where nobody has said it.
-    pub(crate) expected: Option<Expected>,
+    /// The verdict that is expected. `None` if the author has not stated one.
+    pub expected: Option<Expected>,
 }
 
 impl Example {
-    /// The file of the verdict that is expected.
-    pub(crate) fn verdict(&self) -> PathBuf {
+    /// Returns the file of the verdict that is expected.
+    pub fn verdict(&self) -> PathBuf {
         verdict(&self.file)
     }
 
-    /// The request for a verdict on it.
-    pub(crate) fn request<'t>(&'t self, agent: &'t str) -> Request<'t> {
+    /// Returns the request for a verdict on it.
+    pub fn request<'t>(&'t self, agent: &'t str) -> Request<'t> {
         let mut request = Request::from_bytes(agent, &self.output).finish(self.sent.finish);
         for (name, values) in &self.sent.lists {
             request = request.list(name, values);
@@ -80,19 +148,19 @@ impl Example {
     }
 }
 
-/// The file of the verdict that is expected for an output.
-pub(crate) fn verdict(output: &Path) -> PathBuf {
+/// Returns the file of the verdict that is expected for an output.
+pub fn verdict(output: &Path) -> PathBuf {
     output.with_extension(&VERDICT[1..])
 }
 
-/// What comes with an output: the members of a request that have these names.
+/// The request that comes with an output, as it stands in a file: the members of a request that have these names.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     finish: Option<String>,
     #[serde(default)]
     lists: BTreeMap<String, Vec<String>>,
-    evidence: Option<Vec<Seen>>,
+    evidence: Option<Vec<ObservationDocument>>,
 }
 
 #[derive(Clone)]
@@ -103,13 +171,11 @@ struct Sent {
 }
 
 impl Sent {
-    fn read(file: &Path) -> Result<Self> {
-        let context = || format!("{}", file.display());
-        let written: Written = serde_json::from_slice(&regular(file, MAX_FILE)?)
-            .context("must be an object with 'finish', 'lists' and 'evidence', as a request has them")
-            .with_context(context)?;
+    fn read(file: &Path) -> Result<Self, ExamplesError> {
+        let written: Written = object(file, "'finish', 'lists' and 'evidence', as a request has them")?;
+        let unknown = |source| ExamplesError::UnknownFinish { path: file.to_owned(), source };
         let finish = match written.finish {
-            Some(word) => word.parse().with_context(|| format!("{}: 'finish'", file.display()))?,
+            Some(word) => word.parse::<Finish>().map_err(unknown)?,
             None => Finish::Unknown,
         };
         let evidence = written.evidence.map(|seen| seen.into_iter().map(Observation::from).collect());
@@ -117,10 +183,10 @@ impl Sent {
     }
 }
 
-/// A verdict as far as an author expects it. What is left out is not compared.
+/// A verdict as far as an author expects it. Members that are left out are not compared.
 #[derive(Serialize, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Expected {
+pub struct Expected {
     /// The code of a fault, where there is no verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
@@ -161,8 +227,8 @@ struct Changed {
 }
 
 impl Expected {
-    /// What a verdict is like that comes out now.
-    pub(crate) fn of(report: &Report) -> Self {
+    /// Returns what a report says, as a verdict that is expected.
+    pub fn of(report: &Report) -> Self {
         let violations = report.violations().iter();
         let violations = violations.map(|it| Wrong { path: it.path.clone(), keyword: it.keyword.clone() });
         let quarantined = report.quarantined.iter();
@@ -182,13 +248,13 @@ impl Expected {
         }
     }
 
-    /// The same for a fault.
-    pub(crate) fn fault(code: &str) -> Self {
+    /// Returns a fault as the verdict that is expected, by its code.
+    pub fn fault(code: &str) -> Self {
         Expected { fault: Some(code.to_owned()), ..Expected::default() }
     }
 
-    /// One word: the disposition, or the code of the fault.
-    pub(crate) fn word(&self) -> &str {
+    /// Returns one word for it: the disposition, or the code of the fault.
+    pub fn word(&self) -> &str {
         match (&self.fault, &self.disposition) {
             (Some(fault), _) => fault,
             (None, Some(disposition)) => disposition,
@@ -196,8 +262,8 @@ impl Expected {
         }
     }
 
-    /// What of this verdict differs from one that came out, a sentence each.
-    pub(crate) fn differences(&self, is: &Expected) -> Vec<String> {
+    /// Lists how a verdict differs from this one, one sentence for each difference. Empty if it is as expected.
+    pub fn differences(&self, is: &Expected) -> Vec<String> {
         let mut found = Vec::new();
         match (&self.fault, &is.fault) {
             (None, Some(fault)) => return vec![format!("expected a verdict, received the fault {fault}")],
@@ -226,19 +292,23 @@ impl Expected {
         found
     }
 
-    /// As it stands in a file.
-    pub(crate) fn to_json(&self) -> Result<String> {
+    /// Returns the text of the verdict's file.
+    ///
+    /// # Errors
+    ///
+    /// The verdict cannot be written as JSON.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
-/// A list, if it has anything.
+/// Returns a list, or `None` if it is empty.
 fn some<T>(all: impl Iterator<Item = T>) -> Option<Vec<T>> {
     let all: Vec<T> = all.collect();
     (!all.is_empty()).then_some(all)
 }
 
-/// What is missing of a list, and what is in it unexpectedly. The order counts only where nothing else differs.
+/// Adds what a list lacks, and what is in it unexpectedly. The order counts only if nothing else differs.
 fn compare<T: PartialEq + Serialize>(
     noun: &str,
     expected: &Option<Vec<T>>,
@@ -262,7 +332,7 @@ fn compare<T: PartialEq + Serialize>(
     }
 }
 
-/// JSON without the white space between its tokens.
+/// Returns JSON without the white space between its tokens.
 fn compact(json: &str) -> String {
     let (mut quoted, mut escaped) = (false, false);
     let keep = |character: &char| {
@@ -277,12 +347,16 @@ fn compact(json: &str) -> String {
     json.chars().filter(keep).collect()
 }
 
-/// The examples of a contract, in the order of their names. None, if there is no such folder.
-pub(crate) fn of(contract: &Path) -> Result<Vec<Example>> {
+/// Reads the examples of a contract, in the order of their names. Without a folder of examples, there are none.
+///
+/// # Errors
+///
+/// The folder or a file in it cannot be read, or a file has a name or a text that means nothing there.
+pub fn of(contract: &Path) -> Result<Vec<Example>, ExamplesError> {
     let folder = folder(contract);
     let names = match names(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        names => names.with_context(|| format!("cannot read {}", folder.display()))?,
+        names => names.map_err(|source| ExamplesError::Read { path: folder.clone(), source })?,
     };
     let shared = match names.contains(SHARED_REQUEST) {
         true => Sent::read(&folder.join(SHARED_REQUEST))?,
@@ -290,33 +364,26 @@ pub(crate) fn of(contract: &Path) -> Result<Vec<Example>> {
     };
     let mut examples = Vec::new();
     for name in &names {
+        let path = folder.join(name);
         if let Some(of) = name.strip_suffix(VERDICT).or(name.strip_suffix(REQUEST)) {
-            if !names.contains(&format!("{of}{OUTPUT}")) {
-                bail!("{}: there is no output {of}{OUTPUT} that it belongs to", folder.join(name).display());
+            let output = format!("{of}{OUTPUT}");
+            if !names.contains(&output) {
+                return Err(ExamplesError::NoOutput { path, output });
             }
         } else if let Some(of) = name.strip_suffix(OUTPUT) {
             examples.push(example(&folder, of, &names, &shared)?);
         } else if name != SHARED_REQUEST {
-            bail!(
-                "{}: a folder of examples has NAME{OUTPUT}, NAME{VERDICT}, NAME{REQUEST} and {SHARED_REQUEST}",
-                folder.join(name).display()
-            );
+            return Err(ExamplesError::UnknownFile { path });
         }
     }
     Ok(examples)
 }
 
-fn example(folder: &Path, name: &str, names: &BTreeSet<String>, shared: &Sent) -> Result<Example> {
+fn example(folder: &Path, name: &str, names: &BTreeSet<String>, shared: &Sent) -> Result<Example, ExamplesError> {
     let named = |end: &str| Some(format!("{name}{end}")).filter(|name| names.contains(name));
     let file = folder.join(format!("{name}{OUTPUT}"));
     let expected = match named(VERDICT) {
-        Some(verdict) => {
-            let path = folder.join(verdict);
-            let expected: Expected = serde_json::from_slice(&regular(&path, MAX_FILE)?)
-                .context("must be an object with what is expected of the verdict")
-                .with_context(|| format!("{}", path.display()))?;
-            Some(expected)
-        }
+        Some(verdict) => Some(object(&folder.join(verdict), "what is expected of the verdict")?),
         None => None,
     };
     let sent = named(REQUEST).map_or_else(|| Ok(shared.clone()), |request| Sent::read(&folder.join(request)))?;
@@ -324,7 +391,13 @@ fn example(folder: &Path, name: &str, names: &BTreeSet<String>, shared: &Sent) -
     Ok(Example { file, output, sent, expected })
 }
 
-/// The names of the files in a folder, without hidden ones.
+/// Reads an object of JSON. `expected` says what it must have.
+fn object<T: DeserializeOwned>(path: &Path, expected: &'static str) -> Result<T, ExamplesError> {
+    let malformed = |source| ExamplesError::Malformed { path: path.to_owned(), expected, source };
+    serde_json::from_slice(&regular(path, MAX_FILE)?).map_err(malformed)
+}
+
+/// Returns the names of the files in a folder, without hidden ones.
 fn names(folder: &Path) -> io::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(folder)? {
@@ -336,15 +409,15 @@ fn names(folder: &Path) -> io::Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// A file that stands in a folder, and that nobody named.
-fn regular(path: &Path, limit: usize) -> Result<Vec<u8>> {
-    let context = || format!("cannot read {}", path.display());
-    let file = open_regular(fs::File::options().read(true), path).with_context(context)?;
+/// Reads a file that was found in a folder. It must be a regular file.
+fn regular(path: &Path, limit: usize) -> Result<Vec<u8>, ExamplesError> {
+    let unreadable = |source| ExamplesError::Read { path: path.to_owned(), source };
+    let file = open_regular(fs::File::options().read(true), path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     // One byte more than the limit shows that the file is too long.
-    file.take(limit as u64 + 1).read_to_end(&mut bytes).with_context(context)?;
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() > limit {
-        bail!("{}: the file has more than {limit} bytes", path.display());
+        return Err(ExamplesError::TooLarge { path: path.to_owned(), limit });
     }
     Ok(bytes)
 }

@@ -1,6 +1,6 @@
-//! Schemas as the commands for authors read them: what a schema says of a value, through its references.
+//! Schemas as the tools for authors read them, with their references resolved.
 //!
-//! The component judges. This only looks for examples and for what two schemas have in common, and says when it does not know.
+//! Only the component judges. This module searches for examples and compares schemas, and says when it does not know.
 
 mod decimal;
 mod facts;
@@ -13,7 +13,7 @@ pub(crate) use subset::Prover;
 
 use serde_json::{Map, Value};
 
-/// Keywords that say nothing of a value.
+/// The keywords that state nothing about a value.
 pub(crate) const ANNOTATIONS: [&str; 10] = [
     "$schema",
     "$id",
@@ -38,7 +38,7 @@ pub(crate) enum Draft {
 }
 
 impl Draft {
-    /// The dialect that a URI names.
+    /// Returns the dialect that a URI names.
     fn of(uri: &str) -> Option<Self> {
         let draft = match uri.trim_end_matches('#').trim_start_matches("https").trim_start_matches("http") {
             "://json-schema.org/draft-04/schema" => Draft::Draft4,
@@ -51,7 +51,7 @@ impl Draft {
         Some(draft)
     }
 
-    /// Whether it has a keyword that some drafts lack.
+    /// Returns whether it has a keyword that some drafts lack.
     fn has(self, keyword: &str) -> bool {
         match keyword {
             "const" | "contains" | "propertyNames" => self >= Draft::Draft6,
@@ -76,7 +76,7 @@ pub(crate) struct Root {
     draft: Draft,
     /// Whether `format` is checked.
     formats: bool,
-    /// Whether all that it says can be read here: its dialect is known, and references lead only by pointers.
+    /// Whether all of it can be read here: its dialect is known, and references lead only by pointers.
     readable: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) struct Root {
 const INDIRECT: [&str; 5] = ["$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveRef", "$recursiveAnchor"];
 
 impl Root {
-    /// The schema of a whole contract. `None` if it has none of JSON Schema.
+    /// Returns the schema of a whole contract. `None` if the contract has no JSON Schema.
     pub(crate) fn of_contract(contract: &Value) -> Option<Self> {
         let value = contract.get("schema")?.clone();
         let resources = contract.get("resources").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -107,13 +107,14 @@ impl Root {
         Node { root: self, document: &self.value, value: &self.value }
     }
 
-    /// All of its documents.
+    /// Returns the schema and its resources.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &Value> {
         std::iter::once(&self.value).chain(self.resources.values())
     }
 }
 
-/// Whether references lead only by pointers: no schema inside has a name of its own. Looks at all objects, schemas or not.
+/// Returns whether references lead only by pointers, because no schema inside has a name of its own. Looks at all objects,
+/// whether they are schemas or not.
 fn is_plain(value: &Value, is_top: bool) -> bool {
     match value {
         Value::Object(members) => members.iter().all(|(name, value)| {
@@ -135,12 +136,12 @@ pub(crate) struct Node<'s> {
 }
 
 impl<'s> Node<'s> {
-    /// A schema in the same document.
+    /// Returns a schema in the same document.
     pub(crate) fn at(self, value: &'s Value) -> Node<'s> {
         Node { value, ..self }
     }
 
-    /// The value of a keyword that its dialect has.
+    /// Returns the value of a keyword that its dialect has.
     pub(crate) fn get(self, keyword: &str) -> Option<&'s Value> {
         self.value.get(keyword).filter(|_| self.root.draft.has(keyword))
     }
@@ -153,7 +154,7 @@ impl<'s> Node<'s> {
         self.get(keyword).and_then(Value::as_object)
     }
 
-    /// The schemas of the first items, and that of the others.
+    /// Returns the schemas of the first items, and the schema of the others.
     fn items(self) -> (&'s [Value], Option<&'s Value>) {
         if self.root.draft == Draft::Draft2020 {
             return (self.list("prefixItems"), self.get("items").filter(|items| !items.is_array()));
@@ -164,12 +165,12 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// Whether a reference hides the keywords beside it.
+    /// Returns whether a reference hides the keywords beside it.
     fn is_only_reference(self) -> bool {
         self.root.draft <= Draft::Draft7 && self.value.get("$ref").is_some_and(Value::is_string)
     }
 
-    /// What its reference leads to. `None` if it has none, or if that is not found.
+    /// Returns the schema that its reference leads to. `None` if it has no reference, or if that schema is not found.
     fn target(self) -> Option<Node<'s>> {
         let reference = self.value.get("$ref").and_then(Value::as_str)?;
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -191,7 +192,7 @@ impl<'s> Node<'s> {
         Some(Node { document, value, ..self })
     }
 
-    /// Which schema it is: two nodes with one key are one schema.
+    /// Returns its identity: two nodes with one key are one schema.
     fn key(self) -> usize {
         std::ptr::from_ref(self.value).addr()
     }

@@ -1,14 +1,14 @@
-//! What changed in a contract around its schema, and whom it may break.
+//! The changes in a contract around its schema, and whom they may break.
 
 use serde_json::{Map, Value, json};
 
 use super::changes::{Change, Way};
 
-/// Whether the policy alone breaks nobody, and what changed.
+/// The changes of the policy, and whom they may break.
 pub(super) struct Policy {
-    /// What OLD accepts, NEW accepts, as far as the policy goes.
+    /// NEW accepts whatever OLD accepts, as far as the policy goes.
     pub(super) for_producers: bool,
-    /// What NEW lets through, OLD would let through, as far as the policy goes.
+    /// OLD would let through whatever NEW lets through, as far as the policy goes.
     pub(super) for_consumers: bool,
     pub(super) changes: Vec<Change>,
 }
@@ -62,7 +62,7 @@ pub(super) fn compare(old: &Value, new: &Value) -> Policy {
     policy
 }
 
-/// A member, or what its default is: a member that says the default changes nothing.
+/// Returns a member or its default, because a member that states the default changes nothing.
 fn member(contract: &Value, name: &str) -> Option<Value> {
     let value = contract.get(name).cloned();
     let default = match name {

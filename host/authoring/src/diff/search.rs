@@ -1,46 +1,53 @@
-//! Looks for a document that one contract takes and another does not.
+//! Searches for a document that one contract accepts and another does not.
 
-use anyhow::{Context, Result};
-use seamgate::{Disposition, Gate, Instance, Request};
+use seamgate::{Disposition, Fault, Gate, Instance, LoadError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    error::FaultError,
-    schema::{Pool, Root, Sampler},
-};
+use crate::schema::{Pool, Root, Sampler};
 
-/// Documents that are made and judged by both.
+/// The number of documents that are made, and judged by both.
 const DOCUMENTS: u64 = 3_000;
 
-/// How wild documents are, in turn: where many values must be valid together, few may be at an edge.
+/// The wildness of documents, in turn: where many values must be valid together, few may be at an edge.
 const WILDNESS: [usize; 5] = [3, 10, 25, 50, 100];
 
-/// Where choices begin: the same contracts are always answered the same.
+/// The seed of all choices. It is fixed, so that the same contracts always get the same answer.
 const SEED: u64 = 1;
 
-/// A document that one contract takes, and why the other does not.
-pub(super) struct Example {
-    pub(super) document: String,
-    pub(super) why: String,
+/// A document that one contract accepts and the other does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterExample {
+    /// The document, as JSON.
+    pub document: String,
+    /// The first violation by the contract that does not accept it.
+    pub why: String,
 }
 
-/// What was found: a document that only the old one takes, and one that only the new one takes.
+/// The reason why documents cannot be tried: the sandbox does not start, or a contract cannot be used without the members that
+/// decide about outputs.
+pub(super) enum SearchError {
+    Load(LoadError),
+    Contract { side: &'static str, fault: Fault },
+}
+
+/// A document that only the old contract accepts, and one that only the new one accepts.
 pub(super) struct Found {
-    pub(super) only_old: Option<Example>,
-    pub(super) only_new: Option<Example>,
+    pub(super) only_old: Option<CounterExample>,
+    pub(super) only_new: Option<CounterExample>,
 }
 
 /// Members of a contract that decide about a document alone, wherever it stood in an output.
 const OF_DOCUMENT: [&str; 6] = ["schema", "dialect", "resources", "formats", "patterns", "caps"];
 
-pub(super) fn search(old: &Value, new: &Value, roots: [&Root; 2]) -> Result<Found> {
-    let mut gate = Gate::new()?;
-    for (agent, contract) in [("old", old), ("new", new)] {
+pub(super) fn search(old: &Value, new: &Value, roots: [&Root; 2]) -> Result<Found, SearchError> {
+    let mut gate = Gate::new().map_err(SearchError::Load)?;
+    for (agent, side, contract) in [("old", "OLD", old), ("new", "NEW", new)] {
         let mut own = Map::new();
         own.insert("agent".to_owned(), json!(agent));
         let kept = OF_DOCUMENT.into_iter().filter_map(|name| Some((name.to_owned(), contract.get(name)?.clone())));
         own.extend(kept);
-        gate.register(&Value::Object(own).to_string()).map_err(FaultError).with_context(|| agent.to_uppercase())?;
+        let unusable = |fault| SearchError::Contract { side, fault };
+        gate.register(&Value::Object(own).to_string()).map_err(unusable)?;
     }
     let mut instance = gate.instance();
     let pool = Pool::of(roots);
@@ -63,14 +70,14 @@ pub(super) fn search(old: &Value, new: &Value, roots: [&Root; 2]) -> Result<Foun
     Ok(found)
 }
 
-/// Keep the shortest.
-fn keep(example: &mut Option<Example>, document: String, why: String) {
+/// Keeps the shortest document.
+fn keep(example: &mut Option<CounterExample>, document: String, why: String) {
     if example.as_ref().is_none_or(|known| document.len() < known.document.len()) {
-        *example = Some(Example { document, why });
+        *example = Some(CounterExample { document, why });
     }
 }
 
-/// Whether a contract takes a document, or why not. `None` where there is no verdict.
+/// Returns whether a contract accepts a document, or why not. `None` if there is no verdict.
 fn judge(instance: &mut Instance<'_>, agent: &str, document: &str) -> Option<Result<(), String>> {
     let report = instance.validate(&Request::new(agent, document)).ok()?.report;
     if report.disposition == Disposition::Accepted {

@@ -1,23 +1,24 @@
-//! What changed from one schema to another, keyword by keyword, and which way.
+//! The changes from one schema to another, keyword by keyword, and their directions.
 
 use seamgate_text::escaped;
 use serde_json::{Map, Value, json};
 
 use crate::schema::{ANNOTATIONS, Facts, Node, Prover};
 
-/// Which way a change goes.
+/// The direction of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// It takes less.
+pub enum Way {
+    /// The new contract accepts less.
     Narrower,
-    /// It takes more.
+    /// The new contract accepts more.
     Wider,
-    /// It is not known which.
+    /// The direction is not known.
     Changed,
 }
 
 impl Way {
-    pub(super) fn as_str(self) -> &'static str {
+    /// Returns the word for it: `narrower`, `wider` or `changed`.
+    pub fn as_str(self) -> &'static str {
         match self {
             Way::Narrower => "narrower",
             Way::Wider => "wider",
@@ -25,7 +26,7 @@ impl Way {
         }
     }
 
-    /// By whether the old is within the new, and the new within the old. `None` where both are.
+    /// Returns the direction by whether the old is within the new, and the new within the old. `None` if both are.
     pub(super) fn of(old_in_new: bool, new_in_old: bool) -> Option<Self> {
         match (old_in_new, new_in_old) {
             (true, true) => None,
@@ -36,20 +37,23 @@ impl Way {
     }
 }
 
-/// One change.
-pub(super) struct Change {
+/// One change from a contract to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
     /// The place in the contract, as a JSON Pointer.
-    pub(super) pointer: String,
-    pub(super) way: Way,
-    /// What was there and what is there, as JSON. `None` where nothing is.
-    pub(super) old: Option<Value>,
-    pub(super) new: Option<Value>,
+    pub pointer: String,
+    /// The direction.
+    pub way: Way,
+    /// The value in the old contract. `None` if it has none.
+    pub old: Option<Value>,
+    /// The value in the new contract. `None` if it has none.
+    pub new: Option<Value>,
 }
 
-/// Changes to list.
+/// The most changes that are listed.
 const MAX_CHANGES: usize = 200;
 
-/// How deep schemas are compared.
+/// The deepest level at which schemas are compared.
 const MAX_DEPTH: usize = 64;
 
 /// Keywords whose value is a schema that takes less where the whole does.
@@ -59,7 +63,7 @@ const SCHEMAS: [&str; 5] =
 /// Keywords that are read together.
 const GROUPS: [&[&str]; 2] = [&["contains", "minContains", "maxContains"], &["if", "then", "else"]];
 
-/// List what changed. `pointer` is the place of both.
+/// Lists what changed. `pointer` is the place of both schemas.
 pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Vec<Change>) {
     let depth = pointer.matches('/').count();
     if old.value == new.value || changes.len() >= MAX_CHANGES || depth > MAX_DEPTH {
@@ -125,7 +129,7 @@ pub(super) fn list(old: Node<'_>, new: Node<'_>, pointer: &str, changes: &mut Ve
     }
 }
 
-/// A member that only one of the two schemas names: what it could be before, and what it can be now.
+/// Adds the change of a member that only one of the two schemas names.
 fn member(old: Node<'_>, new: Node<'_>, name: &str, place: &str, changes: &mut Vec<Change>) {
     // Without references and `allOf`: what stands there is compared there.
     let group = ["properties", "patternProperties", "additionalProperties"];
@@ -136,7 +140,7 @@ fn member(old: Node<'_>, new: Node<'_>, name: &str, place: &str, changes: &mut V
     push(way, &format!("{place}/{}", escaped(name)), Some(&shown(&before)), Some(&shown(&after)), changes);
 }
 
-/// An object with some keywords of another.
+/// Returns an object with some keywords of another.
 fn alone(map: &Map<String, Value>, keywords: &[&str]) -> Value {
     let kept = map.iter().filter(|(name, _)| keywords.contains(&name.as_str()));
     Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())

@@ -1,31 +1,19 @@
 //! `seamgate diff`: what changed from one contract to another, and whom that breaks.
 
-mod changes;
-mod policy;
-mod search;
+use std::path::PathBuf;
 
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Error, Result};
 use clap::ValueEnum;
-use seamgate::{Gate, read_contract, read_contracts};
+use seamgate_authoring::diff::{Answer, Contract, DiffError, Difference, compare};
 use seamgate_text::{escape_terminal, truncate};
 use serde_json::{Value, json};
 
-use crate::{
-    console::print,
-    error::FaultError,
-    input,
-    schema::{Prover, Root},
-    status::Status,
-};
-use changes::Change;
-use search::{Example, Found};
+use crate::{console::print, error::FaultError, input, status::Status};
 
-/// Bytes of a value to show.
+/// The limit of a value, in bytes. A longer one is truncated.
 const MAX_VALUE: usize = 60;
 
-/// Bytes of a document to show.
+/// The limit of a document, in bytes. A longer one is truncated.
 const MAX_DOCUMENT: usize = 400;
 
 pub(crate) const HELP: &str = "\
@@ -57,59 +45,20 @@ enum Whom {
     Consumers,
 }
 
-/// Whether a change breaks somebody.
-enum Answer {
-    Compatible,
-    Breaks(Example),
-    /// A contract is no longer there.
-    Gone,
-    Unknown(String),
-}
-
-impl Answer {
-    fn as_str(&self) -> &'static str {
-        match self {
-            Answer::Compatible => "compatible",
-            Answer::Breaks(_) | Answer::Gone => "breaks",
-            Answer::Unknown(_) => "unknown",
-        }
-    }
-
-    fn rank(&self) -> u8 {
-        match self {
-            Answer::Compatible => 0,
-            Answer::Unknown(_) => 1,
-            Answer::Breaks(_) | Answer::Gone => 2,
-        }
-    }
-}
-
-/// What changed for one agent.
-struct Difference {
-    agent: String,
-    changes: Vec<Change>,
-    producers: Answer,
-    consumers: Answer,
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     input::read_once([("OLD".to_owned(), arguments.old.as_path()), ("NEW".to_owned(), arguments.new.as_path())])?;
-    let [old, new] = [read(&arguments.old)?, read(&arguments.new)?];
+    let old = Contract::read(&arguments.old).map_err(with_status)?;
+    let new = Contract::read(&arguments.new).map_err(with_status)?;
     let mut differences = Vec::new();
     // Two files are compared whatever their agents are named.
     if let ([old], [new], false) = (&old[..], &new[..], arguments.old.is_dir() || arguments.new.is_dir()) {
-        differences.push(compare(old, new)?);
+        differences.push(compare(old, new).map_err(with_status)?);
     } else {
         for contract in &old {
-            match new.iter().find(|other| other.agent == contract.agent) {
-                Some(other) => differences.push(compare(contract, other)?),
-                None => differences.push(Difference {
-                    agent: contract.agent.clone(),
-                    changes: Vec::new(),
-                    producers: Answer::Gone,
-                    consumers: Answer::Gone,
-                }),
-            }
+            differences.push(match new.iter().find(|other| other.agent() == contract.agent()) {
+                Some(other) => compare(contract, other).map_err(with_status)?,
+                None => Difference::removed(contract),
+            });
         }
     }
     match arguments.json {
@@ -127,64 +76,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
     })
 }
 
-/// A contract that is known to be one.
-struct Contract {
-    path: PathBuf,
-    agent: String,
-    value: Value,
-}
-
-fn read(path: &Path) -> Result<Vec<Contract>> {
-    let texts = match path.is_dir() {
-        true => read_contracts(path)?,
-        false => vec![(path.to_owned(), read_contract(path)?)],
-    };
-    let mut gate = Gate::new()?;
-    let mut contracts = Vec::new();
-    for (path, text) in texts {
-        let context = || path.display().to_string();
-        let agent = gate.register(&text).map_err(FaultError).with_context(context)?.agent;
-        let value = serde_json::from_str(&text).with_context(context)?;
-        contracts.push(Contract { path, agent, value });
-    }
-    if contracts.is_empty() {
-        bail!("{} has no contracts", path.display());
-    }
-    Ok(contracts)
-}
-
-fn compare(old: &Contract, new: &Contract) -> Result<Difference> {
-    let policy = policy::compare(&old.value, &new.value);
-    let mut changes = policy.changes;
-    let roots = [&old.value, &new.value].map(Root::of_contract);
-    let ([in_new, in_old], found) = match &roots {
-        [Some(was), Some(is)] => {
-            let (was_node, is_node) = (was.node(), is.node());
-            changes::list(was_node, is_node, "/schema", &mut changes);
-            let proven = [Prover::within(was_node, is_node), Prover::within(is_node, was_node)];
-            let context = || format!("{} and {}", old.path.display(), new.path.display());
-            let found = search::search(&old.value, &new.value, [was, is]).with_context(context)?;
-            (proven, found)
+/// Returns the error that decides the exit status.
+fn with_status(error: DiffError) -> Error {
+    match error {
+        DiffError::Contract { path, fault, .. } => Error::from(FaultError(fault)).context(path.display().to_string()),
+        DiffError::Reduced { old, new, side, fault, .. } => {
+            let files = format!("{} and {}", old.display(), new.display());
+            Error::from(FaultError(fault)).context(side).context(files)
         }
-        // Type Definitions are compared as a member of the policy.
-        _ => ([true; 2], Found { only_old: None, only_new: None }),
-    };
-    let answer = |found: Option<Example>, by_schema: bool, by_policy: bool| match found {
-        Some(example) => Answer::Breaks(example),
-        None if by_schema && by_policy => Answer::Compatible,
-        None => Answer::Unknown(match (by_schema, by_policy) {
-            (true, _) => "the schema is compatible; the policy around it changed".to_owned(),
-            (false, _) => "no document was found that shows a break, and there is no proof that none does".to_owned(),
-        }),
-    };
-    Ok(Difference {
-        agent: new.agent.clone(),
-        producers: answer(found.only_old, in_new, policy.for_producers),
-        consumers: answer(found.only_new, in_old, policy.for_consumers),
-        changes,
-    })
+        error => error.into(),
+    }
 }
 
+/// Describes a difference for a person.
 fn told(difference: &Difference) -> String {
     let mut text = format!("{}\n", escape_terminal(&difference.agent));
     for change in &difference.changes {

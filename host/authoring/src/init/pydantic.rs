@@ -1,14 +1,15 @@
-//! `--pydantic MODULE:MODEL`: the JSON Schema of a model, by the Python of the user.
+//! The JSON Schema of a Pydantic model, written by the user's Python.
 
 use std::{
     io::Read,
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail};
 use seamgate::MAX_FILE;
 
-/// What the module prints goes to standard error, so that only the schema is on standard output.
+use super::InitError;
+
+/// Prints the schema. The output of the module goes to standard error, so that standard output holds only the schema.
 const PROGRAM: &str = r#"
 import importlib, json, sys
 out, sys.stdout = sys.stdout, sys.stderr
@@ -34,9 +35,10 @@ schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 print(json.dumps(schema, indent=2, ensure_ascii=False), file=out)
 "#;
 
-pub(super) fn schema(model: &str) -> Result<String> {
+/// Returns the schema of `MODULE:MODEL`.
+pub(super) fn schema(model: &str) -> Result<String, InitError> {
     if !model.split_once(':').is_some_and(|(module, name)| !module.is_empty() && !name.is_empty()) {
-        bail!("must be MODULE:MODEL, such as app.models:Order");
+        return Err(InitError::ModelName);
     }
     let mut child = Command::new("python3")
         .args(["-c", PROGRAM, model])
@@ -45,16 +47,17 @@ pub(super) fn schema(model: &str) -> Result<String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .context("cannot run python3")?;
+        .map_err(InitError::Python)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     // Both are read at once: a program that fills one pipe would wait for ever.
     let errors = std::thread::spawn(move || text(err));
     let schema = text(out);
     let errors = errors.join().unwrap_or_default();
-    let status = child.wait().context("cannot run python3")?;
+    let status = child.wait().map_err(InitError::Python)?;
     if !status.success() {
         // The last line of a traceback says what is wrong.
-        bail!("{}", errors.trim_end().lines().last().unwrap_or("python3 failed"));
+        let message = errors.trim_end().lines().last().unwrap_or("python3 failed").to_owned();
+        return Err(InitError::PythonFailed { message });
     }
     Ok(schema)
 }

@@ -36,7 +36,7 @@ impl Decimal {
         })
     }
 
-    /// Whether it has no fraction.
+    /// Returns whether it has no fraction.
     pub(crate) fn is_integer(&self) -> bool {
         i64::try_from(self.digits.len()).is_ok_and(|length| length <= self.point || length == 0)
     }

@@ -1,4 +1,4 @@
-//! Documents that a schema may take. Nothing is sure of them but that the gate has the last word.
+//! Documents that a schema may accept. Only the gate decides whether it does.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use super::{
     facts::{Facts, Types},
 };
 
-/// How deep documents are made.
+/// The deepest level of a document.
 const MAX_DEPTH: usize = 12;
 
-/// Values in a document: more are of no use to anybody who looks at it.
+/// The most values in a document, so that a person can read it.
 const MAX_VALUES: usize = 400;
 
-/// Characters of a string that is made, and items of a list.
+/// The most characters of a string, and the most items of a list.
 const MAX_STRING: usize = 4096;
 const MAX_ITEMS: usize = 64;
 
@@ -31,7 +31,7 @@ pub(crate) struct Pool {
     lengths: Vec<usize>,
 }
 
-/// What a pool holds of each kind at the most.
+/// The most values of each kind in a pool.
 const MAX_POOL: usize = 200;
 
 impl Pool {
@@ -93,7 +93,7 @@ impl Pool {
     }
 }
 
-/// The same numbers for the same seed: SplitMix64.
+/// A generator that makes the same numbers for the same seed: SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -118,7 +118,7 @@ impl Random {
 pub(crate) struct Sampler<'p> {
     random: Random,
     pool: &'p Pool,
-    /// How many values in a hundred are wild: at the edge of a schema, and beyond. The others are ordinary.
+    /// The number of values in a hundred that are wild: at the edge of a schema, and beyond. The others are ordinary.
     wildness: usize,
     /// Whether the value that is made now is wild.
     wild: bool,
@@ -130,7 +130,7 @@ impl<'p> Sampler<'p> {
         Sampler { random: Random(seed), pool, wildness, wild: false, left: MAX_VALUES }
     }
 
-    /// A document.
+    /// Makes a document.
     pub(crate) fn document(&mut self, schema: Node<'_>) -> Value {
         self.left = MAX_VALUES;
         self.value(&[schema], 0)
@@ -192,7 +192,7 @@ impl<'p> Sampler<'p> {
         }
     }
 
-    /// Whatever the schemas mention.
+    /// Returns any value that the schemas mention.
     fn any(&mut self) -> Value {
         let pool = self.pool;
         match self.random.below(6) {
@@ -294,7 +294,7 @@ impl<'p> Sampler<'p> {
         Value::Array(items)
     }
 
-    /// A length at the edge of what is allowed, or at that of another schema.
+    /// Returns a length at the edge of what is allowed, here or in another schema.
     fn around(&mut self, least: usize, most: usize) -> usize {
         match self.random.below(4) {
             0 => least,
@@ -358,7 +358,7 @@ impl<'p> Sampler<'p> {
         if is_integer || is_whole || !self.wild { json!(at) } else { json!(at as f64 + 0.5) }
     }
 
-    /// A text that a pattern matches, where the pattern is an ordinary one.
+    /// Makes a text that a pattern matches, if the pattern is an ordinary one.
     fn matching(&mut self, pattern: &str, least: usize) -> Option<String> {
         let hir = regex_syntax::ParserBuilder::new().utf8(true).nest_limit(50).build().parse(pattern).ok()?;
         let mut text = String::new();
@@ -405,13 +405,13 @@ impl<'p> Sampler<'p> {
     }
 }
 
-/// A value that a schema gives as an example, or by default.
+/// Returns a value that a schema gives as an example or by default.
 fn example<'s>(facts: &Facts<'s>) -> Option<&'s Value> {
     let examples = facts.all("examples").filter_map(Value::as_array).flatten();
     examples.chain(facts.all("default")).find(|value| Types::of(value).within(facts.types))
 }
 
-/// A text of a format.
+/// Returns a text of a format.
 fn of_format(format: &str) -> Option<&'static str> {
     Some(match format {
         "date-time" => "2026-01-31T12:00:00Z",

@@ -2,12 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::Error;
 use seamgate::{Fault, FuelUse, Gate, Limits, Options};
 use seamgate_text::escaped;
 use serde_json::Value;
-
-use crate::error::{FaultError, Hint};
 
 /// The keywords that can take much fuel for one value. Each other keyword takes little.
 const COSTLY: &[&str] = &[
@@ -36,20 +33,12 @@ const COSTLY: &[&str] = &[
 /// The search tries no further contract after this time.
 const MAX_TIME: Duration = Duration::from_secs(3);
 
-/// The error of a verdict that failed. If all its fuel was used, a hint names the keyword that took most.
-///
-/// `judge` repeats the call that failed on another gate, and returns the fuel that it used.
-pub(crate) fn error(fault: Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Error {
-    let hint = hint(&fault, contract, judge);
-    let error = Error::from(FaultError(fault));
-    match hint {
-        Some(hint) => error.context(Hint(hint)),
-        None => error,
-    }
-}
-
 /// Returns a hint for a fault of fuel: the keyword that takes most of it, and the option that raises the limit.
-pub(crate) fn hint(fault: &Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Option<String> {
+///
+/// `contract` is the text of the contract, and `judge` repeats the call that failed on another gate, and returns the fuel that it
+/// used. The search calls it again and again for at most three seconds, each time with another keyword left out. Other faults
+/// have no hint.
+pub fn hint(fault: &Fault, contract: Option<&str>, judge: impl Fn(&Gate) -> Option<u64>) -> Option<String> {
     let Fault::OutOfFuel { limit, used_by, .. } = fault else { return None };
     let limits = match used_by {
         FuelUse::Compiling => Limits::default().contract_fuel(*limit).contract_fuel_per_byte(0),

@@ -1,46 +1,47 @@
-//! `--from-examples DIR`: a schema that takes all outputs of a folder, and little else.
+//! A schema that accepts all outputs of a folder, and little else.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail};
 use seamgate::{Gate, Limits, Request, Source, open_regular, read_named};
 use seamgate_text::escaped;
 use serde_json::{Map, Value, json};
 
-use super::{Start, as_agent, is_accepted};
-use crate::{error::FaultError, schema::Types};
+use super::{InitError, Starter, as_agent, is_accepted};
+use crate::schema::Types;
 
-/// Files of a folder to read.
+/// The most files of a folder that are read.
 const MAX_FILES: usize = 1_000;
 
-/// Different strings of one place to remember: more are no vocabulary.
+/// The most different strings of one place that make a vocabulary.
 const MAX_WORDS: usize = 24;
 
-/// The contract that takes the JSON out of an output, wherever it stands there.
+/// A contract that takes the JSON from an output, wherever it stands.
 const ANY: &str = r#"{"agent": "any", "schema": true, "extract": {"embedded": "single"}}"#;
 
-pub(super) fn start(agent: String, folder: &Path) -> Result<Start> {
+/// Starts a contract from the outputs in a folder.
+pub(super) fn starter(agent: String, folder: &Path) -> Result<Starter, InitError> {
     let mut gate = Gate::new()?;
-    gate.register(ANY).map_err(FaultError)?;
+    gate.register(ANY).map_err(InitError::Gate)?;
     let mut shape = Shape::default();
     let mut outputs: Vec<(String, Vec<u8>)> = Vec::new();
     let mut names = BTreeSet::new();
     let mut is_embedded = false;
     for path in files(folder)? {
-        let context = || path.display().to_string();
-        open_regular(fs::File::options().read(true), &path).with_context(context)?;
-        let output = read_named(&path, Limits::default().output_bytes).with_context(context)?;
-        let report =
-            gate.validate(&Request::from_bytes("any", &output)).map_err(FaultError).with_context(context)?.report;
+        let unreadable = |source| InitError::Output { path: path.clone(), source };
+        open_regular(fs::File::options().read(true), &path).map_err(unreadable)?;
+        let output = read_named(&path, Limits::default().output_bytes).map_err(unreadable)?;
+        let judged = gate.validate(&Request::from_bytes("any", &output));
+        let report = judged.map_err(|fault| InitError::Judging { path: path.clone(), fault })?.report;
         let Some(document) = report.output.as_deref().filter(|_| is_accepted(&report)) else {
             let why = report.violations().first().map(|first| first.message.clone()).unwrap_or_default();
-            bail!("{}: no JSON to begin with: {why}", path.display());
+            return Err(InitError::NoJson { path, why });
         };
-        shape.add(&serde_json::from_str(document).with_context(context)?);
+        let value = serde_json::from_str(document);
+        shape.add(&value.map_err(|source| InitError::Document { path: path.clone(), source })?);
         is_embedded |=
             report.candidates.iter().any(|candidate| candidate.chosen && candidate.source == Source::Embedded);
         let stem = as_agent(&path.file_stem().unwrap_or_default().to_string_lossy());
@@ -50,7 +51,7 @@ pub(super) fn start(agent: String, folder: &Path) -> Result<Start> {
         outputs.push((name, output));
     }
     if outputs.is_empty() {
-        bail!("has no files; put outputs into it, one a file");
+        return Err(InitError::NoFiles);
     }
     let mut policy = Map::new();
     if is_embedded {
@@ -67,34 +68,37 @@ pub(super) fn start(agent: String, folder: &Path) -> Result<Start> {
     };
     // `lint` knows what should be a vocabulary: there, the words of the examples are listed.
     let first = json!({ "agent": agent, "schema": schema(&BTreeSet::new()) }).to_string();
-    let warnings = gate.lint(&first).map_err(FaultError)?.into_iter();
+    let warnings = gate.lint(&first).map_err(InitError::Gate)?.into_iter();
     let words = warnings.filter(|warning| warning.code == "bare_vocabulary").map(|warning| warning.pointer).collect();
-    Ok(Start {
+    let schema = schema(&words);
+    Ok(Starter {
         description: format!("What the agent {agent} answers"),
-        schema: serde_json::to_string_pretty(&schema(&words))? + "\n",
+        text: serde_json::to_string_pretty(&schema).map_err(InitError::Write)? + "\n",
+        schema,
+        from: None,
         agent: agent.clone(),
         policy,
         outputs,
     })
 }
 
-/// The files of a folder, in the order of their names, without hidden ones.
-fn files(folder: &Path) -> Result<Vec<std::path::PathBuf>> {
+/// Returns the files of a folder, in the order of their names, without hidden ones.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, InitError> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+    for entry in fs::read_dir(folder).map_err(InitError::Read)? {
+        let entry = entry.map_err(InitError::Read)?;
         if !entry.file_name().to_string_lossy().starts_with('.') && !entry.path().is_dir() {
             files.push(entry.path());
         }
     }
     if files.len() > MAX_FILES {
-        bail!("has {} files; at most {MAX_FILES} are read", files.len());
+        return Err(InitError::TooManyFiles { files: files.len(), limit: MAX_FILES });
     }
     files.sort();
     Ok(files)
 }
 
-/// What the values at one place are like.
+/// The properties of all values at one place.
 #[derive(Default)]
 struct Shape {
     has_null: bool,
@@ -104,9 +108,9 @@ struct Shape {
     /// The longest string, in characters.
     longest: Option<usize>,
     words: BTreeSet<String>,
-    /// The longest list, and what its items are like.
+    /// The length of the longest list, and the shape of its items.
     list: Option<(usize, Box<Shape>)>,
-    /// How many objects there are, and what their members are like, with how many have each.
+    /// The number of objects, and the shapes of their members, each with the number of objects that have it.
     objects: usize,
     members: BTreeMap<String, (usize, Shape)>,
 }
@@ -141,7 +145,8 @@ impl Shape {
         }
     }
 
-    /// A schema for all of them. `pointer` is where it stands, and `vocabularies` where words are listed.
+    /// Returns a schema that accepts all values. `pointer` is its place, and `vocabularies` are the places where words are
+    /// listed.
     fn schema(&self, pointer: &str, vocabularies: &BTreeSet<String>) -> Map<String, Value> {
         let mut schema = Map::new();
         let types = [
@@ -184,7 +189,7 @@ impl Shape {
     }
 }
 
-/// A limit with room for more than was seen: four times as much, in round numbers.
+/// Returns a limit with room for more than was seen: four times as much, in round numbers.
 fn roomy(seen: usize, least: usize) -> usize {
     let wanted = (seen * 4).max(least);
     let mut round = 10;
