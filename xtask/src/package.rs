@@ -23,7 +23,8 @@ use crate::{
 /// The digests, as `sha256sum --check` reads them.
 const DIGESTS: &str = "SHA256SUMS";
 
-/// The crates that are published: the library, with the component inside, and the command line.
+/// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
+/// line is made of, and the command line.
 const CRATES: [&str; 5] = ["seamgate", "seamgate-text", "seamgate-authoring", "seamgate-trace", "seamgate-cli"];
 
 /// Build everything that is published, and print its digests.

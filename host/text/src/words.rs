@@ -30,3 +30,39 @@ pub fn with_sources(error: &dyn Error) -> String {
     let sources = successors(error.source(), |error| (**error).source());
     sources.fold(error.to_string(), |text, source| format!("{text}: {source}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn errors_are_followed_by_their_sources() {
+        let error = io::Error::other("the disk is full");
+        assert_eq!(with_sources(&error), "the disk is full");
+        let error: Box<dyn Error> = Box::new(Outer(error));
+        assert_eq!(with_sources(error.as_ref()), "cannot write a.json: the disk is full");
+    }
+
+    #[test]
+    fn further_messages_stand_below_the_first() {
+        assert_eq!(also("a", []), "a");
+        assert_eq!(also("a", ["b".to_owned(), "c".to_owned()]), "a\n  also: b\n  also: c");
+    }
+
+    #[derive(Debug)]
+    struct Outer(io::Error);
+
+    impl std::fmt::Display for Outer {
+        fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("cannot write a.json")
+        }
+    }
+
+    impl Error for Outer {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+}

@@ -72,7 +72,7 @@ pub enum TraceError {
     /// Writing the text of a trace failed.
     #[error("cannot write the trace: {0}")]
     Write(io::Error),
-    /// The journal is damaged, and [`why`](crate::why) needs all of it.
+    /// The journal is damaged, and [`why`](crate::why()) needs all of it.
     #[error("{}: {fault}", folder.display())]
     #[non_exhaustive]
     Damaged {

@@ -1,7 +1,7 @@
 //! Shows a run of an agent from its folder alone: the journal, the artifacts, and the folders of its children.
 //!
-//! [`write_text`] writes a run for a terminal, [`html`] renders it as a page for a browser, and [`otlp`] converts it to
-//! the JSON that collectors of OpenTelemetry read. [`why`] follows a claim of the final document back to the
+//! [`write_text`] writes a run for a terminal, [`html()`] renders it as a page for a browser, and [`otlp()`] converts it to
+//! the JSON that collectors of OpenTelemetry read. [`why()`] follows a claim of the final document back to the
 //! observations that it cites, and to the results, calls, permissions and prompts behind them.
 //!
 //! A damaged journal is not an error: what stands before the damage is shown, and the [`Rendering`] lists the faults.
