@@ -6,6 +6,7 @@ use std::{
 };
 
 use anyhow::{Error, Result};
+use seamgate::write_private;
 use seamgate_text::{escape_terminal, say};
 use seamgate_trace::TraceError;
 
