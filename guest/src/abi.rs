@@ -1,7 +1,7 @@
 //! `wire.call` for hosts that run core modules: bytes are passed by their address and length in the memory.
 //!
 //! The component exports these too, and does not use them; `host/component/module.wasm` is made of its module, and has
-//! nothing else (`host/cli/examples/component/meter.rs`). A host allocates room for a request, writes it there, calls, and reads the answer
+//! nothing else (`xtask/component/src/meter.rs`). A host allocates room for a request, writes it there, calls, and reads the answer
 //! where the result says that it is.
 
 use std::{

@@ -31,9 +31,18 @@ const FOLDER: &str = "target/cross";
 /// Debian's packages, pinned: a line for each with its name, architecture, version and SHA-256.
 const DEBIAN: &str = "xtask/cross/debian.txt";
 
-/// The packages of the workspace that are built. Always these two, so that Wasmtime has the same features each time.
-const BUILD: [&str; 7] =
-    ["build", "--release", "--locked", "--package", "seamgate-cli", "--package", "seamgate-python"];
+/// The packages of the workspace that are built. Always these three, so that Wasmtime has the same features each time.
+const BUILD: [&str; 9] = [
+    "build",
+    "--release",
+    "--locked",
+    "--package",
+    "seamgate-cli",
+    "--package",
+    "seamgate-python",
+    "--package",
+    "seamgate-component",
+];
 
 /// Build the command line and the wheel for Linux on aarch64. Run both under QEMU, and all cases in the wheel.
 pub(crate) fn cross() -> Result<()> {

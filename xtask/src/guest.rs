@@ -13,7 +13,7 @@ use crate::{
 /// The component as the guest's build makes it, with the kernel. Contracts are baked into this one.
 pub(crate) const BUILT: &str = "host/component/built.wasm";
 
-/// Makes components of what the guest's build makes (`host/cli/examples/component`).
+/// Makes components of what the guest's build makes (`xtask/component`).
 const COMPONENT: &str = "target/release/examples/component";
 
 /// The component that runs without contracts.
@@ -39,11 +39,12 @@ const TARGET_DIR: &str = "target/guest";
 /// The library itself makes what it embeds, and is then built again with the result. So Cranelift is built only once. For the
 /// same reason no package is named: each on its own would want other features of Wasmtime.
 pub(crate) fn build() -> Result<()> {
-    // At the same time: the last step of the guest's build uses one processor. Here the library embeds nothing, and neither it nor
-    // the command line is optimised: it runs twice, and the command line, of which the program is an example, not at all.
+    // At the same time, because the last step of the guest's build uses one processor. Here the library embeds nothing, and
+    // neither it nor the program is optimised: they run twice.
     say("building the host's library at the same time");
     let library = ["build", "--release", "--locked", "--quiet", "--example", "component"];
-    let once = ["seamgate", "seamgate-cli"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
+    let once =
+        ["seamgate", "seamgate-component"].map(|name| format!("--config=profile.release.package.{name}.opt-level=0"));
     let library = start(command("cargo").args(library).args(once).env("SEAMGATE_EMBED", "nothing"))?;
     // The library takes longer: half of the processors are enough for the guest.
     let half = std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2)).to_string();

@@ -85,7 +85,7 @@ export class Live {
   /**
    * Make it what it was when {@link Live.keep} was called, every byte of it; whether that could be done.
    *
-   * All that a call changes is the memory: `host/cli/examples/component/meter.rs` sees to it that there is nothing else that could outlast
+   * All that a call changes is the memory: `xtask/component/src/meter.rs` sees to it that there is nothing else that could outlast
    * one. Where the memory has grown it cannot be made smaller, so such an instance is not used again.
    */
   renew(): boolean {

@@ -6,8 +6,7 @@
 //! - `component code COMPONENT FILE` makes the machine code of a component, for the platform that this program is built for.
 //! - `component wit VERSION FILE` makes the binary form of `wit/`, for registries of components.
 //!
-//! It is in this package so that the dependencies of the command line are compiled at the same time. And `cargo xtask` waits
-//! for nothing that is compiled for Wasmtime anyway.
+//! It is a package of its own, so that `cargo xtask` starts without compiling Wasmtime.
 
 mod meter;
 
@@ -57,7 +56,7 @@ fn encode(module: &str, to: &str) -> Result<()> {
 
 /// Write the component that the library embeds and its machine code, and the same with a counter, for hosts without fuel.
 fn embed(built: &Component) -> Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("component");
+    let folder = Path::new("host/component");
     // What the files were made of: they are made anew for another component, compiler or machine.
     let key = format!("warmed module {} {}", built.digest(), Component::compatibility()?);
     let [wasm, code, made_of] = ["harness.wasm", "harness.cwasm", "harness.cwasm.key"].map(|name| folder.join(name));
