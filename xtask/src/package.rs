@@ -25,7 +25,15 @@ const DIGESTS: &str = "SHA256SUMS";
 
 /// The crates that are published, each after those that it depends on: the library, with the component inside, what the command
 /// line is made of, and the command line.
-const CRATES: [&str; 5] = ["seamgate", "seamgate-text", "seamgate-authoring", "seamgate-trace", "seamgate-cli"];
+const CRATES: [&str; 7] = [
+    "seamgate",
+    "seamgate-text",
+    "seamgate-authoring",
+    "seamgate-trace",
+    "seamgate-runner",
+    "seamgate-mcp",
+    "seamgate-cli",
+];
 
 /// Build everything that is published, and print its digests.
 pub(crate) fn package() -> Result<()> {

@@ -10,17 +10,16 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 use seamgate::{FileJournal, Journal, JournalError, Run, StepError, read_named};
+use seamgate_runner::{
+    Error,
+    agent::{Ask, Event, YesOrNo, ignored, now, show_ask},
+    run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
+    terminal::{self, Terminal, is_terminal},
+};
 use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 
-use crate::{
-    agent::{
-        Answer, Ask, Claims, Event, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, ignored, now, principal, show_ask,
-        step_error, verify,
-    },
-    status::Status,
-    terminal::{self, Terminal, is_terminal},
-};
+use crate::{agent::principal, status::Status};
 
 /// The lines that somebody may type on the terminal before they decide.
 const MAX_LINES: u32 = 5;
@@ -140,7 +139,9 @@ fn signed(file: &Path, one: &Waiting) -> Result<Decision> {
     let text = String::from_utf8(read_named(file, MAX_TOKEN).with_context(context)?).with_context(context)?;
     let token = text.trim();
     let Claims { run, key, digest, decision, principal, .. } =
-        verify(token, |principal| one.ask.keys(principal).unwrap_or_default(), now()).with_context(context)?;
+        verify(token, |principal| one.ask.keys(principal).unwrap_or_default(), now())
+            .map_err(anyhow::Error::msg)
+            .with_context(context)?;
     for (name, is, must) in [("run", &run, &one.run), ("key", &key, &one.ask.key), ("digest", &digest, &one.ask.digest)]
     {
         if is != must {
@@ -174,10 +175,10 @@ fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<&'stati
             false => format!("Approve {key} as {principal}? Type \"{code}\" to approve, \"n\" to reject:"),
             true => format!("Reject {key} as {principal}? Type \"{code}\" to reject:"),
         },
-        take: &|line, code| match (Answer::of(line, code), is_rejected) {
-            (Some(Answer::Yes), false) => Some(Some("approved")),
-            (Some(Answer::Yes), true) | (Some(Answer::No), false) => Some(Some("rejected")),
-            (None, _) | (Some(Answer::No), true) => {
+        take: &|line, code| match (YesOrNo::of(line, code), is_rejected) {
+            (Some(YesOrNo::Yes), false) => Some(Some("approved")),
+            (Some(YesOrNo::Yes), true) | (Some(YesOrNo::No), false) => Some(Some("rejected")),
+            (None, _) | (Some(YesOrNo::No), true) => {
                 left.set(left.get() - 1);
                 if left.get() == 0 { Some(None) } else { None }
             }
@@ -233,7 +234,7 @@ fn find(folder: &Path, waiting: &mut Vec<Waiting>) -> Result<()> {
     let plan = Plan::read(folder)?;
     let goes_on = matches!(plan.model, ModelPlan::Client);
     let profiles = Rc::new(Profiles::read(&plan.profiles)?);
-    let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(step_error)?;
+    let run = Run::open(&profiles.gate, FileJournal::open(folder)?).map_err(Error::from)?;
     let State { status, facts, calls } = serde_json::from_str(run.state()).context("the state of the run")?;
     let is_asked = |key: &str| calls.iter().any(|call| call.key == key && call.phase == "asked");
     let mut shown = shown(run.journal())?;
@@ -279,17 +280,17 @@ fn shown(journal: &FileJournal) -> Result<BTreeMap<(String, String), Ask>> {
 
 fn decide(one: &Waiting, Decision { decision, principal, token }: &Decision) -> Result<()> {
     let _lock = Lock::take(&one.folder)?;
-    let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(step_error)?;
+    let mut run = Run::open(&one.profiles.gate, FileJournal::open(&one.folder)?).map_err(Error::from)?;
     let (key, digest, token) = (&one.ask.key, &one.ask.digest, token.as_deref());
     let event = Event::Approval { key, digest, decision, principal, token }.now()?;
     // A gate goes on with its run at the same time.
     for attempt in 0.. {
         match run.send(&event) {
             Err(StepError::Journal(JournalError::Conflict { .. })) if attempt < MAX_ATTEMPTS => {
-                run.catch_up().map_err(step_error)?;
+                run.catch_up().map_err(Error::from)?;
             }
             sent => {
-                sent.map_err(step_error)?;
+                sent.map_err(Error::from)?;
                 break;
             }
         }

@@ -37,6 +37,9 @@ impl fmt::Display for Hint {
 
 /// An error as a person is told of it. A fault has its code before it, whichever command met it.
 pub(crate) fn told(error: &Error) -> String {
+    if let Some(seamgate_runner::Error::Fault(fault)) = error.downcast_ref() {
+        return format!("error[{}]: {error:#}", fault.code());
+    }
     match (error.downcast_ref::<FaultError>(), error.downcast_ref::<Hint>()) {
         (Some(fault), Some(hint)) => format!("error[{}]: {fault}\n{hint}", fault.0.code()),
         (Some(FaultError(fault)), None) => format!("error[{}]: {error:#}", fault.code()),
@@ -134,3 +137,15 @@ impl fmt::Display for NoVerdict {
 }
 
 impl std::error::Error for NoVerdict {}
+
+/// Returns the error for a profile that a library cannot use as commands print it. Other errors stay as they are.
+pub(crate) fn of_library(error: Error) -> Error {
+    if !matches!(error.downcast_ref(), Some(seamgate_runner::Error::Profile { .. })) {
+        return error;
+    }
+    match error.downcast() {
+        Ok(seamgate_runner::Error::Profile { path, fault }) => unusable_profile(fault, &path),
+        Ok(other) => other.into(),
+        Err(error) => error,
+    }
+}

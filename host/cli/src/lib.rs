@@ -6,7 +6,6 @@ mod approve;
 mod bake;
 mod check;
 mod codes;
-mod confine;
 mod console;
 mod contracts;
 mod describe;
@@ -14,9 +13,7 @@ mod diagnostic;
 mod diff;
 mod error;
 mod evidence;
-mod folder;
 mod format;
-mod harden;
 mod init;
 mod input;
 mod inspect;
@@ -24,16 +21,12 @@ mod lint;
 mod lists;
 mod manual;
 mod mcp;
-mod mcp_client;
 mod ndjson;
 mod notice;
-mod outbox;
 pub mod parquet;
-mod process;
 mod run;
 mod status;
 mod stream;
-mod terminal;
 mod test;
 mod trace;
 mod why;
@@ -151,7 +144,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
     let command = parsed(arguments).command;
     // Those that start programs, or in which a person decides.
     if matches!(command, Command::Run(_) | Command::Agent(_) | Command::Mcp(_) | Command::Approve(_)) {
-        harden::harden();
+        seamgate_runner::process::harden();
     }
     let status = match command {
         Command::Check(arguments) => check::run(arguments, parquet),
@@ -174,6 +167,7 @@ pub fn status_with(arguments: impl IntoIterator<Item = OsString>, parquet: Optio
     };
     status
         .unwrap_or_else(|error| {
+            let error = error::of_library(error);
             let status = Status::of(&error);
             // A reader that closed the pipe needs no message.
             if status != Status::BrokenPipe && !matches!(status, Status::Signal(_)) {

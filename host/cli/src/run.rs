@@ -15,6 +15,7 @@ use seamgate::{
     Attempts, Disposition, Fault, JournalledAttempts, Limits, MergeOutcome, MergeStep, Next, Produced, Report, Request,
     RetryJournal, RetryJournalError, RetryNotice, RunError, Stop, UnknownFinish, open_regular,
 };
+use seamgate_runner::process::{self, Ended, Folder, Inherited, Signals};
 use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
@@ -22,11 +23,9 @@ use crate::{
     contracts,
     error::{FaultError, NoVerdict},
     evidence::Evidence,
-    folder::{self, Folder},
     input,
     lists::{self, Lists},
     notice::print_warning,
-    process::{self, Ended, Inherited, Signals},
     status::Status,
 };
 
@@ -108,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
         None => JournalledAttempts::from(attempts),
     };
     let agent = Agent { arguments, prompt, signals: Signals::install()? };
-    folder::remove_left_over();
+    process::remove_left_over();
     loop {
         let feedback = match attempts.next_step().map_err(told)? {
             Next::Ask(feedback) => feedback.unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! Exit statuses: promises to scripts.
 
 use seamgate::{Attempts, Disposition, Fault, Stop};
+use seamgate_runner::Error;
 use seamgate_text::count;
 
 use crate::error::{FaultError, NoVerdict, Unwritten};
@@ -50,6 +51,11 @@ impl Status {
         }
     }
 
+    /// Returns the status of a command that a signal ended.
+    pub(crate) fn of_signal(signal: i32) -> Self {
+        Status::Signal(u8::try_from(signal).unwrap_or(127))
+    }
+
     /// The number that a script sees.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -66,16 +72,25 @@ impl Status {
         }
     }
 
+    fn of_fault(fault: &Fault) -> Self {
+        match fault {
+            Fault::BadContract { .. }
+            | Fault::BadProfile { .. }
+            | Fault::UnknownAgent { .. }
+            | Fault::Sealed { .. } => Status::Usage,
+            _ => Status::Fault,
+        }
+    }
+
     /// The status for an error.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
+        match error.downcast_ref() {
+            Some(Error::Fault(fault) | Error::Profile { fault, .. }) => return Status::of_fault(fault),
+            Some(Error::NoVerdict(_)) => return Status::Fault,
+            _ => {}
+        }
         if let Some(FaultError(fault)) = error.downcast_ref() {
-            return match fault {
-                Fault::BadContract { .. }
-                | Fault::BadProfile { .. }
-                | Fault::UnknownAgent { .. }
-                | Fault::Sealed { .. } => Status::Usage,
-                _ => Status::Fault,
-            };
+            return Status::of_fault(fault);
         }
         if error.is::<NoVerdict>() {
             return Status::Fault;

@@ -5,9 +5,11 @@ mod escape;
 mod hidden;
 mod pointer;
 mod say;
+mod shell;
 mod words;
 
 pub use escape::{escape_terminal, without_hidden};
 pub use pointer::{escaped, unescaped};
 pub use say::say;
-pub use words::{also, count, tool_name, truncate, with_sources};
+pub use shell::shell_word;
+pub use words::{also, count, shorten, tool_name, truncate, with_sources};

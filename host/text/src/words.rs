@@ -20,6 +20,12 @@ pub fn also(message: &str, others: impl IntoIterator<Item = String>) -> String {
     others.into_iter().fold(message.to_owned(), |text, other| format!("{text}\n  also: {other}"))
 }
 
+/// Returns at most `limit` characters of a text, with `…` if there were more.
+pub fn shorten(text: &str, limit: usize) -> String {
+    let short: String = text.chars().take(limit).collect();
+    if short.len() < text.len() { format!("{short}…") } else { short }
+}
+
 /// Returns the full name of a tool: `SERVER/TOOL`, or `TOOL` if it belongs to no server.
 pub fn tool_name(server: &str, tool: &str) -> String {
     if server.is_empty() { tool.to_owned() } else { format!("{server}/{tool}") }

@@ -20,11 +20,12 @@ use graph::Graph;
 const APART: [&str; 4] = ["node_modules", "target", ".git", "dist"];
 
 /// Crates whose root declares nothing for the modules in it.
-const BARE: [&str; 6] =
-    ["guest/core/src", "guest/kernel/src", "host/authoring/src", "host/cli/src", "host/trace/src", "xtask/src"];
+const BARE: [&str; 8] =
+    ["guest/core/src", "guest/kernel/src", "host/authoring/src", "host/cli/src", "host/mcp/src", "host/runner/src", "host/trace/src", "xtask/src"];
 
-/// Folders whose modules still use each other. The test fails if one of them has no circle any more.
-const TANGLED: [(&str, &str); 2] = [("host/cli/src", "agent"), ("host/cli/src", "mcp")];
+/// Folders whose modules still use each other; an empty name is the crate's own. The test fails if one of them has no circle
+/// any more.
+const TANGLED: [(&str, &str); 1] = [("host/mcp/src", "")];
 
 /// Bindings that are generated.
 const GENERATED: [&str; 1] = ["bindings.rs"];

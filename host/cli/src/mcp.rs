@@ -1,0 +1,120 @@
+//! `seamgate mcp`: a gate between a client and a server of the Model Context Protocol.
+
+mod init;
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use anyhow::{Result, bail};
+use seamgate::read_profile;
+use seamgate_mcp::{End, Reach, Setting, http, stdio};
+use seamgate_runner::process::Signals;
+use seamgate_text::{escape_terminal, say, shell_word};
+
+use crate::{
+    agent::{principal, read_lists},
+    error::NoVerdict,
+    input, lists,
+    status::Status,
+};
+
+pub(crate) const HELP: &str = "\
+Put this line into the configuration of a client in place of the server's own. Make the profile with 'seamgate mcp init':
+
+  seamgate mcp init -o files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
+  seamgate mcp -p files.profile.json -- npx -y @modelcontextprotocol/server-filesystem /data
+
+A client that takes an address in place of a command gets that of --listen, with the token that this prints:
+
+  seamgate mcp -p files.profile.json --listen 127.0.0.1:7777 -- npx -y @modelcontextprotocol/server-filesystem /data
+
+Calls that need approval wait for 'seamgate approve DIR' with the folder of --journal. Each session has a folder of its own in it.
+
+Exit status: 0 the client ended the session, 1 'check' found a difference, 2 usage or profile error, 5 the server ended or broke the
+protocol";
+
+#[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// The profile: which tools and methods exist, and who approves calls
+    #[arg(short, long, value_name = "PROFILE", required = true)]
+    profile: Option<PathBuf>,
+    /// A folder for journals: each session gets a folder of its own in it. Default: a temporary one, which is removed at the end
+    #[arg(long, value_name = "DIR")]
+    journal: Option<PathBuf>,
+    /// Several servers, from a servers file. Their tools are listed as SERVER__TOOL
+    #[arg(long, value_name = "FILE", conflicts_with = "server")]
+    servers: Option<PathBuf>,
+    /// A list that the profile's 'scope' names: a file with one value a line
+    #[arg(long, value_name = "NAME=FILE", value_parser = lists::parse)]
+    list: Vec<(String, PathBuf)>,
+    /// The mode. Default: the profile's first
+    #[arg(long, value_name = "NAME")]
+    mode: Option<String>,
+    /// For whom the client works. Default: the user who is logged in
+    #[arg(long = "as", value_name = "PRINCIPAL")]
+    principal: Option<String>,
+    /// Serve clients that speak HTTP at this address of this machine, as 127.0.0.1:7777. Each session has servers of its own
+    #[arg(long, value_name = "ADDRESS", value_parser = http::address)]
+    listen: Option<SocketAddr>,
+    /// The environment variable with the token that clients must send. Default: a new one, which is told once
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    token_env: Option<String>,
+    /// The server and its arguments
+    #[arg(last = true, value_name = "SERVER", required_unless_present = "servers")]
+    server: Vec<String>,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Ask a server for its tools, and write a profile to start from, with its lock file
+    Init(init::Init),
+    /// Compare a server's tools with those that a profile pins
+    Check(init::Check),
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Status> {
+    match &arguments.command {
+        Some(Command::Init(init)) => init::init(init),
+        Some(Command::Check(check)) => init::check(check),
+        None => serve(arguments),
+    }
+}
+
+fn serve(arguments: &Arguments) -> Result<Status> {
+    let setting = setting(arguments)?;
+    let signals = Signals::install()?;
+    if let Some(address) = arguments.listen {
+        let signal = http::serve(setting, address, arguments.token_env.as_deref(), &signals)?;
+        return Ok(Status::of_signal(signal));
+    }
+    let mut folder = None;
+    match stdio::serve(&setting, &signals, &mut folder)? {
+        End::Client => Ok(Status::Accepted),
+        End::Server(message) => {
+            if let Some(folder) = folder {
+                say(&format!("seamgate: what happened: seamgate trace {}", shell_word(&folder)));
+            }
+            Err(NoVerdict(escape_terminal(&message)).into())
+        }
+        End::Signal(signal) => Ok(Status::of_signal(signal)),
+    }
+}
+
+fn setting(arguments: &Arguments) -> Result<Setting> {
+    let Some(path) = &arguments.profile else { bail!("name a profile with -p") };
+    let client = arguments.listen.is_none().then(|| input::standard("the client"));
+    let servers = arguments.servers.as_deref().map(|file| ("--servers".to_owned(), file));
+    let named = client.into_iter().chain([("-p".to_owned(), path.as_path())]).chain(servers);
+    input::read_once(named.chain(input::of_lists(&arguments.list)))?;
+    let text = read_profile(path)?;
+    let servers = arguments.servers.as_deref().map_or(Reach::Command(&arguments.server), Reach::File);
+    // Who starts a client may have no name here. It approves nothing.
+    let principal = principal(arguments.principal.as_deref()).unwrap_or_else(|_| "nobody".to_owned());
+    let mut setting = Setting::new(path, &text, servers, principal)?;
+    setting.lists = read_lists(&arguments.list, setting.list_names())?;
+    setting.mode.clone_from(&arguments.mode);
+    setting.journal.clone_from(&arguments.journal);
+    Ok(setting)
+}

@@ -1,0 +1,487 @@
+//! The loop of a gate: lines of the client and of servers in, what the kernel lets pass out.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet, VecDeque},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError, SyncSender},
+    },
+    time::{Duration, Instant},
+};
+
+use seamgate::{Action, Fault, FileJournal, JournalError, Run, StepError};
+use seamgate_runner::{
+    Error, Result,
+    agent::{Ask, Event, Started as StartedRun, now},
+    mcp::client::START,
+    new_nonce,
+    process::{Outbox, Signals, Wrote},
+    random,
+    run_dir::Profiles,
+};
+use seamgate_text::{escape_terminal, say};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    calls::Call,
+    client::{ForClient, Pending},
+    document::Document,
+    launch::Launch,
+    legs::Kept,
+    listing::Surface,
+    message::{self, INTERNAL_ERROR, json},
+    peer::{Asked, Peer},
+    tasks::Task,
+};
+
+/// So many messages wait for the loop. Who writes more waits.
+const MAX_CAME: usize = 64;
+/// How often the journal is looked at while a call waits for approval.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a server may go on when the client has ended the session. Clients wait two seconds for us.
+const CLOSING: Duration = Duration::from_millis(1000);
+const GRACE: Duration = Duration::from_millis(500);
+/// How long the last answers may take.
+const LAST: Duration = Duration::from_secs(1);
+
+/// What comes to the loop.
+pub(super) enum Came {
+    Client(Wrote),
+    Server(usize, Wrote),
+    Signal(i32),
+}
+
+/// The client of a gate, whatever carries its messages.
+pub(super) struct Client {
+    /// What it is told.
+    pub(super) outbox: Arc<Outbox>,
+    /// Is told once where the lines go that it writes.
+    pub(super) listen: Box<dyn FnOnce(SyncSender<Came>) -> Result<()> + Send>,
+}
+
+/// How a run starts.
+pub(super) struct Started {
+    pub(super) run: String,
+    pub(super) principal: String,
+    pub(super) mode: Option<String>,
+    pub(super) lists: BTreeMap<String, Vec<String>>,
+}
+
+/// Why a gate ended.
+pub enum End {
+    /// The client ended the session.
+    Client,
+    /// The server ended, or broke the protocol.
+    Server(String),
+    /// A signal told this process to end.
+    Signal(i32),
+}
+
+/// What a step decided, as far as the gate needs it.
+#[derive(Deserialize)]
+pub(super) struct Record {
+    pub(super) r#type: String,
+    #[serde(default)]
+    pub(super) call: String,
+    #[serde(default)]
+    pub(super) permit: String,
+    #[serde(default)]
+    pub(super) code: String,
+    #[serde(default)]
+    pub(super) message: String,
+    #[serde(default)]
+    pub(super) reasons: Vec<Reason>,
+    #[serde(default)]
+    pub(super) status: String,
+    #[serde(default)]
+    pub(super) artifact: String,
+    pub(super) returned: Option<Box<RawValue>>,
+    pub(super) document: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) limitations: Vec<String>,
+    #[serde(default)]
+    pub(super) hidden: Vec<Hidden>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Reason {
+    pub(super) message: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Hidden {
+    pub(super) tool: String,
+    pub(super) code: String,
+}
+
+/// A gate.
+pub(super) struct Gate<'w> {
+    pub(super) profiles: &'w Profiles,
+    pub(super) document: &'w Document,
+    pub(super) run: Run<'w, FileJournal>,
+    pub(super) folder: PathBuf,
+    /// Begins the ids of our own requests to servers: a client cannot foresee it.
+    pub(super) own: String,
+    pub(super) last: u64,
+    pub(super) client: Arc<Outbox>,
+    pub(super) is_over: Arc<AtomicBool>,
+    pub(super) peers: Vec<Peer>,
+    pub(super) calls: HashMap<String, Call>,
+    /// Keys of calls by what equal ones have in common.
+    pub(super) same: HashMap<String, String>,
+    /// Requests of the client, by their ids as they are written.
+    pub(super) pending: BTreeMap<String, Pending>,
+    /// Requests that wait for a list of tools.
+    pub(super) queue: VecDeque<(String, String)>,
+    /// Requests that the client has to answer.
+    pub(super) asked_client: HashMap<String, ForClient>,
+    /// Tokens of the client by which servers say how far requests are, oldest first.
+    pub(super) tokens: VecDeque<String>,
+    pub(super) asks: BTreeMap<String, Ask>,
+    pub(super) surface: Surface,
+    /// What servers listed last, as the kernel was told.
+    pub(super) listed: String,
+    pub(super) is_listed: bool,
+    /// How many servers have still to say what they list.
+    pub(super) listing: usize,
+    /// A list may have changed while it came.
+    pub(super) is_list_stale: bool,
+    /// So many servers have not answered the first request yet: what they have is not known.
+    pub(super) initializing: usize,
+    /// Lists are wanted then.
+    pub(super) is_list_wanted: bool,
+    /// What the client is told when the list is there.
+    pub(super) list_changed: Vec<String>,
+    /// Until when servers must have answered what we asked.
+    pub(super) deadline: Option<Instant>,
+    /// Of several servers: who asked, and what each has answered.
+    pub(super) initialize: Option<(String, Vec<Option<Box<RawValue>>>)>,
+    /// Whether the client of the session can show a form.
+    pub(super) has_forms: bool,
+    /// What our own requests say, where there is no session.
+    pub(super) own_meta: Option<String>,
+    /// The error that a server gave in place of its list, for who waits for that.
+    pub(super) list_error: Option<String>,
+    /// Keys of calls by the `requestState` with which the client comes back.
+    pub(super) away: HashMap<String, String>,
+    /// What calls came to while the client was away, oldest first.
+    pub(super) kept: VecDeque<Kept>,
+    /// Tasks of servers, by their ids.
+    pub(super) tasks: HashMap<String, Task>,
+    /// Notifications that do not exist, by server: they are recorded once.
+    pub(super) denied: HashSet<(usize, String)>,
+    /// What was cut, oldest first.
+    pub(super) artifacts: VecDeque<String>,
+    /// The artifact that was read last, cleaned.
+    pub(super) read: Option<(String, String)>,
+    pub(super) has_client_ended: bool,
+    pub(super) closing: Option<Instant>,
+}
+
+impl<'w> Gate<'w> {
+    /// Start a run for a client and servers.
+    pub(super) fn start(
+        profiles: &'w Profiles,
+        document: &'w Document,
+        journal: FileJournal,
+        folder: &Path,
+        started: Started,
+        client: Arc<Outbox>,
+    ) -> Result<Self> {
+        let Some(profile) = profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
+        // Until servers have said what they have, there is nothing.
+        let listed = RawValue::from_string(r#"{"servers":{}}"#.to_owned())?;
+        let event = Event::Started(StartedRun {
+            run: &started.run,
+            principal: &started.principal,
+            nonce: &new_nonce()?,
+            mode: started.mode.as_deref(),
+            task: None,
+            context: &BTreeMap::new(),
+            lists: &started.lists,
+            listed: &listed,
+            parent: None,
+        });
+        let (run, _) = Run::start(&profiles.gate, journal, &profile.info.agent, &event.now()?)?;
+        Ok(Gate {
+            profiles,
+            document,
+            run,
+            folder: folder.to_owned(),
+            own: format!("seamgate-{}", random(8)?),
+            last: 0,
+            client,
+            is_over: Arc::default(),
+            peers: Vec::new(),
+            calls: HashMap::new(),
+            same: HashMap::new(),
+            pending: BTreeMap::new(),
+            queue: VecDeque::new(),
+            asked_client: HashMap::new(),
+            tokens: VecDeque::new(),
+            asks: BTreeMap::new(),
+            surface: Surface::default(),
+            listed: String::new(),
+            is_listed: false,
+            listing: 0,
+            is_list_stale: false,
+            initializing: 0,
+            is_list_wanted: false,
+            list_changed: Vec::new(),
+            deadline: None,
+            initialize: None,
+            has_forms: false,
+            own_meta: None,
+            list_error: None,
+            away: HashMap::new(),
+            kept: VecDeque::new(),
+            tasks: HashMap::new(),
+            denied: HashSet::new(),
+            artifacts: VecDeque::new(),
+            read: None,
+            has_client_ended: false,
+            closing: None,
+        })
+    }
+
+    /// Serve the client until it ends the session, or nobody can serve it.
+    pub(super) fn serve(
+        &mut self,
+        launches: &[Launch],
+        listen: impl FnOnce(SyncSender<Came>) -> Result<()>,
+        signals: &Signals,
+    ) -> Result<End> {
+        let (sender, came) = mpsc::sync_channel(MAX_CAME);
+        let (signalled, is_over) = (sender.clone(), Arc::clone(&self.is_over));
+        let _listening = signals.listen(move |signal| {
+            is_over.store(true, Ordering::Relaxed);
+            signalled.send(Came::Signal(signal)).is_ok()
+        });
+        for (number, launch) in launches.iter().enumerate() {
+            self.peers.push(Peer::start(launch, number, sender.clone()).map_err(Error::NoVerdict)?);
+        }
+        listen(sender)?;
+        let end = self.until_end(&came);
+        match &end {
+            Ok(End::Client) => {}
+            Ok(End::Signal(_)) => self.fail_all("the gate was told to end"),
+            Ok(End::Server(message)) => self.fail_all(message),
+            Err(error) => self.fail_all(&format!("the gate failed: {error}")),
+        }
+        self.client.close();
+        self.client.wait(LAST);
+        // Nobody reads what they write any more.
+        drop(came);
+        for peer in &self.peers {
+            peer.end(GRACE);
+        }
+        let reason = match &end {
+            Ok(End::Client) => "the client ended the session".to_owned(),
+            Ok(End::Signal(signal)) => format!("signal {signal}"),
+            Ok(End::Server(message)) => message.clone(),
+            Err(error) => error.to_string(),
+        };
+        let cancelled = Event::Cancelled { reason: cut_to(&reason, 512) }.now()?;
+        let ended = self.run.send(&cancelled).map(drop);
+        let end = end?;
+        ended?;
+        Ok(end)
+    }
+
+    fn until_end(&mut self, came: &mpsc::Receiver<Came>) -> Result<End> {
+        loop {
+            if let Some(end) = self.ended() {
+                return Ok(end);
+            }
+            match came.recv_timeout(self.timeout()) {
+                Ok(Came::Client(wrote)) => self.of_client(wrote)?,
+                Ok(Came::Server(number, wrote)) => self.of_server(number, wrote)?,
+                Ok(Came::Signal(signal)) => return Ok(End::Signal(signal)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(End::Client),
+            }
+            self.look_at_time()?;
+        }
+    }
+
+    /// Why the loop ends now, if it does.
+    fn ended(&mut self) -> Option<End> {
+        if self.client.is_broken() {
+            return Some(End::Client);
+        }
+        if self.peers.iter().all(|peer| peer.ended.is_some()) {
+            return match self.has_client_ended {
+                true => Some(End::Client),
+                false => {
+                    let told: Vec<String> = self.peers.iter().filter_map(|peer| peer.ended.clone()).collect();
+                    Some(End::Server(told.join("; ")))
+                }
+            };
+        }
+        let is_idle = self.queue.is_empty() && self.listing == 0 && self.initializing == 0;
+        if self.has_client_ended && self.closing.is_none() && is_idle {
+            // What was asked may still be answered: the server sees the end of its input, as it would see it of the client.
+            self.peers.iter().for_each(Peer::close);
+            self.closing = Some(Instant::now() + CLOSING);
+        }
+        self.closing.filter(|closing| *closing <= Instant::now()).map(|_| End::Client)
+    }
+
+    /// How long nothing happens by itself.
+    fn timeout(&self) -> Duration {
+        let until = |at: Instant| at.saturating_duration_since(Instant::now());
+        let wake = self.run.wake_at().map(|at| Duration::from_millis(at.saturating_sub(now())));
+        let looks = (!self.asks.is_empty()).then_some(LOOK);
+        let waits = [wake, looks, self.deadline.map(until), self.closing.map(until)];
+        waits.into_iter().flatten().min().unwrap_or(Duration::from_secs(3600))
+    }
+
+    fn look_at_time(&mut self) -> Result<()> {
+        if !self.asks.is_empty() && self.run.journal().is_behind() {
+            self.catch_up()?;
+        }
+        if self.run.wake_at().is_some_and(|at| at <= now()) {
+            self.send(&Event::Tick, None)?.map_err(Error::Fault)?;
+        }
+        if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            self.deadline = None;
+            for number in 0..self.peers.len() {
+                let peer = &self.peers[number];
+                let is_own = |asked: &Asked| match asked {
+                    Asked::Forwarded { method } => method == "initialize",
+                    Asked::Initialize | Asked::List => true,
+                    Asked::Call { .. } | Asked::Listen | Asked::Task { .. } => false,
+                };
+                if peer.asked.values().any(is_own) {
+                    let message = format!("{} does not answer within {} s", peer.told(), START.as_secs());
+                    self.server_ended(number, message)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Send an event. What it leads to is done before this returns. `new` is the call that it may bring.
+    pub(super) fn send(&mut self, event: &Event, new: Option<Call>) -> Result<Result<Vec<Record>, Fault>> {
+        // A call that may run is started at once: both steps are synced together.
+        let is_call = new.is_some();
+        let event = event.now()?;
+        loop {
+            let sent = if is_call { self.run.send_unsynced(&event) } else { self.run.send(&event) };
+            match sent {
+                Ok(actions) => {
+                    let is_alone = self.run.records().len() == 1 && actions.len() == 1;
+                    if is_call && !(is_alone && actions[0].kind == "execute") {
+                        self.run.sync().map_err(StepError::from)?;
+                    }
+                    return self.absorb(actions, new).map(Ok);
+                }
+                Err(StepError::Journal(JournalError::Conflict { .. })) => self.catch_up()?,
+                Err(StepError::Fault(fault)) => return Ok(Err(fault)),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Take what others appended: approvals.
+    pub(super) fn catch_up(&mut self) -> Result<()> {
+        let actions = self.run.catch_up()?;
+        self.absorb(actions, None).map(drop)
+    }
+
+    /// Do what a step decided.
+    pub(super) fn absorb(&mut self, actions: Vec<Action>, mut new: Option<Call>) -> Result<Vec<Record>> {
+        let read = |record: &String| serde_json::from_str::<Record>(record);
+        let records: Vec<Record> = self.run.records().iter().map(read).collect::<Result<_, _>>()?;
+        for record in &records {
+            match record.r#type.as_str() {
+                "decision" => {
+                    if !self.calls.contains_key(&record.call)
+                        && let Some(call) = new.take()
+                    {
+                        for id in &call.waiters {
+                            self.pending.insert(id.clone(), Pending::Call(record.call.clone()));
+                        }
+                        self.same.insert(call.same.clone(), record.call.clone());
+                        self.calls.insert(record.call.clone(), call);
+                    }
+                    if record.permit != "approval" {
+                        self.asks.remove(&record.call);
+                    }
+                    if record.permit == "deny" {
+                        self.denied_call(record);
+                    }
+                }
+                "observation" => self.observed(record),
+                "settled" => self.settled(record),
+                "surface" => {
+                    for hidden in record.hidden.iter().filter(|hidden| hidden.code == "changed") {
+                        let tool = escape_terminal(&hidden.tool);
+                        say(&format!(
+                            "seamgate: {tool} is not what the profile pins: it is hidden; see 'seamgate mcp check'"
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for action in actions {
+            self.act(&action)?;
+        }
+        Ok(records)
+    }
+
+    pub(super) fn act(&mut self, action: &Action) -> Result<()> {
+        #[derive(Deserialize)]
+        struct Named {
+            call: String,
+            #[serde(default)]
+            arguments: String,
+        }
+        match action.kind.as_str() {
+            "execute" => {
+                let Named { call, arguments } = serde_json::from_str(&action.json)?;
+                self.execute(&call, &arguments)
+            }
+            "cancel" => {
+                let Named { call, .. } = serde_json::from_str(&action.json)?;
+                if let Some(call) = self.calls.get_mut(&call) {
+                    call.held = None;
+                }
+                self.cancel_sent(&call, "the gate ended the call");
+                Ok(())
+            }
+            "ask_approval" => self.ask_approval(Ask::of(action)?),
+            // Who waits for an uncertain call is told with its answer. Nobody else is asked: nothing depends on it.
+            _ => Ok(()),
+        }
+    }
+
+    /// An id for a request of our own to a server, as JSON text. Requests to the client have [`super::servers::random_id`].
+    pub(super) fn own_id(&mut self) -> String {
+        self.last += 1;
+        json(&format!("{}-{}", self.own, self.last))
+    }
+
+    /// An id for an event of our own.
+    pub(super) fn event_id(&mut self) -> String {
+        self.last += 1;
+        format!("r{}", self.last)
+    }
+
+    /// Tell all who wait that there will be no answer.
+    pub(super) fn fail_all(&mut self, message: &str) {
+        let ids: Vec<String> = std::mem::take(&mut self.pending).into_keys().collect();
+        for id in ids {
+            self.to_client(message::error(&id, INTERNAL_ERROR, message));
+        }
+    }
+}
+
+/// At most so many bytes of a text.
+pub(super) fn cut_to(text: &str, limit: usize) -> &str {
+    &text[..text.floor_char_boundary(limit)]
+}

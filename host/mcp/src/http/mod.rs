@@ -1,0 +1,455 @@
+//! A gate for clients that speak HTTP, the transport "streamable HTTP" of the protocol: one address of this machine, one path. Each session has
+//! a gate, with servers and a run of its own; all who have no session share one. To the gate a client is lines in and lines out, as it
+//! is over standard input and output.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>,
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
+
+mod guard;
+mod headers;
+mod sessions;
+mod streams;
+mod wire;
+
+use std::{
+    borrow::Cow,
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use seamgate_runner::{
+    Error, Result,
+    jsonrpc::one_line,
+    process::{Signals, Wrote},
+};
+use seamgate_text::{escape_terminal, say};
+use serde_json::value::RawValue;
+
+use self::{
+    guard::Guard,
+    headers::{Era, era_of},
+    sessions::{Session, Sessions},
+    streams::{GENERAL, Next, Reader, asked, renamed},
+    wire::{Broken, Connection, Refused, Request},
+};
+use super::{
+    message::{self, INTERNAL_ERROR, INVALID_REQUEST, Members, Message, PARSE_ERROR},
+    setting::Setting,
+};
+
+/// The only path.
+const PATH: &str = "/mcp";
+
+/// So many connections at once.
+const MAX_CONNECTIONS: usize = 256;
+/// So many refusals are told. A client that tries again and again is not told for ever.
+const MAX_TOLD: usize = 20;
+
+/// How often a stream looks whether its client is still there, and how often it tells that we are.
+const LOOK: Duration = Duration::from_millis(250);
+const ALIVE: Duration = Duration::from_secs(15);
+/// After so long a client whose connection ended comes back, in milliseconds.
+const RETRY_MS: u32 = 500;
+/// So long an answer without a session may take to be one whole, and not a stream.
+const QUICK: Duration = Duration::from_secs(5);
+
+/// How often sessions are looked at that nobody uses, and how long sessions may take to end.
+const TIDY: Duration = Duration::from_secs(60);
+const ENDING: Duration = Duration::from_secs(4);
+
+/// Parses an address of this machine to listen at.
+pub fn address(text: &str) -> Result<SocketAddr, String> {
+    let wanted = "must be an address of this machine with a port, as 127.0.0.1:7777 or [::1]:7777";
+    let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
+    // Who is elsewhere would send the token in the clear.
+    if address.ip().is_loopback() { Ok(address) } else { Err(wanted.to_owned()) }
+}
+
+/// Serves clients until a signal comes, and returns that. `variable` is the environment variable with the token that clients must send.
+/// `None`: a new token, which is said once.
+pub fn serve(setting: Setting, address: SocketAddr, variable: Option<&str>, signals: &Signals) -> Result<i32> {
+    let named = |name: &&str| setting.launches.iter().any(|launch| launch.gets(name));
+    if let Some(name) = variable.filter(named) {
+        return Err(Error::invalid(format!(
+            "--token-env {name}: a server would get this token: take {name} out of its 'environment'"
+        )));
+    }
+    let failed = |error| Error::NoVerdict(format!("cannot listen at {address}: {error}"));
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let (guard, new) = Guard::new(address.port(), variable)?;
+    say(&format!("seamgate: serves http://{address}{PATH}"));
+    match (new, variable) {
+        (Some(token), _) => say(&format!("seamgate: clients must send this header: Authorization: Bearer {token}")),
+        (None, name) => {
+            let name = name.unwrap_or_default();
+            say(&format!("seamgate: clients must send this header: Authorization: Bearer, with the token of {name}"));
+        }
+    }
+    let (sender, signalled) = mpsc::channel();
+    let listening = sender.clone();
+    let _listening = signals.listen(move |signal| listening.send(signal).is_ok());
+    let sessions = Sessions::new(setting, signals.clone());
+    let host = Arc::new(Host {
+        guard,
+        sessions: Arc::clone(&sessions),
+        connections: AtomicUsize::new(0),
+        told: AtomicUsize::new(0),
+    });
+    thread::Builder::new()
+        .spawn(move || host.accept(&listener))
+        .map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;
+    loop {
+        match signalled.recv_timeout(TIDY) {
+            Ok(signal) => {
+                sessions.wait(ENDING);
+                return Ok(signal);
+            }
+            Err(RecvTimeoutError::Timeout) => sessions.tidy(),
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(TIDY),
+        }
+    }
+}
+
+/// What all connections have in common.
+struct Host {
+    guard: Guard,
+    sessions: Arc<Sessions>,
+    connections: AtomicUsize,
+    told: AtomicUsize,
+}
+
+/// What a request is answered with.
+enum Answer {
+    /// A status, more headers, and a body.
+    Whole(u16, String, String),
+    /// A stream. `headers` are more of them.
+    Stream { session: Arc<Session>, reader: Reader, headers: String, is_primed: bool },
+    /// Whatever it becomes: what came of a request without a session.
+    Either(Arc<Session>, Reader),
+}
+
+impl From<Refused> for Answer {
+    fn from(Refused(status, why): Refused) -> Self {
+        let headers = match status {
+            401 => "WWW-Authenticate: Bearer\r\n",
+            405 => "Allow: GET, POST, DELETE\r\n",
+            503 => "Retry-After: 10\r\n",
+            _ => "",
+        };
+        let code = if matches!(status, 500 | 503) { INTERNAL_ERROR } else { INVALID_REQUEST };
+        Answer::Whole(status, headers.to_owned(), message::error("null", code, &why))
+    }
+}
+
+impl Host {
+    fn accept(self: &Arc<Self>, listener: &TcpListener) {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // There may be too many open files: some will be closed.
+                thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            if self.connections.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+                self.connections.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let host = Arc::clone(self);
+            let served = thread::Builder::new().spawn(move || {
+                host.serve(stream);
+                host.connections.fetch_sub(1, Ordering::Relaxed);
+            });
+            if served.is_err() {
+                self.connections.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Serve one connection.
+    fn serve(&self, stream: TcpStream) {
+        let Ok(mut connection) = Connection::new(stream) else { return };
+        loop {
+            let answer = match connection.head() {
+                Ok(request) => self.answer(&mut connection, &request),
+                Err(broken) => Err(broken),
+            };
+            let is_written = match answer {
+                Ok(answer) => write(&mut connection, answer).is_ok(),
+                Err(Broken::Ended) => return,
+                Err(Broken::Refused(refused)) => {
+                    self.tell(&refused);
+                    write(&mut connection, refused.into()).is_ok()
+                }
+            };
+            if !is_written || connection.is_last() {
+                return connection.end();
+            }
+        }
+    }
+
+    /// Tell a person of who was refused for what they are, not for what they want.
+    fn tell(&self, Refused(status, why): &Refused) {
+        if !matches!(status, 401 | 403) {
+            return;
+        }
+        let told = self.told.fetch_add(1, Ordering::Relaxed);
+        if told < MAX_TOLD {
+            say(&format!("seamgate: refused a request: {}", escape_terminal(why)));
+        } else if told == MAX_TOLD {
+            say("seamgate: further refusals are not told");
+        }
+    }
+
+    /// Do what a request asks for. Only who may ask is read further than the headers.
+    fn answer(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
+        self.guard.check_place(request)?;
+        if request.target != PATH {
+            return Err(Refused(404, format!("there is nothing here: the path is {PATH}")).into());
+        }
+        self.guard.check_token(request)?;
+        match request.method.as_str() {
+            "POST" => self.post(connection, request),
+            "GET" | "DELETE" if request.has_body() => {
+                Err(Refused(400, format!("a {} request has no body", request.method)).into())
+            }
+            "GET" | "DELETE" if era_of(request)? == Era::Stateless => {
+                Err(Refused(405, "this version of the protocol has no sessions: use POST".to_owned()).into())
+            }
+            "GET" => Ok(self.listen(request)?),
+            "DELETE" => {
+                let session = self.session(request)?;
+                self.sessions.end(&session);
+                Ok(Answer::Whole(200, String::new(), String::new()))
+            }
+            _ => Err(Refused(405, "use POST, GET or DELETE".to_owned()).into()),
+        }
+    }
+
+    /// The session that a request names.
+    fn session(&self, request: &Request) -> Result<Arc<Session>, Refused> {
+        let id = request.header("mcp-session-id");
+        let id =
+            id.ok_or_else(|| Refused(400, "the header Mcp-Session-Id is missing: begin with initialize".to_owned()))?;
+        self.sessions.find(id).ok_or_else(gone)
+    }
+
+    /// A client wants to hear what answers none of its requests, or the rest of a stream.
+    fn listen(&self, request: &Request) -> Result<Answer, Refused> {
+        if !headers::accepts(request, "text/event-stream") {
+            return Err(Refused(406, "Accept must have text/event-stream".to_owned()));
+        }
+        let session = self.session(request)?;
+        let numbers = |id: &str| {
+            id.split_once('-').and_then(|(stream, number)| Some((stream.parse().ok()?, number.parse().ok()?)))
+        };
+        let reader = match request.header("last-event-id").map(numbers) {
+            // Of the stream of no request, what comes is more than what was.
+            Some(Some((GENERAL, number))) => {
+                session.streams.attach(GENERAL, Some(number)).or_else(|| session.streams.attach(GENERAL, None))
+            }
+            Some(Some((stream, number))) => session.streams.attach(stream, Some(number)),
+            Some(None) => None,
+            None => session.streams.attach(GENERAL, None),
+        };
+        let reader =
+            reader.ok_or_else(|| Refused(400, "Last-Event-ID names no event that is still known".to_owned()))?;
+        Ok(Answer::Stream { session, reader, headers: String::new(), is_primed: false })
+    }
+
+    fn post(&self, connection: &mut Connection, request: &Request) -> Result<Answer, Broken> {
+        if !["application/json", "text/event-stream"].iter().all(|kind| headers::accepts(request, kind)) {
+            return Err(Refused(406, "Accept must have application/json and text/event-stream".to_owned()).into());
+        }
+        let kind = request.words("content-type").next();
+        if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+            return Err(Refused(415, "Content-Type must be application/json".to_owned()).into());
+        }
+        let body = connection.body(request)?;
+        let refused =
+            |status, code, why: &str| Ok(Answer::Whole(status, String::new(), message::error("null", code, why)));
+        let Ok(body) = String::from_utf8(body) else { return refused(400, PARSE_ERROR, "the body is not UTF-8") };
+        // To a server, a line end would begin a message.
+        let line = one_line(body);
+        let message = match Message::read(&line) {
+            Ok(message) => message,
+            Err(wrong) => return Ok(Answer::Whole(400, String::new(), wrong.answer(&line))),
+        };
+        let params = match &message {
+            Message::Request { params, .. } | Message::Notification { params, .. } => *params,
+            Message::Answer { .. } => None,
+        };
+        let era = match headers::check(request, &message, params) {
+            Ok(era) => era,
+            Err(told) => return Ok(Answer::Whole(400, String::new(), told)),
+        };
+        Ok(match era {
+            Era::Session => self.in_session(request, message, params, &line)?,
+            Era::Stateless => self.without_session(request, message, params, &line)?,
+        })
+    }
+
+    /// A message of a session, or the first.
+    fn in_session(
+        &self,
+        request: &Request,
+        message: Message,
+        params: Option<&RawValue>,
+        line: &str,
+    ) -> Result<Answer, Refused> {
+        let is_first = request.header("mcp-session-id").is_none();
+        let is_initialize = matches!(&message, Message::Request { method, .. } if method == "initialize");
+        let session = match (is_first, is_initialize) {
+            (true, true) => self.sessions.start()?,
+            (false, true) => return Err(Refused(400, "the session has begun already".to_owned())),
+            (_, false) => self.session(request)?,
+        };
+        let said = match (&message, request.header("mcp-protocol-version")) {
+            (_, Some(version)) => Some(Cow::Borrowed(version)),
+            (Message::Request { .. }, None) if is_initialize => {
+                params.and_then(|params| Members::of(params.get())?.text("protocolVersion"))
+            }
+            _ => None,
+        };
+        let is_primed =
+            said.is_some_and(|version| headers::is_date(&version) && *version >= *headers::LAST_WITH_SESSIONS);
+        let Message::Request { id, method, .. } = message else {
+            return match session.streams.say(Wrote::Line(line.to_owned())) {
+                true => Ok(Answer::Whole(202, String::new(), String::new())),
+                false => Err(gone()),
+            };
+        };
+        let opened = session.streams.open(asked(id, &method, params));
+        let Some((reader, _)) = opened else {
+            return Err(Refused(400, "another request has this id, and waits".to_owned()));
+        };
+        if !session.streams.say(Wrote::Line(line.to_owned())) {
+            return Err(gone());
+        }
+        let headers = if is_first { format!("Mcp-Session-Id: {}\r\n", session.id) } else { String::new() };
+        Ok(Answer::Stream { session, reader, headers, is_primed })
+    }
+
+    /// A message that says itself who asks.
+    fn without_session(
+        &self,
+        request: &Request,
+        message: Message,
+        params: Option<&RawValue>,
+        line: &str,
+    ) -> Result<Answer, Refused> {
+        let (id, method) = match message {
+            Message::Request { id, method, .. } => (id, method),
+            // The end of its stream cancels a request, and nothing else is told by a client.
+            Message::Notification { .. } => return Ok(Answer::Whole(202, String::new(), String::new())),
+            Message::Answer { .. } => {
+                return Err(Refused(
+                    400,
+                    "this version of the protocol has no requests of a server to answer".to_owned(),
+                ));
+            }
+        };
+        if method == "initialize" {
+            let error = message::error(id, message::METHOD_NOT_FOUND, "Method not found: this version has no sessions");
+            return Ok(Answer::Whole(404, String::new(), error));
+        }
+        let session = self.sessions.shared()?;
+        if method == "tools/call"
+            && let Err(told) = session.streams.check_mirrored(request, id, params)
+        {
+            return Ok(Answer::Whole(400, String::new(), told));
+        }
+        let opened = session.streams.open(asked(id, &method, params));
+        let Some((reader, own)) = opened else { return Err(gone()) };
+        match session.streams.say(Wrote::Line(renamed(line, &own))) {
+            true => Ok(Answer::Either(session, reader)),
+            false => Err(gone()),
+        }
+    }
+}
+
+fn gone() -> Refused {
+    Refused(404, "there is no such session, or it has ended: begin with initialize".to_owned())
+}
+
+/// Answer a request.
+fn write(connection: &mut Connection, answer: Answer) -> std::io::Result<()> {
+    match answer {
+        Answer::Whole(status, headers, body) => connection.answer(status, &headers, &body),
+        Answer::Stream { session, reader, headers, is_primed } => {
+            connection.stream(&headers)?;
+            if is_primed {
+                connection.piece(&format!("id: {}-0\nretry: {RETRY_MS}\ndata: \n\n", reader.stream))?;
+            }
+            write_stream(connection, &session, reader, None)
+        }
+        Answer::Either(session, reader) => {
+            let until = Instant::now() + QUICK;
+            let first = loop {
+                match reader.next(LOOK) {
+                    Next::Message(number, text) => {
+                        if let Ok(Message::Answer { answer, .. }) = Message::of_own(&text) {
+                            return connection.answer(headers::status_of(answer), "", &text);
+                        }
+                        break Some((number, text));
+                    }
+                    Next::Nothing if connection.has_ended() => {
+                        session.cancel(reader);
+                        return Err(std::io::ErrorKind::BrokenPipe.into());
+                    }
+                    Next::Nothing if Instant::now() < until => {}
+                    Next::Nothing => break None,
+                    Next::End => {
+                        return connection.answer(404, "", &message::error("null", INVALID_REQUEST, &gone().1));
+                    }
+                }
+            };
+            if let Err(error) = connection.stream("") {
+                session.cancel(reader);
+                return Err(error);
+            }
+            write_stream(connection, &session, reader, first)
+        }
+    }
+}
+
+/// Write a stream until its end, or until its client is gone.
+fn write_stream(
+    connection: &mut Connection,
+    session: &Session,
+    reader: Reader,
+    first: Option<(u64, String)>,
+) -> std::io::Result<()> {
+    let mut first = first;
+    let mut alive = Instant::now();
+    loop {
+        session.touch();
+        let next = first.take().map_or_else(|| reader.next(LOOK), |(number, text)| Next::Message(number, text));
+        let written = match next {
+            Next::Message(number, text) => {
+                alive = Instant::now();
+                let id = match session.is_shared() {
+                    true => String::new(),
+                    false => format!("id: {}-{number}\n", reader.stream),
+                };
+                connection.piece(&format!("{id}event: message\ndata: {text}\n\n"))
+            }
+            Next::Nothing if connection.has_ended() => Err(std::io::ErrorKind::BrokenPipe.into()),
+            Next::Nothing if alive.elapsed() < ALIVE => Ok(()),
+            Next::Nothing => {
+                alive = Instant::now();
+                connection.piece(":\n\n")
+            }
+            Next::End => return connection.end_stream(),
+        };
+        if let Err(error) = written {
+            session.cancel(reader);
+            return Err(error);
+        }
+    }
+}

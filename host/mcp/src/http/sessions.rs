@@ -1,0 +1,241 @@
+//! Sessions: each is a gate on a thread of its own. All who have none share one.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        mpsc::{self, SyncSender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use seamgate_runner::{
+    Result,
+    process::{Outbox, Signals, Wrote},
+    random,
+};
+use seamgate_text::{escape_terminal, say, shell_word};
+
+use super::{
+    super::{
+        gate::{Came, Client, End},
+        message::json,
+        setting::Setting,
+    },
+    streams::{Reader, Sink, Streams},
+    wire::Refused,
+};
+
+/// So many sessions at once: each has servers of its own.
+const MAX_SESSIONS: usize = 32;
+/// A session that nobody uses for so long ends, and for so long if another one wants to begin, and there are too many.
+const IDLE: Duration = Duration::from_secs(3600);
+const SHORT_IDLE: Duration = Duration::from_secs(60);
+/// How often who waits for all to end looks.
+const TICK: Duration = Duration::from_millis(20);
+
+/// A session, or what all share who have none.
+pub(super) struct Session {
+    /// Empty: who has none.
+    pub(super) id: String,
+    pub(super) streams: Arc<Streams>,
+    used: Mutex<Instant>,
+}
+
+pub(super) struct Sessions {
+    setting: Setting,
+    signals: Signals,
+    all: Mutex<All>,
+    /// Held while what is shared starts: it starts once.
+    starting: Mutex<()>,
+}
+
+#[derive(Default)]
+struct All {
+    by_id: HashMap<String, Arc<Session>>,
+    shared: Option<Arc<Session>>,
+    /// Gates that run.
+    running: usize,
+}
+
+impl Session {
+    /// It is used now.
+    pub(super) fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.id.is_empty()
+    }
+
+    /// The client of a stream is gone. Without a session, that cancels its request.
+    pub(super) fn cancel(&self, reader: Reader) {
+        if let Some(id) = reader.cancel() {
+            let reason = json("the client closed the stream");
+            self.streams.say(Wrote::Line(format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":{reason}}}}}"#
+            )));
+        }
+    }
+
+    /// How long nobody has used it.
+    fn idle(&self) -> Duration {
+        if self.streams.is_read() {
+            return Duration::ZERO;
+        }
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+}
+
+impl Sessions {
+    pub(super) fn new(setting: Setting, signals: Signals) -> Arc<Self> {
+        Arc::new(Sessions { setting, signals, all: Mutex::default(), starting: Mutex::default() })
+    }
+
+    /// The session of an id.
+    pub(super) fn find(&self, id: &str) -> Option<Arc<Session>> {
+        let session = self.lock().by_id.get(id).cloned()?;
+        session.touch();
+        Some(session)
+    }
+
+    /// Start a session.
+    pub(super) fn start(self: &Arc<Self>) -> Result<Arc<Session>, Refused> {
+        let id = random(16).map_err(|error| Refused(500, error.to_string()))?;
+        self.run(id)
+    }
+
+    /// What all share who have no session.
+    pub(super) fn shared(self: &Arc<Self>) -> Result<Arc<Session>, Refused> {
+        let _starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.lock().shared.clone();
+        match known.filter(|session| !session.streams.has_ended()) {
+            Some(session) => {
+                session.touch();
+                Ok(session)
+            }
+            None => self.run(String::new()),
+        }
+    }
+
+    /// Run a gate on a thread of its own.
+    fn run(self: &Arc<Self>, id: String) -> Result<Arc<Session>, Refused> {
+        self.make_room()?;
+        let streams = Streams::new(id.is_empty());
+        let session = Arc::new(Session { id, streams: Arc::clone(&streams), used: Mutex::new(Instant::now()) });
+        let outbox = Outbox::start(Sink::new(&streams)).map_err(no_thread)?;
+        // A gate that does not start leaves it open, and with it a thread.
+        let closing = Arc::clone(&outbox);
+        let (tell, told) = mpsc::channel();
+        let listen = move |gate: SyncSender<Came>| {
+            // Who waits for it has not gone.
+            let _ = tell.send(gate);
+            Ok(())
+        };
+        let client = Client { outbox, listen: Box::new(listen) };
+        self.lock().running += 1;
+        let (own, sessions) = (Arc::clone(&session), Arc::clone(self));
+        let spawned = thread::Builder::new().spawn(move || {
+            sessions.serve(client);
+            closing.close();
+            own.streams.end();
+            sessions.lock().running -= 1;
+            sessions.forget(&own);
+        });
+        if let Err(error) = spawned {
+            self.lock().running -= 1;
+            return Err(no_thread(error));
+        }
+        let Ok(gate) = told.recv() else {
+            return Err(Refused(500, "the session cannot begin: the gate says why on its standard error".to_owned()));
+        };
+        let _ = streams.gate.set(gate);
+        {
+            let mut all = self.lock();
+            match session.is_shared() {
+                true => all.shared = Some(Arc::clone(&session)),
+                false => drop(all.by_id.insert(session.id.clone(), Arc::clone(&session))),
+            }
+        }
+        if streams.has_ended() {
+            self.forget(&session);
+        }
+        Ok(session)
+    }
+
+    fn serve(&self, client: Client) {
+        let mut folder = None;
+        let ended = match self.setting.session(client, &self.signals, &mut folder) {
+            Ok(End::Client | End::Signal(_)) => return,
+            Ok(End::Server(message)) => message,
+            Err(error) => error.report(),
+        };
+        say(&format!("seamgate: a session ended: {}", escape_terminal(&ended)));
+        if let Some(folder) = folder {
+            say(&format!("seamgate: what happened: seamgate trace {}", shell_word(&folder)));
+        }
+    }
+
+    /// End a session.
+    pub(super) fn end(&self, session: &Arc<Session>) {
+        self.forget(session);
+        session.streams.say(Wrote::End);
+    }
+
+    fn forget(&self, session: &Arc<Session>) {
+        let mut all = self.lock();
+        if session.is_shared() {
+            all.shared = all.shared.take().filter(|shared| !Arc::ptr_eq(shared, session));
+        } else {
+            all.by_id.remove(&session.id);
+        }
+    }
+
+    /// End what nobody uses any more.
+    pub(super) fn tidy(&self) {
+        let idle: Vec<_> = self.lock().every().filter(|session| session.idle() > IDLE).cloned().collect();
+        idle.iter().for_each(|session| self.end(session));
+    }
+
+    /// There are not too many: else the one goes that nobody has used for the longest time.
+    fn make_room(&self) -> Result<(), Refused> {
+        let longest = {
+            let all = self.lock();
+            if all.running < MAX_SESSIONS {
+                return Ok(());
+            }
+            let longest = all.every().map(|session| (session.idle(), session)).max_by_key(|(idle, _)| *idle);
+            longest.filter(|(idle, _)| *idle > SHORT_IDLE).map(|(_, session)| Arc::clone(session))
+        };
+        match longest {
+            Some(session) => {
+                self.end(&session);
+                Ok(())
+            }
+            None => Err(Refused(503, format!("there are {MAX_SESSIONS} sessions already: end one"))),
+        }
+    }
+
+    /// Wait until all have ended, or so long.
+    pub(super) fn wait(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while self.lock().running > 0 && Instant::now() < until {
+            thread::sleep(TICK);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl All {
+    fn every(&self) -> impl Iterator<Item = &Arc<Session>> {
+        self.by_id.values().chain(&self.shared)
+    }
+}
+
+fn no_thread(error: std::io::Error) -> Refused {
+    Refused(500, format!("the session cannot begin: {error}"))
+}

@@ -1,0 +1,603 @@
+//! What the gate tells a client, by streams: each request has one, which ends with its answer, and one is for what answers nothing.
+//!
+//! With a session, a stream outlives its connection: the client comes back for the rest. Without one, the end of the connection cancels
+//! the request. There the gate sees ids of ours, because those of two clients may be the same, and the client sees its own.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    io::{self, ErrorKind, Write},
+    sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc::SyncSender},
+    time::{Duration, Instant},
+};
+
+use seamgate_runner::{jsonrpc::one_line, mcp::client::MAX_TOOLS, process::Wrote};
+use serde_json::value::RawValue;
+
+use super::super::{
+    era::{SUBSCRIPTION, subscription},
+    gate::Came,
+    message::{self, METHOD_NOT_FOUND, Members, Message, with_member},
+};
+use super::{
+    headers::{Mirrored, check_mirrored, mirrored},
+    wire::Request,
+};
+
+/// So many bytes wait for a client that reads slowly. Then the gate waits.
+const MAX_WAITING: usize = 16 * 1024 * 1024;
+/// So many bytes that were written are kept for a client that comes back, and so many streams that have ended.
+const MAX_KEPT: usize = 1024 * 1024;
+const MAX_ENDED: usize = 16;
+/// So many messages wait for a client that does not listen. Older ones are forgotten.
+const MAX_UNHEARD: usize = 256;
+/// How often who waits for room looks again.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The stream of what answers nothing.
+pub(super) const GENERAL: u64 = 0;
+
+/// The streams of a session, or of all who have none.
+pub(super) struct Streams {
+    is_stateless: bool,
+    /// Where the gate gets what the client writes.
+    pub(super) gate: OnceLock<SyncSender<Came>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    streams: BTreeMap<u64, Stream>,
+    last: u64,
+    last_reader: u64,
+    /// Streams of requests that have no answer yet, by ids as the gate has them.
+    open: HashMap<String, u64>,
+    /// Bytes that are not written yet, and those that are, and are kept.
+    waiting: usize,
+    kept: usize,
+    has_ended: bool,
+    /// What calls of tools have as headers, too, as the client was told it last: by names of tools.
+    mirrored: HashMap<String, Mirrored>,
+}
+
+#[derive(Default)]
+struct Stream {
+    /// The id of its request, as the gate has it.
+    id: String,
+    asked: Asked,
+    events: VecDeque<String>,
+    /// The number of the oldest event, and of the next to be written. The first has 1.
+    oldest: u64,
+    next: u64,
+    /// Nothing comes any more.
+    is_done: bool,
+    /// Who writes it to a connection, by their number.
+    reader: Option<u64>,
+}
+
+/// A request, as the client made it.
+#[derive(Default, Clone)]
+pub(super) struct Asked {
+    /// Its id, as it is written.
+    pub(super) id: String,
+    pub(super) method: String,
+    /// What its progress is told under, as it is written.
+    pub(super) token: Option<String>,
+}
+
+/// What comes next of a stream.
+pub(super) enum Next {
+    /// A message, by its number.
+    Message(u64, String),
+    /// Nothing, so long.
+    Nothing,
+    /// Nothing any more.
+    End,
+}
+
+/// Who writes a stream to a connection.
+pub(super) struct Reader {
+    streams: Arc<Streams>,
+    pub(super) stream: u64,
+    number: u64,
+}
+
+impl Streams {
+    pub(super) fn new(is_stateless: bool) -> Arc<Self> {
+        let mut streams = BTreeMap::new();
+        streams.insert(GENERAL, Stream { oldest: 1, next: 1, ..Stream::default() });
+        let state = State {
+            streams,
+            last: GENERAL,
+            last_reader: 0,
+            open: HashMap::new(),
+            waiting: 0,
+            kept: 0,
+            has_ended: false,
+            mirrored: HashMap::new(),
+        };
+        Arc::new(Streams { is_stateless, gate: OnceLock::new(), state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    /// Open the stream of a request. Gives it with the id that the request has for the gate. None: another request has this id, and waits.
+    pub(super) fn open(self: &Arc<Self>, asked: Asked) -> Option<(Reader, String)> {
+        let mut state = self.lock();
+        state.last += 1;
+        let stream = state.last;
+        let id = if self.is_stateless { format!("\"http-{stream}\"") } else { asked.id.clone() };
+        if state.open.contains_key(&id) {
+            return None;
+        }
+        state.open.insert(id.clone(), stream);
+        let own = Stream { id: id.clone(), asked, oldest: 1, next: 1, ..Stream::default() };
+        state.streams.insert(stream, own);
+        drop(state);
+        Some((self.attach(stream, None)?, id))
+    }
+
+    /// Write a stream to a connection from now on, in place of who did. `after`: from the message after this one. None: there is no such stream,
+    /// or that message is forgotten.
+    pub(super) fn attach(self: &Arc<Self>, stream: u64, after: Option<u64>) -> Option<Reader> {
+        let mut state = self.lock();
+        let State { streams, last_reader, waiting, kept, .. } = &mut *state;
+        let own = streams.get_mut(&stream)?;
+        if let Some(after) = after {
+            let next = after.checked_add(1)?;
+            if next < own.oldest || next > own.next {
+                return None;
+            }
+            let again = usize::try_from(own.next - next).ok()?;
+            let start = usize::try_from(next - own.oldest).ok()?;
+            let bytes: usize = own.events.range(start..start + again).map(String::len).sum();
+            own.next = next;
+            *waiting += bytes;
+            *kept = kept.saturating_sub(bytes);
+        }
+        *last_reader += 1;
+        own.reader = Some(*last_reader);
+        let number = *last_reader;
+        self.changed.notify_all();
+        Some(Reader { streams: Arc::clone(self), stream, number })
+    }
+
+    /// A line of the gate.
+    fn take(&self, line: &str) {
+        let Ok(message) = Message::of_own(line) else { return };
+        match message {
+            Message::Answer { id, answer } => {
+                let Some(stream) = self.lock().open.remove(id) else { return };
+                if let (true, message::Answer::Result(result)) = (self.is_stateless, answer) {
+                    self.lock().learn(stream, result);
+                }
+                self.push(
+                    stream,
+                    |asked| if self.is_stateless { own_answer(line, id, asked) } else { line.to_owned() },
+                    true,
+                );
+            }
+            Message::Request { id, .. } if self.is_stateless => {
+                let Some(gate) = self.gate.get() else { return };
+                let refused = message::error(id, METHOD_NOT_FOUND, "without a session, a server asks by its results");
+                // A gate that takes nothing now has more to do than to tell this.
+                let _ = gate.try_send(Came::Client(Wrote::Line(refused)));
+            }
+            Message::Notification { method, params } if self.is_stateless => self.take_told(&method, params, line),
+            Message::Request { .. } => {
+                let stream = self.lock().newest();
+                self.push(stream, |_| line.to_owned(), false);
+            }
+            Message::Notification { params, .. } => {
+                let stream = {
+                    let state = self.lock();
+                    let token = token_of(params);
+                    let is_its = |stream: &u64| {
+                        token.is_some() && state.asked(*stream).is_some_and(|asked| asked.token.as_deref() == token)
+                    };
+                    state.open.values().copied().find(is_its).unwrap_or_else(|| state.newest())
+                };
+                self.push(stream, |_| line.to_owned(), false);
+            }
+        }
+    }
+
+    /// A notification, where there is no session: it belongs to a request, or to nobody.
+    fn take_told(&self, method: &str, params: Option<&RawValue>, line: &str) {
+        let (stream, named) = {
+            let state = self.lock();
+            let params_of = params.and_then(|params| Members::of(params.get()));
+            let cancelled = params_of.as_ref().and_then(|params| params.get("requestId")).map(RawValue::get);
+            let named = subscription(params).or_else(|| token_of(params)).or(cancelled);
+            match named.and_then(|named| Some((*state.open.get(named)?, named))) {
+                Some((stream, named)) => (stream, Some(named)),
+                None => {
+                    // A log line says no request. If only one is under way, it is of that. Nothing else goes to who did not ask for it.
+                    if method != "notifications/message" {
+                        return;
+                    }
+                    let is_call = |stream: &&u64| {
+                        state.asked(**stream).is_some_and(|asked| asked.method != "subscriptions/listen")
+                    };
+                    let mut calls = state.open.values().filter(is_call);
+                    match (named, calls.next(), calls.next()) {
+                        (None, Some(stream), None) => (*stream, None),
+                        _ => return,
+                    }
+                }
+            }
+        };
+        match (named, method) {
+            // A server ends a subscription so.
+            (Some(named), "notifications/cancelled") => {
+                let mut state = self.lock();
+                state.open.remove(named);
+                if let Some(own) = state.streams.get_mut(&stream) {
+                    own.is_done = true;
+                }
+                self.changed.notify_all();
+            }
+            (Some(named), _) => self.push(stream, |asked| own_names(line, named, asked), false),
+            (None, _) => self.push(stream, |_| line.to_owned(), false),
+        }
+    }
+
+    /// Put a message into a stream, when there is room.
+    fn push(&self, stream: u64, text: impl FnOnce(&Asked) -> String, is_last: bool) {
+        let mut state = self.lock();
+        while state.waiting > MAX_WAITING && !state.has_ended {
+            // What nobody reads gives way first, this one too.
+            state.forget_unread();
+            if state.waiting > MAX_WAITING {
+                state = self.changed.wait_timeout(state, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        let Some(own) = state.streams.get_mut(&stream) else { return };
+        // In an event, each of these would begin a line of its own.
+        let text = one_line(text(&own.asked));
+        let added = text.len();
+        own.events.push_back(text);
+        own.is_done |= is_last;
+        let mut lost = 0;
+        if stream == GENERAL && own.reader.is_none() && own.events.len() > MAX_UNHEARD {
+            lost = own.events.pop_front().map_or(0, |event| event.len());
+            let was_written = own.oldest < own.next;
+            own.oldest += 1;
+            own.next = own.next.max(own.oldest);
+            if was_written {
+                state.kept = state.kept.saturating_sub(lost);
+                lost = 0;
+            }
+        }
+        state.waiting = (state.waiting + added).saturating_sub(lost);
+        state.tidy(!self.is_stateless);
+        self.changed.notify_all();
+    }
+
+    /// The session has ended: what waits is still written.
+    pub(super) fn end(&self) {
+        let mut state = self.lock();
+        state.has_ended = true;
+        state.open.clear();
+        state.streams.values_mut().for_each(|own| own.is_done = true);
+        self.changed.notify_all();
+    }
+
+    /// Whether the headers of a call say what its arguments say. An error has the body of the answer.
+    pub(super) fn check_mirrored(&self, request: &Request, id: &str, params: Option<&RawValue>) -> Result<(), String> {
+        let name = params.and_then(|params| Members::of(params.get())?.text("name"));
+        let state = self.lock();
+        match name.and_then(|name| state.mirrored.get(&*name)) {
+            Some(all) => check_mirrored(request, id, params, all),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the session has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.lock().has_ended
+    }
+
+    /// Send the gate a line of the client. Gives whether it takes it.
+    pub(super) fn say(&self, wrote: Wrote) -> bool {
+        self.gate.get().is_some_and(|gate| gate.send(Came::Client(wrote)).is_ok())
+    }
+
+    /// Whether a connection has one of its streams.
+    pub(super) fn is_read(&self) -> bool {
+        self.lock().streams.values().any(|own| own.reader.is_some())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The request of a stream.
+    fn asked(&self, stream: u64) -> Option<&Asked> {
+        self.streams.get(&stream).map(|own| &own.asked)
+    }
+
+    /// A list of tools says what their calls must have as headers.
+    fn learn(&mut self, stream: u64, result: &RawValue) {
+        if self.asked(stream).is_some_and(|asked| asked.method == "tools/list") {
+            // A server that gives its tools ever new names does not fill the memory.
+            if self.mirrored.len() > MAX_TOOLS {
+                self.mirrored.clear();
+            }
+            self.mirrored.extend(mirrored(result));
+        }
+    }
+
+    /// Where a message goes that says no request: to the newest request that waits, for it may be of that, else to who listens.
+    fn newest(&self) -> u64 {
+        let is_read = |stream: &&u64| self.streams.get(*stream).is_some_and(|own| own.reader.is_some());
+        self.open.values().filter(is_read).max().copied().unwrap_or(GENERAL)
+    }
+
+    fn forget(&mut self, stream: u64) {
+        let Some(own) = self.streams.get_mut(&stream) else { return };
+        let written = usize::try_from(own.next - own.oldest).unwrap_or_default();
+        let length = |events: &mut dyn Iterator<Item = &String>| events.map(String::len).sum::<usize>();
+        self.kept = self.kept.saturating_sub(length(&mut own.events.iter().take(written)));
+        self.waiting = self.waiting.saturating_sub(length(&mut own.events.iter().skip(written)));
+        own.oldest += own.events.len() as u64;
+        own.next = own.oldest;
+        own.events.clear();
+        if stream != GENERAL {
+            let id = std::mem::take(&mut own.id);
+            self.open.remove(&id);
+            self.streams.remove(&stream);
+        }
+    }
+
+    /// Forget what waits in streams that nobody reads.
+    fn forget_unread(&mut self) {
+        let is_unread = |own: &Stream| own.reader.is_none() && own.oldest + (own.events.len() as u64) > own.next;
+        let unread: Vec<u64> =
+            self.streams.iter().filter(|(_, own)| is_unread(own)).map(|(stream, _)| *stream).collect();
+        unread.into_iter().for_each(|stream| self.forget(stream));
+    }
+
+    /// Forget what is kept for too long already, the oldest first.
+    fn tidy(&mut self, is_kept: bool) {
+        let has_ended = |own: &Stream| own.is_done && own.reader.is_none();
+        let ended: Vec<u64> =
+            self.streams.iter().filter(|(_, own)| has_ended(own)).map(|(stream, _)| *stream).collect();
+        let keep = if is_kept { MAX_ENDED } else { 0 };
+        for stream in &ended[..ended.len().saturating_sub(keep)] {
+            self.forget(*stream);
+        }
+        let limit = if is_kept { MAX_KEPT } else { 0 };
+        for own in self.streams.values_mut() {
+            while self.kept > limit && own.oldest < own.next {
+                self.kept = self.kept.saturating_sub(own.events.pop_front().map_or(0, |event| event.len()));
+                own.oldest += 1;
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// What comes next, within this time.
+    pub(super) fn next(&self, time: Duration) -> Next {
+        let until = Instant::now() + time;
+        let mut state = self.streams.lock();
+        loop {
+            let Some(own) = state.streams.get_mut(&self.stream) else { return Next::End };
+            if own.reader != Some(self.number) {
+                return Next::End;
+            }
+            let place = usize::try_from(own.next - own.oldest).unwrap_or(usize::MAX);
+            if let Some(text) = own.events.get(place).cloned() {
+                let number = own.next;
+                own.next += 1;
+                state.waiting = state.waiting.saturating_sub(text.len());
+                state.kept += text.len();
+                state.tidy(!self.streams.is_stateless);
+                self.streams.changed.notify_all();
+                return Next::Message(number, text);
+            }
+            if own.is_done {
+                return Next::End;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Next::Nothing;
+            }
+            state = self.streams.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The client is gone. Gives the id of the request that this cancels: one without a session, if it has no answer.
+    pub(super) fn cancel(self) -> Option<String> {
+        if !self.streams.is_stateless {
+            return None;
+        }
+        let mut state = self.streams.lock();
+        let id = state.streams.get(&self.stream)?.id.clone();
+        let is_open = state.open.contains_key(&id);
+        state.forget(self.stream);
+        drop(state);
+        is_open.then_some(id)
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut state = self.streams.lock();
+        if let Some(own) = state.streams.get_mut(&self.stream)
+            && own.reader == Some(self.number)
+        {
+            own.reader = None;
+            // Without a session nobody comes back.
+            own.is_done |= self.streams.is_stateless;
+        }
+        state.tidy(!self.streams.is_stateless);
+        self.streams.changed.notify_all();
+    }
+}
+
+/// Where the gate writes.
+pub(super) struct Sink {
+    streams: Arc<Streams>,
+    /// The beginning of a line.
+    begun: Vec<u8>,
+}
+
+impl Sink {
+    pub(super) fn new(streams: &Arc<Streams>) -> Self {
+        Sink { streams: Arc::clone(streams), begun: Vec::new() }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.streams.lock().has_ended {
+            return Err(ErrorKind::BrokenPipe.into());
+        }
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let rest = lines.next_back().unwrap_or_default();
+        for line in lines {
+            let line = match self.begun.is_empty() {
+                true => line.to_owned(),
+                false => [&std::mem::take(&mut self.begun), line].concat(),
+            };
+            self.streams.take(&String::from_utf8_lossy(&line));
+        }
+        self.begun.extend_from_slice(rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The token of a notification of progress, as it is written.
+fn token_of(params: Option<&RawValue>) -> Option<&str> {
+    Members::of(params?.get())?.get("progressToken").map(RawValue::get)
+}
+
+/// An answer with the client's own id, also where it names the subscription that it ends.
+fn own_answer(line: &str, id: &str, asked: &Asked) -> String {
+    match asked.method.as_str() {
+        "subscriptions/listen" => with_member(&own_names(line, id, asked), "id", &asked.id),
+        _ => with_member(line, "id", &asked.id),
+    }
+}
+
+/// A message with the client's own id and token in place of ours.
+fn own_names(line: &str, named: &str, asked: &Asked) -> String {
+    let Some(members) = Members::of(line) else { return line.to_owned() };
+    let part = if members.get("params").is_some() { "params" } else { "result" };
+    let Some(inner) = members.get(part).and_then(|inner| Members::of(inner.get())) else { return line.to_owned() };
+    let mut text = None;
+    if let (Some(token), Some(own)) = (&asked.token, inner.get("progressToken").map(RawValue::get))
+        && own == named
+    {
+        text = Some(inner.set("progressToken", token));
+    }
+    let meta = inner.get("_meta").and_then(|meta| Members::of(meta.get()));
+    if let Some(meta) = meta
+        && meta.get(SUBSCRIPTION).map(RawValue::get) == Some(named)
+    {
+        text = Some(inner.set("_meta", &meta.set(SUBSCRIPTION, &asked.id)));
+    }
+    text.map_or_else(|| line.to_owned(), |text| with_member(line, part, &text))
+}
+
+/// A request as the gate gets it, where there is no session: with an id of ours, also as the token of its progress.
+pub(super) fn renamed(line: &str, id: &str) -> String {
+    let line = with_member(line, "id", id);
+    let Some(params) = Members::of(&line).and_then(|members| members.get("params")) else { return line };
+    let Some(members) = Members::of(params.get()) else { return line.clone() };
+    let meta = members.get("_meta").and_then(|meta| Members::of(meta.get()));
+    match meta {
+        Some(meta) if meta.get("progressToken").is_some() => {
+            let params = members.set("_meta", &meta.set("progressToken", id));
+            with_member(&line, "params", &params)
+        }
+        _ => line,
+    }
+}
+
+/// What a request says of itself.
+pub(super) fn asked(id: &str, method: &str, params: Option<&RawValue>) -> Asked {
+    let meta = params.and_then(|params| Members::of(params.get())?.get("_meta"));
+    let token = meta.and_then(|meta| Members::of(meta.get())?.get("progressToken")).map(|token| token.get().to_owned());
+    Asked { id: id.to_owned(), method: method.to_owned(), token }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(streams: &Arc<Streams>, id: u64) -> Reader {
+        let asked = Asked { id: id.to_string(), method: "tools/call".to_owned(), token: None };
+        streams.open(asked).expect("no other request has this id").0
+    }
+
+    fn answer(id: u64, bytes: usize) -> String {
+        message::result(&id.to_string(), &message::json(&"x".repeat(bytes)))
+    }
+
+    fn next(reader: &Reader) -> Option<String> {
+        match reader.next(Duration::ZERO) {
+            Next::Message(_, text) => Some(text),
+            Next::Nothing | Next::End => None,
+        }
+    }
+
+    #[test]
+    fn a_client_that_goes_again_and_again_fills_no_memory() {
+        let streams = Streams::new(false);
+        for id in 1..=40 {
+            drop(ask(&streams, id));
+            streams.take(&answer(id, 10));
+        }
+        let kept: Vec<u64> = (1..=40).filter(|stream| streams.attach(*stream, Some(0)).is_some()).collect();
+        assert_eq!(kept, (25..=40).collect::<Vec<_>>());
+        let reader = streams.attach(40, Some(0)).expect("it is kept");
+        assert_eq!(next(&reader), Some(answer(40, 10)));
+    }
+
+    #[test]
+    fn what_nobody_reads_gives_way_to_who_reads() {
+        let streams = Streams::new(false);
+        for id in 1..=4 {
+            drop(ask(&streams, id));
+            streams.take(&answer(id, MAX_WAITING / 3));
+        }
+        let reader = ask(&streams, 5);
+        // Nobody takes anything meanwhile: this would wait for ever.
+        streams.take(&answer(5, 10));
+        assert_eq!(next(&reader), Some(answer(5, 10)));
+        assert!(streams.lock().waiting <= MAX_WAITING);
+    }
+
+    #[test]
+    fn who_does_not_listen_gets_the_newest() {
+        let streams = Streams::new(false);
+        let told = |number: usize| format!(r#"{{"jsonrpc":"2.0","method":"n","params":{{"number":{number}}}}}"#);
+        for number in 0..MAX_UNHEARD + 10 {
+            streams.take(&told(number));
+        }
+        let reader = streams.attach(GENERAL, None).expect("it is always there");
+        let heard: Vec<String> = std::iter::from_fn(|| next(&reader)).collect();
+        assert_eq!(heard, (10..MAX_UNHEARD + 10).map(told).collect::<Vec<_>>());
+        assert_eq!(streams.lock().waiting, 0);
+    }
+
+    #[test]
+    fn without_a_session_nothing_is_kept() {
+        let streams = Streams::new(true);
+        let (reader, id) = streams.open(Asked { id: "7".to_owned(), ..Asked::default() }).expect("a stream");
+        streams.take(&message::result(&id, "{}"));
+        assert_eq!(next(&reader), Some(message::result("7", "{}")));
+        drop(reader);
+        drop(ask(&streams, 8));
+        let (reader, own) = streams.open(Asked { id: "9".to_owned(), ..Asked::default() }).expect("a stream");
+        assert_eq!(reader.cancel(), Some(own));
+        let state = streams.lock();
+        assert_eq!((state.streams.len(), state.waiting, state.kept), (1, 0, 0));
+    }
+}

@@ -1,0 +1,121 @@
+//! What a client and a server tell each other beside calls: whether it may pass, and as what.
+
+use seamgate::Fault;
+use seamgate_runner::{Error, Result, agent::Event};
+use seamgate_text::{escape_terminal, say};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{
+    gate::{Gate, Record, cut_to},
+    message::INTERNAL_ERROR,
+    methods::{Kind, Side},
+};
+
+/// What the journal calls a line that is no message, and a message that its sender may not send.
+pub(super) const MALFORMED: &str = "seamgate/malformed";
+const MISDIRECTED: &str = "seamgate/misdirected";
+
+/// The most methods that are remembered as denied.
+const MAX_DENIED: usize = 1024;
+
+/// A message after the kernel has looked at it.
+pub(super) enum Judged {
+    /// It does not exist.
+    Denied,
+    /// It passes as it is.
+    AsItIs,
+    /// This document takes the place of its own.
+    Cleaned(Box<RawValue>),
+}
+
+impl Gate<'_> {
+    /// Whether a message may pass, and as what. What cannot be judged does not pass.
+    pub(super) fn judge(
+        &mut self,
+        number: usize,
+        method: &str,
+        from: &str,
+        document: Option<&RawValue>,
+    ) -> Result<Judged> {
+        Ok(self.try_judge(number, method, from, document)?.unwrap_or(Judged::Denied))
+    }
+
+    pub(super) fn try_judge(
+        &mut self,
+        number: usize,
+        method: &str,
+        from: &str,
+        document: Option<&RawValue>,
+    ) -> Result<Result<Judged, Fault>> {
+        let id = self.event_id();
+        let server = self.peers.get(number).map(|peer| peer.name.clone()).unwrap_or_default();
+        // What a client says goes to servers, and no model reads it.
+        let document = document.filter(|_| from == "server");
+        let event = Event::Message { id: &id, server: &server, method: cut_to(method, 256), from, document };
+        let records = match self.send(&event, None)? {
+            Ok(records) => records,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let record = records.into_iter().find(|record| record.r#type == "message");
+        Ok(Ok(match record {
+            Some(Record { permit, document: Some(document), .. }) if permit == "allow" => Judged::Cleaned(document),
+            Some(Record { permit, .. }) if permit == "allow" => Judged::AsItIs,
+            _ => Judged::Denied,
+        }))
+    }
+
+    /// Records that a message went nowhere, and why.
+    pub(super) fn record_refusal(&mut self, number: usize, method: &str, from: Side, why: &str) -> Result<()> {
+        let document = to_raw_value(why)?;
+        let id = self.event_id();
+        let server = self.peers.get(number).map(|peer| peer.name.clone()).unwrap_or_default();
+        let event = Event::Message { id: &id, server: &server, method, from: from.name(), document: Some(&document) };
+        self.send(&event, None)?.map_err(Error::Fault)?;
+        Ok(())
+    }
+
+    /// Records a method that its sender may not send in this way, once.
+    pub(super) fn misdirected(&mut self, number: usize, from: Side, kind: Kind, method: &str) -> Result<()> {
+        let method = cut_to(method, 256);
+        let key = (number, format!("{} {kind:?} {method}", from.name()));
+        if self.denied.contains(&key) || self.denied.len() >= MAX_DENIED {
+            return Ok(());
+        }
+        self.denied.insert(key);
+        let (sender, kind) = (from.name(), kind.name());
+        say(&format!("seamgate: not passed on: the {sender} sent {:?} as a {kind}", escape_terminal(method)));
+        self.record_refusal(number, MISDIRECTED, from, &format!("{method} as a {kind}"))
+    }
+
+    /// An error of the protocol that a server gave, cleaned.
+    pub(super) fn cleaned(&mut self, number: usize, method: &str, error: &RawValue) -> Result<String> {
+        Ok(match self.judge(number, method, "server", Some(error))? {
+            Judged::Cleaned(cleaned) => cleaned.get().to_owned(),
+            Judged::AsItIs => error.get().to_owned(),
+            Judged::Denied => {
+                format!(
+                    "{{\"code\":{INTERNAL_ERROR},\"message\":\"the server answered with an error that cannot be judged\"}}"
+                )
+            }
+        })
+    }
+
+    /// The same for notifications: what does not exist is recorded once.
+    pub(super) fn judge_once(
+        &mut self,
+        number: usize,
+        method: &str,
+        from: &str,
+        params: Option<&RawValue>,
+    ) -> Result<Judged> {
+        let key = (number, format!("{from} {}", cut_to(method, 256)));
+        if self.denied.contains(&key) {
+            return Ok(Judged::Denied);
+        }
+        let judged = self.judge(number, method, from, params)?;
+        if matches!(judged, Judged::Denied) && self.denied.len() < MAX_DENIED {
+            self.denied.insert(key);
+        }
+        Ok(judged)
+    }
+}

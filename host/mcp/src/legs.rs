@@ -1,0 +1,356 @@
+//! Calls that take several requests: a result asks the client for something, and the client comes back with the answer.
+//!
+//! <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
+//!
+//! To the run that is one call, and one approval covers it. The client comes back with a `requestState` that nobody can guess, and that
+//! holds for this call and once. The server's own state stays here: the server gets it again byte for byte.
+
+use seamgate_runner::{
+    Error, Result,
+    agent::{Ask, Event},
+    random,
+};
+use serde_json::value::RawValue;
+
+use super::{
+    asks,
+    client::Pending,
+    era::complete,
+    gate::{Gate, cut_to},
+    judged::Judged,
+    message::{self, Change, INVALID_PARAMS, Members, json},
+    methods::Side,
+};
+
+/// What a server may ask the client for.
+const ASKS: [&str; 3] = ["elicitation/create", "roots/list", "sampling/createMessage"];
+
+/// The name under which we ask for an approval.
+const APPROVAL: &str = "seamgate_approval";
+
+/// The longest result that asks for something, in bytes, the server's state included.
+const MAX_QUESTION: usize = 256 * 1024;
+/// It asks for so many things at once, and so often in one call.
+const MAX_ASKED: usize = 32;
+const MAX_LEGS: usize = 32;
+/// So many calls wait for the client to come back, and so many results.
+const MAX_AWAY: usize = 256;
+const MAX_KEPT: usize = 64;
+/// How long the client may take to come back, and the server to answer then, in seconds.
+const AWAY_S: u64 = 1200;
+
+/// Why a client cannot come back.
+const NONE: &str = "no call waits for it";
+const OTHER: &str = "it is of another call";
+const ANSWERED: &str = "its call was answered already, in other words";
+const WITHOUT: &str = "inputResponses came without it";
+
+/// What the client was asked for, during a call.
+pub(super) struct Leg {
+    /// The `requestState` with which it comes back.
+    state: String,
+    by: By,
+    /// With what it came back, once it did.
+    answer: Option<String>,
+}
+
+/// Who asked.
+enum By {
+    /// The server, with its state as it is written.
+    Server(Option<String>),
+    /// The gate: whether the action with this digest is approved.
+    Gate(String),
+}
+
+/// What a call came to while the client was away.
+pub(super) struct Kept {
+    state: String,
+    same: String,
+    result: String,
+}
+
+impl Gate<'_> {
+    /// A server answered a call by asking for something.
+    pub(super) fn asks_for_more(&mut self, key: &str, result: &RawValue) -> Result<()> {
+        let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
+        let number = call.peer.unwrap_or_default();
+        call.legs += 1;
+        let asked = match call.legs > MAX_LEGS {
+            true => Err(format!("asks for more input more than {MAX_LEGS} times")),
+            false => self.question(number, "tools/call", result)?,
+        };
+        let (question, state) = match asked {
+            Ok(asked) => asked,
+            Err(why) => {
+                let message = format!("{} {why}", self.peers[number].told());
+                return self.fail_call(key, &message, "unknown");
+            }
+        };
+        self.send(&Event::Job { call: key, ttl_s: AWAY_S }, None)?.map_err(Error::Fault)?;
+        match self.ask_by_result(key, By::Server(state), &question)? {
+            true => Ok(()),
+            false => self.fail_call(key, "too many calls wait for the client to come back", "unknown"),
+        }
+    }
+
+    /// What a server asks the client for by a result, cleaned, and its state as it is written. Inside: why that does not pass.
+    pub(super) fn question(
+        &mut self,
+        number: usize,
+        method: &str,
+        result: &RawValue,
+    ) -> Result<Result<(String, Option<String>), String>> {
+        let (members, methods) = match asked_for(result.get()) {
+            Ok(read) => read,
+            Err(why) => return Ok(Err(why)),
+        };
+        for asked in methods {
+            if matches!(self.judge(number, &asked, "server", None)?, Judged::Denied) {
+                return Ok(Err(format!("asks the client for {asked}, which the profile does not name")));
+            }
+        }
+        let state = members.get("requestState").map(|state| state.get().to_owned());
+        // What only the server reads keeps its bytes.
+        let text = members.with(|name, _| if name == "requestState" { Change::Drop } else { Change::Keep });
+        let raw = RawValue::from_string(text)?;
+        Ok(match self.try_judge(number, method, "server", Some(&raw))? {
+            Ok(Judged::AsItIs) => Ok((raw.get().to_owned(), state)),
+            Ok(Judged::Cleaned(cleaned)) => Ok((cleaned.get().to_owned(), state)),
+            Ok(Judged::Denied) => Err("asks for input in a way that the profile does not name".to_owned()),
+            Err(fault) => Err(format!("asks for input in a way that cannot be judged: {fault}")),
+        })
+    }
+
+    /// Ask the client by the result of a call whether it may run. Gives whether it is asked.
+    pub(super) fn ask_by_form(&mut self, ask: &Ask) -> Result<bool> {
+        let Some(call) = self.calls.get(&ask.key) else { return Ok(false) };
+        // Who is away hears of it when they are back.
+        if call.waiters.is_empty() {
+            return Ok(call.leg.is_some());
+        }
+        let question = format!(
+            r#"{{"resultType":"input_required","inputRequests":{{"{APPROVAL}":{{"method":"elicitation/create","params":{}}}}}}}"#,
+            asks::question(&ask.view)
+        );
+        self.ask_by_result(&ask.key, By::Gate(ask.digest.clone()), &question)
+    }
+
+    fn ask_by_result(&mut self, key: &str, by: By, question: &str) -> Result<bool> {
+        if self.away.len() >= MAX_AWAY {
+            return Ok(false);
+        }
+        let Some(members) = Members::of(question) else { return Ok(false) };
+        let state = format!("seamgate-state-{}", random(16)?);
+        let question = members.set("requestState", &json(&state));
+        let Some(call) = self.calls.get_mut(key) else { return Ok(false) };
+        let waiters = std::mem::take(&mut call.waiters);
+        call.again = Some(question.clone());
+        let leg = Leg { state: state.clone(), by, answer: None };
+        if let Some(before) = call.leg.replace(leg) {
+            self.away.remove(&before.state);
+        }
+        self.away.insert(state, key.to_owned());
+        for id in waiters {
+            self.pending.remove(&id);
+            self.to_client(message::result(&id, &question));
+        }
+        Ok(true)
+    }
+
+    /// A client comes back with what a result asked it for. `same`: what equal calls have in common.
+    pub(super) fn come_back(
+        &mut self,
+        id: &str,
+        state: Option<&RawValue>,
+        answer: Option<&RawValue>,
+        same: &str,
+        line: &str,
+    ) -> Result<()> {
+        let state: Option<String> = state.and_then(|state| serde_json::from_str(state.get()).ok());
+        let Some(state) = state else { return self.refuse_state(id, WITHOUT) };
+        if let Some(place) = self.kept.iter().position(|kept| kept.state == state && kept.same == same)
+            && let Some(kept) = self.kept.remove(place)
+        {
+            self.to_client(message::result(id, &kept.result));
+            return Ok(());
+        }
+        let Some(key) = self.away.get(&state).cloned() else { return self.refuse_state(id, NONE) };
+        let Some(call) = self.calls.get_mut(&key) else { return self.refuse_state(id, NONE) };
+        if call.same != same {
+            return self.refuse_state(id, OTHER);
+        }
+        let answer = answer.map_or("{}", RawValue::get);
+        let Some(leg) = &mut call.leg else { return self.refuse_state(id, NONE) };
+        match &leg.answer {
+            // The same request again: clients try again.
+            Some(other) if other == answer => {
+                call.waiters.push(id.to_owned());
+                self.pending.insert(id.to_owned(), Pending::Call(key));
+                return Ok(());
+            }
+            Some(_) => return self.refuse_state(id, ANSWERED),
+            None => leg.answer = Some(answer.to_owned()),
+        }
+        let digest = match &leg.by {
+            By::Gate(digest) => Some(digest.clone()),
+            By::Server(_) => None,
+        };
+        line.clone_into(&mut call.line);
+        call.again = None;
+        call.waiters.push(id.to_owned());
+        self.pending.insert(id.to_owned(), Pending::Call(key.clone()));
+        match digest {
+            Some(digest) => self.come_back_approving(&key, &digest, answer),
+            None => self.next_leg(&key, id),
+        }
+    }
+
+    /// The client says whether a call may run.
+    fn come_back_approving(&mut self, key: &str, digest: &str, answer: &str) -> Result<()> {
+        let is_approved = Members::of(answer).and_then(|all| all.get(APPROVAL)).is_some_and(asks::is_approved);
+        let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
+        // Somebody else approved it while the client was away.
+        if let Some(arguments) = call.held.take() {
+            if is_approved {
+                return self.execute(key, &arguments);
+            }
+            call.failure = Some("Call denied: \"client\" rejected it.".to_owned());
+            self.send(&Event::CallCancelled { call: key }, None)?.map_err(Error::Fault)?;
+            return Ok(());
+        }
+        match self.asks.get(key).cloned() {
+            // What was shown is what is approved.
+            Some(ask) if ask.digest == digest => {
+                let decision = if is_approved { "approved" } else { "rejected" };
+                let event = Event::Approval { key, digest, decision, principal: asks::CLIENT, token: None };
+                self.send(&event, None)?.map_err(Error::Fault)?;
+                Ok(())
+            }
+            Some(ask) => self.ask_by_form(&ask).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Send a call to its server once more, with what the client was asked for.
+    fn next_leg(&mut self, key: &str, id: &str) -> Result<()> {
+        let Some(call) = self.calls.get(key) else { return Ok(()) };
+        let number = call.peer.unwrap_or_default();
+        if self.surface.find(&call.name).is_none() {
+            return self.fail_call(key, "the tool changed, or is not offered any more", "unknown");
+        }
+        // The journal has it before.
+        self.judge(number, "tools/call", "client", None)?;
+        self.send_call(key, id)
+    }
+
+    /// What a call's next request has in place of the client's state, and whether it has the client's answers.
+    pub(super) fn state_for_server(leg: Option<&Leg>) -> (Option<&str>, bool) {
+        match leg.map(|leg| &leg.by) {
+            Some(By::Server(state)) => (state.as_deref(), true),
+            Some(By::Gate(_)) | None => (None, false),
+        }
+    }
+
+    /// What came of a call for which nobody waits: who comes back gets it. Gives whether somebody can.
+    pub(super) fn keep_result(&mut self, key: &str, result: &str) -> bool {
+        let Some(call) = self.calls.get(key).filter(|call| call.waiters.is_empty()) else { return false };
+        let Some(leg) = &call.leg else { return false };
+        if result.len() > MAX_QUESTION {
+            return false;
+        }
+        if self.kept.len() == MAX_KEPT {
+            self.kept.pop_front();
+        }
+        let result = complete(result.to_owned());
+        self.kept.push_back(Kept { state: leg.state.clone(), same: call.same.clone(), result });
+        true
+    }
+
+    /// Nobody comes back to a call any more.
+    pub(super) fn forget_leg(&mut self, leg: &Leg) {
+        self.away.remove(&leg.state);
+    }
+
+    /// A client comes back with what it was not given for this.
+    fn refuse_state(&mut self, id: &str, why: &str) -> Result<()> {
+        self.record_refusal(0, "seamgate/requestState", Side::Client, why)?;
+        let message = format!("Invalid or expired requestState: {why}. Call again without it");
+        self.to_client(message::error(id, INVALID_PARAMS, &message));
+        Ok(())
+    }
+}
+
+/// The members of a result that asks the client for something, and by which methods. An error says what is wrong with it.
+fn asked_for(result: &str) -> Result<(Members<'_>, Vec<String>), String> {
+    if result.len() > MAX_QUESTION {
+        return Err(format!("asks for input with {} bytes; the limit is {MAX_QUESTION}", result.len()));
+    }
+    let malformed = |why: &str| format!("asks for input in a way that is malformed: {why}");
+    let members = Members::of(result).ok_or_else(|| malformed("the result is no object"))?;
+    if members.has_doubles() {
+        return Err(malformed("a member comes twice"));
+    }
+    let state = members.get("requestState");
+    if state.is_some() && members.text("requestState").is_none() {
+        return Err(malformed("requestState is no string"));
+    }
+    let Some(requests) = members.get("inputRequests") else {
+        return match state {
+            Some(_) => Ok((members, Vec::new())),
+            None => Err(malformed("it has neither inputRequests nor requestState")),
+        };
+    };
+    let requests = Members::of(requests.get()).ok_or_else(|| malformed("inputRequests is no object"))?;
+    if requests.0.len() > MAX_ASKED {
+        return Err(format!("asks for {} inputs at once; the limit is {MAX_ASKED}", requests.0.len()));
+    }
+    let mut methods = Vec::new();
+    for (_, request) in &requests.0 {
+        let request = Members::of(request.get()).filter(|request| !request.has_doubles());
+        let method = request.and_then(|request| request.text("method").map(|method| method.into_owned()));
+        let method = method.ok_or_else(|| malformed("an input request has no method"))?;
+        if !ASKS.contains(&method.as_str()) {
+            return Err(format!("asks the client for {}, which is nothing that it may ask for", cut_to(&method, 64)));
+        }
+        if !methods.contains(&method) {
+            methods.push(method);
+        }
+    }
+    Ok((members, methods))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_may_ask_for_is_read_strictly() {
+        let form = r#"{"method":"elicitation/create","params":{}}"#;
+        let roots = r#"{"method":"roots/list"}"#;
+        let methods = |text: &str| asked_for(text).map(|(_, methods)| methods.join(" "));
+        assert_eq!(methods(r#"{"resultType":"input_required","requestState":""}"#), Ok(String::new()));
+        assert_eq!(
+            methods(&format!(r#"{{"inputRequests":{{"a":{form},"b":{roots},"c":{form}}}}}"#)),
+            Ok("elicitation/create roots/list".to_owned())
+        );
+        for wrong in [
+            "[]".to_owned(),
+            "{}".to_owned(),
+            r#"{"requestState":1}"#.to_owned(),
+            r#"{"requestState":null}"#.to_owned(),
+            r#"{"requestState":"a","requestState":"b"}"#.to_owned(),
+            r#"{"inputRequests":[]}"#.to_owned(),
+            r#"{"inputRequests":{"a":{}}}"#.to_owned(),
+            r#"{"inputRequests":{"a":{"method":"tools/call"}}}"#.to_owned(),
+            format!(r#"{{"inputRequests":{{"a":{form}}},"\u0069nputRequests":{{"a":{roots}}}}}"#),
+            r#"{"inputRequests":{"a":{"method":"roots/list","method":"sampling/createMessage"}}}"#.to_owned(),
+            format!(
+                r#"{{"inputRequests":{{{}}}}}"#,
+                (0..33).map(|n| format!("\"{n}\":{roots}")).collect::<Vec<_>>().join(",")
+            ),
+            format!(r#"{{"requestState":"{}"}}"#, "a".repeat(MAX_QUESTION)),
+        ] {
+            assert!(methods(&wrong).is_err(), "{}", cut_to(&wrong, 100));
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! A gate for the client at standard input and output.
+
+use std::{io, path::PathBuf, sync::mpsc::SyncSender, thread};
+
+use seamgate_runner::{
+    Error, Result,
+    process::{Outbox, Signals, read_lines},
+};
+
+use super::{
+    gate::{Came, Client, End},
+    setting::Setting,
+};
+
+/// Serves the client at standard input and output. `kept` gets the folder of the run, if it stays.
+pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
+    let client = client().map_err(|error| Error::NoVerdict(format!("cannot start a thread: {error}")))?;
+    setting.session(client, signals, kept)
+}
+
+fn client() -> io::Result<Client> {
+    let outbox = Outbox::start(io::stdout())?;
+    let listen = |sender: SyncSender<Came>| {
+        let read = move || read_lines(io::stdin(), |wrote| sender.send(Came::Client(wrote)).is_ok());
+        let spawned = thread::Builder::new().spawn(read);
+        spawned.map(drop).map_err(|error| Error::caused("cannot start a thread", error))
+    };
+    Ok(Client { outbox, listen: Box::new(listen) })
+}

@@ -1,0 +1,48 @@
+//! What all runs of a process share.
+
+use std::ffi::OsString;
+
+use super::{model::Model, person::Person};
+use crate::{
+    error::{Result, bail},
+    process::Signals,
+    run_dir::{ModelPlan, Plan, Profiles, Servers},
+};
+
+/// What all runs of a process share: profiles, servers, the model, and the person at the terminal.
+pub struct World {
+    /// The profiles, registered in a gate.
+    pub profiles: Profiles,
+    /// The servers, which end when this is dropped.
+    pub servers: Servers,
+    pub(super) model: Model,
+    pub(super) signals: Signals,
+    pub(super) person: Person,
+}
+
+impl World {
+    /// Reads the files that a plan names, and starts its servers. `principal` answers on the terminal.
+    pub fn new(plan: &Plan, principal: String) -> Result<Self> {
+        let mut servers = plan.servers.as_deref().map(Servers::read).transpose()?.unwrap_or_default();
+        let signals = Signals::install()?;
+        let (model, key) = match &plan.model {
+            ModelPlan::Command(words) => {
+                let command = words.iter().map(OsString::from).collect();
+                (Model::Command { command, folder: plan.folder.clone() }, None)
+            }
+            ModelPlan::Url { url, name, key_env } => {
+                let key = std::env::var(key_env).ok().filter(|key| !key.is_empty());
+                (Model::Url { url: url.clone(), name: name.clone(), key }, Some(key_env.as_str()))
+            }
+            ModelPlan::Client => bail!("the run is of 'seamgate mcp', and ends with it: it cannot be resumed"),
+        };
+        let profiles = Profiles::read(&plan.profiles)?;
+        servers.start(profiles.environment(), key)?;
+        Ok(World { profiles, servers, model, signals, person: Person::new(principal) })
+    }
+
+    /// Returns whether a request to the model may still be under way when nobody wants its answer any more.
+    pub fn is_slow_to_end(&self) -> bool {
+        self.model.is_slow_to_end()
+    }
+}

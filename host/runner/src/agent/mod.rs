@@ -1,0 +1,118 @@
+//! Whole runs of agents. The kernel decides, and this does what it says.
+
+mod action;
+mod chat;
+mod child;
+mod context;
+mod event;
+mod model;
+mod person;
+mod progress;
+mod runner;
+mod tool;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    thread,
+};
+
+use seamgate::{Action, FileJournal, Run};
+use serde_json::value::RawValue;
+
+pub use self::{
+    action::{End, Finish, Reason, Uncertain, Waiting},
+    context::World,
+    event::{Answer, Ends, Event, MAX_END, Started, now},
+    person::{Ask, Question, What, YesOrNo, show_ask, show_question},
+    progress::ignored,
+    runner::Drive,
+};
+use crate::{
+    error::{Error, Result, bail},
+    random::{new_nonce, random},
+    run_dir::{Lock, Plan},
+};
+
+/// How a run begins.
+pub struct Beginning<'b> {
+    /// The task. `None`: the profile needs none.
+    pub task: Option<&'b RawValue>,
+    /// The mode to begin with. `None`: the profile's first.
+    pub mode: Option<&'b str>,
+    /// The values that the profile's `context` names.
+    pub context: &'b BTreeMap<String, Box<RawValue>>,
+    /// The lists that the profile's `scope` names.
+    pub lists: &'b BTreeMap<String, Vec<String>>,
+}
+
+/// A run whose loop has not begun.
+pub struct Opened<'w> {
+    world: &'w World,
+    run: Run<'w, FileJournal>,
+    actions: Vec<Action>,
+    folder: PathBuf,
+    _lock: Lock,
+}
+
+/// A run that was opened again.
+pub enum Resumed<'w> {
+    /// It had ended already.
+    Ended(Finish),
+    /// It can go on.
+    Opened(Opened<'w>),
+}
+
+/// Starts a run of the plan's first profile, in a new folder.
+pub fn start<'w>(world: &'w World, plan: &Plan, folder: &Path, beginning: &Beginning) -> Result<Opened<'w>> {
+    let Some(profile) = world.profiles.all.first() else { bail!("name a profile with -p") };
+    let journal = FileJournal::create(folder)?;
+    let lock = Lock::take(folder)?;
+    plan.write(folder)?;
+    let started = Event::Started(Started {
+        run: &format!("run-{}", random(8)?),
+        principal: &plan.principal,
+        nonce: &new_nonce()?,
+        mode: beginning.mode,
+        task: beginning.task,
+        context: beginning.context,
+        lists: beginning.lists,
+        listed: &profile.listed(&world.servers)?,
+        parent: None,
+    });
+    let (run, actions) = Run::start(&world.profiles.gate, journal, &profile.info.agent, &started.now()?)?;
+    Ok(Opened { world, run, actions, folder: folder.to_owned(), _lock: lock })
+}
+
+/// Opens the run of a folder, to go on with it.
+pub fn resume<'w>(world: &'w World, folder: &Path) -> Result<Resumed<'w>> {
+    let lock = Lock::take(folder)?;
+    let journal = FileJournal::open(folder)?;
+    if let Some(finish) = Finish::of(&journal)? {
+        return Ok(Resumed::Ended(finish));
+    }
+    let mut run = Run::open(&world.profiles.gate, journal)?;
+    let Some(profile) = world.profiles.of(run.agent()) else { bail!("{}: name its profile with -p", run.agent()) };
+    let listed = profile.listed(&world.servers)?;
+    let actions = run.send(&Event::Resumed { listed: &listed }.now()?)?;
+    Ok(Resumed::Opened(Opened { world, run, actions, folder: folder.to_owned(), _lock: lock }))
+}
+
+impl Opened<'_> {
+    /// Does what each step asks for, until the run ends or waits.
+    ///
+    /// `first` is called before the loop begins, and `ended` when it has ended. A request to the model may still be under way
+    /// then, and this returns only after it.
+    pub fn go_on<T, E: From<Error>>(
+        self,
+        first: impl FnOnce(&mut Drive) -> Result<(), E>,
+        ended: impl FnOnce(Result<End>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Opened { world, run, actions, folder, _lock } = self;
+        thread::scope(|scope| {
+            let mut drive = Drive::new(world, (run, actions), &folder);
+            first(&mut drive)?;
+            ended(drive.go_on(scope))
+        })
+    }
+}

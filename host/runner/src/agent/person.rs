@@ -1,0 +1,254 @@
+//! What a person is asked, how it is shown, and what they say on a terminal.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use seamgate::Action;
+use seamgate_text::{escape_terminal, say};
+use serde::Deserialize;
+
+use super::event::now;
+use crate::{
+    error::{Context, Result},
+    terminal::{self, Terminal, is_terminal, say_marked},
+};
+
+/// Marks what a model says on the terminal.
+const MODEL: &str = "  | ";
+
+/// A request for approval: `ask` of the action `ask_approval`.
+#[derive(Clone, Deserialize)]
+pub struct Ask {
+    /// The call's key.
+    pub key: String,
+    /// The digest of the action.
+    pub digest: String,
+    /// The principals who may approve.
+    pub by: Vec<String>,
+    /// The public keys of those who decide by signed tokens: by the run's own profile, and those of the agents above it.
+    #[serde(default)]
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// When the request lapses, in milliseconds since 1970.
+    pub expires: u64,
+    /// What would be sent. Nothing in it is hidden.
+    pub view: String,
+}
+
+/// The action `ask_input`.
+#[derive(Clone, Deserialize)]
+pub struct Question {
+    /// The question's key.
+    pub key: String,
+    /// The text to show.
+    pub question: String,
+    /// The uncertain call that it is about.
+    pub call: Option<String>,
+    /// When the question lapses, in milliseconds since 1970.
+    pub expires: u64,
+}
+
+impl Ask {
+    /// Returns the public keys with which a principal signs decisions. `None`: the name is enough.
+    pub fn keys(&self, principal: &str) -> Option<&[String]> {
+        self.keys.get(principal).map(Vec::as_slice)
+    }
+
+    /// Reads the request of an action `ask_approval`.
+    pub fn of(action: &Action) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Asked {
+            ask: Ask,
+        }
+        serde_json::from_str(&action.json).map(|Asked { ask }| ask).context("an action of the kernel")
+    }
+}
+
+impl Question {
+    /// Returns the question of an action, if it asks one.
+    pub fn of(action: &Action) -> Result<Option<Self>> {
+        match action.kind.as_str() {
+            "ask_input" => serde_json::from_str(&action.json).map(Some).context("an action of the kernel"),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns what tells it from others: a run asks one question of the model, and one about each call.
+    pub(super) fn place(&self) -> &str {
+        self.call.as_deref().unwrap_or("")
+    }
+}
+
+/// What a person is asked.
+#[derive(Clone)]
+pub enum What {
+    /// Whether a call may run.
+    Approval(Ask),
+    /// A question of the model, or what became of a call.
+    Input(Question),
+}
+
+impl What {
+    pub(super) fn expires(&self) -> u64 {
+        match self {
+            What::Approval(ask) => ask.expires,
+            What::Input(question) => question.expires,
+        }
+    }
+}
+
+/// What came of asking.
+pub(super) enum Said {
+    Decided {
+        ask: Ask,
+        is_approved: bool,
+        principal: String,
+    },
+    Answered {
+        question: Question,
+        text: String,
+        principal: String,
+    },
+    /// Nobody is there, or they may not decide.
+    Nothing,
+    /// It is too late to answer.
+    Late,
+    Signal(i32),
+}
+
+/// The person at the terminal.
+pub(super) struct Person {
+    /// The principal that they decide as.
+    pub(super) principal: String,
+    terminal: Terminal,
+}
+
+impl Person {
+    pub(super) fn new(principal: String) -> Self {
+        Person { principal, terminal: Terminal::default() }
+    }
+
+    /// Ask on the terminal, if there is one. `stopped` gives the signal that ends the wait.
+    pub(super) fn ask(
+        &self,
+        what: &What,
+        until: Option<u64>,
+        folder: &Path,
+        stopped: impl Fn() -> Option<i32>,
+    ) -> Result<Said> {
+        if !is_terminal() {
+            return Ok(Said::Nothing);
+        }
+        let over = || match stopped() {
+            Some(signal) => Some(Said::Signal(signal)),
+            None if until.is_some_and(|until| until <= now()) => {
+                say("Nobody answered in time.");
+                Some(Said::Late)
+            }
+            None => None,
+        };
+        let said = match what {
+            What::Approval(ask) => self.terminal.ask(&terminal::Question {
+                show: &|| show_ask(ask, folder),
+                prompt: &|code| format!("{} Type \"{code}\" to approve, \"n\" to reject:", self.may_approve(ask)),
+                take: &|line, code| {
+                    let is_approved = YesOrNo::of(line, code)? == YesOrNo::Yes;
+                    Some(Said::Decided { ask: ask.clone(), is_approved, principal: self.principal.clone() })
+                },
+                invalid: "That decides nothing. The run waits for you if you end it now.",
+                over: &over,
+            }),
+            What::Input(question) => {
+                let answered = |text: &str| {
+                    Some(Said::Answered {
+                        question: question.clone(),
+                        text: text.to_owned(),
+                        principal: self.principal.clone(),
+                    })
+                };
+                let show = || show_question(question);
+                match &question.call {
+                    Some(call) => self.terminal.ask(&terminal::Question {
+                        show: &show,
+                        prompt: &|code| {
+                            let call = escape_terminal(call);
+                            format!("Call {call}: type \"done {code}\" or \"not_done {code}\":")
+                        },
+                        take: &|line, code| match line.split_once(' ') {
+                            Some((word @ ("done" | "not_done"), rest)) if YesOrNo::of(rest, code)? == YesOrNo::Yes => {
+                                answered(word)
+                            }
+                            _ => None,
+                        },
+                        invalid: "That decides nothing. The run waits for you if you end it now.",
+                        over: &over,
+                    }),
+                    None => self.terminal.ask(&terminal::Question {
+                        show: &show,
+                        prompt: &|_| "Your answer to the model, in one line:".to_owned(),
+                        take: &|line, _| if line.is_empty() { None } else { answered(line) },
+                        invalid: "Say something.",
+                        over: &over,
+                    }),
+                }
+            }
+        };
+        Ok(said?.unwrap_or(Said::Nothing))
+    }
+
+    fn may_approve(&self, ask: &Ask) -> String {
+        format!("Approve {} as {}?", escape_terminal(&ask.key), escape_terminal(&self.principal))
+    }
+}
+
+/// A person's answer to a call that was shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum YesOrNo {
+    /// The call may run.
+    Yes,
+    /// The call may not run.
+    No,
+}
+
+impl YesOrNo {
+    /// Reads a line. Only the code means yes. Silence, and whatever else there is, decides nothing.
+    pub fn of(line: &str, code: &str) -> Option<Self> {
+        match line.trim() {
+            line if line.eq_ignore_ascii_case(code) => Some(YesOrNo::Yes),
+            "n" | "no" => Some(YesOrNo::No),
+            _ => None,
+        }
+    }
+}
+
+/// Shows what would be sent.
+pub fn show_ask(ask: &Ask, folder: &Path) {
+    let time = humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_millis(ask.expires));
+    say(&format!(
+        "\nThe call {} of {} needs approval:",
+        escape_terminal(&ask.key),
+        escape_terminal(&folder.display().to_string())
+    ));
+    say_marked(&escape_terminal(&ask.view), "  ", "    ");
+    say(&format!(
+        "  digest: {}\n  by: {}\n  until: {time}",
+        escape_terminal(&ask.digest),
+        escape_terminal(&ask.by.join(", "))
+    ));
+}
+
+/// Shows a question. What the model says is marked, so that no question looks like a call that needs approval.
+pub fn show_question(question: &Question) {
+    match &question.call {
+        Some(_) => {
+            say("");
+            say_marked(&escape_terminal(&question.question), "", "  ");
+        }
+        None => {
+            say("\nThe model asks:");
+            say_marked(&escape_terminal(&question.question), MODEL, MODEL);
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! The loop of one run: it does what each step asks for, and sends what came of it. All decisions are the kernel's.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    path::{Path, PathBuf},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    thread::Scope,
+    time::{Duration, Instant},
+};
+
+use seamgate::{Action, Fault, FileJournal, Run, StepError};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    action::{ChildEnd, Delegate, End, Finish, Waiting},
+    child,
+    context::World,
+    event::{Answer, Ends, Event, MAX_END, now},
+    model::NoAnswer,
+    person::{Ask, Question, Said, What},
+    progress,
+    tool::{self, Body, Execute, Outcome},
+};
+use crate::{
+    error::{Error, Result, bail},
+    process::Stop,
+};
+
+/// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole. The kernel's fuel is
+/// enough for this much of most texts.
+const MAX_INLINE: usize = 1024 * 1024;
+
+/// What a worker brings.
+enum Came {
+    Model { key: String, answer: Result<Answer, NoAnswer> },
+    Tool { call: String, ms: u64, outcome: Outcome },
+    Child { call: String, end: Result<ChildEnd> },
+    Signal(i32),
+}
+
+/// One run and what is under way.
+pub struct Drive<'s> {
+    world: &'s World,
+    run: Run<'s, FileJournal>,
+    folder: PathBuf,
+    todo: VecDeque<Action>,
+    /// By the keys of calls.
+    under_way: HashMap<String, Stop>,
+    /// The action that asks the model now.
+    asked: Option<(String, Stop)>,
+    /// By the keys of calls, and of questions.
+    waiting: BTreeMap<String, What>,
+    /// What children wait for.
+    below: Vec<Waiting>,
+    /// Of the servers' tools, as the run knows them.
+    generation: u64,
+    finish: Option<Finish>,
+    unreachable: Option<String>,
+    signal: Option<i32>,
+    sender: Sender<Came>,
+    came: Receiver<Came>,
+}
+
+impl<'s> Drive<'s> {
+    pub(super) fn new(world: &'s World, (run, actions): (Run<'s, FileJournal>, Vec<Action>), folder: &Path) -> Self {
+        let (sender, came) = mpsc::channel();
+        Drive {
+            world,
+            run,
+            folder: folder.to_owned(),
+            todo: actions.into(),
+            under_way: HashMap::new(),
+            asked: None,
+            waiting: BTreeMap::new(),
+            below: Vec::new(),
+            generation: 0,
+            finish: None,
+            unreachable: None,
+            signal: None,
+            sender,
+            came,
+        }
+    }
+
+    /// Go on until the run ends, or waits for somebody.
+    pub(super) fn go_on<'e>(mut self, scope: &'s Scope<'s, 'e>) -> Result<End> {
+        let sender = self.sender.clone();
+        let _listening = self.world.signals.listen(move |signal| sender.send(Came::Signal(signal)).is_ok());
+        let ended = self.until_end(scope);
+        // What is under way has no journal to go to any more.
+        self.stop_all();
+        ended
+    }
+
+    fn stop_all(&mut self) {
+        self.under_way.values().for_each(Stop::stop);
+        // Nobody waits for its answer.
+        if let Some((_, stop)) = self.asked.take() {
+            stop.stop();
+        }
+    }
+
+    fn until_end<'e>(&mut self, scope: &'s Scope<'s, 'e>) -> Result<End> {
+        loop {
+            while let Some(action) = self.todo.pop_front() {
+                if self.signal.is_none() {
+                    self.act(&action, scope)?;
+                }
+            }
+            if let Some(finish) = self.finish.take() {
+                return Ok(End::Finished(finish));
+            }
+            if self.under_way.is_empty() && self.asked.is_none() {
+                if let Some(end) = self.idle()? {
+                    return Ok(end);
+                }
+                continue;
+            }
+            self.receive()?;
+        }
+    }
+
+    /// Nothing is under way: somebody has to say something, or the run stops here.
+    fn idle(&mut self) -> Result<Option<End>> {
+        if let Some(signal) = self.signal {
+            return Ok(Some(End::Signal(signal)));
+        }
+        if let Some(message) = self.unreachable.take() {
+            return Ok(Some(End::Unreachable(message)));
+        }
+        if self.waiting.is_empty() && self.below.is_empty() {
+            return Err(Error::NoVerdict("the run waits for nothing: this is a mistake of seamgate".to_owned()));
+        }
+        let until = self.run.wake_at();
+        let said = match self.waiting.values().find(|what| self.may_say(what)) {
+            Some(what) => self.world.person.ask(what, until, &self.folder, || match self.came.try_recv() {
+                Ok(Came::Signal(signal)) => Some(signal),
+                _ => None,
+            })?,
+            None => Said::Nothing,
+        };
+        match said {
+            Said::Nothing => {}
+            Said::Late => {
+                self.send(&Event::Tick)?;
+                self.forget_lapsed();
+                return Ok(None);
+            }
+            Said::Signal(signal) => return Ok(Some(End::Signal(signal))),
+            Said::Decided { ask, is_approved, principal } => {
+                self.waiting.remove(&ask.key);
+                let decision = if is_approved { "approved" } else { "rejected" };
+                let (key, digest, principal) = (&ask.key, &ask.digest, &principal);
+                self.send(&Event::Approval { key, digest, decision, principal, token: None })?;
+                return Ok(None);
+            }
+            Said::Answered { question, text, principal } => {
+                self.waiting.remove(question.place());
+                self.answer(&question, &text, &principal)?;
+                return Ok(None);
+            }
+        }
+        let own = std::mem::take(&mut self.waiting).into_values();
+        let own = own.map(|what| Waiting { folder: self.folder.clone(), what });
+        Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
+    }
+
+    /// Whether the person at the terminal may say it there. Who has a key signs what they decide.
+    fn may_say(&self, what: &What) -> bool {
+        let principal = &self.world.person.principal;
+        match what {
+            What::Approval(ask) => ask.by.contains(principal) && ask.keys(principal).is_none(),
+            What::Input(_) => true,
+        }
+    }
+
+    /// Send what a person answered.
+    pub fn answer(&mut self, question: &Question, text: &str, principal: &str) -> Result<()> {
+        match &question.call {
+            Some(call) => self.send(&Event::Resolution { call, outcome: text, principal }),
+            None => self.send(&Event::Input { key: &question.key, text, principal }),
+        }
+    }
+
+    /// Take the first question out of what is asked now, before the loop begins.
+    pub fn take_question(&mut self, is_it: impl Fn(&Question) -> bool) -> Option<Question> {
+        let asked = self.todo.iter().map(|action| Question::of(action).ok().flatten());
+        let (at, question) = asked.enumerate().find_map(|(at, question)| Some((at, question.filter(&is_it)?)))?;
+        // Nobody is asked again what is answered.
+        self.todo.remove(at);
+        Some(question)
+    }
+
+    /// Do not wait for answers that come too late now.
+    fn forget_lapsed(&mut self) {
+        let now = now();
+        self.waiting.retain(|_, what| what.expires() > now);
+    }
+
+    /// Wait for what comes next, at most until something lapses.
+    fn receive(&mut self) -> Result<()> {
+        let came = match self.run.wake_at().filter(|_| self.signal.is_none()) {
+            None => self.came.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => self.came.recv_timeout(Duration::from_millis(at.saturating_sub(now()))),
+        };
+        match came {
+            Ok(Came::Signal(signal)) => {
+                self.signal = Some(signal);
+                self.stop_all();
+                Ok(())
+            }
+            Ok(Came::Model { key, answer }) => {
+                // An answer to what was asked before comes too late.
+                if self.asked.take_if(|(asked, _)| *asked == key).is_none() {
+                    return Ok(());
+                }
+                self.answered(&key, answer)
+            }
+            Ok(Came::Tool { call, ms, outcome }) => {
+                self.under_way.remove(&call);
+                self.returned(&call, ms, outcome)
+            }
+            Ok(Came::Child { call, end }) => {
+                self.under_way.remove(&call);
+                self.child_ended(&call, end?)
+            }
+            Err(RecvTimeoutError::Timeout) => self.send(&Event::Tick),
+            Err(RecvTimeoutError::Disconnected) => bail!("nobody works on the run"),
+        }
+    }
+
+    /// Send an event. What it leads to is done next.
+    fn send(&mut self, event: &Event) -> Result<()> {
+        self.try_send(event)?.map_err(Error::Fault)
+    }
+
+    /// The same, where a fault has an answer.
+    fn try_send(&mut self, event: &Event) -> Result<Result<(), Fault>> {
+        match self.run.send(&event.now()?) {
+            Ok(actions) => {
+                progress::tell(&self.run);
+                self.todo.extend(actions);
+                Ok(Ok(()))
+            }
+            Err(StepError::Fault(fault)) => Ok(Err(fault)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn act<'e>(&mut self, action: &Action, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        match action.kind.as_str() {
+            "ask_model" => self.ask_model(action, scope)?,
+            "execute" => self.execute(serde_json::from_str(&action.json)?, scope)?,
+            "delegate" => self.delegate(serde_json::from_str(&action.json)?, scope)?,
+            "ask_approval" => {
+                let ask = Ask::of(action)?;
+                self.waiting.insert(ask.key.clone(), What::Approval(ask));
+            }
+            "ask_input" => {
+                if let Some(question) = Question::of(action)? {
+                    self.waiting.insert(question.place().to_owned(), What::Input(question));
+                }
+            }
+            "cancel" => {
+                #[derive(Deserialize)]
+                struct Cancel {
+                    call: String,
+                }
+                let Cancel { call } = serde_json::from_str(&action.json)?;
+                self.under_way.get(&call).into_iter().for_each(Stop::stop);
+            }
+            "finish" => self.finish = Some(Finish::read(&action.json)?),
+            other => return Err(Error::NoVerdict(format!("the kernel asks for the unknown action {other:?}"))),
+        }
+        Ok(())
+    }
+
+    fn ask_model<'e>(&mut self, action: &Action, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        #[derive(Deserialize)]
+        struct Asked {
+            expires: u64,
+        }
+        let Asked { expires } = serde_json::from_str(&action.json)?;
+        let timeout = Duration::from_millis(expires.saturating_sub(now()));
+        let (world, key, json) = (self.world, action.key.clone(), action.json.clone());
+        let stop = Stop::default();
+        if let Some((_, late)) = self.asked.replace((key.clone(), stop.clone())) {
+            late.stop();
+        }
+        let sender = self.sender.clone();
+        scope.spawn(move || {
+            let answer = world.model.ask(&json, timeout, &world.signals, stop);
+            // Nobody hears it once the run has ended.
+            let _ = sender.send(Came::Model { key, answer });
+        });
+        Ok(())
+    }
+
+    fn answered(&mut self, key: &str, answer: Result<Answer, NoAnswer>) -> Result<()> {
+        self.list_again()?;
+        let failed = match answer {
+            Ok(answer) => match self.try_send(&Event::ModelOutput { key, answer: &answer })? {
+                Ok(()) => return Ok(()),
+                Err(fault) => format!("Invalid answer: {fault}"),
+            },
+            Err(NoAnswer::Invalid(message)) => message,
+            Err(NoAnswer::Unreachable(message)) => {
+                self.unreachable = Some(message);
+                return Ok(());
+            }
+            Err(NoAnswer::Interrupted) => return Ok(()),
+        };
+        self.send(&Event::ModelFailed { key, message: &failed, retry: true })
+    }
+
+    /// Say which tools are there, if that may have changed.
+    fn list_again(&mut self) -> Result<()> {
+        let generation = self.world.servers.generation();
+        if generation != self.generation
+            && let Some(profile) = self.world.profiles.of(self.run.agent())
+        {
+            self.generation = generation;
+            let listed = profile.listed(&self.world.servers)?;
+            self.send(&Event::ToolsListed { listed: &listed })?;
+        }
+        Ok(())
+    }
+
+    fn execute<'e>(&mut self, execute: Execute, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        if !self.start(&execute.call)? {
+            return Ok(());
+        }
+        let stop = self.begin(&execute.call);
+        let (world, sender, run) = (self.world, self.sender.clone(), self.run.id().to_owned());
+        scope.spawn(move || {
+            let start = Instant::now();
+            let (servers, name) = (&world.servers, &execute.server);
+            let outcome = match (servers.command(name, &execute.tool), servers.running(name)) {
+                (Some(command), _) => {
+                    let inherited = servers.inherited(name, command);
+                    tool::run((servers, command), &run, &execute, now(), (&inherited, &world.signals, stop))
+                }
+                (None, Some(server)) => tool::call(server, &execute, now(), &stop),
+                (None, None) => Outcome::not_sent(format!("the servers file has no tool {name}/{}", execute.tool)),
+            };
+            let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let _ = sender.send(Came::Tool { call: execute.call, ms, outcome });
+        });
+        Ok(())
+    }
+
+    /// Journal that a call is sent now. Gives whether it may be.
+    fn start(&mut self, call: &str) -> Result<bool> {
+        self.send(&Event::ToolStarted { call })?;
+        Ok(progress::ignored(&self.run).is_none())
+    }
+
+    fn begin(&mut self, key: &str) -> Stop {
+        let stop = Stop::default();
+        self.under_way.insert(key.to_owned(), stop.clone());
+        stop
+    }
+
+    /// Send what came of a call.
+    fn returned(&mut self, call: &str, duration_ms: u64, outcome: Outcome) -> Result<()> {
+        match outcome {
+            Outcome::Result { is_error, body } => {
+                let status = if is_error { "error" } else { "ok" };
+                let Err(fault) = self.result(call, duration_ms, status, &body, MAX_INLINE)? else {
+                    return Ok(());
+                };
+                tracing::warn!(call, "both ends of the result are sent, for the whole is too much: {fault}");
+                if let Err(fault) = self.result(call, duration_ms, status, &body, 2 * MAX_END)? {
+                    let text = format!("The call was done, but its result cannot be read: {fault}");
+                    self.result(call, duration_ms, "error", &Body::Text(text), MAX_INLINE)?.map_err(Error::Fault)?;
+                }
+                Ok(())
+            }
+            Outcome::Failed { message, may_have_run } => {
+                let effect = if may_have_run { "unknown" } else { "none" };
+                self.send(&Event::ToolFailed { call, message: &message, effect })
+            }
+            Outcome::Cancelled if self.signal.is_none() => self.send(&Event::CallCancelled { call }),
+            // When the run goes on, it decides what becomes of the call.
+            Outcome::Cancelled | Outcome::Interrupted => Ok(()),
+        }
+    }
+
+    /// Send a result: whole, or, where it has more than `max` bytes, its two ends.
+    fn result(
+        &mut self,
+        call: &str,
+        duration_ms: u64,
+        status: &str,
+        body: &Body,
+        max: usize,
+    ) -> Result<Result<(), Fault>> {
+        let (result, text) = match body {
+            Body::Json(value) => (Some(&**value), None),
+            Body::Text(text) => (None, Some(&**text)),
+        };
+        let whole = result.map(RawValue::get).or(text).unwrap_or_default();
+        if whole.len() <= max {
+            return self.try_send(&Event::ToolResult { call, duration_ms, status, result, text });
+        }
+        let digest = self.run.keep(whole).map_err(|error| Error::NoVerdict(error.to_string()))?;
+        self.try_send(&Event::ResultEnds { call, duration_ms, status, ends: Ends::of(whole), digest: &digest })
+    }
+
+    fn delegate<'e>(&mut self, delegate: Delegate, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        if !self.start(&delegate.call)? {
+            return Ok(());
+        }
+        self.begin(&delegate.call);
+        let (world, sender) = (self.world, self.sender.clone());
+        let (folder, state) = (self.folder.clone(), self.run.state().to_owned());
+        scope.spawn(move || {
+            let go_on = |started: (Run<'s, FileJournal>, Vec<Action>), folder: &Path| {
+                Drive::new(world, started, folder).go_on(scope)
+            };
+            let end = child::run(world, &delegate, &folder, &state, go_on);
+            let _ = sender.send(Came::Child { call: delegate.call, end });
+        });
+        Ok(())
+    }
+
+    fn child_ended(&mut self, call: &str, end: ChildEnd) -> Result<()> {
+        match end {
+            ChildEnd::Ended(End::Finished(finish)) => self.send(&child::result(call, &finish)),
+            ChildEnd::Ended(End::Waits(waiting)) => {
+                self.below.extend(waiting);
+                Ok(())
+            }
+            ChildEnd::Ended(End::Unreachable(message)) => {
+                self.unreachable = Some(message);
+                Ok(())
+            }
+            ChildEnd::Ended(End::Signal(signal)) => {
+                self.signal = Some(signal);
+                Ok(())
+            }
+            ChildEnd::NotStarted(message) => self.send(&Event::ToolFailed { call, message: &message, effect: "none" }),
+        }
+    }
+}

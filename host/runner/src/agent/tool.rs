@@ -1,0 +1,157 @@
+//! Sends one call to a tool, and takes what comes back.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    jsonrpc::RpcError,
+    mcp::client::{self, NoAnswer},
+    process::{self, Ended, Inherited, Signals, Stop},
+    run_dir::{Command, Servers},
+};
+
+/// The longest result, in bytes: what a journal keeps.
+const MAX_RESULT: usize = 64 * 1024 * 1024;
+
+/// A call as the action `execute` has it.
+#[derive(Deserialize)]
+pub(super) struct Execute {
+    pub(super) call: String,
+    #[serde(default)]
+    pub(super) server: String,
+    pub(super) tool: String,
+    /// Exactly what is sent.
+    pub(super) arguments: String,
+    pub(super) idempotency_key: String,
+    pub(super) expires: u64,
+}
+
+/// What came of a call.
+pub(super) enum Outcome {
+    /// The tool answered.
+    Result { is_error: bool, body: Body },
+    /// It did not.
+    Failed {
+        message: String,
+        /// Whether it may have had an effect.
+        may_have_run: bool,
+    },
+    /// The run ended the call.
+    Cancelled,
+    /// A signal ended this program.
+    Interrupted,
+}
+
+/// A result.
+pub(super) enum Body {
+    Json(Box<RawValue>),
+    Text(String),
+}
+
+impl Body {
+    /// JSON where it is that, and text where it is not. What is not UTF-8 is replaced.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        match serde_json::from_slice::<Box<RawValue>>(bytes) {
+            Ok(value) => Body::Json(value),
+            Err(_) => Body::Text(String::from_utf8_lossy(bytes).into_owned()),
+        }
+    }
+}
+
+impl Outcome {
+    pub(super) fn not_sent(message: String) -> Self {
+        Outcome::Failed { message, may_have_run: false }
+    }
+}
+
+/// Call a tool of a server that speaks MCP.
+pub(super) fn call(
+    (server, timeout): (&client::Server, Duration),
+    execute: &Execute,
+    now: u64,
+    stop: &Stop,
+) -> Outcome {
+    let timeout = Duration::from_millis(execute.expires.saturating_sub(now)).min(timeout);
+    match server.call(&execute.tool, &execute.arguments, &execute.idempotency_key, timeout, stop) {
+        Ok(Ok(called)) => {
+            let text = || Body::Text(called.text());
+            let body = called.structured.clone().map_or_else(text, Body::Json);
+            Outcome::Result { is_error: called.is_error, body }
+        }
+        Ok(Err(RpcError { code, message })) => {
+            Outcome::Result { is_error: true, body: Body::Text(format!("error {code}: {message}")) }
+        }
+        Err(NoAnswer::NotSent) => Outcome::not_sent("the server has ended".to_owned()),
+        Err(NoAnswer::Ended) => {
+            Outcome::Failed { message: "the server ended during the call".to_owned(), may_have_run: true }
+        }
+        Err(NoAnswer::Late) => {
+            let message = format!("the server gave no result within {} s", timeout.as_secs());
+            Outcome::Failed { message, may_have_run: true }
+        }
+        Err(NoAnswer::Stopped) => Outcome::Cancelled,
+    }
+}
+
+/// Run the command of a tool: its standard input is the arguments, its standard output the result.
+pub(super) fn run(
+    (servers, tool): (&Servers, &Command),
+    run: &str,
+    execute: &Execute,
+    now: u64,
+    (inherited, signals, stop): (&[String], &Signals, Stop),
+) -> Outcome {
+    let left = Duration::from_millis(execute.expires.saturating_sub(now));
+    let timeout = Duration::from_secs(tool.timeout_s).min(left);
+    let command: Vec<_> = tool.command.iter().map(Into::into).collect();
+    let own = [
+        ("SEAMGATE_RUN", run),
+        ("SEAMGATE_CALL", &execute.call),
+        ("SEAMGATE_SERVER", &execute.server),
+        ("SEAMGATE_TOOL", &execute.tool),
+        ("SEAMGATE_IDEMPOTENCY_KEY", &execute.idempotency_key),
+    ];
+    let environment: Vec<_> = tool
+        .env
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.into()))
+        .chain(own.map(|(name, value)| (name, value.into())))
+        .collect();
+    let run = process::Run {
+        command: &command,
+        inherited: Inherited::Only(inherited),
+        environment: &environment,
+        input: execute.arguments.as_bytes(),
+        timeout,
+        limit: MAX_RESULT,
+        folder: Some(&servers.folder),
+        stop,
+        told_as: Some(&execute.tool),
+        paths: tool.paths.as_ref(),
+    };
+    let start = Instant::now();
+    let failed = |message: String| Outcome::Failed { message, may_have_run: true };
+    match process::run(&run, signals, &mut |_| {}) {
+        Ok(Ended::Exited { output }) => Outcome::Result { is_error: false, body: Body::of(&output) },
+        // A tool that ends by itself has answered, also where it says that it failed.
+        Ok(Ended::Failed { status, output }) if status.code().is_some() => {
+            let body = match output.trim_ascii() {
+                b"" => Body::Text(format!("The tool failed: {status}")),
+                _ => Body::of(&output),
+            };
+            Outcome::Result { is_error: true, body }
+        }
+        Ok(Ended::Failed { status, .. }) => failed(format!("the tool was ended: {status}")),
+        Ok(Ended::TimedOut { .. }) => failed(format!("the tool gave no result within {} s", start.elapsed().as_secs())),
+        Ok(Ended::TooLong { .. }) => failed(format!("the tool wrote more than {MAX_RESULT} bytes")),
+        Ok(Ended::NotStarted(error)) => {
+            let program = tool.command.first().map(String::as_str).unwrap_or_default();
+            Outcome::not_sent(format!("cannot run {program}: {error}"))
+        }
+        Ok(Ended::Stopped) => Outcome::Cancelled,
+        Ok(Ended::Interrupted(_)) => Outcome::Interrupted,
+        Err(error) => failed(format!("cannot watch the tool: {error}")),
+    }
+}

@@ -1,0 +1,138 @@
+//! The errors of this crate.
+
+use std::{error::Error as StdError, io, path::PathBuf};
+
+use seamgate::{Fault, FileError, JournalError, LoadError, StepError};
+
+/// An error of a run, of a program that a run starts, or of a file in a run's folder.
+///
+/// The chain of [sources](std::error::Error::source) says the whole: each message adds to the one of its source.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The sandbox gave no verdict, or the kernel takes no such event.
+    #[error("{}", lines(.0))]
+    Fault(Fault),
+    /// A profile cannot be used.
+    #[error("{}", path.display())]
+    Profile {
+        /// The profile's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// The run cannot go on now, for a reason that is not the caller's.
+    #[error("{0}")]
+    NoVerdict(String),
+    /// What the caller named cannot be used.
+    #[error("{message}")]
+    Invalid {
+        /// What is wrong, or where.
+        message: String,
+        /// What is wrong there.
+        source: Option<Box<dyn StdError + Send + Sync>>,
+    },
+    /// A profile cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The component cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A journal cannot be created, opened or read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A JSON text is not what was expected.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The system refuses something.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// Returns an error of what the caller named.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Error::Invalid { message: message.into(), source: None }
+    }
+
+    /// Returns an error of what the caller named, and what is wrong there.
+    pub fn caused(message: impl Into<String>, source: impl StdError + Send + Sync + 'static) -> Self {
+        Error::Invalid { message: message.into(), source: Some(Box::new(source)) }
+    }
+
+    /// Returns the whole chain on one line, as the command line prints it. A fault has its code before it.
+    pub fn report(&self) -> String {
+        let mut chain = self.to_string();
+        let mut next = self.source();
+        while let Some(source) = next {
+            chain.push_str(&format!(": {source}"));
+            next = source.source();
+        }
+        match self {
+            Error::Fault(fault) => format!("error[{}]: {chain}", fault.code()),
+            Error::Profile { fault, .. } => format!("error[{}]: {chain}: {}", fault.code(), lines(fault)),
+            _ => chain,
+        }
+    }
+}
+
+impl From<StepError> for Error {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Fault(fault) => Error::Fault(fault),
+            StepError::Journal(error) => Error::NoVerdict(error.to_string()),
+            error => Error::Invalid { message: error.to_string(), source: None },
+        }
+    }
+}
+
+/// Describes a fault with everything that is wrong, a line each.
+fn lines(fault: &Fault) -> String {
+    let more = fault.violations().iter().skip(1);
+    let more = more.map(|violation| format!("\n  also: {} {}", violation.path, violation.message));
+    std::iter::once(fault.to_string()).chain(more).collect()
+}
+
+/// Returns an error of what the caller named.
+macro_rules! bail {
+    ($($message:tt)*) => {
+        return Err($crate::error::Error::invalid(format!($($message)*)))
+    };
+}
+
+pub(crate) use bail;
+
+/// Adds to an error where it happened.
+pub(crate) trait Context<T> {
+    /// Puts a message before that of an error.
+    fn context(self, message: &str) -> Result<T>;
+
+    /// Puts a message before that of an error, which is made only then.
+    fn with_context(self, message: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T, E: StdError + Send + Sync + 'static> Context<T> for Result<T, E> {
+    fn context(self, message: &str) -> Result<T> {
+        self.with_context(|| message.to_owned())
+    }
+
+    fn with_context(self, message: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|error| Error::caused(message(), error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn report_has_every_context_once() {
+        let error: Result<()> = Err(io::Error::other("no disk")).context("inner");
+        let error = error.with_context(|| "outer".to_owned()).expect_err("an error");
+        assert_eq!((error.to_string(), error.report()), ("outer".to_owned(), "outer: inner: no disk".to_owned()));
+        assert_eq!(Error::invalid("alone").report(), "alone");
+    }
+}

@@ -1,0 +1,17 @@
+//! Runs of agents for `seamgate`: processes that are not trusted, whole runs with their models and tools, and a client of the Model
+//! Context Protocol.
+//!
+//! The kernel decides what an agent may do. This crate does what it says: it starts programs, asks models and people, calls tools,
+//! and sends to the run what came of that.
+
+pub mod agent;
+mod error;
+pub mod jsonrpc;
+pub mod mcp;
+pub mod process;
+mod random;
+pub mod run_dir;
+pub mod terminal;
+
+pub use error::{Error, Result};
+pub use random::{new_nonce, random};

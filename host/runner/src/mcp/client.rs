@@ -1,0 +1,402 @@
+//! A client of one server that speaks the Model Context Protocol over its standard input and output: it lists tools and
+//! calls them. The server gets nothing else: no sampling, no roots, no elicitation.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-06-18>, and 2026-07-28 with servers that have no session
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json, value::RawValue};
+
+use crate::{
+    jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, RpcError, one_line},
+    process::{Outbox, Program, Service, Stop, Wrote},
+};
+
+const PROTOCOL: &str = "2025-06-18";
+/// The version for servers that have no session: each request says it.
+const STATELESS: &str = "2026-07-28";
+
+/// How often a call looks whether it was stopped.
+const TICK: Duration = Duration::from_millis(50);
+/// How long a server may take to start, and to list its tools.
+pub const START: Duration = Duration::from_secs(30);
+/// The most pages of a list.
+pub const MAX_PAGES: usize = 100;
+/// The most tools of a list.
+pub const MAX_TOOLS: usize = 4096;
+
+/// Who we are.
+fn client() -> Value {
+    json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// A running server.
+pub struct Server {
+    service: Service,
+    shared: Arc<Shared>,
+    said: Said,
+    /// It has no session.
+    is_stateless: bool,
+}
+
+/// A server's description of itself.
+#[derive(Clone, Default)]
+pub struct Said {
+    /// Its name.
+    pub name: Option<String>,
+    /// Its capabilities, by name.
+    pub capabilities: BTreeMap<String, Box<RawValue>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    last: AtomicU64,
+    /// Rises each time the server's tools may have changed, and when it ends.
+    generation: AtomicU64,
+    pending: Mutex<Pending>,
+}
+
+#[derive(Default)]
+struct Pending {
+    has_ended: bool,
+    /// Whoever waits for an answer, by the id of the request.
+    waiting: HashMap<u64, Sender<Answer>>,
+}
+
+/// What answers a request: a result, or an error of the protocol.
+type Answer = Result<Box<RawValue>, RpcError>;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub enum NoAnswer {
+    /// The server ended before it was sent.
+    NotSent,
+    /// The server ended.
+    Ended,
+    /// It took too long.
+    Late,
+    /// The caller stopped it.
+    Stopped,
+}
+
+/// The result of a call.
+#[derive(Deserialize)]
+pub struct Called {
+    /// The parts of the result.
+    #[serde(default)]
+    pub content: Vec<Block>,
+    /// The result as JSON.
+    #[serde(rename = "structuredContent")]
+    pub structured: Option<Box<RawValue>>,
+    /// Whether the tool says that it failed.
+    #[serde(rename = "isError", default)]
+    pub is_error: bool,
+    #[serde(rename = "resultType")]
+    kind: Option<String>,
+}
+
+/// A part of a result.
+#[derive(Deserialize)]
+pub struct Block {
+    r#type: String,
+    text: Option<String>,
+    data: Option<String>,
+    uri: Option<String>,
+    #[serde(rename = "mimeType")]
+    mime: Option<String>,
+    resource: Option<Box<Resource>>,
+}
+
+/// The resource inside a block.
+#[derive(Deserialize)]
+struct Resource {
+    text: Option<String>,
+    uri: Option<String>,
+}
+
+impl Called {
+    /// Returns the text of all parts. Names each part that is not text.
+    pub fn text(&self) -> String {
+        let part = |block: &Block| match (block.r#type.as_str(), &block.text, &block.resource) {
+            ("text", Some(text), _) => text.clone(),
+            ("resource", _, Some(resource)) => match &resource.text {
+                Some(text) => text.clone(),
+                None => format!("[resource {}]", resource.uri.as_deref().unwrap_or_default()),
+            },
+            (other, ..) => {
+                let bytes =
+                    block.data.as_ref().map(|data| format!(", {} bytes of Base64", data.len())).unwrap_or_default();
+                let name = block.mime.as_deref().or(block.uri.as_deref()).unwrap_or_default();
+                format!("[{other} {name}{bytes}]")
+            }
+        };
+        self.content.iter().map(part).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Server {
+    /// Starts a server, and agrees on the protocol.
+    pub fn start(program: &Program) -> Result<Self, String> {
+        let shared = Arc::<Shared>::default();
+        let reader = Arc::clone(&shared);
+        let input = Arc::<OnceLock<Arc<Outbox>>>::default();
+        let own = Arc::clone(&input);
+        let service = Service::start(program, move |wrote| {
+            match wrote {
+                Wrote::Line(line) => reader.take(&line, own.get()),
+                Wrote::NotText(_) => tracing::warn!("a server wrote a line that is no message"),
+                Wrote::Unended(_) | Wrote::TooLong | Wrote::End => {
+                    reader.end();
+                    return false;
+                }
+            }
+            true
+        })
+        .map_err(|error| format!("cannot run {}: {error}", program.name()))?;
+        let _ = input.set(Arc::clone(service.input()));
+        let mut server = Server { service, shared, said: Said::default(), is_stateless: false };
+        #[derive(Deserialize)]
+        struct Hello {
+            #[serde(default)]
+            capabilities: BTreeMap<String, Box<RawValue>>,
+            #[serde(rename = "serverInfo")]
+            server: Option<Named>,
+            #[serde(rename = "_meta", default)]
+            meta: Meta,
+        }
+        #[derive(Default, Deserialize)]
+        struct Meta {
+            #[serde(rename = "io.modelcontextprotocol/serverInfo")]
+            server: Option<Named>,
+        }
+        #[derive(Deserialize)]
+        struct Named {
+            name: String,
+        }
+        let hello = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client() });
+        let said = server.ask("initialize", &hello).or_else(|why| {
+            // A server without sessions does not know it.
+            server.is_stateless = true;
+            server.ask("server/discover", &json!({})).map_err(|_| why)
+        })?;
+        if let Ok(Hello { capabilities, server: named, meta }) = serde_json::from_str(said.get()) {
+            server.said = Said { name: named.or(meta.server).map(|named| named.name), capabilities };
+        }
+        if !server.is_stateless {
+            server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        }
+        Ok(server)
+    }
+
+    /// What each request says of us, where there is no session.
+    fn meta(&self) -> serde_json::Map<String, Value> {
+        let mut meta = serde_json::Map::new();
+        if self.is_stateless {
+            for (name, value) in
+                [("protocolVersion", json!(STATELESS)), ("clientInfo", client()), ("clientCapabilities", json!({}))]
+            {
+                meta.insert(format!("io.modelcontextprotocol/{name}"), value);
+            }
+        }
+        meta
+    }
+
+    /// Returns the server's description of itself.
+    pub fn said(&self) -> Said {
+        self.said.clone()
+    }
+
+    /// Ends the server.
+    pub fn end(&self) {
+        self.service.end();
+    }
+
+    /// Returns a number that rises when the tools may have changed.
+    pub fn generation(&self) -> u64 {
+        self.shared.generation.load(Ordering::SeqCst)
+    }
+
+    /// Returns the definitions of its tools, as it lists them.
+    pub fn tools(&self) -> Result<Vec<Box<RawValue>>, String> {
+        #[derive(Deserialize)]
+        struct Page {
+            tools: Vec<Box<RawValue>>,
+            #[serde(rename = "nextCursor")]
+            next: Option<String>,
+        }
+        let (mut tools, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..MAX_PAGES {
+            let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+            let page = self.ask("tools/list", &params)?;
+            let page: Page = serde_json::from_str(page.get()).map_err(|error| format!("tools/list: {error}"))?;
+            tools.extend(page.tools);
+            if tools.len() > MAX_TOOLS {
+                return Err(format!("tools/list: it has more than {MAX_TOOLS} tools"));
+            }
+            cursor = page.next;
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+        Err(format!("tools/list: it has more than {MAX_PAGES} pages"))
+    }
+
+    /// Calls a tool with exactly these arguments. Line ends between values, which would end the message, become spaces.
+    pub fn call(
+        &self,
+        tool: &str,
+        arguments: &str,
+        idempotency_key: &str,
+        timeout: Duration,
+        stop: &Stop,
+    ) -> Result<Result<Called, RpcError>, NoAnswer> {
+        #[derive(Serialize)]
+        struct Params<'p> {
+            name: &'p str,
+            arguments: &'p RawValue,
+            #[serde(rename = "_meta")]
+            meta: serde_json::Map<String, Value>,
+        }
+        let invalid = |message: String| Ok(Err(RpcError { code: PARSE_ERROR, message }));
+        let arguments = one_line(arguments.to_owned());
+        let Ok(arguments) = serde_json::from_str::<&RawValue>(&arguments) else {
+            return invalid("the arguments are not JSON".to_owned());
+        };
+        let mut meta = self.meta();
+        meta.insert("seamgate.dev/idempotency-key".to_owned(), json!(idempotency_key));
+        let answer = self.request("tools/call", &Params { name: tool, arguments, meta }, timeout, stop)?;
+        match answer.map(|result| serde_json::from_str(result.get())) {
+            // It was told that we can answer nothing.
+            Ok(Ok(Called { kind: Some(kind), .. })) if kind != "complete" => {
+                invalid(format!("the server's answer is of the type {kind:?}, which nobody asked for"))
+            }
+            Ok(Ok(called)) => Ok(Ok(called)),
+            Ok(Err(error)) => invalid(format!("the server's answer is no result of a tool: {error}")),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Ask what every server must answer.
+    fn ask(&self, method: &str, params: &Value) -> Result<Box<RawValue>, String> {
+        let mut params = params.clone();
+        if self.is_stateless {
+            params["_meta"] = self.meta().into();
+        }
+        match self.request(method, &params, START, &Stop::default()) {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
+            Err(NoAnswer::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
+            Err(_) => Err(format!("{method}: the server ended")),
+        }
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+        timeout: Duration,
+        stop: &Stop,
+    ) -> Result<Answer, NoAnswer> {
+        #[derive(Serialize)]
+        struct Request<'r, P> {
+            jsonrpc: &'r str,
+            id: u64,
+            method: &'r str,
+            params: &'r P,
+        }
+        let id = self.shared.last.fetch_add(1, Ordering::SeqCst) + 1;
+        let line = serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params }).unwrap_or_default();
+        let (sender, answer) = mpsc::channel();
+        {
+            let mut pending = self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            if pending.has_ended {
+                return Err(NoAnswer::NotSent);
+            }
+            pending.waiting.insert(id, sender);
+        }
+        self.service.write(line);
+        let start = Instant::now();
+        let why = loop {
+            let left = timeout.saturating_sub(start.elapsed());
+            match answer.recv_timeout(left.min(TICK)) {
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Ended),
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => break NoAnswer::Stopped,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => break NoAnswer::Late,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
+        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+        let params = json!({ "requestId": id, "reason": "the run ended the call" });
+        self.service
+            .write(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string());
+        Err(why)
+    }
+}
+
+impl Shared {
+    /// Take a line of the server. What is no message is skipped: some servers write logs there.
+    fn take(&self, line: &str, input: Option<&Arc<Outbox>>) {
+        #[derive(Deserialize)]
+        struct Message {
+            id: Option<Box<RawValue>>,
+            method: Option<String>,
+            result: Option<Box<RawValue>>,
+            error: Option<RpcError>,
+        }
+        let Ok(Message { id, method, result, error }) = serde_json::from_str(line) else {
+            tracing::warn!("a server wrote a line that is no message");
+            return;
+        };
+        match (method, id) {
+            (Some(method), Some(id)) => {
+                let id = id.get();
+                let answer = match method.as_str() {
+                    "ping" => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#),
+                    _ => format!(
+                        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{METHOD_NOT_FOUND},"message":"Method not found"}}}}"#
+                    ),
+                };
+                // Nobody answers a server that has ended, or that asks before it was asked anything.
+                let _ = input.map(|input| input.push(answer));
+            }
+            (Some(method), None) => {
+                if method == "notifications/tools/list_changed" {
+                    self.generation.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+            (None, Some(id)) => {
+                let Ok(id) = id.get().parse::<u64>() else { return };
+                let waiting = self.pending.lock().unwrap_or_else(PoisonError::into_inner).waiting.remove(&id);
+                let answer = match (result, error) {
+                    (_, Some(error)) => Err(error),
+                    (Some(result), None) => Ok(result),
+                    (None, None) => {
+                        Err(RpcError { code: INTERNAL_ERROR, message: "neither result nor error".to_owned() })
+                    }
+                };
+                if let Some(waiting) = waiting {
+                    let _ = waiting.send(answer);
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The server has ended: nobody waits any more.
+    fn end(&self) {
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.has_ended = true;
+        pending.waiting.clear();
+        self.generation.fetch_add(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,32 @@
+//! What a program gets of this process's environment.
+
+use std::{ffi::OsStr, path::PathBuf, process::Command};
+
+/// The variables of this process's environment that a program gets.
+#[derive(Clone, Copy)]
+pub enum Inherited<'a> {
+    /// All of them.
+    All,
+    /// Those with these names.
+    Only(&'a [String]),
+}
+
+impl Inherited<'_> {
+    /// Starts to build a command whose environment is what it inherits.
+    pub(super) fn command(self, program: &OsStr) -> Command {
+        let Inherited::Only(names) = self else { return Command::new(program) };
+        // The program is found by this process's path, whether or not it gets that.
+        let mut command = Command::new(found(program).unwrap_or_else(|| program.into()));
+        command.env_clear().envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command
+    }
+}
+
+/// Returns the file of a program that is named without a folder, as this process's path has it.
+fn found(name: &OsStr) -> Option<PathBuf> {
+    if name.as_encoded_bytes().contains(&b'/') {
+        return None;
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}

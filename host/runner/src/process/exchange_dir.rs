@@ -1,0 +1,115 @@
+//! The folder in which an agent and this process exchange files: one for each attempt, removed after it.
+//!
+//! A run that is killed cannot remove its folder. So each run locks its folder, and the next run removes folders without a
+//! lock.
+
+use std::{io, path::Path};
+
+use tempfile::TempDir;
+
+use super::signals::Signals;
+
+const PREFIX: &str = "seamgate-run-";
+
+/// A temporary folder. Dropping it removes it, and so does a signal that ends this process.
+pub struct Folder<'a> {
+    folder: TempDir,
+    signals: &'a Signals,
+    _lock: os::Lock,
+}
+
+impl<'a> Folder<'a> {
+    /// Creates the folder.
+    pub fn new(signals: &'a Signals) -> io::Result<Self> {
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+            // Before the lock, another run may have removed it as left over.
+            if let Some(lock) = os::lock(folder.path())? {
+                signals.remove_at_end(Some(folder.path()));
+                return Ok(Folder { folder, signals, _lock: lock });
+            }
+        }
+    }
+
+    /// Returns the folder's path.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Folder<'_> {
+    fn drop(&mut self) {
+        self.signals.remove_at_end(None);
+    }
+}
+
+/// Removes the folders of killed runs. A folder that cannot be removed stays, and does no harm.
+pub fn remove_left_over() {
+    for entry in std::env::temp_dir().read_dir().into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            os::remove_left_over(&entry.path());
+        }
+    }
+}
+
+#[cfg(unix)]
+mod os {
+    use std::{
+        fs::{self, File, TryLockError},
+        io,
+        os::unix::fs::{MetadataExt, OpenOptionsExt},
+        path::Path,
+    };
+
+    use rustix::fs::OFlags;
+
+    pub(super) type Lock = File;
+
+    /// Lock a folder. `None` if it is gone.
+    pub(super) fn lock(path: &Path) -> io::Result<Option<Lock>> {
+        let Ok(folder) = open(path) else {
+            return Ok(None);
+        };
+        // On a file system without locks, no other run gets one either.
+        let _ = folder.lock();
+        let (own, there) = (folder.metadata()?, fs::symlink_metadata(path));
+        Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (own.dev(), own.ino())).then_some(folder))
+    }
+
+    /// Remove a folder that belongs to this user and that no run has locked.
+    pub(super) fn remove_left_over(path: &Path) {
+        let Ok(folder) = open(path) else {
+            return;
+        };
+        let is_own = folder.metadata().is_ok_and(|it| it.uid() == rustix::process::geteuid().as_raw());
+        match is_own.then(|| folder.try_lock()) {
+            Some(Ok(())) => match fs::remove_dir_all(path) {
+                Ok(()) => tracing::info!(path = %path.display(), "removed the folder of a killed run"),
+                Err(error) => {
+                    tracing::warn!(path = %path.display(), "cannot remove the folder of a killed run: {error}")
+                }
+            },
+            Some(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | None => {}
+        }
+    }
+
+    /// Open a folder. Does not follow links.
+    fn open(path: &Path) -> io::Result<File> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        File::options().read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default()).open(path)
+    }
+}
+
+#[cfg(not(unix))]
+mod os {
+    use std::{io, path::Path};
+
+    pub(super) struct Lock;
+
+    pub(super) fn lock(_: &Path) -> io::Result<Option<Lock>> {
+        Ok(Some(Lock))
+    }
+
+    /// Without locks on folders, nobody knows which are left over.
+    pub(super) fn remove_left_over(_: &Path) {}
+}

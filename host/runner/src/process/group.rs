@@ -1,0 +1,98 @@
+//! The process group of a program: how it is started, watched and ended.
+
+pub(super) use self::os::{has_exited, kill, prepare, terminate, watch};
+
+#[cfg(unix)]
+mod os {
+    use std::{
+        io,
+        os::unix::process::CommandExt,
+        process::{Child, Command},
+    };
+
+    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, setsid, waitid};
+
+    use super::super::spawn;
+
+    /// Makes the child the leader of a new session and, on Linux, ties its life to ours.
+    pub(in crate::process) fn prepare(command: &mut Command) {
+        #[cfg(target_os = "linux")]
+        let parent = rustix::process::getpid();
+        let lead = move || {
+            setsid()?;
+            #[cfg(target_os = "linux")]
+            {
+                rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+                // If we died before that call, no signal will come, so the child ends itself. To return an error would
+                // not do: there is nobody left who takes it.
+                if rustix::process::getppid() != Some(parent) {
+                    kill_process(rustix::process::getpid(), Signal::KILL)?;
+                }
+            }
+            Ok(())
+        };
+        // SAFETY: Another thread may have held any lock at the fork, so until the exec the child may only do what is
+        // async-signal-safe. `lead` makes a few system calls and compares two numbers. It takes no lock, allocates
+        // nothing (an `io::Error` of an error number is a plain value), cannot panic, and uses no memory but its own
+        // copy of `parent`.
+        unsafe { command.pre_exec(lead) };
+    }
+
+    /// Waits for the exit on a thread of its own, then calls `tell`. Does not reap, so that the group's number stays taken.
+    pub(in crate::process) fn watch(
+        child: &Child,
+        tell: impl FnOnce(io::Result<()>) + Send + 'static,
+    ) -> io::Result<()> {
+        let pid = Pid::from_child(child);
+        spawn(move || {
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let result = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+            tell(result.map(drop).map_err(io::Error::from));
+        })
+    }
+
+    /// Returns whether the child has exited. Does not reap it.
+    pub(in crate::process) fn has_exited(child: &mut Child) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        matches!(waitid(WaitId::Pid(Pid::from_child(child)), options), Ok(Some(_)) | Err(_))
+    }
+
+    /// Asks the group to end. Ignores errors, because `kill` follows.
+    pub(in crate::process) fn terminate(child: &Child) {
+        let _ = kill_process_group(Pid::from_child(child), Signal::TERM);
+    }
+
+    /// Kills the group. The child must not be reaped yet. Ignores errors: the caller waits for the exit.
+    pub(in crate::process) fn kill(child: &mut Child) {
+        let pid = Pid::from_child(child);
+        let _ = kill_process_group(pid, Signal::KILL);
+        // The child may have moved to another group.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+mod os {
+    use std::{
+        io,
+        process::{Child, Command},
+    };
+
+    pub(in crate::process) fn prepare(_: &mut Command) {}
+
+    /// Does nothing, because a run checks for the exit at each tick.
+    pub(in crate::process) fn watch(_: &Child, _: impl FnOnce(io::Result<()>) + Send + 'static) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(in crate::process) fn has_exited(child: &mut Child) -> bool {
+        !matches!(child.try_wait(), Ok(None))
+    }
+
+    pub(in crate::process) fn terminate(_: &Child) {}
+
+    /// Kills the child. Ignores errors: the caller waits for the exit.
+    pub(in crate::process) fn kill(child: &mut Child) {
+        let _ = child.kill();
+    }
+}

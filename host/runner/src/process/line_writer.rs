@@ -1,0 +1,184 @@
+//! Lines that wait to be written to a reader that may be slow, or never read.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write},
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+/// The most bytes that may wait.
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// How often a writer that waits for room checks whether to go on waiting.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A queue of lines with a thread that writes them.
+#[derive(Default)]
+pub struct Outbox {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    lines: VecDeque<String>,
+    /// Of all lines, and of those that are being written.
+    bytes: usize,
+    /// Nothing comes any more.
+    is_closed: bool,
+    /// Nobody reads any more.
+    is_broken: bool,
+}
+
+/// Why a line was not taken.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Too many bytes wait already.
+    Full,
+    /// Nobody reads any more.
+    Broken,
+}
+
+impl Outbox {
+    /// Starts a thread that writes all lines to `out`, until this is closed. `out` is dropped then.
+    pub fn start(out: impl Write + Send + 'static) -> io::Result<Arc<Self>> {
+        let outbox = Arc::<Outbox>::default();
+        let own = Arc::clone(&outbox);
+        thread::Builder::new().spawn(move || own.write_all(out))?;
+        Ok(outbox)
+    }
+
+    fn write_all(&self, mut out: impl Write) {
+        let mut written = 0;
+        while let Some(bytes) = self.next(written) {
+            written = bytes.len();
+            if out.write_all(&bytes).and_then(|()| out.flush()).is_err() {
+                let mut queue = self.lock();
+                queue.is_broken = true;
+                queue.lines.clear();
+                queue.bytes = 0;
+                self.changed.notify_all();
+                return;
+            }
+        }
+    }
+
+    /// Waits for lines, and returns all that wait. `None`: no more will come.
+    fn next(&self, written: usize) -> Option<Vec<u8>> {
+        let mut queue = self.lock();
+        queue.bytes = queue.bytes.saturating_sub(written);
+        self.changed.notify_all();
+        while queue.lines.is_empty() && !queue.is_closed {
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        if queue.lines.is_empty() {
+            queue.is_broken = true;
+            self.changed.notify_all();
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(queue.bytes);
+        for line in queue.lines.drain(..) {
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        }
+        Some(bytes)
+    }
+
+    /// Adds a line, if there is room.
+    pub fn push(&self, line: String) -> Result<(), Refused> {
+        let mut queue = self.lock();
+        if queue.is_broken || queue.is_closed {
+            return Err(Refused::Broken);
+        }
+        if queue.bytes > MAX_BYTES {
+            return Err(Refused::Full);
+        }
+        queue.bytes += line.len() + 1;
+        queue.lines.push_back(line);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// Adds a line when there is room. Gives up when `is_over` returns true.
+    pub fn push_waiting(&self, line: String, is_over: impl Fn() -> bool) -> Result<(), Refused> {
+        {
+            let mut queue = self.lock();
+            while queue.bytes > MAX_BYTES && !queue.is_broken {
+                if is_over() {
+                    return Err(Refused::Full);
+                }
+                queue = self.changed.wait_timeout(queue, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        self.push(line)
+    }
+
+    /// Closes the queue: what waits is written, then the reader sees the end.
+    pub fn close(&self) {
+        self.lock().is_closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until all is written or nobody reads any more, but no longer than `time`.
+    pub fn wait(&self, time: Duration) {
+        let queue = self.lock();
+        let is_left = |queue: &mut Queue| !queue.is_broken && queue.bytes > 0;
+        drop(self.changed.wait_timeout_while(queue, time, is_left));
+    }
+
+    /// Returns whether nobody reads any more.
+    pub fn is_broken(&self) -> bool {
+        self.lock().is_broken
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{self, Sender};
+
+    use super::*;
+
+    /// A reader that takes one write when it is told to.
+    struct Slow(mpsc::Receiver<()>, Sender<Vec<u8>>);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(io::Error::other)?;
+            self.1.send(bytes.to_vec()).map_err(io::Error::other)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_come_out_in_order_and_a_slow_reader_makes_it_full() {
+        let (go, may_go) = mpsc::channel();
+        let (sender, written) = mpsc::channel();
+        let outbox = Outbox::start(Slow(may_go, sender)).expect("a thread");
+        outbox.push("a".to_owned()).expect("room");
+        outbox.push("x".repeat(MAX_BYTES)).expect("room");
+        outbox.push("b".to_owned()).expect_err("full");
+        assert_eq!(outbox.push_waiting("b".to_owned(), || true), Err(Refused::Full));
+        go.send(()).expect("a reader");
+        go.send(()).expect("a reader");
+        let all: usize = [written.recv(), written.recv()].into_iter().flatten().map(|bytes| bytes.len()).sum();
+        assert_eq!(all, MAX_BYTES + 3);
+        outbox.push_waiting("b".to_owned(), || false).expect("room");
+        go.send(()).expect("a reader");
+        assert_eq!(written.recv().expect("written"), b"b\n");
+        outbox.push("c".to_owned()).expect("room");
+        drop(go);
+        outbox.wait(Duration::from_secs(10));
+        assert!(outbox.is_broken());
+        assert_eq!(outbox.push("d".to_owned()), Err(Refused::Broken));
+    }
+}

@@ -1,0 +1,39 @@
+//! Runs programs that are not trusted to behave, and ends them in every case.
+//!
+//! On Unix, a program leads a session of its own, so that its helpers are ended with it, and no terminal can stop it. A helper
+//! that leaves the session's group (a daemon) is out of reach. If this process dies by SIGKILL, Linux kills the program, but
+//! not its helpers.
+
+mod confine;
+mod environment;
+mod errors;
+mod exchange_dir;
+mod group;
+mod harden;
+mod line_writer;
+mod lines;
+mod run;
+mod service;
+mod signals;
+
+use std::{io, thread, time::Duration};
+
+pub use self::{
+    confine::{Paths, is_supported as can_confine},
+    environment::Inherited,
+    exchange_dir::{Folder, remove_left_over},
+    harden::harden,
+    line_writer::{Outbox, Refused},
+    lines::{MAX_LINE, Wrote, read_lines},
+    run::{Ended, Run, Stop, run},
+    service::{Program, Service},
+    signals::{Listening, Signals},
+};
+
+/// How long a program's group may take to end by itself after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Starts a thread. Unlike `thread::spawn`, it returns an error and does not panic if there can be no more threads.
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
+}

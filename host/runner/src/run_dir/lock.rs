@@ -1,0 +1,72 @@
+//! One process at a time goes on with a run.
+
+use std::{
+    fs::{File, TryLockError},
+    io::{self, Read, Seek, Write},
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::error::{Context, Error, Result};
+
+/// Who has the lock may be about to end: so long it is waited for.
+const ENDS: Duration = Duration::from_secs(1);
+/// A process that was killed leaves the lock to the one that it was starting, until that one runs. On a busy machine, this takes
+/// long.
+const STARTS: Duration = Duration::from_secs(10);
+const TICK: Duration = Duration::from_millis(10);
+
+/// Keeps other processes from going on with a run, until this is dropped. It ends with the process, however that ends.
+pub struct Lock(#[expect(dead_code, reason = "it is held")] File);
+
+impl Lock {
+    /// Locks the folder of a run. The file `agent.lock` has the number of the process that has the lock.
+    pub fn take(run: &Path) -> Result<Self> {
+        let path = run.join("agent.lock");
+        let mut options = File::options();
+        options.create(true).truncate(false).read(true).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let context = || format!("cannot write {}", path.display());
+        let mut file = options.open(&path).with_context(context)?;
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    write_owner(&mut file).with_context(context)?;
+                    return Ok(Lock(file));
+                }
+                // On a file system without locks, the journal still refuses a second writer.
+                Err(TryLockError::Error(_)) => return Ok(Lock(file)),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            let longest = if is_owner_alive(&mut file) { ENDS } else { STARTS };
+            if start.elapsed() >= longest {
+                let message = format!("another process goes on with the run {}: wait for it, or end it", run.display());
+                return Err(Error::NoVerdict(message));
+            }
+            thread::sleep(TICK);
+        }
+    }
+}
+
+fn write_owner(file: &mut File) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    write!(file, "{}", std::process::id())
+}
+
+/// Whether the process that took the lock is there. It is, as far as nothing else is known.
+#[cfg(unix)]
+fn is_owner_alive(file: &mut File) -> bool {
+    let mut text = String::new();
+    let read = file.rewind().and_then(|()| file.take(32).read_to_string(&mut text));
+    let owner = read.ok().and_then(|_| text.parse().ok()).and_then(rustix::process::Pid::from_raw);
+    owner.is_none_or(|owner| rustix::process::test_kill_process(owner) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn is_owner_alive(_: &mut File) -> bool {
+    true
+}

@@ -1,0 +1,15 @@
+//! The folder of a run, besides its journal: how the run goes on, who goes on with it, and how its tools are reached.
+
+mod approval_token;
+mod lock;
+mod plan;
+mod profiles;
+mod servers;
+
+pub use self::{
+    approval_token::{Claims, MAX_TOKEN, verify},
+    lock::Lock,
+    plan::{ModelPlan, Plan},
+    profiles::{Pinned, Profiles, Registered},
+    servers::{Command, Server, Servers},
+};

@@ -1,0 +1,121 @@
+//! How a run goes on: `agent.json` in its folder holds all that another process needs besides the journal.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use seamgate::{MAX_FILE, read_named};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Context, Error, Result, bail};
+
+/// The name of a plan in the folder of its run.
+const NAME: &str = "agent.json";
+
+/// Its name once nobody goes on with the run.
+const ENDED: &str = "ended.json";
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The settings that hold for a whole run.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The version of the format.
+    pub seamgate_agent: u32,
+    /// The profile of the run's agent, then those of agents that it delegates to. Absolute paths.
+    pub profiles: Vec<PathBuf>,
+    /// The servers file. An absolute path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servers: Option<PathBuf>,
+    /// The model.
+    pub model: ModelPlan,
+    /// The folder that the model's program runs in.
+    pub folder: PathBuf,
+    /// The principal that the agent works for.
+    pub principal: String,
+}
+
+/// The model that a run asks.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelPlan {
+    /// A program and its arguments.
+    Command(Vec<String>),
+    /// A server.
+    Url {
+        /// The address that requests are sent to.
+        url: String,
+        /// The model's name there.
+        name: String,
+        /// The environment variable with its key.
+        key_env: String,
+    },
+    /// The client of an MCP gate: the run has no loop, and ends with the gate's process.
+    Client,
+}
+
+impl Plan {
+    /// Makes the plan of a run that starts in this process's working folder.
+    pub fn new(profiles: Vec<PathBuf>, servers: Option<PathBuf>, model: ModelPlan, principal: String) -> Result<Self> {
+        let absolute = |path: PathBuf| std::path::absolute(&path).with_context(|| path.display().to_string());
+        Ok(Plan {
+            seamgate_agent: VERSION,
+            profiles: profiles.into_iter().map(absolute).collect::<Result<_>>()?,
+            servers: servers.map(absolute).transpose()?,
+            model,
+            folder: std::env::current_dir().context("cannot find the working folder")?,
+            principal,
+        })
+    }
+
+    /// Reads the plan of a run.
+    pub fn read(run: &Path) -> Result<Self> {
+        let path = run.join(NAME);
+        let context = || format!("cannot read {}: name the folder of a run", path.display());
+        let plan: Plan = serde_json::from_slice(&read_named(&path, MAX_FILE).with_context(context)?)
+            .with_context(|| format!("{}: it is no plan of a run", path.display()))?;
+        if plan.seamgate_agent != VERSION {
+            bail!("{}: its format is {}; this version reads {VERSION}", path.display(), plan.seamgate_agent);
+        }
+        Ok(plan)
+    }
+
+    /// Puts aside the plan of a run that nobody goes on with.
+    pub fn put_aside(run: &Path) {
+        // Without it, a run that has ended is looked at once more, and nothing is asked there.
+        let _ = fs::rename(run.join(NAME), run.join(ENDED));
+    }
+
+    /// Returns whether the folder of a run has a plan.
+    pub fn is_in(run: &Path) -> bool {
+        run.join(NAME).is_file()
+    }
+
+    /// Writes the plan into the folder of a run.
+    pub fn write(&self, run: &Path) -> Result<()> {
+        let path = run.join(NAME);
+        let text = format!("{}\n", serde_json::to_string_pretty(self)?);
+        write_private(&path, text.as_bytes())
+            .and_then(|()| File::open(run)?.sync_all())
+            .map_err(|error| Error::NoVerdict(format!("cannot write {}: {error}", path.display())))
+    }
+}
+
+/// Writes a file that only its owner can read, in place of any file or link of the same name.
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

@@ -1,0 +1,123 @@
+//! The profiles of a run, registered in a gate.
+
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use seamgate::{FileError, Gate, ProfileInfo, read_profile};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::servers::Servers;
+use crate::error::{Context, Error, Result};
+
+/// The profiles of a plan, registered in a gate.
+pub struct Profiles {
+    /// The gate that knows them.
+    pub gate: Gate,
+    /// All of them, in the order of the plan. Not empty.
+    pub all: Vec<Registered>,
+}
+
+/// One registered profile.
+pub struct Registered {
+    /// What the gate says of it.
+    pub info: ProfileInfo,
+    /// Its tools, with the definitions that are pinned.
+    pub tools: Vec<Pinned>,
+    /// The variables that its servers get, by the servers' names.
+    servers: BTreeMap<String, Reached>,
+}
+
+/// The part of a server in a profile that a run needs.
+#[derive(Deserialize)]
+struct Reached {
+    /// The variables of this process's environment that the server gets.
+    #[serde(default)]
+    environment: Vec<String>,
+}
+
+/// The part of a tool in a profile that its host needs.
+#[derive(Deserialize)]
+pub struct Pinned {
+    /// The tool's name.
+    pub name: String,
+    /// The server that has it. Empty: the host.
+    #[serde(default)]
+    pub server: String,
+    /// The definition that is pinned.
+    pub definition: Option<Box<RawValue>>,
+}
+
+impl Registered {
+    /// Returns the tools that servers have, in the format of lock files. A tool that a command runs has the pinned definition.
+    pub fn listed(&self, servers: &Servers) -> Result<Box<RawValue>> {
+        #[derive(Serialize)]
+        struct Listed<'l> {
+            servers: BTreeMap<&'l str, Tools<'l>>,
+        }
+        #[derive(Default, Serialize)]
+        struct Tools<'l> {
+            tools: Vec<Cow<'l, RawValue>>,
+        }
+        let mut listed = Listed { servers: BTreeMap::new() };
+        for (server, tools) in servers.listed() {
+            listed.servers.entry(server).or_default().tools.extend(tools.into_iter().map(Cow::Owned));
+        }
+        for tool in &self.tools {
+            if servers.command(&tool.server, &tool.name).is_none() {
+                continue;
+            }
+            let definition = match &tool.definition {
+                Some(pinned) => Cow::Borrowed(&**pinned),
+                None => Cow::Owned(to_raw_value(&BTreeMap::from([("name", &tool.name)]))?),
+            };
+            listed.servers.entry(&tool.server).or_default().tools.push(definition);
+        }
+        Ok(to_raw_value(&listed)?)
+    }
+}
+
+impl Profiles {
+    /// Reads and registers profiles.
+    pub fn read(paths: &[PathBuf]) -> Result<Self> {
+        Self::read_by(paths, read_profile)
+    }
+
+    /// Registers profiles, with the whole texts that `read` returns. A profile that is a pipe can be read only once.
+    pub fn read_by(paths: &[PathBuf], read: impl Fn(&Path) -> Result<String, FileError>) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Document {
+            #[serde(default)]
+            tools: Vec<Pinned>,
+            #[serde(default)]
+            servers: BTreeMap<String, Reached>,
+        }
+        let mut gate = Gate::new()?;
+        let mut all = Vec::new();
+        for path in paths {
+            let text = read(path)?;
+            let context = || path.display().to_string();
+            let info = gate.register_profile(&text).map_err(|fault| Error::Profile { path: path.clone(), fault })?;
+            let Document { tools, servers } = serde_json::from_str(&text).with_context(context)?;
+            all.push(Registered { info, tools, servers });
+        }
+        Ok(Profiles { gate, all })
+    }
+
+    /// Returns the variables of this process's environment that profiles name for their servers.
+    pub fn environment(&self) -> BTreeMap<String, Vec<String>> {
+        let mut named: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (server, reached) in self.all.iter().flat_map(|profile| &profile.servers) {
+            named.entry(server.clone()).or_default().extend_from_slice(&reached.environment);
+        }
+        named
+    }
+
+    /// Returns the profile of an agent.
+    pub fn of(&self, agent: &str) -> Option<&Registered> {
+        self.all.iter().find(|profile| profile.info.agent == agent)
+    }
+}

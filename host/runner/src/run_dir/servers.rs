@@ -1,0 +1,244 @@
+//! The servers file: how the host reaches the tools that a profile names.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use seamgate::{MAX_FILE, read_named};
+use seamgate_text::{escape_terminal, say};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    error::{Context, Error, Result, bail},
+    mcp::client,
+    process::{Inherited, Paths, Program, can_confine},
+};
+
+/// How long a tool may run by default, in seconds.
+const TIMEOUT_S: u64 = 60;
+const MAX_TIMEOUT_S: u64 = 86_400;
+
+/// The variables of this process's environment that each tool and server of `seamgate agent` gets: those that the SDKs of MCP pass on, and
+/// the locale, the time zone and the folder for temporary files. Those of the last line are of Windows.
+const INHERITED: &str = "
+    HOME LOGNAME PATH SHELL TERM TMPDIR TZ USER
+    LANG LANGUAGE LC_ADDRESS LC_ALL LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME LC_NUMERIC
+    LC_PAPER LC_TELEPHONE LC_TIME
+    APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE";
+
+/// The servers of a file, by the names that the profile has for them. The host's own tools stand under the empty name.
+#[derive(Default)]
+pub struct Servers {
+    /// The folder that commands run in: that of the file.
+    pub folder: PathBuf,
+    /// All servers, by their names.
+    pub all: BTreeMap<String, Server>,
+    /// The variables of this process's environment that a server gets because profiles name them.
+    named: BTreeMap<String, Vec<String>>,
+    /// Those that speak MCP, as they run.
+    running: BTreeMap<String, client::Server>,
+}
+
+/// One server.
+pub enum Server {
+    /// A command for each tool.
+    Commands(BTreeMap<String, Command>),
+    /// A process that speaks MCP.
+    Mcp(Command),
+}
+
+/// A program and how to run it.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Variables of this process's environment that it gets.
+    #[serde(default)]
+    pub environment: Vec<String>,
+    /// Variables that are added to its environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// How long one call may take, in seconds.
+    #[serde(default = "default_timeout")]
+    pub timeout_s: u64,
+    /// The paths that it may reach, from the folder of the file. `None`: all that this user may.
+    pub paths: Option<Paths>,
+}
+
+fn default_timeout() -> u64 {
+    TIMEOUT_S
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+    servers: BTreeMap<String, Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    tools: Option<BTreeMap<String, Command>>,
+    mcp: Option<Command>,
+}
+
+impl Servers {
+    /// Reads a servers file (`schemas/servers.schema.json`).
+    pub fn read(path: &Path) -> Result<Self> {
+        let context = || format!("--servers {}", path.display());
+        let folder = std::path::absolute(path).with_context(context)?.parent().map(Path::to_owned).unwrap_or_default();
+        let bytes = read_named(path, MAX_FILE).with_context(context)?;
+        let file: File = serde_json::from_slice(&bytes).with_context(context)?;
+        let all: Result<BTreeMap<_, _>> = file
+            .servers
+            .into_iter()
+            .map(|(name, entry)| {
+                let mut server = match (entry.tools, entry.mcp) {
+                    (Some(tools), None) => Server::Commands(tools),
+                    (None, Some(mcp)) => Server::Mcp(mcp),
+                    _ => bail!("the server {name:?} must have either \"tools\" or \"mcp\""),
+                };
+                let mut commands: Vec<&mut Command> = match &mut server {
+                    Server::Commands(tools) => tools.values_mut().collect(),
+                    Server::Mcp(command) => vec![command],
+                };
+                let mut checked = commands.iter_mut().map(|command| command.check(&folder));
+                checked.try_for_each(|checked| checked.with_context(|| format!("the server {name:?}")))?;
+                Ok((name, server))
+            })
+            .collect();
+        Ok(Servers { folder, all: all.with_context(context)?, ..Servers::default() })
+    }
+
+    /// Returns the names of the variables of this process's environment that a program of a server gets.
+    pub fn inherited(&self, server: &str, command: &Command) -> Vec<String> {
+        let named = self.named.get(server).into_iter().flatten().chain(&command.environment);
+        INHERITED.split_ascii_whitespace().map(str::to_owned).chain(named.cloned()).collect()
+    }
+
+    /// Starts the servers that speak MCP. They end when this is dropped. `named` has the variables of this process's environment
+    /// that profiles name for a server, and `key` the one that no tool gets: the key of the model server.
+    pub fn start(&mut self, named: BTreeMap<String, Vec<String>>, key: Option<&str>) -> Result<()> {
+        self.named = named;
+        for (name, server) in &self.all {
+            for command in server.commands() {
+                if let Some(key) =
+                    key.filter(|key| self.inherited(name, command).iter().any(|variable| variable == key))
+                {
+                    bail!(
+                        "the server {name:?}: {key} has the key of the model server, which no tool gets: take it out of \"environment\", or name \
+                         another variable with --key-env"
+                    );
+                }
+            }
+        }
+        if self.all.values().any(Server::has_paths) && !can_confine() {
+            say("seamgate: this system has no Landlock: tools can reach more than their \"paths\"");
+        }
+        for (name, server) in &self.all {
+            if let Server::Mcp(command) = server {
+                let program = Program {
+                    command: &command.command,
+                    inherited: Inherited::Only(&self.inherited(name, command)),
+                    environment: &command.env,
+                    folder: &self.folder,
+                    told_as: name,
+                    paths: command.paths.as_ref(),
+                };
+                let server = client::Server::start(&program)
+                    .map_err(|message| Error::NoVerdict(format!("the server {name:?}: {message}")))?;
+                self.running.insert(name.clone(), server);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the running servers without waiting for this to be dropped.
+    pub fn end(&self) {
+        self.running.values().for_each(client::Server::end);
+    }
+
+    /// Returns a number that rises when a server's tools may have changed.
+    pub fn generation(&self) -> u64 {
+        self.running.values().map(client::Server::generation).sum()
+    }
+
+    /// Returns a running server that speaks MCP, and how long a call may take.
+    pub fn running(&self, server: &str) -> Option<(&client::Server, Duration)> {
+        let Some(Server::Mcp(Command { timeout_s, .. })) = self.all.get(server) else { return None };
+        self.running.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
+    }
+
+    /// Returns the tools that each running server lists. A server that has ended lists none.
+    pub fn listed(&self) -> impl Iterator<Item = (&str, Vec<Box<RawValue>>)> {
+        self.running.iter().map(|(name, server)| {
+            let tools = server.tools().unwrap_or_else(|message| {
+                say(&format!(
+                    "seamgate: the server {:?} lists no tools: {}",
+                    escape_terminal(name),
+                    escape_terminal(&message)
+                ));
+                Vec::new()
+            });
+            (name.as_str(), tools)
+        })
+    }
+
+    /// Returns the command of a tool whose server is not a process.
+    pub fn command(&self, server: &str, tool: &str) -> Option<&Command> {
+        match self.all.get(server)? {
+            Server::Commands(tools) => tools.get(tool),
+            Server::Mcp(_) => None,
+        }
+    }
+}
+
+impl Server {
+    /// Returns whether it has a program that is to be confined.
+    fn has_paths(&self) -> bool {
+        self.commands().any(|command| command.paths.is_some())
+    }
+
+    /// Returns its programs.
+    fn commands(&self) -> impl Iterator<Item = &Command> {
+        let (tools, one) = match self {
+            Server::Commands(tools) => (Some(tools.values()), None),
+            Server::Mcp(command) => (None, Some(command)),
+        };
+        tools.into_iter().flatten().chain(one)
+    }
+}
+
+impl Command {
+    /// Checks what a file says, and resolves its paths from the file's folder.
+    fn check(&mut self, folder: &Path) -> Result<()> {
+        if self.command.is_empty() {
+            bail!("\"command\" must name a program");
+        }
+        if !(1..=MAX_TIMEOUT_S).contains(&self.timeout_s) {
+            bail!("\"timeout_s\" must be from 1 to {MAX_TIMEOUT_S}");
+        }
+        if let Some(name) = self.environment.iter().find(|name| !is_variable(name)) {
+            bail!("\"environment\": {name:?} cannot be the name of a variable: use letters, digits and _");
+        }
+        for path in self.paths.iter_mut().flat_map(|paths| paths.read.iter_mut().chain(&mut paths.write)) {
+            *path = folder.join(&*path);
+            if let Err(error) = path.metadata() {
+                bail!("\"paths\": {}: {error}", path.display());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a text can name a variable, as the schema of profiles has it.
+fn is_variable(name: &str) -> bool {
+    let is_of_it = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    name.chars().all(is_of_it) && name.starts_with(|first: char| !first.is_ascii_digit())
+}
