@@ -8,8 +8,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
     calls::texts,
+    filter::Judged,
     gate::Gate,
-    judged::Judged,
     message::{self, Answer},
 };
 
@@ -66,7 +66,7 @@ impl Gate<'_> {
             }
             let document = to_raw_value(&text)?;
             let text = match self.judge(0, "seamgate/read_artifact", "server", Some(&document))? {
-                Judged::AsItIs => text,
+                Judged::Unchanged => text,
                 Judged::Cleaned(cleaned) => serde_json::from_str(cleaned.get())?,
                 Judged::Denied => return Ok(Err("the result cannot be judged".to_owned())),
             };

@@ -11,15 +11,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    asks,
-    client::{ForClient, Pending},
-    era::{Sender, complete},
+    catalog,
+    downstream::{ForClient, Pending},
+    elicitation,
     gate::{Gate, Record, cut_to},
-    legs::Leg,
-    listing,
     message::{self, Answer, Change, INVALID_PARAMS, Members, json},
-    peer::Asked,
+    round_trips::RoundTrip,
     servers::random_id,
+    stateless::{Sender, complete},
+    upstream::Asked,
 };
 
 /// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole.
@@ -32,7 +32,7 @@ const MAX_REASON: usize = 1024;
 /// A call that the client waits for.
 pub(super) struct Call {
     /// None: a tool of the gate's own.
-    pub(super) peer: Option<usize>,
+    pub(super) upstream: Option<usize>,
     /// The tool, as its server calls it.
     pub(super) tool: String,
     /// As the client called it.
@@ -56,8 +56,8 @@ pub(super) struct Call {
     /// The text that was judged, once it was sent.
     pub(super) arguments: String,
     /// What the client was asked for, the last time, and how often its server asked.
-    pub(super) leg: Option<Leg>,
-    pub(super) legs: usize,
+    pub(super) round_trip: Option<RoundTrip>,
+    pub(super) round_trips: usize,
     /// What the client was given before the end: who calls again is given the same.
     pub(super) again: Option<String>,
     /// The task that it became.
@@ -92,17 +92,17 @@ impl Gate<'_> {
         };
         let visible = self.surface.find(&name);
         let is_visible = visible.is_some();
-        let (peer, tool) = match visible {
-            Some(visible) => (visible.peer, visible.tool.clone()),
+        let (upstream, tool) = match visible {
+            Some(visible) => (visible.upstream, visible.tool.clone()),
             None => {
-                let (peer, tool) = listing::meant(&name, &self.lists());
-                (peer, tool.to_owned())
+                let (upstream, tool) = catalog::meant(&name, &self.lists());
+                (upstream, tool.to_owned())
             }
         };
         let text = arguments.map_or("{}", RawValue::get);
         let canonical =
             serde_json::from_str::<serde_json::Value>(text).map_or(text.to_owned(), |value| value.to_string());
-        let same = format!("{peer:?}/{tool}/{canonical}");
+        let same = format!("{upstream:?}/{tool}/{canonical}");
         if state.is_some() || answer.is_some() {
             return self.come_back(id, state, answer, &same, line);
         }
@@ -119,7 +119,7 @@ impl Gate<'_> {
             return Ok(());
         }
         let call = Call {
-            peer,
+            upstream,
             tool: tool.clone(),
             name,
             is_visible,
@@ -131,13 +131,13 @@ impl Gate<'_> {
             failure: None,
             sender: self.sender(params),
             arguments: String::new(),
-            leg: None,
-            legs: 0,
+            round_trip: None,
+            round_trips: 0,
             again: None,
             task: None,
             held: None,
         };
-        let server = peer.map(|peer| self.peers[peer].name.clone()).unwrap_or_default();
+        let server = upstream.map(|upstream| self.upstreams[upstream].name.clone()).unwrap_or_default();
         let own = self.event_id();
         let tool = cut_to(&tool, 1024);
         let event = Event::Call { id: &own, server: &server, tool, arguments: text };
@@ -200,7 +200,7 @@ impl Gate<'_> {
             return Ok(());
         }
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
-        if call.peer.is_none() {
+        if call.upstream.is_none() {
             return self.read_artifact(key, arguments);
         }
         arguments.clone_into(&mut call.arguments);
@@ -211,13 +211,13 @@ impl Gate<'_> {
     /// Send a call to its server, under the id of the request that brought it.
     pub(super) fn send_call(&mut self, key: &str, id: &str) -> Result<()> {
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
-        let number = call.peer.unwrap_or_default();
+        let number = call.upstream.unwrap_or_default();
         let line = std::mem::take(&mut call.line);
         let call = &self.calls[key];
         let line = self.sent(number, id, &line, call);
         let asked = Asked::Call { key: key.to_owned(), since: Instant::now() };
-        let effect = if call.legs == 0 { "none" } else { "unknown" };
-        match self.peers[number].ask(id, line, asked) {
+        let effect = if call.round_trips == 0 { "none" } else { "unknown" };
+        match self.upstreams[number].ask(id, line, asked) {
             Ok(()) => {
                 if let Some(call) = self.calls.get_mut(key) {
                     call.sent = Some(id.to_owned());
@@ -232,7 +232,7 @@ impl Gate<'_> {
     fn sent(&self, number: usize, id: &str, line: &str, call: &Call) -> String {
         let params = Members::of(line).and_then(|members| members.get("params"));
         let members = params.and_then(|params| Members::of(params.get())).unwrap_or(Members(Vec::new()));
-        let (state, has_answer) = Self::state_for_server(call.leg.as_ref());
+        let (state, has_answer) = Self::state_for_server(call.round_trip.as_ref());
         let meta = members.get("_meta").and_then(|meta| self.cut_meta(number, meta.get()));
         let to = |value: Option<&str>| value.map_or(Change::Drop, |value| Change::To(value.to_owned()));
         let params = members.with(|name, _| match name {
@@ -309,7 +309,7 @@ impl Gate<'_> {
 
     /// A server answered a call with an error of the protocol: the client gets that, cleaned.
     pub(super) fn call_error(&mut self, key: &str, duration_ms: u64, error: &RawValue) -> Result<()> {
-        let number = self.calls.get(key).and_then(|call| call.peer).unwrap_or_default();
+        let number = self.calls.get(key).and_then(|call| call.upstream).unwrap_or_default();
         let cleaned = self.cleaned(number, "tools/call", error)?;
         let waiters = self.calls.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default();
         let text = format!("the server answered with an error: {}", cut_to(error.get(), 4096));
@@ -329,7 +329,7 @@ impl Gate<'_> {
             self.remember(record.artifact.clone());
         }
         let Some(call) = self.calls.get_mut(&record.call) else { return };
-        let is_own = call.peer.is_none();
+        let is_own = call.upstream.is_none();
         let result = match (&record.returned, call.answered.take(), call.failure.take()) {
             (Some(returned), ..) => returned.get().to_owned(),
             (None, Some(result), _) if is_own => result,
@@ -384,14 +384,14 @@ impl Gate<'_> {
         if self.same.get(&call.same).is_some_and(|other| other == key) {
             self.same.remove(&call.same);
         }
-        if let Some(leg) = &call.leg {
-            self.forget_leg(leg);
+        if let Some(round_trip) = &call.round_trip {
+            self.forget_round_trip(round_trip);
         }
         if let Some(task) = &call.task {
             self.forget_task(task);
         }
-        if let (Some(id), Some(number)) = (call.sent, call.peer) {
-            self.peers[number].asked.remove(&id);
+        if let (Some(id), Some(number)) = (call.sent, call.upstream) {
+            self.upstreams[number].asked.remove(&id);
         }
     }
 
@@ -405,14 +405,14 @@ impl Gate<'_> {
             escape_terminal(&tool),
             ask.key
         ));
-        let is_named = ask.by.iter().any(|principal| principal == asks::CLIENT);
+        let is_named = ask.by.iter().any(|principal| principal == elicitation::CLIENT);
         // A principal with a key decides by tokens, which no form gives.
-        let is_for_client = sender.has_forms && is_named && ask.keys(asks::CLIENT).is_none();
+        let is_for_client = sender.has_forms && is_named && ask.keys(elicitation::CLIENT).is_none();
         if is_for_client && sender.is_stateless {
             self.ask_by_form(&ask)?;
         } else if is_for_client {
             let id = random_id()?;
-            self.to_client(message::request(&id, "elicitation/create", Some(&asks::question(&ask.view))));
+            self.to_client(message::request(&id, "elicitation/create", Some(&elicitation::question(&ask.view))));
             self.asked_client.retain(|_, asked| !matches!(asked, ForClient::Approval { key, .. } if *key == ask.key));
             let (key, digest) = (ask.key.clone(), ask.digest.clone());
             self.asked_client.insert(id, ForClient::Approval { key, digest });

@@ -27,14 +27,14 @@ use serde_json::value::RawValue;
 
 use super::{
     calls::Call,
-    client::{ForClient, Pending},
+    catalog::Surface,
     document::Document,
+    downstream::{ForClient, Pending},
     launch::Launch,
-    legs::Kept,
-    listing::Surface,
     message::{self, INTERNAL_ERROR, json},
-    peer::{Asked, Peer},
-    tasks::Task,
+    round_trips::Kept,
+    telicitation::Task,
+    upstream::{Asked, Upstream},
 };
 
 /// So many messages wait for the loop. Who writes more waits.
@@ -55,7 +55,7 @@ pub(super) enum Came {
 }
 
 /// The client of a gate, whatever carries its messages.
-pub(super) struct Client {
+pub(super) struct Downstream {
     /// What it is told.
     pub(super) outbox: Arc<Outbox>,
     /// Is told once where the lines go that it writes.
@@ -128,7 +128,7 @@ pub(super) struct Gate<'w> {
     pub(super) last: u64,
     pub(super) client: Arc<Outbox>,
     pub(super) is_over: Arc<AtomicBool>,
-    pub(super) peers: Vec<Peer>,
+    pub(super) upstreams: Vec<Upstream>,
     pub(super) calls: HashMap<String, Call>,
     /// Keys of calls by what equal ones have in common.
     pub(super) same: HashMap<String, String>,
@@ -215,7 +215,7 @@ impl<'w> Gate<'w> {
             last: 0,
             client,
             is_over: Arc::default(),
-            peers: Vec::new(),
+            upstreams: Vec::new(),
             calls: HashMap::new(),
             same: HashMap::new(),
             pending: BTreeMap::new(),
@@ -261,7 +261,7 @@ impl<'w> Gate<'w> {
             signalled.send(Came::Signal(signal)).is_ok()
         });
         for (number, launch) in launches.iter().enumerate() {
-            self.peers.push(Peer::start(launch, number, sender.clone()).map_err(Error::NoVerdict)?);
+            self.upstreams.push(Upstream::start(launch, number, sender.clone()).map_err(Error::NoVerdict)?);
         }
         listen(sender)?;
         let end = self.until_end(&came);
@@ -275,8 +275,8 @@ impl<'w> Gate<'w> {
         self.client.wait(LAST);
         // Nobody reads what they write any more.
         drop(came);
-        for peer in &self.peers {
-            peer.end(GRACE);
+        for upstream in &self.upstreams {
+            upstream.end(GRACE);
         }
         let reason = match &end {
             Ok(End::Client) => "the client ended the session".to_owned(),
@@ -312,11 +312,12 @@ impl<'w> Gate<'w> {
         if self.client.is_broken() {
             return Some(End::Client);
         }
-        if self.peers.iter().all(|peer| peer.ended.is_some()) {
+        if self.upstreams.iter().all(|upstream| upstream.ended.is_some()) {
             return match self.has_client_ended {
                 true => Some(End::Client),
                 false => {
-                    let told: Vec<String> = self.peers.iter().filter_map(|peer| peer.ended.clone()).collect();
+                    let told: Vec<String> =
+                        self.upstreams.iter().filter_map(|upstream| upstream.ended.clone()).collect();
                     Some(End::Server(told.join("; ")))
                 }
             };
@@ -324,7 +325,7 @@ impl<'w> Gate<'w> {
         let is_idle = self.queue.is_empty() && self.listing == 0 && self.initializing == 0;
         if self.has_client_ended && self.closing.is_none() && is_idle {
             // What was asked may still be answered: the server sees the end of its input, as it would see it of the client.
-            self.peers.iter().for_each(Peer::close);
+            self.upstreams.iter().for_each(Upstream::close);
             self.closing = Some(Instant::now() + CLOSING);
         }
         self.closing.filter(|closing| *closing <= Instant::now()).map(|_| End::Client)
@@ -348,15 +349,15 @@ impl<'w> Gate<'w> {
         }
         if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             self.deadline = None;
-            for number in 0..self.peers.len() {
-                let peer = &self.peers[number];
+            for number in 0..self.upstreams.len() {
+                let upstream = &self.upstreams[number];
                 let is_own = |asked: &Asked| match asked {
                     Asked::Forwarded { method } => method == "initialize",
                     Asked::Initialize | Asked::List => true,
                     Asked::Call { .. } | Asked::Listen | Asked::Task { .. } => false,
                 };
-                if peer.asked.values().any(is_own) {
-                    let message = format!("{} does not answer within {} s", peer.told(), START.as_secs());
+                if upstream.asked.values().any(is_own) {
+                    let message = format!("{} does not answer within {} s", upstream.told(), START.as_secs());
                     self.server_ended(number, message)?;
                 }
             }

@@ -3,28 +3,27 @@
 //! The kernel decides, and this does what it says. One session is one run.
 
 mod artifacts;
-mod asks;
 mod calls;
-mod client;
+mod catalog;
 mod document;
+mod downstream;
 mod draft;
-mod era;
+mod elicitation;
+mod filter;
 mod gate;
 pub mod http;
-mod judged;
 mod launch;
-mod legs;
-mod listing;
 mod message;
 mod methods;
 mod names;
-mod peer;
 mod pins;
+mod round_trips;
 mod servers;
 mod setting;
+mod stateless;
 pub mod stdio;
 mod tasks;
-mod tools;
+mod upstream;
 
 pub use self::{
     document::Document,

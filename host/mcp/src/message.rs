@@ -271,7 +271,7 @@ pub(super) fn failed(message: &str) -> String {
     format!("{{\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":true}}", json(message))
 }
 
-/// The type of a result, if it says one. Versions without a session have several: see [`super::legs`] and [`super::tasks`].
+/// The type of a result, if it says one. Versions without a session have several: see [`super::round_trips`] and [`super::tasks`].
 pub(super) fn result_type(result: &str) -> Option<Cow<'_, str>> {
     // Most results are long, and say none. A name can be written with escapes.
     if !result.contains("resultType") && !result.contains("\\u") {

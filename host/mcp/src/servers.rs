@@ -7,18 +7,18 @@ use seamgate_text::{escape_terminal, say, truncate};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{
-    client::{ForClient, MAX_QUEUED},
-    era,
+    downstream::{ForClient, MAX_QUEUED},
+    filter::{Judged, MALFORMED},
     gate::{Gate, cut_to},
-    judged::{Judged, MALFORMED},
     message::{self, Answer, INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, Members, Message, json, with_member},
     methods::{self, Kind, Side},
-    peer::Asked,
+    stateless,
+    upstream::Asked,
 };
 
 impl Gate<'_> {
     pub(super) fn of_server(&mut self, number: usize, wrote: Wrote) -> Result<()> {
-        if self.peers[number].ended.is_some() {
+        if self.upstreams[number].ended.is_some() {
             return Ok(());
         }
         match wrote {
@@ -39,11 +39,12 @@ impl Gate<'_> {
                 self.malformed(number, &line, "the server ended in the middle of a line")
             }
             Wrote::TooLong => {
-                let message = format!("{} wrote a line that is too long: at most 64 MiB", self.peers[number].told());
+                let message =
+                    format!("{} wrote a line that is too long: at most 64 MiB", self.upstreams[number].told());
                 self.server_ended(number, message)
             }
             Wrote::End => {
-                let message = format!("{} ended", self.peers[number].told());
+                let message = format!("{} ended", self.upstreams[number].told());
                 self.server_ended(number, message)
             }
         }
@@ -51,8 +52,8 @@ impl Gate<'_> {
 
     /// A line that is no message: whoever may wait for it is told, and the journal has it.
     pub(super) fn malformed(&mut self, number: usize, line: &str, wrong: &str) -> Result<()> {
-        let peer = &mut self.peers[number];
-        let (told, too_many) = (peer.told(), peer.count_malformed());
+        let upstream = &mut self.upstreams[number];
+        let (told, too_many) = (upstream.told(), upstream.count_malformed());
         say(&format!("seamgate: {told} wrote a line that is no message: {}", escape_terminal(&truncate(line, 200))));
         self.record_refusal(number, MALFORMED, Side::Server, cut_to(line, 2048))?;
         if let Err(message) = too_many {
@@ -62,7 +63,7 @@ impl Gate<'_> {
         if !line.trim_start().starts_with('{') {
             return Ok(());
         }
-        let asked = &self.peers[number].asked;
+        let asked = &self.upstreams[number].asked;
         let ids: Vec<String> = match message::seeming_id(line).filter(|id| asked.contains_key(*id)) {
             Some(id) => vec![id.to_owned()],
             None => asked.keys().cloned().collect(),
@@ -76,7 +77,7 @@ impl Gate<'_> {
 
     /// What a server was asked has no answer.
     pub(super) fn fail_asked(&mut self, number: usize, id: &str, message: &str) -> Result<()> {
-        match self.peers[number].asked.remove(id) {
+        match self.upstreams[number].asked.remove(id) {
             Some(Asked::Call { key, .. }) => {
                 if let Some(call) = self.calls.get_mut(&key) {
                     call.sent = None;
@@ -94,11 +95,11 @@ impl Gate<'_> {
                 Ok(())
             }
             Some(Asked::List) => {
-                self.peers[number].listed.fail();
+                self.upstreams[number].listed.fail();
                 self.one_listed()
             }
             Some(Asked::Listen) => {
-                self.peers[number].subscription = None;
+                self.upstreams[number].subscription = None;
                 Ok(())
             }
             Some(Asked::Initialize) => {
@@ -114,25 +115,26 @@ impl Gate<'_> {
 
     /// A server gives no more answers.
     pub(super) fn server_ended(&mut self, number: usize, message: String) -> Result<()> {
-        let peer = &mut self.peers[number];
-        if peer.ended.replace(message.clone()).is_some() {
+        let upstream = &mut self.upstreams[number];
+        if upstream.ended.replace(message.clone()).is_some() {
             return Ok(());
         }
-        peer.end(Duration::ZERO);
-        let ids: Vec<String> = peer.asked.keys().cloned().collect();
+        upstream.end(Duration::ZERO);
+        let ids: Vec<String> = upstream.asked.keys().cloned().collect();
         for id in ids {
             self.fail_asked(number, &id, &message)?;
         }
-        self.asked_client.retain(|_, asked| !matches!(asked, ForClient::Server { peer, .. } if *peer == number));
+        self.asked_client
+            .retain(|_, asked| !matches!(asked, ForClient::Server { upstream, .. } if *upstream == number));
         // A server ends when the client does.
         if self.closing.is_some() {
             return Ok(());
         }
         let document = to_raw_value(&message)?;
         self.judge(number, "seamgate/ended", "server", Some(&document))?;
-        if self.peers.len() > 1 {
+        if self.upstreams.len() > 1 {
             say(&format!("seamgate: {}", escape_terminal(&message)));
-            self.peers[number].listed.fail();
+            self.upstreams[number].listed.fail();
             if self.listing == 0 && self.is_listed {
                 self.tell_listed()?;
             }
@@ -142,7 +144,7 @@ impl Gate<'_> {
 
     pub(super) fn server_says(&mut self, number: usize, message: Message, line: &str) -> Result<()> {
         match message {
-            Message::Answer { id, answer } => match self.peers[number].asked.remove(id) {
+            Message::Answer { id, answer } => match self.upstreams[number].asked.remove(id) {
                 Some(asked) => self.server_answers(number, id, asked, answer, line),
                 // What nobody asked, or nobody waits for any more.
                 None => self.unasked(number),
@@ -151,7 +153,7 @@ impl Gate<'_> {
                 self.unasked(number)?;
                 if !methods::may_send(Side::Server, Kind::Request, &method) {
                     self.misdirected(number, Side::Server, Kind::Request, &method)?;
-                    let _ = self.peers[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
+                    let _ = self.upstreams[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
                     return Ok(());
                 }
                 self.server_asks(number, id, &method, params)
@@ -167,7 +169,7 @@ impl Gate<'_> {
     }
 
     pub(super) fn unasked(&mut self, number: usize) -> Result<()> {
-        match self.peers[number].count_unasked() {
+        match self.upstreams[number].count_unasked() {
             Ok(()) => Ok(()),
             Err(message) => self.server_ended(number, message),
         }
@@ -186,7 +188,7 @@ impl Gate<'_> {
             Asked::List => self.list_page(number, answer),
             Asked::Initialize => self.one_initialized(number, answer),
             Asked::Listen => {
-                self.peers[number].subscription = None;
+                self.upstreams[number].subscription = None;
                 Ok(())
             }
             Asked::Task { task } => self.told_of_task(number, id, &task, answer, line),
@@ -234,11 +236,11 @@ impl Gate<'_> {
                     };
                     with_member(line, "result", &question)
                 }
-                Err(why) => message::error(id, INTERNAL_ERROR, &format!("{} {why}", self.peers[number].told())),
+                Err(why) => message::error(id, INTERNAL_ERROR, &format!("{} {why}", self.upstreams[number].told())),
             });
         }
         Ok(match self.try_judge(number, method, "server", Some(document))? {
-            Ok(Judged::AsItIs) => line.to_owned(),
+            Ok(Judged::Unchanged) => line.to_owned(),
             Ok(Judged::Cleaned(cleaned)) => with_member(line, member, cleaned.get()),
             Ok(Judged::Denied) => message::error(id, METHOD_NOT_FOUND, "Method not found"),
             Err(fault) => message::error(id, INTERNAL_ERROR, &format!("the answer cannot be judged: {fault}")),
@@ -252,9 +254,9 @@ impl Gate<'_> {
         let Some(capabilities) = capabilities else { return line.to_owned() };
         let tools = Members::of(capabilities.get()).and_then(|members| members.get("tools"));
         let changes = tools.and_then(|tools| Members::of(tools.get())?.get("listChanged")).map(RawValue::get);
-        self.peers[number].has_tools = Some(tools.is_some());
-        self.peers[number].tells_changes = changes == Some("true");
-        match self.cut(&self.peers[number].name, capabilities, kind_of) {
+        self.upstreams[number].has_tools = Some(tools.is_some());
+        self.upstreams[number].tells_changes = changes == Some("true");
+        match self.cut(&self.upstreams[number].name, capabilities, kind_of) {
             Some(cut) => with_member(line, "result", &with_member(result.get(), "capabilities", &cut)),
             None => line.to_owned(),
         }
@@ -277,19 +279,19 @@ impl Gate<'_> {
             Answer::Result(result) => result,
             Answer::Error(error) => {
                 let message =
-                    format!("{} cannot be initialized: {}", self.peers[number].told(), cut_to(error.get(), 512));
+                    format!("{} cannot be initialized: {}", self.upstreams[number].told(), cut_to(error.get(), 512));
                 return self.server_ended(number, message);
             }
         };
         let result = match self.judge(number, "initialize", "server", Some(result))? {
             Judged::Cleaned(cleaned) => cleaned,
-            Judged::AsItIs | Judged::Denied => result.to_owned(),
+            Judged::Unchanged | Judged::Denied => result.to_owned(),
         };
         let whole = message::result("0", result.get());
         self.initialized(number, &whole);
         let Some((_, answers)) = &mut self.initialize else { return Ok(()) };
         answers[number] = Some(result);
-        if !answers.iter().zip(&self.peers).all(|(answer, peer)| answer.is_some() || peer.ended.is_some()) {
+        if !answers.iter().zip(&self.upstreams).all(|(answer, upstream)| answer.is_some() || upstream.ended.is_some()) {
             return Ok(());
         }
         let Some((id, answers)) = self.initialize.take() else { return Ok(()) };
@@ -297,10 +299,10 @@ impl Gate<'_> {
         self.pending.remove(&id);
         let text = |answer: &RawValue, name: &str| Some(Members::of(answer.get())?.text(name)?.into_owned());
         let answers: Vec<(&str, &RawValue)> = self
-            .peers
+            .upstreams
             .iter()
             .zip(&answers)
-            .filter_map(|(peer, answer)| Some((peer.name.as_str(), answer.as_deref()?)))
+            .filter_map(|(upstream, answer)| Some((upstream.name.as_str(), answer.as_deref()?)))
             .collect();
         let mut versions: Vec<String> =
             answers.iter().filter_map(|(_, answer)| text(answer, "protocolVersion")).collect();
@@ -329,8 +331,8 @@ impl Gate<'_> {
     }
 
     pub(super) fn server_tells(&mut self, number: usize, method: &str, params: Option<&RawValue>) -> Result<()> {
-        let subscription = era::subscription(params);
-        let is_own = subscription.is_some() && subscription == self.peers[number].subscription.as_deref();
+        let subscription = stateless::subscription(params);
+        let is_own = subscription.is_some() && subscription == self.upstreams[number].subscription.as_deref();
         match method {
             "notifications/tools/list_changed" => self.server_tells_changes(number, subscription, is_own),
             _ if is_own => Ok(()),
@@ -341,7 +343,7 @@ impl Gate<'_> {
             _ => {
                 let params = match self.judge_once(number, method, "server", params)? {
                     Judged::Denied => return Ok(()),
-                    Judged::AsItIs => params.map(RawValue::to_owned),
+                    Judged::Unchanged => params.map(RawValue::to_owned),
                     Judged::Cleaned(cleaned) => Some(cleaned),
                 };
                 self.to_client(message::notification(method, params.as_deref().map(RawValue::get)));
@@ -354,8 +356,8 @@ impl Gate<'_> {
     fn server_tells_changes(&mut self, number: usize, subscription: Option<&str>, is_own: bool) -> Result<()> {
         if !is_own && self.list_changed.len() < MAX_QUEUED {
             // Only a subscription of the client's own is named to it.
-            let named = subscription.filter(|id| self.peers[number].asked.contains_key(*id));
-            let params = named.map(|id| format!("{{\"_meta\":{{{}:{id}}}}}", json(era::SUBSCRIPTION)));
+            let named = subscription.filter(|id| self.upstreams[number].asked.contains_key(*id));
+            let params = named.map(|id| format!("{{\"_meta\":{{{}:{id}}}}}", json(stateless::SUBSCRIPTION)));
             self.list_changed.push(message::notification("notifications/tools/list_changed", params.as_deref()));
         }
         if self.listing > 0 {
@@ -370,15 +372,14 @@ impl Gate<'_> {
     fn server_cancels(&mut self, number: usize, params: Option<&RawValue>) -> Result<()> {
         let params = params.and_then(|params| Members::of(params.get()));
         let Some(id) = params.and_then(|params| params.get("requestId")).map(RawValue::get) else { return Ok(()) };
-        let asked = self.peers[number].asked.get(id);
+        let asked = self.upstreams[number].asked.get(id);
         if matches!(asked, Some(Asked::Forwarded { method }) if method == "subscriptions/listen") {
-            self.peers[number].asked.remove(id);
+            self.upstreams[number].asked.remove(id);
             self.pending.remove(id);
             self.to_client(message::cancelled(id, None));
             return Ok(());
         }
-        let is_it =
-            |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && own == id);
+        let is_it = |asked: &ForClient| matches!(asked, ForClient::Server { upstream, id: own } if *upstream == number && own == id);
         let found = self.asked_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
         if let Some(found) = found {
             self.asked_client.remove(&found);
@@ -402,7 +403,7 @@ impl Gate<'_> {
             let document = RawValue::from_string(json(&text))?;
             match self.judge_once(number, "notifications/progress", "server", Some(&document))? {
                 Judged::Denied => {}
-                Judged::AsItIs => told.push_str(&format!(",\"message\":{}", document.get())),
+                Judged::Unchanged => told.push_str(&format!(",\"message\":{}", document.get())),
                 Judged::Cleaned(cleaned) => told.push_str(&format!(",\"message\":{}", cleaned.get())),
             }
         }
@@ -418,35 +419,37 @@ impl Gate<'_> {
         method: &str,
         params: Option<&RawValue>,
     ) -> Result<()> {
-        if self.peers[number].ended.is_some() {
+        if self.upstreams[number].ended.is_some() {
             return Ok(());
         }
         let params = match method {
-            "ping" if self.peers.len() > 1 => {
-                let _ = self.peers[number].write(message::result(id, "{}"));
+            "ping" if self.upstreams.len() > 1 => {
+                let _ = self.upstreams[number].write(message::result(id, "{}"));
                 return Ok(());
             }
             // It says no more than that the server asks.
             "ping" => None,
             _ => match self.judge(number, method, "server", params)? {
                 Judged::Denied => {
-                    let _ = self.peers[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
+                    let _ = self.upstreams[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
                     return Ok(());
                 }
-                Judged::AsItIs => params.map(RawValue::to_owned),
+                Judged::Unchanged => params.map(RawValue::to_owned),
                 Judged::Cleaned(cleaned) => Some(cleaned),
             },
         };
-        let is_asked =
-            |asked: &ForClient| matches!(asked, ForClient::Server { peer, id: own } if *peer == number && own == id);
+        let is_asked = |asked: &ForClient| matches!(asked, ForClient::Server { upstream, id: own } if *upstream == number && own == id);
         if self.asked_client.values().any(is_asked) {
-            let _ =
-                self.peers[number].write(message::error(id, INVALID_REQUEST, "another request has this id, and waits"));
+            let _ = self.upstreams[number].write(message::error(
+                id,
+                INVALID_REQUEST,
+                "another request has this id, and waits",
+            ));
             return Ok(());
         }
         let own = random_id()?;
         self.to_client(message::request(&own, method, params.as_deref().map(RawValue::get)));
-        self.asked_client.insert(own, ForClient::Server { peer: number, id: id.to_owned() });
+        self.asked_client.insert(own, ForClient::Server { upstream: number, id: id.to_owned() });
         Ok(())
     }
 }

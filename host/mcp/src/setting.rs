@@ -16,7 +16,7 @@ use seamgate_runner::{
 
 use super::{
     document::Document,
-    gate::{Client, End, Gate, Started},
+    gate::{Downstream, End, Gate, Started},
     launch::Launch,
 };
 
@@ -62,7 +62,7 @@ impl Setting {
     }
 
     /// Serves one client, with servers and a run of its own. `kept` gets the folder that stays.
-    pub(super) fn session(&self, client: Client, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
+    pub(super) fn session(&self, client: Downstream, signals: &Signals, kept: &mut Option<PathBuf>) -> Result<End> {
         // Removed when this is dropped.
         let temporary;
         let (folder, journal) = match &self.journal {
@@ -95,7 +95,7 @@ impl Setting {
             mode: self.mode.clone(),
             lists: self.lists.clone(),
         };
-        let Client { outbox, listen } = client;
+        let Downstream { outbox, listen } = client;
         let mut gate = Gate::start(&self.profiles, &self.document, journal, &folder, started, outbox)?;
         let end = gate.serve(&self.launches, listen, signals);
         drop(gate);

@@ -8,7 +8,7 @@ use seamgate_runner::{
 };
 
 use super::{
-    gate::{Came, Client, End},
+    gate::{Came, Downstream, End},
     setting::Setting,
 };
 
@@ -18,12 +18,12 @@ pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -
     setting.session(client, signals, kept)
 }
 
-fn client() -> io::Result<Client> {
+fn client() -> io::Result<Downstream> {
     let outbox = Outbox::start(io::stdout())?;
     let listen = |sender: SyncSender<Came>| {
         let read = move || read_lines(io::stdin(), |wrote| sender.send(Came::Client(wrote)).is_ok());
         let spawned = thread::Builder::new().spawn(read);
         spawned.map(drop).map_err(|error| Error::caused("cannot start a thread", error))
     };
-    Ok(Client { outbox, listen: Box::new(listen) })
+    Ok(Downstream { outbox, listen: Box::new(listen) })
 }

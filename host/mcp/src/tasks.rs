@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 
 use super::{
     calls::milliseconds,
+    filter::Judged,
     gate::{Gate, cut_to},
-    judged::Judged,
     message::{self, Answer, Change, INTERNAL_ERROR, INVALID_PARAMS, Members, json},
-    peer::Asked,
+    upstream::Asked,
 };
 
 /// The longest id of a task, in bytes, and so many are known at once.
@@ -41,7 +41,7 @@ impl Gate<'_> {
     /// A server answered a call with a task.
     pub(super) fn becomes_task(&mut self, key: &str, result: &RawValue) -> Result<()> {
         let Some(call) = self.calls.get(key) else { return Ok(()) };
-        let (number, is_stateless) = (call.peer.unwrap_or_default(), call.sender.is_stateless);
+        let (number, is_stateless) = (call.upstream.unwrap_or_default(), call.sender.is_stateless);
         let read = match is_stateless && !matches!(self.judge(number, "tasks/get", "server", None)?, Judged::Denied) {
             true => self.read_task(number, "tools/call", result)?,
             false => Err("answers with a task, which the profile does not name".to_owned()),
@@ -56,7 +56,7 @@ impl Gate<'_> {
         let (id, told) = match read {
             Ok(read) => read,
             Err(why) => {
-                let message = format!("{} {why}", self.peers[number].told());
+                let message = format!("{} {why}", self.upstreams[number].told());
                 return self.fail_call(key, &message, "unknown");
             }
         };
@@ -90,7 +90,7 @@ impl Gate<'_> {
         let told = members.with(|name, _| if ENDS.contains(&name) { Change::Drop } else { Change::Keep });
         let told = RawValue::from_string(told)?;
         Ok(match self.try_judge(number, method, "server", Some(&told))? {
-            Ok(Judged::AsItIs) => Ok((id.into_owned(), told.get().to_owned())),
+            Ok(Judged::Unchanged) => Ok((id.into_owned(), told.get().to_owned())),
             Ok(Judged::Cleaned(cleaned)) => match Members::of(cleaned.get()) {
                 // By its id the client asks for it.
                 Some(members) => Ok((id.to_string(), members.set("taskId", &json(&id)))),
@@ -152,7 +152,7 @@ impl Gate<'_> {
             // Its call answers.
             Ok(None) => {}
             Err(why) => {
-                let message = format!("{} {why}", self.peers[number].told());
+                let message = format!("{} {why}", self.upstreams[number].told());
                 self.to_client(message::error(id, INTERNAL_ERROR, &message));
             }
         }

@@ -6,8 +6,8 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     super::{
-        era,
         message::{self, Members, Message},
+        stateless,
     },
     wire::{Refused, Request},
 };
@@ -68,7 +68,7 @@ pub(super) fn check(request: &Request, message: &Message, params: Option<&RawVal
         Message::Request { id, .. } => (*id, true),
         Message::Notification { .. } | Message::Answer { .. } => ("null", false),
     };
-    let era = match era::version(params) {
+    let era = match stateless::version(params) {
         // The server says whether it speaks this version.
         Some(own) if request.header("mcp-protocol-version") == Some(&own) => Era::Stateless,
         Some(_) => return Err(mismatch(id, "Mcp-Protocol-Version", "version")),
@@ -79,7 +79,7 @@ pub(super) fn check(request: &Request, message: &Message, params: Option<&RawVal
         },
     };
     if era == Era::Stateless {
-        if is_request && !era::has_capabilities(params) {
+        if is_request && !stateless::has_capabilities(params) {
             return Err(incomplete(id));
         }
         check_names(request, message, params)?;

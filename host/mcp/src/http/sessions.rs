@@ -19,7 +19,7 @@ use seamgate_text::{escape_terminal, say, shell_word};
 
 use super::{
     super::{
-        gate::{Came, Client, End},
+        gate::{Came, Downstream, End},
         message::json,
         setting::Setting,
     },
@@ -133,7 +133,7 @@ impl Sessions {
             let _ = tell.send(gate);
             Ok(())
         };
-        let client = Client { outbox, listen: Box::new(listen) };
+        let client = Downstream { outbox, listen: Box::new(listen) };
         self.lock().running += 1;
         let (own, sessions) = (Arc::clone(&session), Arc::clone(self));
         let spawned = thread::Builder::new().spawn(move || {
@@ -164,7 +164,7 @@ impl Sessions {
         Ok(session)
     }
 
-    fn serve(&self, client: Client) {
+    fn serve(&self, client: Downstream) {
         let mut folder = None;
         let ended = match self.setting.session(client, &self.signals, &mut folder) {
             Ok(End::Client | End::Signal(_)) => return,

@@ -14,9 +14,9 @@ use seamgate_runner::{jsonrpc::one_line, mcp::client::MAX_TOOLS, process::Wrote}
 use serde_json::value::RawValue;
 
 use super::super::{
-    era::{SUBSCRIPTION, subscription},
     gate::Came,
     message::{self, METHOD_NOT_FOUND, Members, Message, with_member},
+    stateless::{SUBSCRIPTION, subscription},
 };
 use super::{
     headers::{Mirrored, check_mirrored, mirrored},

@@ -8,21 +8,21 @@ use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{
+use super::{Listed, Next, READ_ARTIFACT_DEFINITION, Surface, name_of};
+use crate::{
     document::READ_ARTIFACT,
     gate::{Gate, cut_to},
-    listing::{self, Listed, Next, READ_ARTIFACT_DEFINITION, Surface},
     message::{self, Answer, Message, json},
-    peer::Asked,
+    upstream::Asked,
 };
 
 impl Gate<'_> {
-    pub(super) fn lists(&self) -> Vec<(&str, &Listed)> {
-        self.peers.iter().map(|peer| (peer.name.as_str(), &peer.listed)).collect()
+    pub(crate) fn lists(&self) -> Vec<(&str, &Listed)> {
+        self.upstreams.iter().map(|upstream| (upstream.name.as_str(), &upstream.listed)).collect()
     }
 
     /// Ask all servers for their tools, unless that is under way.
-    pub(super) fn list(&mut self) -> Result<()> {
+    pub(crate) fn list(&mut self) -> Result<()> {
         if self.listing > 0 {
             return Ok(());
         }
@@ -30,9 +30,9 @@ impl Gate<'_> {
             self.is_list_wanted = true;
             return Ok(());
         }
-        let numbers: Vec<usize> = (0..self.peers.len())
-            .filter(|&number| self.peers[number].has_tools.unwrap_or(self.own_meta.is_some()))
-            .filter(|&number| self.peers[number].ended.is_none())
+        let numbers: Vec<usize> = (0..self.upstreams.len())
+            .filter(|&number| self.upstreams[number].has_tools.unwrap_or(self.own_meta.is_some()))
+            .filter(|&number| self.upstreams[number].ended.is_none())
             .collect();
         self.listing = numbers.len();
         if numbers.is_empty() {
@@ -41,30 +41,30 @@ impl Gate<'_> {
         self.deadline = Some(Instant::now() + START);
         for number in numbers {
             self.subscribe(number);
-            self.peers[number].listed.begin();
+            self.upstreams[number].listed.begin();
             self.ask_page(number, None)?;
         }
         Ok(())
     }
 
-    pub(super) fn ask_page(&mut self, number: usize, cursor: Option<&str>) -> Result<()> {
+    pub(crate) fn ask_page(&mut self, number: usize, cursor: Option<&str>) -> Result<()> {
         let own = self.own_id();
         let cursor_member = cursor.map(|cursor| format!("\"cursor\":{}", json(cursor)));
         let members: Vec<String> = cursor_member.into_iter().chain(self.meta_for(number)).collect();
         let params = (!members.is_empty()).then(|| format!("{{{}}}", members.join(",")));
         let line = message::request(&own, "tools/list", params.as_deref());
-        match self.peers[number].ask(&own, line, Asked::List) {
+        match self.upstreams[number].ask(&own, line, Asked::List) {
             Ok(()) => Ok(()),
             Err(_) => {
-                self.peers[number].listed.fail();
+                self.upstreams[number].listed.fail();
                 self.one_listed()
             }
         }
     }
 
-    pub(super) fn list_page(&mut self, number: usize, answer: Answer) -> Result<()> {
+    pub(crate) fn list_page(&mut self, number: usize, answer: Answer) -> Result<()> {
         let taken = match answer {
-            Answer::Result(result) => self.peers[number].listed.take(result),
+            Answer::Result(result) => self.upstreams[number].listed.take(result),
             Answer::Error(error) if self.refused_to_list(number, error)? => Ok(Next::Done),
             Answer::Error(error) => Err(cut_to(error.get(), 512).to_owned()),
         };
@@ -72,15 +72,19 @@ impl Gate<'_> {
             Ok(Next::Ask(cursor)) => self.ask_page(number, Some(&cursor)),
             Ok(Next::Done) => self.one_listed(),
             Err(message) => {
-                say(&format!("seamgate: {} lists no tools: {}", self.peers[number].told(), escape_terminal(&message)));
-                self.peers[number].listed.fail();
+                say(&format!(
+                    "seamgate: {} lists no tools: {}",
+                    self.upstreams[number].told(),
+                    escape_terminal(&message)
+                ));
+                self.upstreams[number].listed.fail();
                 self.one_listed()
             }
         }
     }
 
     /// One server has said what it lists.
-    pub(super) fn one_listed(&mut self) -> Result<()> {
+    pub(crate) fn one_listed(&mut self) -> Result<()> {
         self.listing = self.listing.saturating_sub(1);
         if self.listing > 0 {
             return Ok(());
@@ -93,7 +97,7 @@ impl Gate<'_> {
     }
 
     /// Tell the kernel what servers list, and go on with what waits for it.
-    pub(super) fn tell_listed(&mut self) -> Result<()> {
+    pub(crate) fn tell_listed(&mut self) -> Result<()> {
         if let Some(error) = self.list_error.take() {
             for (id, _) in std::mem::take(&mut self.queue) {
                 if self.pending.remove(&id).is_some() {
@@ -136,30 +140,30 @@ impl Gate<'_> {
     }
 
     /// What all servers list, in the format of lock files.
-    pub(super) fn all_listed(&self) -> String {
-        let servers = self.peers.iter().map(|peer| {
-            let tools: Vec<&str> = peer.listed.tools().map(RawValue::get).collect();
-            (peer.name.as_str(), tools)
+    pub(crate) fn all_listed(&self) -> String {
+        let servers = self.upstreams.iter().map(|upstream| {
+            let tools: Vec<&str> = upstream.listed.tools().map(RawValue::get).collect();
+            (upstream.name.as_str(), tools)
         });
         listed(servers, self.document.reads_artifacts())
     }
 
     /// The same, without what the kernel cannot read.
-    pub(super) fn readable_listed(&self) -> Result<String> {
+    pub(crate) fn readable_listed(&self) -> Result<String> {
         let facts = self.facts()?;
-        let servers = self.peers.iter().map(|peer| {
+        let servers = self.upstreams.iter().map(|upstream| {
             let is_readable = |tool: &&str| {
-                let one = listed([(peer.name.as_str(), vec![*tool])].into_iter(), false);
+                let one = listed([(upstream.name.as_str(), vec![*tool])].into_iter(), false);
                 self.profiles.gate.surface(self.run.agent(), facts.get(), Some(&one)).is_ok()
             };
-            let all = peer.listed.tools().map(RawValue::get);
+            let all = upstream.listed.tools().map(RawValue::get);
             let tools: Vec<&str> = all.filter(is_readable).collect();
-            (peer.name.as_str(), tools)
+            (upstream.name.as_str(), tools)
         });
         Ok(listed(servers, self.document.reads_artifacts()))
     }
 
-    pub(super) fn facts(&self) -> Result<Box<RawValue>> {
+    pub(crate) fn facts(&self) -> Result<Box<RawValue>> {
         #[derive(Deserialize)]
         struct State {
             facts: Box<RawValue>,
@@ -168,7 +172,7 @@ impl Gate<'_> {
         Ok(facts)
     }
 
-    pub(super) fn tell(&mut self, listed: &str) -> Result<Result<(), Fault>> {
+    pub(crate) fn tell(&mut self, listed: &str) -> Result<Result<(), Fault>> {
         let raw = RawValue::from_string(listed.to_owned())?;
         if let Err(fault) = self.send(&Event::ToolsListed { listed: &raw }, None)? {
             return Ok(Err(fault));
@@ -190,7 +194,7 @@ fn listed<'l>(servers: impl Iterator<Item = (&'l str, Vec<&'l str>)>, has_own: b
     let mut all: BTreeMap<&str, Vec<&str>> = servers.collect();
     if has_own {
         let own = all.entry("").or_default();
-        own.retain(|tool| listing::name_of(tool).as_deref() != Some(READ_ARTIFACT));
+        own.retain(|tool| name_of(tool).as_deref() != Some(READ_ARTIFACT));
         own.push(READ_ARTIFACT_DEFINITION);
     }
     let servers: Vec<String> =

@@ -1,5 +1,7 @@
 //! What servers list, page by page, and what the client sees of it.
 
+mod list;
+
 use std::collections::HashMap;
 
 use seamgate_runner::mcp::client::{MAX_PAGES, MAX_TOOLS};
@@ -123,7 +125,7 @@ pub(super) struct Surface {
 /// A tool that the client sees.
 pub(super) struct Visible {
     /// None: the gate's own.
-    pub(super) peer: Option<usize>,
+    pub(super) upstream: Option<usize>,
     pub(super) tool: String,
     /// As the client calls it.
     name: String,
@@ -146,21 +148,21 @@ struct Shown {
 }
 
 impl Surface {
-    /// What the kernel says of what `peers` list, by their names.
-    pub(super) fn new(answer: &str, peers: &[(&str, &Listed)], document: &Document) -> Result<Self, String> {
+    /// What the kernel says of what `upstreams` list, by their names.
+    pub(super) fn new(answer: &str, upstreams: &[(&str, &Listed)], document: &Document) -> Result<Self, String> {
         let Answer { tools } = serde_json::from_str(answer).map_err(|error| error.to_string())?;
         let mut surface = Surface::default();
         for Shown { server, tool, definition } in tools {
             let is_own = server.is_empty() && tool == READ_ARTIFACT && document.reads_artifacts();
-            let peer = match is_own {
+            let upstream = match is_own {
                 true => None,
-                false => match peers.iter().position(|(name, _)| *name == server) {
-                    Some(peer) => Some(peer),
+                false => match upstreams.iter().position(|(name, _)| *name == server) {
+                    Some(upstream) => Some(upstream),
                     None => continue,
                 },
             };
-            let listed = peer.and_then(|peer| {
-                peers[peer].1.tools().find(|listed| name_of(listed.get()).is_some_and(|name| name == tool))
+            let listed = upstream.and_then(|upstream| {
+                upstreams[upstream].1.tools().find(|listed| name_of(listed.get()).is_some_and(|name| name == tool))
             });
             let shown = definition.as_deref().map_or("{}", RawValue::get);
             // What nothing was found in keeps its bytes.
@@ -168,7 +170,7 @@ impl Surface {
                 Some(listed) if is_same(listed.get(), shown) => listed.get().to_owned(),
                 _ => shown.to_owned(),
             };
-            let name = match (peers.len(), is_own) {
+            let name = match (upstreams.len(), is_own) {
                 (1, _) | (_, true) => tool.clone(),
                 _ => format!("{server}{SEPARATOR}{tool}"),
             };
@@ -187,14 +189,14 @@ impl Surface {
             let place = surface.tools.len();
             if let Some(other) = surface.by_name.insert(name.clone(), place) {
                 let other = &surface.tools[other];
-                let of = |peer: Option<usize>| peer.map_or("seamgate", |peer| peers[peer].0);
+                let of = |upstream: Option<usize>| upstream.map_or("seamgate", |upstream| upstreams[upstream].0);
                 return Err(format!(
                     "two tools are called {name:?}: {:?} of {:?} and {tool:?} of {server:?}; give one server another name",
                     other.tool,
-                    of(other.peer)
+                    of(other.upstream)
                 ));
             }
-            surface.tools.push(Visible { peer, tool, name, definition: text });
+            surface.tools.push(Visible { upstream, tool, name, definition: text });
         }
         Ok(surface)
     }
@@ -210,15 +212,15 @@ impl Surface {
     }
 
     /// The result of `tools/list`: all tools that the client sees, on one page.
-    pub(super) fn list(&self, peers: &[(&str, &Listed)], is_stateless: bool) -> String {
+    pub(super) fn list(&self, upstreams: &[(&str, &Listed)], is_stateless: bool) -> String {
         let mut visible: Vec<&Visible> = self.tools.iter().collect();
-        let (ttl_ms, scope) = match peers {
+        let (ttl_ms, scope) = match upstreams {
             [(_, listed)] => {
                 // In the order in which the server lists them, and then the gate's own.
                 let names = listed.tools().filter_map(|tool| name_of(tool.get()));
                 let places: HashMap<String, usize> = names.enumerate().map(|(place, name)| (name, place)).collect();
                 let place =
-                    |tool: &&Visible| tool.peer.and_then(|_| places.get(&tool.tool)).copied().unwrap_or(usize::MAX);
+                    |tool: &&Visible| tool.upstream.and_then(|_| places.get(&tool.tool)).copied().unwrap_or(usize::MAX);
                 visible.sort_by_key(place);
                 listed.freshness()
             }
@@ -235,12 +237,12 @@ impl Surface {
 }
 
 /// The server and the tool that a name means which nobody lists.
-pub(super) fn meant<'n>(name: &'n str, peers: &[(&str, &Listed)]) -> (Option<usize>, &'n str) {
-    if peers.len() == 1 {
+pub(super) fn meant<'n>(name: &'n str, upstreams: &[(&str, &Listed)]) -> (Option<usize>, &'n str) {
+    if upstreams.len() == 1 {
         return (Some(0), name);
     }
     let own = |(server, _): &(&str, &Listed)| name.strip_prefix(server)?.strip_prefix(SEPARATOR);
-    match peers.iter().enumerate().find_map(|(place, peer)| Some((place, own(peer)?))) {
+    match upstreams.iter().enumerate().find_map(|(place, upstream)| Some((place, own(upstream)?))) {
         Some((place, tool)) => (Some(place), tool),
         None => (None, name),
     }

@@ -6,15 +6,16 @@ use seamgate_runner::{Error, Result, agent::Event, jsonrpc::one_line, mcp::clien
 use serde_json::value::RawValue;
 
 use super::{
-    asks, era,
+    elicitation,
+    filter::Judged,
     gate::{Gate, cut_to},
-    judged::Judged,
     message::{
         self, Answer, Change, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Members, Message,
         PARSE_ERROR, with_member,
     },
     methods::{self, Kind, Side},
-    peer::Asked,
+    stateless,
+    upstream::Asked,
 };
 
 /// So many requests of the client wait for a list of tools.
@@ -39,7 +40,7 @@ pub(super) enum Pending {
 /// A request that the client has to answer.
 pub(super) enum ForClient {
     /// Of a server, under its own id.
-    Server { peer: usize, id: String },
+    Server { upstream: usize, id: String },
     /// Whether a call is approved, by the form that showed the action with this digest.
     Approval { key: String, digest: String },
 }
@@ -138,7 +139,7 @@ impl Gate<'_> {
                 self.list()
             }
             "tasks/get" | "tasks/update" | "tasks/cancel" => self.about_task(id, method, params, line),
-            _ if self.peers.len() == 1 => self.forward(id, method, params, line),
+            _ if self.upstreams.len() == 1 => self.forward(id, method, params, line),
             "ping" => {
                 self.to_client(message::result(id, "{}"));
                 Ok(())
@@ -184,7 +185,7 @@ impl Gate<'_> {
             let meta = members.and_then(|members| members.get("_meta"));
             let meta = meta.map(|meta| self.cut_meta(number, meta.get()).unwrap_or_else(|| meta.get().to_owned()));
             let params = meta.map(|meta| format!("{{\"_meta\":{meta}}}"));
-            self.ask_peer(number, id, message::request(id, method, params.as_deref()), asked);
+            self.ask_upstream(number, id, message::request(id, method, params.as_deref()), asked);
             return Ok(());
         }
         if matches!(self.judge(number, method, "client", params)?, Judged::Denied) {
@@ -197,12 +198,12 @@ impl Gate<'_> {
             _ => cut,
         };
         let line = cut.map_or_else(|| line.to_owned(), |params| with_member(line, "params", &params));
-        self.ask_peer(number, id, line, asked);
+        self.ask_upstream(number, id, line, asked);
         Ok(())
     }
 
-    pub(super) fn ask_peer(&mut self, number: usize, id: &str, line: String, asked: Asked) {
-        match self.peers[number].ask(id, line, asked) {
+    pub(super) fn ask_upstream(&mut self, number: usize, id: &str, line: String, asked: Asked) {
+        match self.upstreams[number].ask(id, line, asked) {
             Ok(()) => {
                 self.pending.insert(id.to_owned(), Pending::Forwarded(number));
             }
@@ -212,37 +213,37 @@ impl Gate<'_> {
 
     pub(super) fn initialize(&mut self, id: &str, params: Option<&RawValue>, line: &str) -> Result<()> {
         let capabilities = params.and_then(|params| Members::of(params.get())?.get("capabilities"));
-        self.has_forms = era::has_forms(capabilities);
+        self.has_forms = stateless::has_forms(capabilities);
         if self.initializing > 0 {
             self.to_client(message::error(id, INVALID_REQUEST, "the session is being initialized"));
             return Ok(());
         }
         self.deadline = Some(Instant::now() + START);
-        self.initializing = self.peers.len();
+        self.initializing = self.upstreams.len();
         let cut = |server: &str| -> Option<String> {
             let (params, capabilities) = (params?, capabilities?);
             let cut = self.cut(server, capabilities, |name| name)?;
             Some(with_member(params.get(), "capabilities", &cut))
         };
-        if self.peers.len() == 1 {
-            let line = match cut(&self.peers[0].name) {
+        if self.upstreams.len() == 1 {
+            let line = match cut(&self.upstreams[0].name) {
                 Some(params) => with_member(line, "params", &params),
                 None => line.to_owned(),
             };
-            self.ask_peer(0, id, line, Asked::Forwarded { method: "initialize".to_owned() });
+            self.ask_upstream(0, id, line, Asked::Forwarded { method: "initialize".to_owned() });
             return Ok(());
         }
         let asked: Vec<Option<String>> = self
-            .peers
+            .upstreams
             .iter()
-            .map(|peer| cut(&peer.name).or_else(|| params.map(|params| params.get().to_owned())))
+            .map(|upstream| cut(&upstream.name).or_else(|| params.map(|params| params.get().to_owned())))
             .collect();
         self.pending.insert(id.to_owned(), Pending::Initialize);
-        self.initialize = Some((id.to_owned(), self.peers.iter().map(|_| None).collect()));
+        self.initialize = Some((id.to_owned(), self.upstreams.iter().map(|_| None).collect()));
         for (number, params) in asked.into_iter().enumerate() {
             let own = self.own_id();
             let line = message::request(&own, "initialize", params.as_deref());
-            if let Err(message) = self.peers[number].ask(&own, line, Asked::Initialize) {
+            if let Err(message) = self.upstreams[number].ask(&own, line, Asked::Initialize) {
                 self.server_ended(number, message)?;
             }
         }
@@ -255,7 +256,7 @@ impl Gate<'_> {
         let members = Members::of(capabilities.get())?;
         let keep = |is_kept: bool| if is_kept { Change::Keep } else { Change::Drop };
         let is_extension_kept = |name: &str| match name {
-            era::TASKS => self.document.has_kind(server, "tasks"),
+            stateless::TASKS => self.document.has_kind(server, "tasks"),
             _ => self.document.has_all(server),
         };
         let change = |name: &str, value: &RawValue| match kind(name) {
@@ -282,18 +283,18 @@ impl Gate<'_> {
         match method {
             "notifications/cancelled" => self.client_cancels(params),
             "notifications/initialized" => {
-                for peer in &self.peers {
+                for upstream in &self.upstreams {
                     // Who has ended is seen by the loop.
-                    let _ = peer.write(line.to_owned());
+                    let _ = upstream.write(line.to_owned());
                 }
                 self.list()
             }
             // A client may tell how far it is with what a server asked it.
-            _ if self.peers.len() == 1 => {
+            _ if self.upstreams.len() == 1 => {
                 let exists = method == "notifications/progress"
                     || !matches!(self.judge_once(0, method, "client", params)?, Judged::Denied);
                 if exists {
-                    let _ = self.peers[0].write(line.to_owned());
+                    let _ = self.upstreams[0].write(line.to_owned());
                 }
                 Ok(())
             }
@@ -308,8 +309,8 @@ impl Gate<'_> {
         match self.pending.remove(id) {
             Some(Pending::Queued) => self.queue.retain(|(queued, _)| queued != id),
             Some(Pending::Forwarded(number)) => {
-                self.peers[number].asked.remove(id);
-                let _ = self.peers[number].write(message::cancelled(id, None));
+                self.upstreams[number].asked.remove(id);
+                let _ = self.upstreams[number].write(message::cancelled(id, None));
             }
             Some(Pending::Call(key)) => {
                 let Some(call) = self.calls.get_mut(&key) else { return Ok(()) };
@@ -335,26 +336,26 @@ impl Gate<'_> {
     /// Tell a server that nobody waits for a call any more.
     pub(super) fn cancel_sent(&mut self, key: &str, reason: &str) {
         let Some(call) = self.calls.get_mut(key) else { return };
-        if let (Some(id), Some(number)) = (call.sent.take(), call.peer) {
-            let peer = &mut self.peers[number];
-            peer.asked.remove(&id);
-            let _ = peer.write(message::cancelled(&id, Some(reason)));
+        if let (Some(id), Some(number)) = (call.sent.take(), call.upstream) {
+            let upstream = &mut self.upstreams[number];
+            upstream.asked.remove(&id);
+            let _ = upstream.write(message::cancelled(&id, Some(reason)));
         }
     }
 
     pub(super) fn client_answers(&mut self, id: &str, answer: Answer) -> Result<()> {
         match self.asked_client.remove(id) {
-            Some(ForClient::Server { peer, id: own }) => {
-                let _ = self.peers[peer].write(Message::Answer { id: &own, answer }.to_line());
+            Some(ForClient::Server { upstream, id: own }) => {
+                let _ = self.upstreams[upstream].write(Message::Answer { id: &own, answer }.to_line());
                 Ok(())
             }
             Some(ForClient::Approval { key, digest }) => {
                 // What the form showed is what is approved.
                 let ask = self.asks.get(&key).filter(|ask| ask.digest == digest);
                 let Some(ask) = ask.cloned() else { return Ok(()) };
-                let is_approved = matches!(answer, Answer::Result(result) if asks::is_approved(result));
+                let is_approved = matches!(answer, Answer::Result(result) if elicitation::is_approved(result));
                 let decision = if is_approved { "approved" } else { "rejected" };
-                let (digest, principal) = (&ask.digest, asks::CLIENT);
+                let (digest, principal) = (&ask.digest, elicitation::CLIENT);
                 let event = Event::Approval { key: &ask.key, digest, decision, principal, token: None };
                 self.send(&event, None)?.map_err(Error::Fault)?;
                 Ok(())

@@ -13,13 +13,13 @@ use seamgate_runner::{
 use serde_json::value::RawValue;
 
 use super::{
-    asks,
-    client::Pending,
-    era::complete,
+    downstream::Pending,
+    elicitation,
+    filter::Judged,
     gate::{Gate, cut_to},
-    judged::Judged,
     message::{self, Change, INVALID_PARAMS, Members, json},
     methods::Side,
+    stateless::complete,
 };
 
 /// What a server may ask the client for.
@@ -32,7 +32,7 @@ const APPROVAL: &str = "seamgate_approval";
 const MAX_QUESTION: usize = 256 * 1024;
 /// It asks for so many things at once, and so often in one call.
 const MAX_ASKED: usize = 32;
-const MAX_LEGS: usize = 32;
+const MAX_ROUND_TRIPS: usize = 32;
 /// So many calls wait for the client to come back, and so many results.
 const MAX_AWAY: usize = 256;
 const MAX_KEPT: usize = 64;
@@ -46,7 +46,7 @@ const ANSWERED: &str = "its call was answered already, in other words";
 const WITHOUT: &str = "inputResponses came without it";
 
 /// What the client was asked for, during a call.
-pub(super) struct Leg {
+pub(super) struct RoundTrip {
     /// The `requestState` with which it comes back.
     state: String,
     by: By,
@@ -73,16 +73,16 @@ impl Gate<'_> {
     /// A server answered a call by asking for something.
     pub(super) fn asks_for_more(&mut self, key: &str, result: &RawValue) -> Result<()> {
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
-        let number = call.peer.unwrap_or_default();
-        call.legs += 1;
-        let asked = match call.legs > MAX_LEGS {
-            true => Err(format!("asks for more input more than {MAX_LEGS} times")),
+        let number = call.upstream.unwrap_or_default();
+        call.round_trips += 1;
+        let asked = match call.round_trips > MAX_ROUND_TRIPS {
+            true => Err(format!("asks for more input more than {MAX_ROUND_TRIPS} times")),
             false => self.question(number, "tools/call", result)?,
         };
         let (question, state) = match asked {
             Ok(asked) => asked,
             Err(why) => {
-                let message = format!("{} {why}", self.peers[number].told());
+                let message = format!("{} {why}", self.upstreams[number].told());
                 return self.fail_call(key, &message, "unknown");
             }
         };
@@ -114,7 +114,7 @@ impl Gate<'_> {
         let text = members.with(|name, _| if name == "requestState" { Change::Drop } else { Change::Keep });
         let raw = RawValue::from_string(text)?;
         Ok(match self.try_judge(number, method, "server", Some(&raw))? {
-            Ok(Judged::AsItIs) => Ok((raw.get().to_owned(), state)),
+            Ok(Judged::Unchanged) => Ok((raw.get().to_owned(), state)),
             Ok(Judged::Cleaned(cleaned)) => Ok((cleaned.get().to_owned(), state)),
             Ok(Judged::Denied) => Err("asks for input in a way that the profile does not name".to_owned()),
             Err(fault) => Err(format!("asks for input in a way that cannot be judged: {fault}")),
@@ -126,11 +126,11 @@ impl Gate<'_> {
         let Some(call) = self.calls.get(&ask.key) else { return Ok(false) };
         // Who is away hears of it when they are back.
         if call.waiters.is_empty() {
-            return Ok(call.leg.is_some());
+            return Ok(call.round_trip.is_some());
         }
         let question = format!(
             r#"{{"resultType":"input_required","inputRequests":{{"{APPROVAL}":{{"method":"elicitation/create","params":{}}}}}}}"#,
-            asks::question(&ask.view)
+            elicitation::question(&ask.view)
         );
         self.ask_by_result(&ask.key, By::Gate(ask.digest.clone()), &question)
     }
@@ -145,8 +145,8 @@ impl Gate<'_> {
         let Some(call) = self.calls.get_mut(key) else { return Ok(false) };
         let waiters = std::mem::take(&mut call.waiters);
         call.again = Some(question.clone());
-        let leg = Leg { state: state.clone(), by, answer: None };
-        if let Some(before) = call.leg.replace(leg) {
+        let round_trip = RoundTrip { state: state.clone(), by, answer: None };
+        if let Some(before) = call.round_trip.replace(round_trip) {
             self.away.remove(&before.state);
         }
         self.away.insert(state, key.to_owned());
@@ -180,8 +180,8 @@ impl Gate<'_> {
             return self.refuse_state(id, OTHER);
         }
         let answer = answer.map_or("{}", RawValue::get);
-        let Some(leg) = &mut call.leg else { return self.refuse_state(id, NONE) };
-        match &leg.answer {
+        let Some(round_trip) = &mut call.round_trip else { return self.refuse_state(id, NONE) };
+        match &round_trip.answer {
             // The same request again: clients try again.
             Some(other) if other == answer => {
                 call.waiters.push(id.to_owned());
@@ -189,9 +189,9 @@ impl Gate<'_> {
                 return Ok(());
             }
             Some(_) => return self.refuse_state(id, ANSWERED),
-            None => leg.answer = Some(answer.to_owned()),
+            None => round_trip.answer = Some(answer.to_owned()),
         }
-        let digest = match &leg.by {
+        let digest = match &round_trip.by {
             By::Gate(digest) => Some(digest.clone()),
             By::Server(_) => None,
         };
@@ -201,13 +201,13 @@ impl Gate<'_> {
         self.pending.insert(id.to_owned(), Pending::Call(key.clone()));
         match digest {
             Some(digest) => self.come_back_approving(&key, &digest, answer),
-            None => self.next_leg(&key, id),
+            None => self.next_round_trip(&key, id),
         }
     }
 
     /// The client says whether a call may run.
     fn come_back_approving(&mut self, key: &str, digest: &str, answer: &str) -> Result<()> {
-        let is_approved = Members::of(answer).and_then(|all| all.get(APPROVAL)).is_some_and(asks::is_approved);
+        let is_approved = Members::of(answer).and_then(|all| all.get(APPROVAL)).is_some_and(elicitation::is_approved);
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
         // Somebody else approved it while the client was away.
         if let Some(arguments) = call.held.take() {
@@ -222,7 +222,7 @@ impl Gate<'_> {
             // What was shown is what is approved.
             Some(ask) if ask.digest == digest => {
                 let decision = if is_approved { "approved" } else { "rejected" };
-                let event = Event::Approval { key, digest, decision, principal: asks::CLIENT, token: None };
+                let event = Event::Approval { key, digest, decision, principal: elicitation::CLIENT, token: None };
                 self.send(&event, None)?.map_err(Error::Fault)?;
                 Ok(())
             }
@@ -232,9 +232,9 @@ impl Gate<'_> {
     }
 
     /// Send a call to its server once more, with what the client was asked for.
-    fn next_leg(&mut self, key: &str, id: &str) -> Result<()> {
+    fn next_round_trip(&mut self, key: &str, id: &str) -> Result<()> {
         let Some(call) = self.calls.get(key) else { return Ok(()) };
-        let number = call.peer.unwrap_or_default();
+        let number = call.upstream.unwrap_or_default();
         if self.surface.find(&call.name).is_none() {
             return self.fail_call(key, "the tool changed, or is not offered any more", "unknown");
         }
@@ -244,8 +244,8 @@ impl Gate<'_> {
     }
 
     /// What a call's next request has in place of the client's state, and whether it has the client's answers.
-    pub(super) fn state_for_server(leg: Option<&Leg>) -> (Option<&str>, bool) {
-        match leg.map(|leg| &leg.by) {
+    pub(super) fn state_for_server(round_trip: Option<&RoundTrip>) -> (Option<&str>, bool) {
+        match round_trip.map(|round_trip| &round_trip.by) {
             Some(By::Server(state)) => (state.as_deref(), true),
             Some(By::Gate(_)) | None => (None, false),
         }
@@ -254,7 +254,7 @@ impl Gate<'_> {
     /// What came of a call for which nobody waits: who comes back gets it. Gives whether somebody can.
     pub(super) fn keep_result(&mut self, key: &str, result: &str) -> bool {
         let Some(call) = self.calls.get(key).filter(|call| call.waiters.is_empty()) else { return false };
-        let Some(leg) = &call.leg else { return false };
+        let Some(round_trip) = &call.round_trip else { return false };
         if result.len() > MAX_QUESTION {
             return false;
         }
@@ -262,13 +262,13 @@ impl Gate<'_> {
             self.kept.pop_front();
         }
         let result = complete(result.to_owned());
-        self.kept.push_back(Kept { state: leg.state.clone(), same: call.same.clone(), result });
+        self.kept.push_back(Kept { state: round_trip.state.clone(), same: call.same.clone(), result });
         true
     }
 
     /// Nobody comes back to a call any more.
-    pub(super) fn forget_leg(&mut self, leg: &Leg) {
-        self.away.remove(&leg.state);
+    pub(super) fn forget_round_trip(&mut self, round_trip: &RoundTrip) {
+        self.away.remove(&round_trip.state);
     }
 
     /// A client comes back with what it was not given for this.

@@ -23,7 +23,7 @@ pub(super) enum Judged {
     /// It does not exist.
     Denied,
     /// It passes as it is.
-    AsItIs,
+    Unchanged,
     /// This document takes the place of its own.
     Cleaned(Box<RawValue>),
 }
@@ -48,7 +48,7 @@ impl Gate<'_> {
         document: Option<&RawValue>,
     ) -> Result<Result<Judged, Fault>> {
         let id = self.event_id();
-        let server = self.peers.get(number).map(|peer| peer.name.clone()).unwrap_or_default();
+        let server = self.upstreams.get(number).map(|upstream| upstream.name.clone()).unwrap_or_default();
         // What a client says goes to servers, and no model reads it.
         let document = document.filter(|_| from == "server");
         let event = Event::Message { id: &id, server: &server, method: cut_to(method, 256), from, document };
@@ -59,7 +59,7 @@ impl Gate<'_> {
         let record = records.into_iter().find(|record| record.r#type == "message");
         Ok(Ok(match record {
             Some(Record { permit, document: Some(document), .. }) if permit == "allow" => Judged::Cleaned(document),
-            Some(Record { permit, .. }) if permit == "allow" => Judged::AsItIs,
+            Some(Record { permit, .. }) if permit == "allow" => Judged::Unchanged,
             _ => Judged::Denied,
         }))
     }
@@ -68,7 +68,7 @@ impl Gate<'_> {
     pub(super) fn record_refusal(&mut self, number: usize, method: &str, from: Side, why: &str) -> Result<()> {
         let document = to_raw_value(why)?;
         let id = self.event_id();
-        let server = self.peers.get(number).map(|peer| peer.name.clone()).unwrap_or_default();
+        let server = self.upstreams.get(number).map(|upstream| upstream.name.clone()).unwrap_or_default();
         let event = Event::Message { id: &id, server: &server, method, from: from.name(), document: Some(&document) };
         self.send(&event, None)?.map_err(Error::Fault)?;
         Ok(())
@@ -91,7 +91,7 @@ impl Gate<'_> {
     pub(super) fn cleaned(&mut self, number: usize, method: &str, error: &RawValue) -> Result<String> {
         Ok(match self.judge(number, method, "server", Some(error))? {
             Judged::Cleaned(cleaned) => cleaned.get().to_owned(),
-            Judged::AsItIs => error.get().to_owned(),
+            Judged::Unchanged => error.get().to_owned(),
             Judged::Denied => {
                 format!(
                     "{{\"code\":{INTERNAL_ERROR},\"message\":\"the server answered with an error that cannot be judged\"}}"

@@ -8,7 +8,7 @@ use std::{
 
 use seamgate_runner::process::{Refused, Service, Wrote};
 
-use super::{gate::Came, launch::Launch, listing::Listed};
+use super::{catalog::Listed, gate::Came, launch::Launch};
 
 /// So many messages that answer nothing a server may send at once, and so many more each second.
 const MAX_UNASKED: f64 = 10_000.0;
@@ -34,7 +34,7 @@ pub(super) enum Asked {
 }
 
 /// A running server.
-pub(super) struct Peer {
+pub(super) struct Upstream {
     pub(super) name: String,
     service: Service,
     /// By ids, as they are written.
@@ -53,7 +53,7 @@ pub(super) struct Peer {
     unasked_at: Instant,
 }
 
-impl Peer {
+impl Upstream {
     /// Start a server. What it writes comes to the gate.
     pub(super) fn start(launch: &Launch, number: usize, sender: SyncSender<Came>) -> Result<Self, String> {
         let program = launch.program();
@@ -63,7 +63,7 @@ impl Peer {
             sender.send(Came::Server(number, wrote)).is_ok() && !is_last
         });
         let service = service.map_err(|error| format!("cannot run {}: {error}", program.name()))?;
-        Ok(Peer {
+        Ok(Upstream {
             name: launch.name.clone(),
             service,
             asked: BTreeMap::new(),

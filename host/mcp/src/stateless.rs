@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{
     gate::Gate,
     message::{self, Change, METHOD_NOT_FOUND, Members},
-    peer::Asked,
+    upstream::Asked,
 };
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -89,7 +89,7 @@ impl Gate<'_> {
     /// `_meta` of a request with the capabilities that the profile leaves to a server. None: as it is.
     pub(super) fn cut_meta(&self, number: usize, meta: &str) -> Option<String> {
         let meta = Members::of(meta)?;
-        let cut = self.cut(&self.peers[number].name, meta.get(CAPABILITIES)?, |name| name)?;
+        let cut = self.cut(&self.upstreams[number].name, meta.get(CAPABILITIES)?, |name| name)?;
         Some(meta.set(CAPABILITIES, &cut))
     }
 
@@ -111,7 +111,7 @@ impl Gate<'_> {
     pub(super) fn cut_subscription(&self, number: usize, params: &str) -> Option<String> {
         let params = Members::of(params)?;
         let filter = Members::of(params.get("notifications")?.get())?;
-        let server = &self.peers[number].name;
+        let server = &self.upstreams[number].name;
         let is_kept = |name: &str| match name {
             "toolsListChanged" => true,
             "promptsListChanged" => self.document.has_kind(server, "prompts"),
@@ -130,22 +130,22 @@ impl Gate<'_> {
     /// Ask a server to say when its tools change: without a session, it does so for who subscribes.
     pub(super) fn subscribe(&mut self, number: usize) {
         let Some(meta) = self.meta_for(number) else { return };
-        let peer = &mut self.peers[number];
-        if std::mem::replace(&mut peer.is_subscribed, true) || !peer.tells_changes {
+        let upstream = &mut self.upstreams[number];
+        if std::mem::replace(&mut upstream.is_subscribed, true) || !upstream.tells_changes {
             return;
         }
         let own = self.own_id();
         let params = format!("{{{meta},\"notifications\":{{\"toolsListChanged\":true}}}}");
         let line = message::request(&own, "subscriptions/listen", Some(&params));
         // Who does not take it is seen by the loop, or when it is asked next.
-        if self.peers[number].ask(&own, line, Asked::Listen).is_ok() {
-            self.peers[number].subscription = Some(own);
+        if self.upstreams[number].ask(&own, line, Asked::Listen).is_ok() {
+            self.upstreams[number].subscription = Some(own);
         }
     }
 
     /// A server does not list its tools. Who asks without a session is told as it says it. Gives whether somebody is.
     pub(super) fn refused_to_list(&mut self, number: usize, error: &RawValue) -> Result<bool> {
-        if self.own_meta.is_none() || self.peers.len() > 1 {
+        if self.own_meta.is_none() || self.upstreams.len() > 1 {
             return Ok(false);
         }
         let code = Members::of(error.get()).and_then(|members| members.get("code")).map(RawValue::get);
