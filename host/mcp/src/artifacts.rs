@@ -55,7 +55,7 @@ impl Gate<'_> {
         if !self.artifacts.iter().any(|known| known == artifact) {
             return Ok(Err("no result that was cut has this artifact".to_owned()));
         }
-        if self.read.as_ref().is_none_or(|(read, _)| read != artifact) {
+        if self.last_artifact.as_ref().is_none_or(|(read, _)| read != artifact) {
             let whole = match self.run.artifact(artifact) {
                 Ok(whole) => whole,
                 Err(error) => return Ok(Err(error.to_string())),
@@ -70,9 +70,9 @@ impl Gate<'_> {
                 Judged::Cleaned(cleaned) => serde_json::from_str(cleaned.get())?,
                 Judged::Denied => return Ok(Err("the result cannot be judged".to_owned())),
             };
-            self.read = Some((artifact.to_owned(), text));
+            self.last_artifact = Some((artifact.to_owned(), text));
         }
-        let text = self.read.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();
+        let text = self.last_artifact.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();
         let start = text.floor_char_boundary(offset);
         let mut end = text.floor_char_boundary(start + PIECE);
         if end < text.len()

@@ -40,7 +40,7 @@ pub(super) struct Call {
     /// Whether the client sees the tool.
     pub(super) is_visible: bool,
     /// What equal calls have in common.
-    pub(super) same: String,
+    pub(super) fingerprint: String,
     /// The request, until it is sent.
     pub(super) line: String,
     /// Requests that wait for it.
@@ -102,11 +102,11 @@ impl Gate<'_> {
         let text = arguments.map_or("{}", RawValue::get);
         let canonical =
             serde_json::from_str::<serde_json::Value>(text).map_or(text.to_owned(), |value| value.to_string());
-        let same = format!("{upstream:?}/{tool}/{canonical}");
+        let fingerprint = format!("{upstream:?}/{tool}/{canonical}");
         if state.is_some() || answer.is_some() {
-            return self.come_back(id, state, answer, &same, line);
+            return self.come_back(id, state, answer, &fingerprint, line);
         }
-        if let Some(key) = self.same.get(&same)
+        if let Some(key) = self.by_fingerprint.get(&fingerprint)
             && let Some(call) = self.calls.get_mut(key)
         {
             if let Some(told) = &call.again {
@@ -123,7 +123,7 @@ impl Gate<'_> {
             tool: tool.clone(),
             name,
             is_visible,
-            same,
+            fingerprint,
             line: line.to_owned(),
             waiters: vec![id.to_owned()],
             sent: None,
@@ -381,8 +381,8 @@ impl Gate<'_> {
         for id in &call.waiters {
             self.pending.remove(id);
         }
-        if self.same.get(&call.same).is_some_and(|other| other == key) {
-            self.same.remove(&call.same);
+        if self.by_fingerprint.get(&call.fingerprint).is_some_and(|other| other == key) {
+            self.by_fingerprint.remove(&call.fingerprint);
         }
         if let Some(round_trip) = &call.round_trip {
             self.forget_round_trip(round_trip);

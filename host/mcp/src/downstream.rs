@@ -45,6 +45,13 @@ pub(super) enum ForClient {
     Approval { key: String, digest: String },
 }
 
+impl ForClient {
+    /// Returns whether a server asked it under this id.
+    pub(super) fn is_of(&self, number: usize, own: &str) -> bool {
+        matches!(self, ForClient::Server { upstream, id } if *upstream == number && id == own)
+    }
+}
+
 impl Gate<'_> {
     pub(super) fn to_client(&self, line: String) {
         // A client that has gone is seen by the loop.

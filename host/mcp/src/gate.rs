@@ -32,13 +32,13 @@ use super::{
     downstream::{ForClient, Pending},
     launch::Launch,
     message::{self, INTERNAL_ERROR, json},
-    round_trips::Kept,
+    round_trips::ParkedResult,
     telicitation::Task,
     upstream::{Asked, Upstream},
 };
 
 /// So many messages wait for the loop. Who writes more waits.
-const MAX_CAME: usize = 64;
+const MAX_INPUTS: usize = 64;
 /// How often the journal is looked at while a call waits for approval.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a server may go on when the client has ended the session. Clients wait two seconds for us.
@@ -48,7 +48,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const LAST: Duration = Duration::from_secs(1);
 
 /// What comes to the loop.
-pub(super) enum Came {
+pub(super) enum Input {
     Client(Wrote),
     Server(usize, Wrote),
     Signal(i32),
@@ -59,7 +59,7 @@ pub(super) struct Downstream {
     /// What it is told.
     pub(super) outbox: Arc<Outbox>,
     /// Is told once where the lines go that it writes.
-    pub(super) listen: Box<dyn FnOnce(SyncSender<Came>) -> Result<()> + Send>,
+    pub(super) listen: Box<dyn FnOnce(SyncSender<Input>) -> Result<()> + Send>,
 }
 
 /// How a run starts.
@@ -124,14 +124,14 @@ pub(super) struct Gate<'w> {
     pub(super) run: Run<'w, FileJournal>,
     pub(super) folder: PathBuf,
     /// Begins the ids of our own requests to servers: a client cannot foresee it.
-    pub(super) own: String,
-    pub(super) last: u64,
+    pub(super) id_prefix: String,
+    pub(super) next_id: u64,
     pub(super) client: Arc<Outbox>,
     pub(super) is_over: Arc<AtomicBool>,
     pub(super) upstreams: Vec<Upstream>,
     pub(super) calls: HashMap<String, Call>,
     /// Keys of calls by what equal ones have in common.
-    pub(super) same: HashMap<String, String>,
+    pub(super) by_fingerprint: HashMap<String, String>,
     /// Requests of the client, by their ids as they are written.
     pub(super) pending: BTreeMap<String, Pending>,
     /// Requests that wait for a list of tools.
@@ -147,7 +147,7 @@ pub(super) struct Gate<'w> {
     pub(super) is_listed: bool,
     /// How many servers have still to say what they list.
     pub(super) listing: usize,
-    /// A list may have changed while it came.
+    /// A list may have changed while it was read.
     pub(super) is_list_stale: bool,
     /// So many servers have not answered the first request yet: what they have is not known.
     pub(super) initializing: usize,
@@ -166,9 +166,9 @@ pub(super) struct Gate<'w> {
     /// The error that a server gave in place of its list, for who waits for that.
     pub(super) list_error: Option<String>,
     /// Keys of calls by the `requestState` with which the client comes back.
-    pub(super) away: HashMap<String, String>,
+    pub(super) awaiting_client: HashMap<String, String>,
     /// What calls came to while the client was away, oldest first.
-    pub(super) kept: VecDeque<Kept>,
+    pub(super) parked_results: VecDeque<ParkedResult>,
     /// Tasks of servers, by their ids.
     pub(super) tasks: HashMap<String, Task>,
     /// Notifications that do not exist, by server: they are recorded once.
@@ -176,7 +176,7 @@ pub(super) struct Gate<'w> {
     /// What was cut, oldest first.
     pub(super) artifacts: VecDeque<String>,
     /// The artifact that was read last, cleaned.
-    pub(super) read: Option<(String, String)>,
+    pub(super) last_artifact: Option<(String, String)>,
     pub(super) has_client_ended: bool,
     pub(super) closing: Option<Instant>,
 }
@@ -211,13 +211,13 @@ impl<'w> Gate<'w> {
             document,
             run,
             folder: folder.to_owned(),
-            own: format!("seamgate-{}", random(8)?),
-            last: 0,
+            id_prefix: format!("seamgate-{}", random(8)?),
+            next_id: 0,
             client,
             is_over: Arc::default(),
             upstreams: Vec::new(),
             calls: HashMap::new(),
-            same: HashMap::new(),
+            by_fingerprint: HashMap::new(),
             pending: BTreeMap::new(),
             queue: VecDeque::new(),
             asked_client: HashMap::new(),
@@ -236,12 +236,12 @@ impl<'w> Gate<'w> {
             has_forms: false,
             own_meta: None,
             list_error: None,
-            away: HashMap::new(),
-            kept: VecDeque::new(),
+            awaiting_client: HashMap::new(),
+            parked_results: VecDeque::new(),
             tasks: HashMap::new(),
             denied: HashSet::new(),
             artifacts: VecDeque::new(),
-            read: None,
+            last_artifact: None,
             has_client_ended: false,
             closing: None,
         })
@@ -251,20 +251,20 @@ impl<'w> Gate<'w> {
     pub(super) fn serve(
         &mut self,
         launches: &[Launch],
-        listen: impl FnOnce(SyncSender<Came>) -> Result<()>,
+        listen: impl FnOnce(SyncSender<Input>) -> Result<()>,
         signals: &Signals,
     ) -> Result<End> {
-        let (sender, came) = mpsc::sync_channel(MAX_CAME);
+        let (sender, inputs) = mpsc::sync_channel(MAX_INPUTS);
         let (signalled, is_over) = (sender.clone(), Arc::clone(&self.is_over));
         let _listening = signals.listen(move |signal| {
             is_over.store(true, Ordering::Relaxed);
-            signalled.send(Came::Signal(signal)).is_ok()
+            signalled.send(Input::Signal(signal)).is_ok()
         });
         for (number, launch) in launches.iter().enumerate() {
             self.upstreams.push(Upstream::start(launch, number, sender.clone()).map_err(Error::NoVerdict)?);
         }
         listen(sender)?;
-        let end = self.until_end(&came);
+        let end = self.until_end(&inputs);
         match &end {
             Ok(End::Client) => {}
             Ok(End::Signal(_)) => self.fail_all("the gate was told to end"),
@@ -274,7 +274,7 @@ impl<'w> Gate<'w> {
         self.client.close();
         self.client.wait(LAST);
         // Nobody reads what they write any more.
-        drop(came);
+        drop(inputs);
         for upstream in &self.upstreams {
             upstream.end(GRACE);
         }
@@ -291,15 +291,15 @@ impl<'w> Gate<'w> {
         Ok(end)
     }
 
-    fn until_end(&mut self, came: &mpsc::Receiver<Came>) -> Result<End> {
+    fn until_end(&mut self, inputs: &mpsc::Receiver<Input>) -> Result<End> {
         loop {
             if let Some(end) = self.ended() {
                 return Ok(end);
             }
-            match came.recv_timeout(self.timeout()) {
-                Ok(Came::Client(wrote)) => self.of_client(wrote)?,
-                Ok(Came::Server(number, wrote)) => self.of_server(number, wrote)?,
-                Ok(Came::Signal(signal)) => return Ok(End::Signal(signal)),
+            match inputs.recv_timeout(self.timeout()) {
+                Ok(Input::Client(wrote)) => self.of_client(wrote)?,
+                Ok(Input::Server(number, wrote)) => self.of_server(number, wrote)?,
+                Ok(Input::Signal(signal)) => return Ok(End::Signal(signal)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(End::Client),
             }
@@ -378,7 +378,7 @@ impl<'w> Gate<'w> {
                     if is_call && !(is_alone && actions[0].kind == "execute") {
                         self.run.sync().map_err(StepError::from)?;
                     }
-                    return self.absorb(actions, new).map(Ok);
+                    return self.apply_step(actions, new).map(Ok);
                 }
                 Err(StepError::Journal(JournalError::Conflict { .. })) => self.catch_up()?,
                 Err(StepError::Fault(fault)) => return Ok(Err(fault)),
@@ -390,11 +390,11 @@ impl<'w> Gate<'w> {
     /// Take what others appended: approvals.
     pub(super) fn catch_up(&mut self) -> Result<()> {
         let actions = self.run.catch_up()?;
-        self.absorb(actions, None).map(drop)
+        self.apply_step(actions, None).map(drop)
     }
 
     /// Do what a step decided.
-    pub(super) fn absorb(&mut self, actions: Vec<Action>, mut new: Option<Call>) -> Result<Vec<Record>> {
+    pub(super) fn apply_step(&mut self, actions: Vec<Action>, mut new: Option<Call>) -> Result<Vec<Record>> {
         let read = |record: &String| serde_json::from_str::<Record>(record);
         let records: Vec<Record> = self.run.records().iter().map(read).collect::<Result<_, _>>()?;
         for record in &records {
@@ -406,7 +406,7 @@ impl<'w> Gate<'w> {
                         for id in &call.waiters {
                             self.pending.insert(id.clone(), Pending::Call(record.call.clone()));
                         }
-                        self.same.insert(call.same.clone(), record.call.clone());
+                        self.by_fingerprint.insert(call.fingerprint.clone(), record.call.clone());
                         self.calls.insert(record.call.clone(), call);
                     }
                     if record.permit != "approval" {
@@ -463,14 +463,14 @@ impl<'w> Gate<'w> {
 
     /// An id for a request of our own to a server, as JSON text. Requests to the client have [`super::servers::random_id`].
     pub(super) fn own_id(&mut self) -> String {
-        self.last += 1;
-        json(&format!("{}-{}", self.own, self.last))
+        self.next_id += 1;
+        json(&format!("{}-{}", self.id_prefix, self.next_id))
     }
 
     /// An id for an event of our own.
     pub(super) fn event_id(&mut self) -> String {
-        self.last += 1;
-        format!("r{}", self.last)
+        self.next_id += 1;
+        format!("r{}", self.next_id)
     }
 
     /// Tell all who wait that there will be no answer.

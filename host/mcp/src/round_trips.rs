@@ -34,10 +34,10 @@ const MAX_QUESTION: usize = 256 * 1024;
 const MAX_ASKED: usize = 32;
 const MAX_ROUND_TRIPS: usize = 32;
 /// So many calls wait for the client to come back, and so many results.
-const MAX_AWAY: usize = 256;
-const MAX_KEPT: usize = 64;
+const MAX_AWAITING: usize = 256;
+const MAX_PARKED: usize = 64;
 /// How long the client may take to come back, and the server to answer then, in seconds.
-const AWAY_S: u64 = 1200;
+const AWAITING_S: u64 = 1200;
 
 /// Why a client cannot come back.
 const NONE: &str = "no call waits for it";
@@ -63,9 +63,9 @@ enum By {
 }
 
 /// What a call came to while the client was away.
-pub(super) struct Kept {
+pub(super) struct ParkedResult {
     state: String,
-    same: String,
+    fingerprint: String,
     result: String,
 }
 
@@ -86,7 +86,7 @@ impl Gate<'_> {
                 return self.fail_call(key, &message, "unknown");
             }
         };
-        self.send(&Event::Job { call: key, ttl_s: AWAY_S }, None)?.map_err(Error::Fault)?;
+        self.send(&Event::Job { call: key, ttl_s: AWAITING_S }, None)?.map_err(Error::Fault)?;
         match self.ask_by_result(key, By::Server(state), &question)? {
             true => Ok(()),
             false => self.fail_call(key, "too many calls wait for the client to come back", "unknown"),
@@ -136,7 +136,7 @@ impl Gate<'_> {
     }
 
     fn ask_by_result(&mut self, key: &str, by: By, question: &str) -> Result<bool> {
-        if self.away.len() >= MAX_AWAY {
+        if self.awaiting_client.len() >= MAX_AWAITING {
             return Ok(false);
         }
         let Some(members) = Members::of(question) else { return Ok(false) };
@@ -147,9 +147,9 @@ impl Gate<'_> {
         call.again = Some(question.clone());
         let round_trip = RoundTrip { state: state.clone(), by, answer: None };
         if let Some(before) = call.round_trip.replace(round_trip) {
-            self.away.remove(&before.state);
+            self.awaiting_client.remove(&before.state);
         }
-        self.away.insert(state, key.to_owned());
+        self.awaiting_client.insert(state, key.to_owned());
         for id in waiters {
             self.pending.remove(&id);
             self.to_client(message::result(&id, &question));
@@ -157,26 +157,27 @@ impl Gate<'_> {
         Ok(true)
     }
 
-    /// A client comes back with what a result asked it for. `same`: what equal calls have in common.
+    /// A client comes back with what a result asked it for. `fingerprint`: what equal calls have in common.
     pub(super) fn come_back(
         &mut self,
         id: &str,
         state: Option<&RawValue>,
         answer: Option<&RawValue>,
-        same: &str,
+        fingerprint: &str,
         line: &str,
     ) -> Result<()> {
         let state: Option<String> = state.and_then(|state| serde_json::from_str(state.get()).ok());
         let Some(state) = state else { return self.refuse_state(id, WITHOUT) };
-        if let Some(place) = self.kept.iter().position(|kept| kept.state == state && kept.same == same)
-            && let Some(kept) = self.kept.remove(place)
+        if let Some(place) =
+            self.parked_results.iter().position(|parked| parked.state == state && parked.fingerprint == fingerprint)
+            && let Some(parked) = self.parked_results.remove(place)
         {
-            self.to_client(message::result(id, &kept.result));
+            self.to_client(message::result(id, &parked.result));
             return Ok(());
         }
-        let Some(key) = self.away.get(&state).cloned() else { return self.refuse_state(id, NONE) };
+        let Some(key) = self.awaiting_client.get(&state).cloned() else { return self.refuse_state(id, NONE) };
         let Some(call) = self.calls.get_mut(&key) else { return self.refuse_state(id, NONE) };
-        if call.same != same {
+        if call.fingerprint != fingerprint {
             return self.refuse_state(id, OTHER);
         }
         let answer = answer.map_or("{}", RawValue::get);
@@ -258,17 +259,21 @@ impl Gate<'_> {
         if result.len() > MAX_QUESTION {
             return false;
         }
-        if self.kept.len() == MAX_KEPT {
-            self.kept.pop_front();
+        if self.parked_results.len() == MAX_PARKED {
+            self.parked_results.pop_front();
         }
         let result = complete(result.to_owned());
-        self.kept.push_back(Kept { state: round_trip.state.clone(), same: call.same.clone(), result });
+        self.parked_results.push_back(ParkedResult {
+            state: round_trip.state.clone(),
+            fingerprint: call.fingerprint.clone(),
+            result,
+        });
         true
     }
 
     /// Nobody comes back to a call any more.
     pub(super) fn forget_round_trip(&mut self, round_trip: &RoundTrip) {
-        self.away.remove(&round_trip.state);
+        self.awaiting_client.remove(&round_trip.state);
     }
 
     /// A client comes back with what it was not given for this.

@@ -379,8 +379,7 @@ impl Gate<'_> {
             self.to_client(message::cancelled(id, None));
             return Ok(());
         }
-        let is_it = |asked: &ForClient| matches!(asked, ForClient::Server { upstream, id: own } if *upstream == number && own == id);
-        let found = self.asked_client.iter().find(|(_, asked)| is_it(asked)).map(|(id, _)| id.clone());
+        let found = self.asked_client.iter().find(|(_, asked)| asked.is_of(number, id)).map(|(id, _)| id.clone());
         if let Some(found) = found {
             self.asked_client.remove(&found);
             self.to_client(message::cancelled(&found, None));
@@ -438,8 +437,7 @@ impl Gate<'_> {
                 Judged::Cleaned(cleaned) => Some(cleaned),
             },
         };
-        let is_asked = |asked: &ForClient| matches!(asked, ForClient::Server { upstream, id: own } if *upstream == number && own == id);
-        if self.asked_client.values().any(is_asked) {
+        if self.asked_client.values().any(|asked| asked.is_of(number, id)) {
             let _ = self.upstreams[number].write(message::error(
                 id,
                 INVALID_REQUEST,

@@ -8,7 +8,7 @@ use seamgate_runner::{
 };
 
 use super::{
-    gate::{Came, Downstream, End},
+    gate::{Downstream, End, Input},
     setting::Setting,
 };
 
@@ -20,8 +20,8 @@ pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -
 
 fn client() -> io::Result<Downstream> {
     let outbox = Outbox::start(io::stdout())?;
-    let listen = |sender: SyncSender<Came>| {
-        let read = move || read_lines(io::stdin(), |wrote| sender.send(Came::Client(wrote)).is_ok());
+    let listen = |sender: SyncSender<Input>| {
+        let read = move || read_lines(io::stdin(), |wrote| sender.send(Input::Client(wrote)).is_ok());
         let spawned = thread::Builder::new().spawn(read);
         spawned.map(drop).map_err(|error| Error::caused("cannot start a thread", error))
     };

@@ -8,7 +8,7 @@ use std::{
 
 use seamgate_runner::process::{Refused, Service, Wrote};
 
-use super::{catalog::Listed, gate::Came, launch::Launch};
+use super::{catalog::Listed, gate::Input, launch::Launch};
 
 /// So many messages that answer nothing a server may send at once, and so many more each second.
 const MAX_UNASKED: f64 = 10_000.0;
@@ -55,12 +55,12 @@ pub(super) struct Upstream {
 
 impl Upstream {
     /// Start a server. What it writes comes to the gate.
-    pub(super) fn start(launch: &Launch, number: usize, sender: SyncSender<Came>) -> Result<Self, String> {
+    pub(super) fn start(launch: &Launch, number: usize, sender: SyncSender<Input>) -> Result<Self, String> {
         let program = launch.program();
         // The channel has a bound: a server that floods us waits.
         let service = Service::start(&program, move |wrote| {
             let is_last = matches!(wrote, Wrote::End);
-            sender.send(Came::Server(number, wrote)).is_ok() && !is_last
+            sender.send(Input::Server(number, wrote)).is_ok() && !is_last
         });
         let service = service.map_err(|error| format!("cannot run {}: {error}", program.name()))?;
         Ok(Upstream {

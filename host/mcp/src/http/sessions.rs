@@ -19,7 +19,7 @@ use seamgate_text::{escape_terminal, say, shell_word};
 
 use super::{
     super::{
-        gate::{Came, Downstream, End},
+        gate::{Downstream, End, Input},
         message::json,
         setting::Setting,
     },
@@ -128,7 +128,7 @@ impl Sessions {
         // A gate that does not start leaves it open, and with it a thread.
         let closing = Arc::clone(&outbox);
         let (tell, told) = mpsc::channel();
-        let listen = move |gate: SyncSender<Came>| {
+        let listen = move |gate: SyncSender<Input>| {
             // Who waits for it has not gone.
             let _ = tell.send(gate);
             Ok(())

@@ -14,7 +14,7 @@ use seamgate_runner::{jsonrpc::one_line, mcp::client::MAX_TOOLS, process::Wrote}
 use serde_json::value::RawValue;
 
 use super::super::{
-    gate::Came,
+    gate::Input,
     message::{self, METHOD_NOT_FOUND, Members, Message, with_member},
     stateless::{SUBSCRIPTION, subscription},
 };
@@ -40,7 +40,7 @@ pub(super) const GENERAL: u64 = 0;
 pub(super) struct Streams {
     is_stateless: bool,
     /// Where the gate gets what the client writes.
-    pub(super) gate: OnceLock<SyncSender<Came>>,
+    pub(super) gate: OnceLock<SyncSender<Input>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -178,7 +178,7 @@ impl Streams {
                 let Some(gate) = self.gate.get() else { return };
                 let refused = message::error(id, METHOD_NOT_FOUND, "without a session, a server asks by its results");
                 // A gate that takes nothing now has more to do than to tell this.
-                let _ = gate.try_send(Came::Client(Wrote::Line(refused)));
+                let _ = gate.try_send(Input::Client(Wrote::Line(refused)));
             }
             Message::Notification { method, params } if self.is_stateless => self.take_told(&method, params, line),
             Message::Request { .. } => {
@@ -297,7 +297,7 @@ impl Streams {
 
     /// Send the gate a line of the client. Gives whether it takes it.
     pub(super) fn say(&self, wrote: Wrote) -> bool {
-        self.gate.get().is_some_and(|gate| gate.send(Came::Client(wrote)).is_ok())
+        self.gate.get().is_some_and(|gate| gate.send(Input::Client(wrote)).is_ok())
     }
 
     /// Whether a connection has one of its streams.
