@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use seamgate::{MAX_FILE, read_named};
 use seamgate_runner::{
     Error,
-    agent::{self, Beginning, End, Opened, Resumed, Uncertain, Waiting, What, World, show_ask, show_question},
+    agent::{self, Beginning, End, Opened, Prompt, Resumed, Uncertain, Waiting, show_ask, show_question},
     run_dir::{ModelPlan, Plan},
 };
 use seamgate_text::{escape_terminal, say, shell_word, shorten};
@@ -111,16 +111,16 @@ fn start(arguments: &Arguments, folder: &Path) -> Result<Status> {
     let principal = principal(arguments.principal.as_deref())?;
     let model = model_plan(arguments)?;
     let plan = Plan::new(arguments.profile.clone(), arguments.servers.clone(), model, principal.clone())?;
-    let world = World::new(&plan, principal)?;
-    let Some(profile) = world.profiles.all.first() else { bail!("name a profile with -p") };
+    let shared = agent::Context::new(&plan, principal)?;
+    let Some(profile) = shared.profiles.all.first() else { bail!("name a profile with -p") };
     let context = arguments.context.iter().map(|(name, file)| Ok((name.clone(), value(file)?)));
     let context: BTreeMap<_, _> = context.collect::<Result<_>>()?;
     let lists = read_lists(&arguments.list, &profile.info.lists)?;
     let task = arguments.task.as_deref().map(task).transpose()?;
     let beginning =
         Beginning { task: task.as_deref(), mode: arguments.mode.as_deref(), context: &context, lists: &lists };
-    let opened = agent::start(&world, &plan, folder, &beginning)?;
-    go_on(&world, opened, folder, |_| Ok(()))
+    let opened = agent::start(&shared, &plan, folder, &beginning)?;
+    go_on(&shared, opened, folder, |_| Ok(()))
 }
 
 fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
@@ -131,16 +131,16 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
     if let Some(principal) = &arguments.principal {
         plan.principal.clone_from(principal);
     }
-    let world = World::new(&plan, plan.principal.clone())?;
-    let opened = match agent::resume(&world, folder)? {
+    let shared = agent::Context::new(&plan, plan.principal.clone())?;
+    let opened = match agent::resume(&shared, folder)? {
         Resumed::Ended(finish) => return ended(End::Finished(finish), folder),
         Resumed::Opened(opened) => opened,
     };
-    go_on(&world, opened, folder, |drive| {
+    go_on(&shared, opened, folder, |runner| {
         let questions = arguments.resolve.iter().map(|(call, outcome)| (Some(call), outcome));
         for (call, text) in questions.chain(arguments.answer.iter().map(|text| (None, text))) {
-            match drive.take_question(|question| question.call.as_ref() == call) {
-                Some(question) => drive.answer(&question, text, &plan.principal)?,
+            match runner.take_question(|question| question.call.as_ref() == call) {
+                Some(question) => runner.answer(&question, text, &plan.principal)?,
                 None => match call {
                     Some(call) => bail!("--resolve {call}: nobody asks what became of this call"),
                     None => bail!("--answer: the run asks no question"),
@@ -167,10 +167,10 @@ fn model_plan(arguments: &Arguments) -> Result<ModelPlan> {
 
 /// Goes on with a run until it ends or waits.
 fn go_on(
-    world: &World,
+    shared: &agent::Context,
     opened: Opened,
     folder: &Path,
-    first: impl FnOnce(&mut agent::Drive) -> Result<()>,
+    first: impl FnOnce(&mut agent::Runner) -> Result<()>,
 ) -> Result<Status> {
     opened.go_on(first, |end| {
         let end = end.map_err(|error| match error {
@@ -179,8 +179,8 @@ fn go_on(
         })?;
         let status = ended(end, folder)?;
         // A request to a server cannot be ended. Nobody waits for its answer.
-        if world.is_slow_to_end() {
-            world.servers.end();
+        if shared.is_slow_to_end() {
+            shared.servers.end();
             std::process::exit(i32::from(status.code()));
         }
         Ok(status)
@@ -232,12 +232,12 @@ fn resumable(message: &str, folder: &Path) -> String {
 /// Tell a person what a run waits for, and how to say it.
 fn tell_waiting(waiting: &Waiting) {
     let folder = shell_word(&waiting.folder);
-    match &waiting.what {
-        What::Approval(ask) => {
+    match &waiting.prompt {
+        Prompt::Approval(ask) => {
             show_ask(ask, &waiting.folder);
             say(&format!("seamgate: decide with: seamgate approve {folder} {}", ask.key));
         }
-        What::Input(question) => {
+        Prompt::Input(question) => {
             show_question(question);
             match &question.call {
                 Some(call) => {

@@ -15,7 +15,7 @@ use seamgate::{
     Attempts, Disposition, Fault, JournalledAttempts, Limits, MergeOutcome, MergeStep, Next, Produced, Report, Request,
     RetryJournal, RetryJournalError, RetryNotice, RunError, Stop, UnknownFinish, open_regular,
 };
-use seamgate_runner::process::{self, Ended, Folder, Inherited, Signals};
+use seamgate_runner::process::{self, Ended, ExchangeDir, Inherited, Signals};
 use seamgate_text::{count, escape_terminal, say};
 
 use crate::{
@@ -182,8 +182,8 @@ struct Agent<'a> {
 fn attempt(agent: &Agent, attempts: &mut JournalledAttempts, feedback: &str) -> Result<Option<Status>> {
     let (number, most) = (attempts.attempts().count() + 1, attempts.attempts().most());
     // Dropping the folder removes whatever the agent put into it.
-    let folder =
-        Folder::new(&agent.signals).map_err(|error| NoVerdict(format!("cannot make a temporary folder: {error}")))?;
+    let folder = ExchangeDir::new(&agent.signals)
+        .map_err(|error| NoVerdict(format!("cannot make a temporary folder: {error}")))?;
     let ended = agent.run(number, most, feedback, folder.path())?;
     let result = agent.result(ended, folder.path());
     drop(folder);

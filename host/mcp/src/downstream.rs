@@ -2,7 +2,7 @@
 
 use std::{sync::atomic::Ordering, time::Instant};
 
-use seamgate_runner::{Error, Result, agent::Event, jsonrpc::one_line, mcp::client::START, process::Wrote};
+use seamgate_runner::{Error, Result, agent::Event, jsonrpc::one_line, mcp::START, process::Wrote};
 use serde_json::value::RawValue;
 
 use super::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use seamgate_runner::mcp::client::Said;
+use seamgate_runner::mcp::ServerInfo;
 use seamgate_text::{escape_terminal, truncate};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -30,7 +30,7 @@ struct Described {
 impl Draft {
     /// Writes a profile in which each tool needs approval. `stem` is the name of its file without `.profile.json`, `owner` the
     /// principal who approves, and `environment` names the variables that the server gets.
-    pub fn new(stem: &str, owner: &str, environment: &[String], said: &Said, listed: &[Box<RawValue>]) -> Self {
+    pub fn new(stem: &str, owner: &str, environment: &[String], server: &ServerInfo, listed: &[Box<RawValue>]) -> Self {
         let agent = agent(stem);
         let mut tools: Vec<String> = listed
             .iter()
@@ -64,7 +64,7 @@ impl Draft {
             ("logging", "logging/*"),
         ]
         .into_iter()
-        .filter(|(kind, _)| said.capabilities.contains_key(*kind))
+        .filter(|(kind, _)| server.capabilities.contains_key(*kind))
         .map(|(_, methods)| methods)
         .collect();
         let methods = match kinds.is_empty() {

@@ -15,9 +15,9 @@ use seamgate::{Action, Fault, FileJournal, JournalError, Run, StepError};
 use seamgate_runner::{
     Error, Result,
     agent::{Ask, Event, Started as StartedRun, now},
-    mcp::client::START,
+    mcp::START,
     new_nonce,
-    process::{Outbox, Signals, Wrote},
+    process::{LineWriter, Signals, Wrote},
     random,
     run_dir::Profiles,
 };
@@ -57,7 +57,7 @@ pub(super) enum Input {
 /// The client of a gate, whatever carries its messages.
 pub(super) struct Downstream {
     /// What it is told.
-    pub(super) outbox: Arc<Outbox>,
+    pub(super) writer: Arc<LineWriter>,
     /// Is told once where the lines go that it writes.
     pub(super) listen: Box<dyn FnOnce(SyncSender<Input>) -> Result<()> + Send>,
 }
@@ -126,7 +126,7 @@ pub(super) struct Gate<'w> {
     /// Begins the ids of our own requests to servers: a client cannot foresee it.
     pub(super) id_prefix: String,
     pub(super) next_id: u64,
-    pub(super) client: Arc<Outbox>,
+    pub(super) client: Arc<LineWriter>,
     pub(super) is_over: Arc<AtomicBool>,
     pub(super) upstreams: Vec<Upstream>,
     pub(super) calls: HashMap<String, Call>,
@@ -189,7 +189,7 @@ impl<'w> Gate<'w> {
         journal: FileJournal,
         folder: &Path,
         started: Started,
-        client: Arc<Outbox>,
+        client: Arc<LineWriter>,
     ) -> Result<Self> {
         let Some(profile) = profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
         // Until servers have said what they have, there is nothing.

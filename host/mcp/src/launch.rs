@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use seamgate_runner::{
     Error, Result,
-    mcp::client::Server,
+    mcp::Client,
     process::{Inherited, Paths, Program},
 };
 
@@ -34,9 +34,9 @@ impl Launch {
     }
 
     /// Starts the server with a client of its own, to ask what it lists. Its programs are not confined.
-    pub fn connect(&self) -> Result<Server> {
+    pub fn connect(&self) -> Result<Client> {
         let program = Program { paths: None, ..self.program() };
-        Server::start(&program).map_err(Error::NoVerdict)
+        Client::start(&program).map_err(Error::NoVerdict)
     }
 
     pub(super) fn program(&self) -> Program<'_> {

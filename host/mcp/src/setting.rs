@@ -95,8 +95,8 @@ impl Setting {
             mode: self.mode.clone(),
             lists: self.lists.clone(),
         };
-        let Downstream { outbox, listen } = client;
-        let mut gate = Gate::start(&self.profiles, &self.document, journal, &folder, started, outbox)?;
+        let Downstream { writer, listen } = client;
+        let mut gate = Gate::start(&self.profiles, &self.document, journal, &folder, started, writer)?;
         let end = gate.serve(&self.launches, listen, signals);
         drop(gate);
         // The run has ended: nobody approves anything here any more.

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::mpsc::SyncSender, thread};
 
 use seamgate_runner::{
     Error, Result,
-    process::{Outbox, Signals, read_lines},
+    process::{LineWriter, Signals, read_lines},
 };
 
 use super::{
@@ -19,11 +19,11 @@ pub fn serve(setting: &Setting, signals: &Signals, kept: &mut Option<PathBuf>) -
 }
 
 fn client() -> io::Result<Downstream> {
-    let outbox = Outbox::start(io::stdout())?;
+    let writer = LineWriter::start(io::stdout())?;
     let listen = |sender: SyncSender<Input>| {
         let read = move || read_lines(io::stdin(), |wrote| sender.send(Input::Client(wrote)).is_ok());
         let spawned = thread::Builder::new().spawn(read);
         spawned.map(drop).map_err(|error| Error::caused("cannot start a thread", error))
     };
-    Ok(Downstream { outbox, listen: Box::new(listen) })
+    Ok(Downstream { writer, listen: Box::new(listen) })
 }

@@ -106,7 +106,7 @@ macro_rules! bail {
 pub(crate) use bail;
 
 /// Adds to an error where it happened.
-pub(crate) trait Context<T> {
+pub(crate) trait AddContext<T> {
     /// Puts a message before that of an error.
     fn context(self, message: &str) -> Result<T>;
 
@@ -114,7 +114,7 @@ pub(crate) trait Context<T> {
     fn with_context(self, message: impl FnOnce() -> String) -> Result<T>;
 }
 
-impl<T, E: StdError + Send + Sync + 'static> Context<T> for Result<T, E> {
+impl<T, E: StdError + Send + Sync + 'static> AddContext<T> for Result<T, E> {
     fn context(self, message: &str) -> Result<T> {
         self.with_context(|| message.to_owned())
     }

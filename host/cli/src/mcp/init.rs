@@ -56,11 +56,11 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
     let launch = Launch::new(String::new(), arguments.server.clone(), names.clone())?;
     let server = launch.connect()?;
     let listed = server.tools().map_err(NoVerdict)?;
-    let said = server.said();
+    let info = server.info();
     drop(server);
     let stem = profile.file_name().unwrap_or_default().to_string_lossy();
     let owner = principal(arguments.principal.as_deref())?;
-    let draft = Draft::new(stem.trim_end_matches(".profile.json"), &owner, &names, &said, &listed);
+    let draft = Draft::new(stem.trim_end_matches(".profile.json"), &owner, &names, &info, &listed);
     write(&profile, &draft.profile)?;
     write(&lock, &draft.lock)?;
     // A profile that cannot be used would be our mistake, or a definition that is none.
@@ -76,7 +76,7 @@ pub(super) fn init(arguments: &Init) -> Result<Status> {
         "{}: {} of {}, each with approval\n{}: their definitions, as they are now\n\nSet 'effect' and 'permit' of each tool. Then put this line into the configuration of your client:\n\n  seamgate mcp -p {} -- {}",
         profile.display(),
         seamgate_text::count(listed.len(), "tool"),
-        escape_terminal(said.name.as_deref().unwrap_or("the server")),
+        escape_terminal(info.name.as_deref().unwrap_or("the server")),
         lock.display(),
         profile.display(),
         escape_terminal(&arguments.server.join(" ")),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use seamgate::Fault;
-use seamgate_runner::{Error, Result, agent::Event, mcp::client::START};
+use seamgate_runner::{Error, Result, agent::Event, mcp::START};
 use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ mod list;
 
 use std::collections::HashMap;
 
-use seamgate_runner::mcp::client::{MAX_PAGES, MAX_TOOLS};
+use seamgate_runner::mcp::{MAX_PAGES, MAX_TOOLS};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 

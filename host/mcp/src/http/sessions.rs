@@ -12,7 +12,7 @@ use std::{
 
 use seamgate_runner::{
     Result,
-    process::{Outbox, Signals, Wrote},
+    process::{LineWriter, Signals, Wrote},
     random,
 };
 use seamgate_text::{escape_terminal, say, shell_word};
@@ -124,16 +124,16 @@ impl Sessions {
         self.make_room()?;
         let streams = Streams::new(id.is_empty());
         let session = Arc::new(Session { id, streams: Arc::clone(&streams), used: Mutex::new(Instant::now()) });
-        let outbox = Outbox::start(Sink::new(&streams)).map_err(no_thread)?;
+        let writer = LineWriter::start(Sink::new(&streams)).map_err(no_thread)?;
         // A gate that does not start leaves it open, and with it a thread.
-        let closing = Arc::clone(&outbox);
+        let closing = Arc::clone(&writer);
         let (tell, told) = mpsc::channel();
         let listen = move |gate: SyncSender<Input>| {
             // Who waits for it has not gone.
             let _ = tell.send(gate);
             Ok(())
         };
-        let client = Downstream { outbox, listen: Box::new(listen) };
+        let client = Downstream { writer, listen: Box::new(listen) };
         self.lock().running += 1;
         let (own, sessions) = (Arc::clone(&session), Arc::clone(self));
         let spawned = thread::Builder::new().spawn(move || {

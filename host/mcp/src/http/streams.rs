@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate_runner::{jsonrpc::one_line, mcp::client::MAX_TOOLS, process::Wrote};
+use seamgate_runner::{jsonrpc::one_line, mcp::MAX_TOOLS, process::Wrote};
 use serde_json::value::RawValue;
 
 use super::super::{

@@ -6,8 +6,8 @@ use seamgate::{FileJournal, Journal};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::person::What;
-use crate::error::{Context, Result};
+use super::person::Prompt;
+use crate::error::{AddContext, Result};
 
 /// Members of the action `finish` that the parent's event `child_result` has.
 const FOR_PARENT: [&str; 7] = ["document", "kinds", "labels", "confidence", "used", "requests", "uncertain"];
@@ -29,7 +29,7 @@ pub struct Waiting {
     /// The folder of the run that asks.
     pub folder: PathBuf,
     /// What a person is asked.
-    pub what: What,
+    pub prompt: Prompt,
 }
 
 /// The action `finish`, as far as a host reads it.

@@ -10,11 +10,11 @@ use super::event::Answer;
 /// The members of the action `ask_model` that a model needs.
 #[derive(Deserialize)]
 struct Asked {
-    prompt: Prompt,
+    prompt: ModelPrompt,
 }
 
 #[derive(Deserialize)]
-struct Prompt {
+struct ModelPrompt {
     messages: Vec<Told>,
     tools: Vec<Visible>,
 }
@@ -144,7 +144,7 @@ impl Names {
 impl Chat {
     /// The request for what an action `ask_model` asks.
     pub(super) fn new(action: &str, model: &str) -> Result<Self, serde_json::Error> {
-        let Asked { prompt: Prompt { messages, tools } } = serde_json::from_str(action)?;
+        let Asked { prompt: ModelPrompt { messages, tools } } = serde_json::from_str(action)?;
         let mut names = Names::default();
         let any = || RawValue::from_string(r#"{"type":"object"}"#.to_owned());
         let tools: Vec<Tool> = tools

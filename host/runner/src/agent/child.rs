@@ -7,11 +7,11 @@ use serde::Deserialize;
 
 use super::{
     action::{ChildEnd, Delegate, End, Finish},
-    context::World,
+    context::Context,
     event::{Event, Started},
 };
 use crate::{
-    error::{Context, Result},
+    error::{AddContext, Result},
     random::new_nonce,
     run_dir::{Lock, Plan},
 };
@@ -23,13 +23,13 @@ pub(super) fn result<'e>(call: &'e str, finish: &'e Finish) -> Event<'e> {
 
 /// Starts the run of a child or opens it again, then goes on with it by `go_on`.
 pub(super) fn run<'s>(
-    world: &'s World,
+    context: &'s Context,
     delegate: &Delegate,
     parent: &Path,
     parent_state: &str,
     go_on: impl FnOnce((Run<'s, FileJournal>, Vec<Action>), &Path) -> Result<End>,
 ) -> Result<ChildEnd> {
-    let Some(profile) = world.profiles.of(&delegate.agent) else {
+    let Some(profile) = context.profiles.of(&delegate.agent) else {
         return Ok(ChildEnd::NotStarted(format!(
             "there is no profile for the agent {:?}: name it with -p",
             delegate.agent
@@ -58,18 +58,18 @@ pub(super) fn run<'s>(
                 task: Some(&delegate.task),
                 context: &BTreeMap::new(),
                 lists: &lists,
-                listed: &profile.listed(&world.servers)?,
+                listed: &profile.listed(&context.servers)?,
                 parent: Some(&delegate.parent),
             });
-            Run::start(&world.profiles.gate, journal, &delegate.agent, &started.now()?)?
+            Run::start(&context.profiles.gate, journal, &delegate.agent, &started.now()?)?
         }
         Err(seamgate::JournalError::Exists { .. }) => {
             let journal = FileJournal::open(&folder)?;
             if let Some(finish) = Finish::of(&journal)? {
                 return Ok(ChildEnd::Ended(End::Finished(finish)));
             }
-            let mut run = Run::open(&world.profiles.gate, journal)?;
-            let actions = run.send(&Event::Resumed { listed: &profile.listed(&world.servers)? }.now()?)?;
+            let mut run = Run::open(&context.profiles.gate, journal)?;
+            let actions = run.send(&Event::Resumed { listed: &profile.listed(&context.servers)? }.now()?)?;
             (run, actions)
         }
         Err(error) => return Err(error.into()),

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What all runs of a process share: profiles, servers, the model, and the person at the terminal.
-pub struct World {
+pub struct Context {
     /// The profiles, registered in a gate.
     pub profiles: Profiles,
     /// The servers, which end when this is dropped.
@@ -20,7 +20,7 @@ pub struct World {
     pub(super) person: Person,
 }
 
-impl World {
+impl Context {
     /// Reads the files that a plan names, and starts its servers. `principal` answers on the terminal.
     pub fn new(plan: &Plan, principal: String) -> Result<Self> {
         let mut servers = plan.servers.as_deref().map(Servers::read).transpose()?.unwrap_or_default();
@@ -38,7 +38,7 @@ impl World {
         };
         let profiles = Profiles::read(&plan.profiles)?;
         servers.start(profiles.environment(), key)?;
-        Ok(World { profiles, servers, model, signals, person: Person::new(principal) })
+        Ok(Context { profiles, servers, model, signals, person: Person::new(principal) })
     }
 
     /// Returns whether a request to the model may still be under way when nobody wants its answer any more.

@@ -22,11 +22,11 @@ use serde_json::value::RawValue;
 
 pub use self::{
     action::{End, Finish, Reason, Uncertain, Waiting},
-    context::World,
+    context::Context,
     event::{Answer, Ends, Event, MAX_END, Started, now},
-    person::{Ask, Question, What, YesOrNo, show_ask, show_question},
+    person::{Ask, Prompt, Question, YesOrNo, show_ask, show_question},
     progress::ignored,
-    runner::Drive,
+    runner::Runner,
 };
 use crate::{
     error::{Error, Result, bail},
@@ -48,7 +48,7 @@ pub struct Beginning<'b> {
 
 /// A run whose loop has not begun.
 pub struct Opened<'w> {
-    world: &'w World,
+    context: &'w Context,
     run: Run<'w, FileJournal>,
     actions: Vec<Action>,
     folder: PathBuf,
@@ -64,8 +64,8 @@ pub enum Resumed<'w> {
 }
 
 /// Starts a run of the plan's first profile, in a new folder.
-pub fn start<'w>(world: &'w World, plan: &Plan, folder: &Path, beginning: &Beginning) -> Result<Opened<'w>> {
-    let Some(profile) = world.profiles.all.first() else { bail!("name a profile with -p") };
+pub fn start<'w>(context: &'w Context, plan: &Plan, folder: &Path, beginning: &Beginning) -> Result<Opened<'w>> {
+    let Some(profile) = context.profiles.all.first() else { bail!("name a profile with -p") };
     let journal = FileJournal::create(folder)?;
     let lock = Lock::take(folder)?;
     plan.write(folder)?;
@@ -77,25 +77,25 @@ pub fn start<'w>(world: &'w World, plan: &Plan, folder: &Path, beginning: &Begin
         task: beginning.task,
         context: beginning.context,
         lists: beginning.lists,
-        listed: &profile.listed(&world.servers)?,
+        listed: &profile.listed(&context.servers)?,
         parent: None,
     });
-    let (run, actions) = Run::start(&world.profiles.gate, journal, &profile.info.agent, &started.now()?)?;
-    Ok(Opened { world, run, actions, folder: folder.to_owned(), _lock: lock })
+    let (run, actions) = Run::start(&context.profiles.gate, journal, &profile.info.agent, &started.now()?)?;
+    Ok(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock })
 }
 
 /// Opens the run of a folder, to go on with it.
-pub fn resume<'w>(world: &'w World, folder: &Path) -> Result<Resumed<'w>> {
+pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
     let lock = Lock::take(folder)?;
     let journal = FileJournal::open(folder)?;
     if let Some(finish) = Finish::of(&journal)? {
         return Ok(Resumed::Ended(finish));
     }
-    let mut run = Run::open(&world.profiles.gate, journal)?;
-    let Some(profile) = world.profiles.of(run.agent()) else { bail!("{}: name its profile with -p", run.agent()) };
-    let listed = profile.listed(&world.servers)?;
+    let mut run = Run::open(&context.profiles.gate, journal)?;
+    let Some(profile) = context.profiles.of(run.agent()) else { bail!("{}: name its profile with -p", run.agent()) };
+    let listed = profile.listed(&context.servers)?;
     let actions = run.send(&Event::Resumed { listed: &listed }.now()?)?;
-    Ok(Resumed::Opened(Opened { world, run, actions, folder: folder.to_owned(), _lock: lock }))
+    Ok(Resumed::Opened(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock }))
 }
 
 impl Opened<'_> {
@@ -105,14 +105,14 @@ impl Opened<'_> {
     /// then, and this returns only after it.
     pub fn go_on<T, E: From<Error>>(
         self,
-        first: impl FnOnce(&mut Drive) -> Result<(), E>,
+        first: impl FnOnce(&mut Runner) -> Result<(), E>,
         ended: impl FnOnce(Result<End>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let Opened { world, run, actions, folder, _lock } = self;
+        let Opened { context, run, actions, folder, _lock } = self;
         thread::scope(|scope| {
-            let mut drive = Drive::new(world, (run, actions), &folder);
-            first(&mut drive)?;
-            ended(drive.go_on(scope))
+            let mut runner = Runner::new(context, (run, actions), &folder);
+            first(&mut runner)?;
+            ended(runner.go_on(scope))
         })
     }
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::event::now;
 use crate::{
-    error::{Context, Result},
+    error::{AddContext, Result},
     terminal::{self, Terminal, is_terminal, say_marked},
 };
 
@@ -83,24 +83,24 @@ impl Question {
 
 /// What a person is asked.
 #[derive(Clone)]
-pub enum What {
+pub enum Prompt {
     /// Whether a call may run.
     Approval(Ask),
     /// A question of the model, or what became of a call.
     Input(Question),
 }
 
-impl What {
+impl Prompt {
     pub(super) fn expires(&self) -> u64 {
         match self {
-            What::Approval(ask) => ask.expires,
-            What::Input(question) => question.expires,
+            Prompt::Approval(ask) => ask.expires,
+            Prompt::Input(question) => question.expires,
         }
     }
 }
 
 /// What came of asking.
-pub(super) enum Said {
+pub(super) enum Reply {
     Decided {
         ask: Ask,
         is_approved: bool,
@@ -133,36 +133,36 @@ impl Person {
     /// Ask on the terminal, if there is one. `stopped` gives the signal that ends the wait.
     pub(super) fn ask(
         &self,
-        what: &What,
+        what: &Prompt,
         until: Option<u64>,
         folder: &Path,
         stopped: impl Fn() -> Option<i32>,
-    ) -> Result<Said> {
+    ) -> Result<Reply> {
         if !is_terminal() {
-            return Ok(Said::Nothing);
+            return Ok(Reply::Nothing);
         }
         let over = || match stopped() {
-            Some(signal) => Some(Said::Signal(signal)),
+            Some(signal) => Some(Reply::Signal(signal)),
             None if until.is_some_and(|until| until <= now()) => {
                 say("Nobody answered in time.");
-                Some(Said::Late)
+                Some(Reply::Late)
             }
             None => None,
         };
         let said = match what {
-            What::Approval(ask) => self.terminal.ask(&terminal::Question {
+            Prompt::Approval(ask) => self.terminal.ask(&terminal::Question {
                 show: &|| show_ask(ask, folder),
                 prompt: &|code| format!("{} Type \"{code}\" to approve, \"n\" to reject:", self.may_approve(ask)),
                 take: &|line, code| {
                     let is_approved = YesOrNo::of(line, code)? == YesOrNo::Yes;
-                    Some(Said::Decided { ask: ask.clone(), is_approved, principal: self.principal.clone() })
+                    Some(Reply::Decided { ask: ask.clone(), is_approved, principal: self.principal.clone() })
                 },
                 invalid: "That decides nothing. The run waits for you if you end it now.",
                 over: &over,
             }),
-            What::Input(question) => {
+            Prompt::Input(question) => {
                 let answered = |text: &str| {
-                    Some(Said::Answered {
+                    Some(Reply::Answered {
                         question: question.clone(),
                         text: text.to_owned(),
                         principal: self.principal.clone(),
@@ -195,7 +195,7 @@ impl Person {
                 }
             }
         };
-        Ok(said?.unwrap_or(Said::Nothing))
+        Ok(said?.unwrap_or(Reply::Nothing))
     }
 
     fn may_approve(&self, ask: &Ask) -> String {

@@ -15,10 +15,10 @@ use serde_json::value::RawValue;
 use super::{
     action::{ChildEnd, Delegate, End, Finish, Waiting},
     child,
-    context::World,
+    context::Context,
     event::{Answer, Ends, Event, MAX_END, now},
     model::NoAnswer,
-    person::{Ask, Question, Said, What},
+    person::{Ask, Prompt, Question, Reply},
     progress,
     tool::{self, Body, Execute, Outcome},
 };
@@ -32,7 +32,7 @@ use crate::{
 const MAX_INLINE: usize = 1024 * 1024;
 
 /// What a worker brings.
-enum Came {
+enum Input {
     Model { key: String, answer: Result<Answer, NoAnswer> },
     Tool { call: String, ms: u64, outcome: Outcome },
     Child { call: String, end: Result<ChildEnd> },
@@ -40,8 +40,8 @@ enum Came {
 }
 
 /// One run and what is under way.
-pub struct Drive<'s> {
-    world: &'s World,
+pub struct Runner<'s> {
+    context: &'s Context,
     run: Run<'s, FileJournal>,
     folder: PathBuf,
     todo: VecDeque<Action>,
@@ -50,7 +50,7 @@ pub struct Drive<'s> {
     /// The action that asks the model now.
     asked: Option<(String, Stop)>,
     /// By the keys of calls, and of questions.
-    waiting: BTreeMap<String, What>,
+    waiting: BTreeMap<String, Prompt>,
     /// What children wait for.
     below: Vec<Waiting>,
     /// Of the servers' tools, as the run knows them.
@@ -58,15 +58,19 @@ pub struct Drive<'s> {
     finish: Option<Finish>,
     unreachable: Option<String>,
     signal: Option<i32>,
-    sender: Sender<Came>,
-    came: Receiver<Came>,
+    sender: Sender<Input>,
+    inputs: Receiver<Input>,
 }
 
-impl<'s> Drive<'s> {
-    pub(super) fn new(world: &'s World, (run, actions): (Run<'s, FileJournal>, Vec<Action>), folder: &Path) -> Self {
-        let (sender, came) = mpsc::channel();
-        Drive {
-            world,
+impl<'s> Runner<'s> {
+    pub(super) fn new(
+        context: &'s Context,
+        (run, actions): (Run<'s, FileJournal>, Vec<Action>),
+        folder: &Path,
+    ) -> Self {
+        let (sender, inputs) = mpsc::channel();
+        Runner {
+            context,
             run,
             folder: folder.to_owned(),
             todo: actions.into(),
@@ -79,14 +83,14 @@ impl<'s> Drive<'s> {
             unreachable: None,
             signal: None,
             sender,
-            came,
+            inputs,
         }
     }
 
     /// Go on until the run ends, or waits for somebody.
     pub(super) fn go_on<'e>(mut self, scope: &'s Scope<'s, 'e>) -> Result<End> {
         let sender = self.sender.clone();
-        let _listening = self.world.signals.listen(move |signal| sender.send(Came::Signal(signal)).is_ok());
+        let _listening = self.context.signals.listen(move |signal| sender.send(Input::Signal(signal)).is_ok());
         let ended = self.until_end(scope);
         // What is under way has no journal to go to any more.
         self.stop_all();
@@ -134,44 +138,44 @@ impl<'s> Drive<'s> {
         }
         let until = self.run.wake_at();
         let said = match self.waiting.values().find(|what| self.may_say(what)) {
-            Some(what) => self.world.person.ask(what, until, &self.folder, || match self.came.try_recv() {
-                Ok(Came::Signal(signal)) => Some(signal),
+            Some(what) => self.context.person.ask(what, until, &self.folder, || match self.inputs.try_recv() {
+                Ok(Input::Signal(signal)) => Some(signal),
                 _ => None,
             })?,
-            None => Said::Nothing,
+            None => Reply::Nothing,
         };
         match said {
-            Said::Nothing => {}
-            Said::Late => {
+            Reply::Nothing => {}
+            Reply::Late => {
                 self.send(&Event::Tick)?;
                 self.forget_lapsed();
                 return Ok(None);
             }
-            Said::Signal(signal) => return Ok(Some(End::Signal(signal))),
-            Said::Decided { ask, is_approved, principal } => {
+            Reply::Signal(signal) => return Ok(Some(End::Signal(signal))),
+            Reply::Decided { ask, is_approved, principal } => {
                 self.waiting.remove(&ask.key);
                 let decision = if is_approved { "approved" } else { "rejected" };
                 let (key, digest, principal) = (&ask.key, &ask.digest, &principal);
                 self.send(&Event::Approval { key, digest, decision, principal, token: None })?;
                 return Ok(None);
             }
-            Said::Answered { question, text, principal } => {
+            Reply::Answered { question, text, principal } => {
                 self.waiting.remove(question.place());
                 self.answer(&question, &text, &principal)?;
                 return Ok(None);
             }
         }
         let own = std::mem::take(&mut self.waiting).into_values();
-        let own = own.map(|what| Waiting { folder: self.folder.clone(), what });
+        let own = own.map(|prompt| Waiting { folder: self.folder.clone(), prompt });
         Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
     }
 
     /// Whether the person at the terminal may say it there. Who has a key signs what they decide.
-    fn may_say(&self, what: &What) -> bool {
-        let principal = &self.world.person.principal;
+    fn may_say(&self, what: &Prompt) -> bool {
+        let principal = &self.context.person.principal;
         match what {
-            What::Approval(ask) => ask.by.contains(principal) && ask.keys(principal).is_none(),
-            What::Input(_) => true,
+            Prompt::Approval(ask) => ask.by.contains(principal) && ask.keys(principal).is_none(),
+            Prompt::Input(_) => true,
         }
     }
 
@@ -200,28 +204,28 @@ impl<'s> Drive<'s> {
 
     /// Wait for what comes next, at most until something lapses.
     fn receive(&mut self) -> Result<()> {
-        let came = match self.run.wake_at().filter(|_| self.signal.is_none()) {
-            None => self.came.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => self.came.recv_timeout(Duration::from_millis(at.saturating_sub(now()))),
+        let input = match self.run.wake_at().filter(|_| self.signal.is_none()) {
+            None => self.inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => self.inputs.recv_timeout(Duration::from_millis(at.saturating_sub(now()))),
         };
-        match came {
-            Ok(Came::Signal(signal)) => {
+        match input {
+            Ok(Input::Signal(signal)) => {
                 self.signal = Some(signal);
                 self.stop_all();
                 Ok(())
             }
-            Ok(Came::Model { key, answer }) => {
+            Ok(Input::Model { key, answer }) => {
                 // An answer to what was asked before comes too late.
                 if self.asked.take_if(|(asked, _)| *asked == key).is_none() {
                     return Ok(());
                 }
                 self.answered(&key, answer)
             }
-            Ok(Came::Tool { call, ms, outcome }) => {
+            Ok(Input::Tool { call, ms, outcome }) => {
                 self.under_way.remove(&call);
                 self.returned(&call, ms, outcome)
             }
-            Ok(Came::Child { call, end }) => {
+            Ok(Input::Child { call, end }) => {
                 self.under_way.remove(&call);
                 self.child_ended(&call, end?)
             }
@@ -255,11 +259,11 @@ impl<'s> Drive<'s> {
             "delegate" => self.delegate(serde_json::from_str(&action.json)?, scope)?,
             "ask_approval" => {
                 let ask = Ask::of(action)?;
-                self.waiting.insert(ask.key.clone(), What::Approval(ask));
+                self.waiting.insert(ask.key.clone(), Prompt::Approval(ask));
             }
             "ask_input" => {
                 if let Some(question) = Question::of(action)? {
-                    self.waiting.insert(question.place().to_owned(), What::Input(question));
+                    self.waiting.insert(question.place().to_owned(), Prompt::Input(question));
                 }
             }
             "cancel" => {
@@ -283,16 +287,16 @@ impl<'s> Drive<'s> {
         }
         let Asked { expires } = serde_json::from_str(&action.json)?;
         let timeout = Duration::from_millis(expires.saturating_sub(now()));
-        let (world, key, json) = (self.world, action.key.clone(), action.json.clone());
+        let (context, key, json) = (self.context, action.key.clone(), action.json.clone());
         let stop = Stop::default();
         if let Some((_, late)) = self.asked.replace((key.clone(), stop.clone())) {
             late.stop();
         }
         let sender = self.sender.clone();
         scope.spawn(move || {
-            let answer = world.model.ask(&json, timeout, &world.signals, stop);
+            let answer = context.model.ask(&json, timeout, &context.signals, stop);
             // Nobody hears it once the run has ended.
-            let _ = sender.send(Came::Model { key, answer });
+            let _ = sender.send(Input::Model { key, answer });
         });
         Ok(())
     }
@@ -316,12 +320,12 @@ impl<'s> Drive<'s> {
 
     /// Say which tools are there, if that may have changed.
     fn list_again(&mut self) -> Result<()> {
-        let generation = self.world.servers.generation();
+        let generation = self.context.servers.generation();
         if generation != self.generation
-            && let Some(profile) = self.world.profiles.of(self.run.agent())
+            && let Some(profile) = self.context.profiles.of(self.run.agent())
         {
             self.generation = generation;
-            let listed = profile.listed(&self.world.servers)?;
+            let listed = profile.listed(&self.context.servers)?;
             self.send(&Event::ToolsListed { listed: &listed })?;
         }
         Ok(())
@@ -332,20 +336,20 @@ impl<'s> Drive<'s> {
             return Ok(());
         }
         let stop = self.begin(&execute.call);
-        let (world, sender, run) = (self.world, self.sender.clone(), self.run.id().to_owned());
+        let (context, sender, run) = (self.context, self.sender.clone(), self.run.id().to_owned());
         scope.spawn(move || {
             let start = Instant::now();
-            let (servers, name) = (&world.servers, &execute.server);
+            let (servers, name) = (&context.servers, &execute.server);
             let outcome = match (servers.command(name, &execute.tool), servers.running(name)) {
                 (Some(command), _) => {
                     let inherited = servers.inherited(name, command);
-                    tool::run((servers, command), &run, &execute, now(), (&inherited, &world.signals, stop))
+                    tool::run((servers, command), &run, &execute, now(), (&inherited, &context.signals, stop))
                 }
                 (None, Some(server)) => tool::call(server, &execute, now(), &stop),
                 (None, None) => Outcome::not_sent(format!("the servers file has no tool {name}/{}", execute.tool)),
             };
             let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let _ = sender.send(Came::Tool { call: execute.call, ms, outcome });
+            let _ = sender.send(Input::Tool { call: execute.call, ms, outcome });
         });
         Ok(())
     }
@@ -413,14 +417,14 @@ impl<'s> Drive<'s> {
             return Ok(());
         }
         self.begin(&delegate.call);
-        let (world, sender) = (self.world, self.sender.clone());
+        let (context, sender) = (self.context, self.sender.clone());
         let (folder, state) = (self.folder.clone(), self.run.state().to_owned());
         scope.spawn(move || {
             let go_on = |started: (Run<'s, FileJournal>, Vec<Action>), folder: &Path| {
-                Drive::new(world, started, folder).go_on(scope)
+                Runner::new(context, started, folder).go_on(scope)
             };
-            let end = child::run(world, &delegate, &folder, &state, go_on);
-            let _ = sender.send(Came::Child { call: delegate.call, end });
+            let end = child::run(context, &delegate, &folder, &state, go_on);
+            let _ = sender.send(Input::Child { call: delegate.call, end });
         });
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     jsonrpc::RpcError,
-    mcp::client::{self, NoAnswer},
+    mcp::{Client, Unanswered},
     process::{self, Ended, Inherited, Signals, Stop},
     run_dir::{Command, Servers},
 };
@@ -67,12 +67,7 @@ impl Outcome {
 }
 
 /// Call a tool of a server that speaks MCP.
-pub(super) fn call(
-    (server, timeout): (&client::Server, Duration),
-    execute: &Execute,
-    now: u64,
-    stop: &Stop,
-) -> Outcome {
+pub(super) fn call((server, timeout): (&Client, Duration), execute: &Execute, now: u64, stop: &Stop) -> Outcome {
     let timeout = Duration::from_millis(execute.expires.saturating_sub(now)).min(timeout);
     match server.call(&execute.tool, &execute.arguments, &execute.idempotency_key, timeout, stop) {
         Ok(Ok(called)) => {
@@ -83,15 +78,15 @@ pub(super) fn call(
         Ok(Err(RpcError { code, message })) => {
             Outcome::Result { is_error: true, body: Body::Text(format!("error {code}: {message}")) }
         }
-        Err(NoAnswer::NotSent) => Outcome::not_sent("the server has ended".to_owned()),
-        Err(NoAnswer::Ended) => {
+        Err(Unanswered::NotSent) => Outcome::not_sent("the server has ended".to_owned()),
+        Err(Unanswered::Ended) => {
             Outcome::Failed { message: "the server ended during the call".to_owned(), may_have_run: true }
         }
-        Err(NoAnswer::Late) => {
+        Err(Unanswered::Late) => {
             let message = format!("the server gave no result within {} s", timeout.as_secs());
             Outcome::Failed { message, may_have_run: true }
         }
-        Err(NoAnswer::Stopped) => Outcome::Cancelled,
+        Err(Unanswered::Stopped) => Outcome::Cancelled,
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     jsonrpc::{INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, RpcError, one_line},
-    process::{Outbox, Program, Service, Stop, Wrote},
+    process::{LineWriter, Program, Service, Stop, Wrote},
 };
 
 const PROTOCOL: &str = "2025-06-18";
@@ -40,17 +40,17 @@ fn client() -> Value {
 }
 
 /// A running server.
-pub struct Server {
+pub struct Client {
     service: Service,
     shared: Arc<Shared>,
-    said: Said,
+    info: ServerInfo,
     /// It has no session.
     is_stateless: bool,
 }
 
 /// A server's description of itself.
 #[derive(Clone, Default)]
-pub struct Said {
+pub struct ServerInfo {
     /// Its name.
     pub name: Option<String>,
     /// Its capabilities, by name.
@@ -69,15 +69,15 @@ struct Shared {
 struct Pending {
     has_ended: bool,
     /// Whoever waits for an answer, by the id of the request.
-    waiting: HashMap<u64, Sender<Answer>>,
+    waiting: HashMap<u64, Sender<RpcAnswer>>,
 }
 
 /// What answers a request: a result, or an error of the protocol.
-type Answer = Result<Box<RawValue>, RpcError>;
+type RpcAnswer = Result<Box<RawValue>, RpcError>;
 
 /// Why a request has no answer.
 #[derive(Debug)]
-pub enum NoAnswer {
+pub enum Unanswered {
     /// The server ended before it was sent.
     NotSent,
     /// The server ended.
@@ -90,10 +90,10 @@ pub enum NoAnswer {
 
 /// The result of a call.
 #[derive(Deserialize)]
-pub struct Called {
+pub struct CallResult {
     /// The parts of the result.
     #[serde(default)]
-    pub content: Vec<Block>,
+    pub content: Vec<ContentBlock>,
     /// The result as JSON.
     #[serde(rename = "structuredContent")]
     pub structured: Option<Box<RawValue>>,
@@ -106,7 +106,7 @@ pub struct Called {
 
 /// A part of a result.
 #[derive(Deserialize)]
-pub struct Block {
+pub struct ContentBlock {
     r#type: String,
     text: Option<String>,
     data: Option<String>,
@@ -123,10 +123,10 @@ struct Resource {
     uri: Option<String>,
 }
 
-impl Called {
+impl CallResult {
     /// Returns the text of all parts. Names each part that is not text.
     pub fn text(&self) -> String {
-        let part = |block: &Block| match (block.r#type.as_str(), &block.text, &block.resource) {
+        let part = |block: &ContentBlock| match (block.r#type.as_str(), &block.text, &block.resource) {
             ("text", Some(text), _) => text.clone(),
             ("resource", _, Some(resource)) => match &resource.text {
                 Some(text) => text.clone(),
@@ -143,12 +143,12 @@ impl Called {
     }
 }
 
-impl Server {
+impl Client {
     /// Starts a server, and agrees on the protocol.
     pub fn start(program: &Program) -> Result<Self, String> {
         let shared = Arc::<Shared>::default();
         let reader = Arc::clone(&shared);
-        let input = Arc::<OnceLock<Arc<Outbox>>>::default();
+        let input = Arc::<OnceLock<Arc<LineWriter>>>::default();
         let own = Arc::clone(&input);
         let service = Service::start(program, move |wrote| {
             match wrote {
@@ -163,7 +163,7 @@ impl Server {
         })
         .map_err(|error| format!("cannot run {}: {error}", program.name()))?;
         let _ = input.set(Arc::clone(service.input()));
-        let mut server = Server { service, shared, said: Said::default(), is_stateless: false };
+        let mut server = Client { service, shared, info: ServerInfo::default(), is_stateless: false };
         #[derive(Deserialize)]
         struct Hello {
             #[serde(default)]
@@ -189,7 +189,7 @@ impl Server {
             server.ask("server/discover", &json!({})).map_err(|_| why)
         })?;
         if let Ok(Hello { capabilities, server: named, meta }) = serde_json::from_str(said.get()) {
-            server.said = Said { name: named.or(meta.server).map(|named| named.name), capabilities };
+            server.info = ServerInfo { name: named.or(meta.server).map(|named| named.name), capabilities };
         }
         if !server.is_stateless {
             server.service.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
@@ -211,8 +211,8 @@ impl Server {
     }
 
     /// Returns the server's description of itself.
-    pub fn said(&self) -> Said {
-        self.said.clone()
+    pub fn info(&self) -> ServerInfo {
+        self.info.clone()
     }
 
     /// Ends the server.
@@ -258,7 +258,7 @@ impl Server {
         idempotency_key: &str,
         timeout: Duration,
         stop: &Stop,
-    ) -> Result<Result<Called, RpcError>, NoAnswer> {
+    ) -> Result<Result<CallResult, RpcError>, Unanswered> {
         #[derive(Serialize)]
         struct Params<'p> {
             name: &'p str,
@@ -276,7 +276,7 @@ impl Server {
         let answer = self.request("tools/call", &Params { name: tool, arguments, meta }, timeout, stop)?;
         match answer.map(|result| serde_json::from_str(result.get())) {
             // It was told that we can answer nothing.
-            Ok(Ok(Called { kind: Some(kind), .. })) if kind != "complete" => {
+            Ok(Ok(CallResult { kind: Some(kind), .. })) if kind != "complete" => {
                 invalid(format!("the server's answer is of the type {kind:?}, which nobody asked for"))
             }
             Ok(Ok(called)) => Ok(Ok(called)),
@@ -294,7 +294,7 @@ impl Server {
         match self.request(method, &params, START, &Stop::default()) {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(RpcError { code, message })) => Err(format!("{method}: error {code}: {message}")),
-            Err(NoAnswer::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
+            Err(Unanswered::Late) => Err(format!("{method}: no answer within {} s", START.as_secs())),
             Err(_) => Err(format!("{method}: the server ended")),
         }
     }
@@ -305,7 +305,7 @@ impl Server {
         params: &impl Serialize,
         timeout: Duration,
         stop: &Stop,
-    ) -> Result<Answer, NoAnswer> {
+    ) -> Result<RpcAnswer, Unanswered> {
         #[derive(Serialize)]
         struct Request<'r, P> {
             jsonrpc: &'r str,
@@ -319,7 +319,7 @@ impl Server {
         {
             let mut pending = self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner);
             if pending.has_ended {
-                return Err(NoAnswer::NotSent);
+                return Err(Unanswered::NotSent);
             }
             pending.waiting.insert(id, sender);
         }
@@ -329,9 +329,9 @@ impl Server {
             let left = timeout.saturating_sub(start.elapsed());
             match answer.recv_timeout(left.min(TICK)) {
                 Ok(answer) => return Ok(answer),
-                Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Ended),
-                Err(RecvTimeoutError::Timeout) if stop.is_asked() => break NoAnswer::Stopped,
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => break NoAnswer::Late,
+                Err(RecvTimeoutError::Disconnected) => return Err(Unanswered::Ended),
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => break Unanswered::Stopped,
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => break Unanswered::Late,
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
@@ -345,7 +345,7 @@ impl Server {
 
 impl Shared {
     /// Take a line of the server. What is no message is skipped: some servers write logs there.
-    fn take(&self, line: &str, input: Option<&Arc<Outbox>>) {
+    fn take(&self, line: &str, input: Option<&Arc<LineWriter>>) {
         #[derive(Deserialize)]
         struct Message {
             id: Option<Box<RawValue>>,

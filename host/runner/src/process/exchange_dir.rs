@@ -12,13 +12,13 @@ use super::signals::Signals;
 const PREFIX: &str = "seamgate-run-";
 
 /// A temporary folder. Dropping it removes it, and so does a signal that ends this process.
-pub struct Folder<'a> {
+pub struct ExchangeDir<'a> {
     folder: TempDir,
     signals: &'a Signals,
     _lock: os::Lock,
 }
 
-impl<'a> Folder<'a> {
+impl<'a> ExchangeDir<'a> {
     /// Creates the folder.
     pub fn new(signals: &'a Signals) -> io::Result<Self> {
         loop {
@@ -26,7 +26,7 @@ impl<'a> Folder<'a> {
             // Before the lock, another run may have removed it as left over.
             if let Some(lock) = os::lock(folder.path())? {
                 signals.remove_at_end(Some(folder.path()));
-                return Ok(Folder { folder, signals, _lock: lock });
+                return Ok(ExchangeDir { folder, signals, _lock: lock });
             }
         }
     }
@@ -37,7 +37,7 @@ impl<'a> Folder<'a> {
     }
 }
 
-impl Drop for Folder<'_> {
+impl Drop for ExchangeDir<'_> {
     fn drop(&mut self) {
         self.signals.remove_at_end(None);
     }

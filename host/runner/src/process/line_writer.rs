@@ -16,7 +16,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// A queue of lines with a thread that writes them.
 #[derive(Default)]
-pub struct Outbox {
+pub struct LineWriter {
     queue: Mutex<Queue>,
     changed: Condvar,
 }
@@ -41,13 +41,13 @@ pub enum Refused {
     Broken,
 }
 
-impl Outbox {
+impl LineWriter {
     /// Starts a thread that writes all lines to `out`, until this is closed. `out` is dropped then.
     pub fn start(out: impl Write + Send + 'static) -> io::Result<Arc<Self>> {
-        let outbox = Arc::<Outbox>::default();
-        let own = Arc::clone(&outbox);
+        let writer = Arc::<LineWriter>::default();
+        let own = Arc::clone(&writer);
         thread::Builder::new().spawn(move || own.write_all(out))?;
-        Ok(outbox)
+        Ok(writer)
     }
 
     fn write_all(&self, mut out: impl Write) {
@@ -163,22 +163,22 @@ mod tests {
     fn lines_come_out_in_order_and_a_slow_reader_makes_it_full() {
         let (go, may_go) = mpsc::channel();
         let (sender, written) = mpsc::channel();
-        let outbox = Outbox::start(Slow(may_go, sender)).expect("a thread");
-        outbox.push("a".to_owned()).expect("room");
-        outbox.push("x".repeat(MAX_BYTES)).expect("room");
-        outbox.push("b".to_owned()).expect_err("full");
-        assert_eq!(outbox.push_waiting("b".to_owned(), || true), Err(Refused::Full));
+        let writer = LineWriter::start(Slow(may_go, sender)).expect("a thread");
+        writer.push("a".to_owned()).expect("room");
+        writer.push("x".repeat(MAX_BYTES)).expect("room");
+        writer.push("b".to_owned()).expect_err("full");
+        assert_eq!(writer.push_waiting("b".to_owned(), || true), Err(Refused::Full));
         go.send(()).expect("a reader");
         go.send(()).expect("a reader");
         let all: usize = [written.recv(), written.recv()].into_iter().flatten().map(|bytes| bytes.len()).sum();
         assert_eq!(all, MAX_BYTES + 3);
-        outbox.push_waiting("b".to_owned(), || false).expect("room");
+        writer.push_waiting("b".to_owned(), || false).expect("room");
         go.send(()).expect("a reader");
         assert_eq!(written.recv().expect("written"), b"b\n");
-        outbox.push("c".to_owned()).expect("room");
+        writer.push("c".to_owned()).expect("room");
         drop(go);
-        outbox.wait(Duration::from_secs(10));
-        assert!(outbox.is_broken());
-        assert_eq!(outbox.push("d".to_owned()), Err(Refused::Broken));
+        writer.wait(Duration::from_secs(10));
+        assert!(writer.is_broken());
+        assert_eq!(writer.push("d".to_owned()), Err(Refused::Broken));
     }
 }

@@ -21,9 +21,9 @@ use std::{io, thread, time::Duration};
 pub use self::{
     confine::{Paths, is_supported as can_confine},
     environment::Inherited,
-    exchange_dir::{Folder, remove_left_over},
+    exchange_dir::{ExchangeDir, remove_left_over},
     harden::harden,
-    line_writer::{Outbox, Refused},
+    line_writer::{LineWriter, Refused},
     lines::{MAX_LINE, Wrote, read_lines},
     run::{Ended, Run, Stop, run},
     service::{Program, Service},

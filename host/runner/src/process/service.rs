@@ -19,7 +19,7 @@ use super::{
     environment::Inherited,
     errors::tell_errors,
     group,
-    line_writer::Outbox,
+    line_writer::LineWriter,
     lines::{Wrote, read_lines},
     spawn,
 };
@@ -54,7 +54,7 @@ pub struct Service {
     /// Keeps the thread that started it: Linux kills the program with it.
     _keeper: Sender<()>,
     /// The lines that wait to be read by it.
-    input: Arc<Outbox>,
+    input: Arc<LineWriter>,
 }
 
 impl Service {
@@ -71,8 +71,8 @@ impl Service {
         let (keeper, mut child) = spawn_on_own_thread(command, program.paths.cloned())?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let input = match stdin {
-            Some(stdin) => Outbox::start(stdin),
-            None => Outbox::start(io::sink()),
+            Some(stdin) => LineWriter::start(stdin),
+            None => LineWriter::start(io::sink()),
         };
         // From here on, dropping the service ends the child.
         let child = Mutex::new(Some(child));
@@ -104,7 +104,7 @@ impl Service {
     }
 
     /// Returns what writes to the program's standard input. Closing it ends that input.
-    pub fn input(&self) -> &Arc<Outbox> {
+    pub fn input(&self) -> &Arc<LineWriter> {
         &self.input
     }
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::error::{Context, Error, Result};
+use crate::error::{AddContext, Error, Result};
 
 /// Who has the lock may be about to end: so long it is waited for.
 const ENDS: Duration = Duration::from_secs(1);

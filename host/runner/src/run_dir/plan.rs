@@ -9,7 +9,7 @@ use std::{
 use seamgate::{MAX_FILE, read_named};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Context, Error, Result, bail};
+use crate::error::{AddContext, Error, Result, bail};
 
 /// The name of a plan in the folder of its run.
 const NAME: &str = "agent.json";

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::servers::Servers;
-use crate::error::{Context, Error, Result};
+use crate::error::{AddContext, Error, Result};
 
 /// The profiles of a plan, registered in a gate.
 pub struct Profiles {

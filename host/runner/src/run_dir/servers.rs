@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    error::{Context, Error, Result, bail},
-    mcp::client,
+    error::{AddContext, Error, Result, bail},
+    mcp::Client,
     process::{Inherited, Paths, Program, can_confine},
 };
 
@@ -39,7 +39,7 @@ pub struct Servers {
     /// The variables of this process's environment that a server gets because profiles name them.
     named: BTreeMap<String, Vec<String>>,
     /// Those that speak MCP, as they run.
-    running: BTreeMap<String, client::Server>,
+    running: BTreeMap<String, Client>,
 }
 
 /// One server.
@@ -151,7 +151,7 @@ impl Servers {
                     told_as: name,
                     paths: command.paths.as_ref(),
                 };
-                let server = client::Server::start(&program)
+                let server = Client::start(&program)
                     .map_err(|message| Error::NoVerdict(format!("the server {name:?}: {message}")))?;
                 self.running.insert(name.clone(), server);
             }
@@ -161,16 +161,16 @@ impl Servers {
 
     /// Ends the running servers without waiting for this to be dropped.
     pub fn end(&self) {
-        self.running.values().for_each(client::Server::end);
+        self.running.values().for_each(Client::end);
     }
 
     /// Returns a number that rises when a server's tools may have changed.
     pub fn generation(&self) -> u64 {
-        self.running.values().map(client::Server::generation).sum()
+        self.running.values().map(Client::generation).sum()
     }
 
     /// Returns a running server that speaks MCP, and how long a call may take.
-    pub fn running(&self, server: &str) -> Option<(&client::Server, Duration)> {
+    pub fn running(&self, server: &str) -> Option<(&Client, Duration)> {
         let Some(Server::Mcp(Command { timeout_s, .. })) = self.all.get(server) else { return None };
         self.running.get(server).map(|running| (running, Duration::from_secs(*timeout_s)))
     }
