@@ -1,4 +1,4 @@
-//! A prompt in the chat-completions form that most model servers speak, and an answer out of it.
+//! Translates prompts into the chat-completions form that most model servers speak, and responses into answers.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ struct Told {
     calls: Vec<Call>,
     call: Option<String>,
     id: Option<String>,
-    /// What the model server said itself.
+    /// The message as the model's server wrote it.
     message: Option<Box<RawValue>>,
 }
 
@@ -100,18 +100,18 @@ struct Function {
     parameters: Box<RawValue>,
 }
 
-/// A request of the form, and what its names mean.
+/// A request in the chat-completions form, with the tools that its names stand for.
 pub(super) struct Chat {
     pub(super) body: String,
     names: Names,
 }
 
-/// Tools by the names that the model server knows: those may have letters, digits, `_` and `-` only.
+/// Tools by the names that the model's server knows. Those have only letters, digits, `_` and `-`.
 #[derive(Default)]
 struct Names(BTreeMap<String, (String, String)>);
 
 impl Names {
-    /// The name of a tool; another one where two tools would have the same.
+    /// Adds a tool and returns its name, which no other tool has.
     fn add(&mut self, server: &str, tool: &str) -> String {
         let plain = |text: &str| {
             let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
@@ -142,7 +142,7 @@ impl Names {
 }
 
 impl Chat {
-    /// The request for what an action `ask_model` asks.
+    /// Writes the request for an action `ask_model`.
     pub(super) fn new(action: &str, model: &str) -> Result<Self, serde_json::Error> {
         let Asked { prompt: ModelPrompt { messages, tools } } = serde_json::from_str(action)?;
         let mut names = Names::default();
@@ -165,7 +165,7 @@ impl Chat {
         Ok(Chat { body: serde_json::to_string(&Body { model, messages, tools })?, names })
     }
 
-    /// What a response says. An error says what is wrong with it.
+    /// Reads a response. An error says what is wrong with it.
     pub(super) fn answer(&self, response: &str) -> Result<Answer, String> {
         #[derive(Deserialize)]
         struct Response {
@@ -229,7 +229,7 @@ impl Chat {
                     tool: tool.clone(),
                     arguments,
                 },
-                // A name that nobody gave it: the run denies it.
+                // The request has no such name, so the run denies the call.
                 None => Asked { id, server: None, tool: name, arguments },
             })
             .collect();
@@ -245,7 +245,7 @@ impl Chat {
         Ok(Answer {
             text: content.or(refusal),
             calls: (!calls.is_empty()).then(|| to_raw_value(&calls)).transpose().map_err(wrong)?,
-            // The server needs its own message again where it has more than text.
+            // The server needs its own message again if that has more than text.
             message: (!calls.is_empty()).then_some(message),
             finish: Some(finish.to_owned()),
             usage: usage.map(|usage| to_raw_value(&usage)).transpose().map_err(wrong)?,

@@ -15,18 +15,18 @@ use crate::process::{self, Ended, Inherited, Signals, Stop};
 /// The longest answer, in bytes.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 
-/// Who answers prompts.
+/// The model that answers prompts.
 pub(super) enum Model {
     /// A program: it reads the action `ask_model`, and writes the answer.
     Command {
         /// The program and its arguments.
         command: Vec<OsString>,
-        /// Where it runs.
+        /// The folder that it runs in.
         folder: PathBuf,
     },
     /// A server.
     Url {
-        /// Where requests are sent.
+        /// The address that requests are sent to.
         url: String,
         /// The model's name there.
         name: String,
@@ -35,34 +35,34 @@ pub(super) enum Model {
     },
 }
 
-/// How often a server is asked that is out of reach for a moment, and how long it is waited after the first time: twice as
-/// long after each other.
+/// The most requests to a server that is out of reach for a moment, and the wait after the first one. Each further wait is twice as
+/// long.
 const ATTEMPTS: u32 = 4;
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// The longest wait that a server may ask for.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// How often a wait looks whether it was stopped.
+/// How often a wait checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// The longest message of a server to show, in characters.
 const MAX_SHOWN: usize = 300;
 
 /// Why there is no answer.
 pub(super) enum NoAnswer {
-    /// The model answered, and its answer is none. The run is told.
+    /// The model's answer is invalid. The run learns of it.
     Invalid(String),
     /// The model is out of reach. The run waits until it is there again.
     Unreachable(String),
-    /// The run asks no more, or a signal ended this program.
+    /// The run needs no answer any more, or a signal ended this process.
     Interrupted,
 }
 
 impl Model {
-    /// Whether an answer may still be on its way when nobody wants it any more.
+    /// Returns whether a request may still be in flight when nobody wants its answer any more.
     pub(super) fn is_slow_to_end(&self) -> bool {
         matches!(self, Model::Url { .. })
     }
 
-    /// Ask what an action `ask_model` asks.
+    /// Asks what an action `ask_model` asks.
     pub(super) fn ask(
         &self,
         action: &str,
@@ -77,7 +77,7 @@ impl Model {
     }
 }
 
-/// What one request came to.
+/// The outcome of one request.
 enum Asked {
     Answered(Result<Answer, NoAnswer>),
     /// Another request may help, after this time if the server says so.
@@ -163,7 +163,7 @@ fn ask_command(
     let input = format!("{action}\n");
     let run = process::Run {
         command,
-        // Its own key is among them.
+        // The model's own key is among them.
         inherited: Inherited::All,
         environment: &[],
         input: input.as_bytes(),

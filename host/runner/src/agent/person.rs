@@ -1,4 +1,4 @@
-//! What a person is asked, how it is shown, and what they say on a terminal.
+//! Prompts for a person: what they ask, how they are shown, and how they are answered on a terminal.
 
 use std::{
     collections::BTreeMap,
@@ -81,7 +81,7 @@ impl Question {
     }
 }
 
-/// What a person is asked.
+/// A prompt for a person.
 #[derive(Clone)]
 pub enum Prompt {
     /// Whether a call may run.
@@ -99,7 +99,7 @@ impl Prompt {
     }
 }
 
-/// What came of asking.
+/// The reply to a prompt.
 pub(super) enum Reply {
     Decided {
         ask: Ask,
@@ -130,7 +130,7 @@ impl Person {
         Person { principal, terminal: Terminal::default() }
     }
 
-    /// Ask on the terminal, if there is one. `stopped` gives the signal that ends the wait.
+    /// Asks on the terminal, if there is one. `stopped` returns the signal that ends the wait.
     pub(super) fn ask(
         &self,
         what: &Prompt,

@@ -1,4 +1,4 @@
-//! The loop of one run: it does what each step asks for, and sends what came of it. All decisions are the kernel's.
+//! The loop of one run. It does what each step asks for, and sends the outcome back. The kernel makes all decisions.
 
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
@@ -27,11 +27,11 @@ use crate::{
     process::Stop,
 };
 
-/// The longest result that an event has. Of a longer one it has both ends, and the journal keeps the whole. The kernel's fuel is
-/// enough for this much of most texts.
+/// The longest result that an event holds whole, in bytes. Of a longer one, the event has the beginning and the end, and the journal
+/// keeps the whole. The kernel's fuel is enough for this much of most texts.
 const MAX_INLINE: usize = 1024 * 1024;
 
-/// What a worker brings.
+/// A message to the loop.
 enum Input {
     Model { key: String, answer: Result<Answer, NoAnswer> },
     Tool { call: String, ms: u64, outcome: Outcome },
@@ -39,21 +39,21 @@ enum Input {
     Signal(i32),
 }
 
-/// One run and what is under way.
+/// The loop of one run, with its calls in flight.
 pub struct Runner<'s> {
     context: &'s Context,
     run: Run<'s, FileJournal>,
     folder: PathBuf,
     todo: VecDeque<Action>,
-    /// By the keys of calls.
+    /// The calls in flight, by their keys.
     under_way: HashMap<String, Stop>,
-    /// The action that asks the model now.
+    /// The key of the action that asks the model now.
     asked: Option<(String, Stop)>,
-    /// By the keys of calls, and of questions.
+    /// The prompts that nobody has answered, by the keys of calls and of questions.
     waiting: BTreeMap<String, Prompt>,
-    /// What children wait for.
+    /// The prompts of children.
     below: Vec<Waiting>,
-    /// Of the servers' tools, as the run knows them.
+    /// The generation of the servers' tools that the run knows.
     generation: u64,
     finish: Option<Finish>,
     unreachable: Option<String>,
@@ -87,12 +87,12 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Go on until the run ends, or waits for somebody.
+    /// Runs until the run ends, or waits for a person.
     pub(super) fn go_on<'e>(mut self, scope: &'s Scope<'s, 'e>) -> Result<End> {
         let sender = self.sender.clone();
         let _listening = self.context.signals.listen(move |signal| sender.send(Input::Signal(signal)).is_ok());
         let ended = self.until_end(scope);
-        // What is under way has no journal to go to any more.
+        // No journal takes the outcome of what is in flight any more.
         self.stop_all();
         ended
     }
@@ -125,7 +125,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Nothing is under way: somebody has to say something, or the run stops here.
+    /// Asks the person at the terminal when nothing is in flight. Returns the end if nobody answers.
     fn idle(&mut self) -> Result<Option<End>> {
         if let Some(signal) = self.signal {
             return Ok(Some(End::Signal(signal)));
@@ -170,7 +170,7 @@ impl<'s> Runner<'s> {
         Ok(Some(End::Waits(own.chain(std::mem::take(&mut self.below)).collect())))
     }
 
-    /// Whether the person at the terminal may say it there. Who has a key signs what they decide.
+    /// Returns whether the person at the terminal may answer there. A principal with a key signs decisions instead.
     fn may_say(&self, what: &Prompt) -> bool {
         let principal = &self.context.person.principal;
         match what {
@@ -179,7 +179,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Send what a person answered.
+    /// Sends a person's answer to a question.
     pub fn answer(&mut self, question: &Question, text: &str, principal: &str) -> Result<()> {
         match &question.call {
             Some(call) => self.send(&Event::Resolution { call, outcome: text, principal }),
@@ -187,22 +187,22 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Take the first question out of what is asked now, before the loop begins.
+    /// Removes the first question that `is_it` accepts from the actions that the loop has not begun, and returns it.
     pub fn take_question(&mut self, is_it: impl Fn(&Question) -> bool) -> Option<Question> {
         let asked = self.todo.iter().map(|action| Question::of(action).ok().flatten());
         let (at, question) = asked.enumerate().find_map(|(at, question)| Some((at, question.filter(&is_it)?)))?;
-        // Nobody is asked again what is answered.
+        // The question is answered, so nobody is asked again.
         self.todo.remove(at);
         Some(question)
     }
 
-    /// Do not wait for answers that come too late now.
+    /// Forgets prompts that have lapsed.
     fn forget_lapsed(&mut self) {
         let now = now();
         self.waiting.retain(|_, what| what.expires() > now);
     }
 
-    /// Wait for what comes next, at most until something lapses.
+    /// Waits for the next input, or until something lapses.
     fn receive(&mut self) -> Result<()> {
         let input = match self.run.wake_at().filter(|_| self.signal.is_none()) {
             None => self.inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -215,7 +215,7 @@ impl<'s> Runner<'s> {
                 Ok(())
             }
             Ok(Input::Model { key, answer }) => {
-                // An answer to what was asked before comes too late.
+                // The answer belongs to an earlier action: it is too late.
                 if self.asked.take_if(|(asked, _)| *asked == key).is_none() {
                     return Ok(());
                 }
@@ -234,12 +234,12 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Send an event. What it leads to is done next.
+    /// Sends an event. The loop then does the actions that it leads to.
     fn send(&mut self, event: &Event) -> Result<()> {
         self.try_send(event)?.map_err(Error::Fault)
     }
 
-    /// The same, where a fault has an answer.
+    /// Sends an event, and returns the fault if the kernel does not take it.
     fn try_send(&mut self, event: &Event) -> Result<Result<(), Fault>> {
         match self.run.send(&event.now()?) {
             Ok(actions) => {
@@ -318,7 +318,7 @@ impl<'s> Runner<'s> {
         self.send(&Event::ModelFailed { key, message: &failed, retry: true })
     }
 
-    /// Say which tools are there, if that may have changed.
+    /// Tells the run which tools are there, if that may have changed.
     fn list_again(&mut self) -> Result<()> {
         let generation = self.context.servers.generation();
         if generation != self.generation
@@ -354,7 +354,7 @@ impl<'s> Runner<'s> {
         Ok(())
     }
 
-    /// Journal that a call is sent now. Gives whether it may be.
+    /// Journals that a call is sent now, and returns whether it may be sent.
     fn start(&mut self, call: &str) -> Result<bool> {
         self.send(&Event::ToolStarted { call })?;
         Ok(progress::ignored(&self.run).is_none())
@@ -366,7 +366,7 @@ impl<'s> Runner<'s> {
         stop
     }
 
-    /// Send what came of a call.
+    /// Sends the outcome of a call.
     fn returned(&mut self, call: &str, duration_ms: u64, outcome: Outcome) -> Result<()> {
         match outcome {
             Outcome::Result { is_error, body } => {
@@ -391,7 +391,7 @@ impl<'s> Runner<'s> {
         }
     }
 
-    /// Send a result: whole, or, where it has more than `max` bytes, its two ends.
+    /// Sends a result: whole, or the beginning and the end if it has more than `max` bytes.
     fn result(
         &mut self,
         call: &str,

@@ -1,4 +1,4 @@
-//! Sends one call to a tool, and takes what comes back.
+//! Sends one call to a tool, and returns the outcome.
 
 use std::time::{Duration, Instant};
 
@@ -15,24 +15,24 @@ use crate::{
 /// The longest result, in bytes: what a journal keeps.
 const MAX_RESULT: usize = 64 * 1024 * 1024;
 
-/// A call as the action `execute` has it.
+/// A call, from the action `execute`.
 #[derive(Deserialize)]
 pub(super) struct Execute {
     pub(super) call: String,
     #[serde(default)]
     pub(super) server: String,
     pub(super) tool: String,
-    /// Exactly what is sent.
+    /// The arguments, exactly as they are sent.
     pub(super) arguments: String,
     pub(super) idempotency_key: String,
     pub(super) expires: u64,
 }
 
-/// What came of a call.
+/// The outcome of a call.
 pub(super) enum Outcome {
     /// The tool answered.
     Result { is_error: bool, body: Body },
-    /// It did not.
+    /// The tool gave no result.
     Failed {
         message: String,
         /// Whether it may have had an effect.
@@ -40,18 +40,18 @@ pub(super) enum Outcome {
     },
     /// The run ended the call.
     Cancelled,
-    /// A signal ended this program.
+    /// A signal ended this process.
     Interrupted,
 }
 
-/// A result.
+/// The body of a result.
 pub(super) enum Body {
     Json(Box<RawValue>),
     Text(String),
 }
 
 impl Body {
-    /// JSON where it is that, and text where it is not. What is not UTF-8 is replaced.
+    /// Returns JSON if the bytes are JSON, and otherwise text, with U+FFFD in place of what is not UTF-8.
     pub(super) fn of(bytes: &[u8]) -> Self {
         match serde_json::from_slice::<Box<RawValue>>(bytes) {
             Ok(value) => Body::Json(value),
@@ -66,7 +66,7 @@ impl Outcome {
     }
 }
 
-/// Call a tool of a server that speaks MCP.
+/// Calls a tool of a server that speaks MCP.
 pub(super) fn call((server, timeout): (&Client, Duration), execute: &Execute, now: u64, stop: &Stop) -> Outcome {
     let timeout = Duration::from_millis(execute.expires.saturating_sub(now)).min(timeout);
     match server.call(&execute.tool, &execute.arguments, &execute.idempotency_key, timeout, stop) {
@@ -90,7 +90,7 @@ pub(super) fn call((server, timeout): (&Client, Duration), execute: &Execute, no
     }
 }
 
-/// Run the command of a tool: its standard input is the arguments, its standard output the result.
+/// Runs the command of a tool. It reads the arguments from its standard input, and writes the result to its standard output.
 pub(super) fn run(
     (servers, tool): (&Servers, &Command),
     run: &str,
@@ -130,7 +130,7 @@ pub(super) fn run(
     let failed = |message: String| Outcome::Failed { message, may_have_run: true };
     match process::run(&run, signals, &mut |_| {}) {
         Ok(Ended::Exited { output }) => Outcome::Result { is_error: false, body: Body::of(&output) },
-        // A tool that ends by itself has answered, also where it says that it failed.
+        // A tool that ends by itself has answered, even if it says that it failed.
         Ok(Ended::Failed { status, output }) if status.code().is_some() => {
             let body = match output.trim_ascii() {
                 b"" => Body::Text(format!("The tool failed: {status}")),

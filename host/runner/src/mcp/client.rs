@@ -22,10 +22,10 @@ use crate::{
 };
 
 const PROTOCOL: &str = "2025-06-18";
-/// The version for servers that have no session: each request says it.
+/// The version for servers without sessions: each request names it.
 const STATELESS: &str = "2026-07-28";
 
-/// How often a call looks whether it was stopped.
+/// How often a call checks whether it was stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// How long a server may take to start, and to list its tools.
 pub const START: Duration = Duration::from_secs(30);
@@ -34,17 +34,17 @@ pub const MAX_PAGES: usize = 100;
 /// The most tools of a list.
 pub const MAX_TOOLS: usize = 4096;
 
-/// Who we are.
+/// Describes this client.
 fn client() -> Value {
     json!({ "name": "seamgate", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// A running server.
+/// A client of one server, which runs until this is dropped.
 pub struct Client {
     service: Service,
     shared: Arc<Shared>,
     info: ServerInfo,
-    /// It has no session.
+    /// Whether the server has no sessions.
     is_stateless: bool,
 }
 
@@ -68,11 +68,11 @@ struct Shared {
 #[derive(Default)]
 struct Pending {
     has_ended: bool,
-    /// Whoever waits for an answer, by the id of the request.
+    /// The senders of answers, by the ids of requests in flight.
     waiting: HashMap<u64, Sender<RpcAnswer>>,
 }
 
-/// What answers a request: a result, or an error of the protocol.
+/// The answer to a request: a result, or an error of the protocol.
 type RpcAnswer = Result<Box<RawValue>, RpcError>;
 
 /// Why a request has no answer.
@@ -184,7 +184,7 @@ impl Client {
         }
         let hello = json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client() });
         let said = server.ask("initialize", &hello).or_else(|why| {
-            // A server without sessions does not know it.
+            // A server without sessions does not know `initialize`.
             server.is_stateless = true;
             server.ask("server/discover", &json!({})).map_err(|_| why)
         })?;
@@ -197,7 +197,7 @@ impl Client {
         Ok(server)
     }
 
-    /// What each request says of us, where there is no session.
+    /// Returns `_meta` of each request: without a session, it describes this client.
     fn meta(&self) -> serde_json::Map<String, Value> {
         let mut meta = serde_json::Map::new();
         if self.is_stateless {
@@ -275,7 +275,7 @@ impl Client {
         meta.insert("seamgate.dev/idempotency-key".to_owned(), json!(idempotency_key));
         let answer = self.request("tools/call", &Params { name: tool, arguments, meta }, timeout, stop)?;
         match answer.map(|result| serde_json::from_str(result.get())) {
-            // It was told that we can answer nothing.
+            // The server knows that this client can answer nothing.
             Ok(Ok(CallResult { kind: Some(kind), .. })) if kind != "complete" => {
                 invalid(format!("the server's answer is of the type {kind:?}, which nobody asked for"))
             }
@@ -285,7 +285,7 @@ impl Client {
         }
     }
 
-    /// Ask what every server must answer.
+    /// Sends a request that every server must answer.
     fn ask(&self, method: &str, params: &Value) -> Result<Box<RawValue>, String> {
         let mut params = params.clone();
         if self.is_stateless {
@@ -344,7 +344,7 @@ impl Client {
 }
 
 impl Shared {
-    /// Take a line of the server. What is no message is skipped: some servers write logs there.
+    /// Takes a line of the server. Skips a line that is not a message, because some servers write logs there.
     fn take(&self, line: &str, input: Option<&Arc<LineWriter>>) {
         #[derive(Deserialize)]
         struct Message {
@@ -392,7 +392,7 @@ impl Shared {
         }
     }
 
-    /// The server has ended: nobody waits any more.
+    /// Ends all waits, because the server has ended.
     fn end(&self) {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.has_ended = true;

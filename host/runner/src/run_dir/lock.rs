@@ -10,10 +10,10 @@ use std::{
 
 use crate::error::{AddContext, Error, Result};
 
-/// Who has the lock may be about to end: so long it is waited for.
+/// How long to wait for an owner that may be about to end.
 const ENDS: Duration = Duration::from_secs(1);
-/// A process that was killed leaves the lock to the one that it was starting, until that one runs. On a busy machine, this takes
-/// long.
+/// How long to wait after the owner has gone. A killed process leaves the lock to a program that it was starting, until that runs, and
+/// this takes long on a busy machine.
 const STARTS: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(10);
 
@@ -57,7 +57,7 @@ fn write_owner(file: &mut File) -> io::Result<()> {
     write!(file, "{}", std::process::id())
 }
 
-/// Whether the process that took the lock is there. It is, as far as nothing else is known.
+/// Returns whether the process that took the lock may still exist.
 #[cfg(unix)]
 fn is_owner_alive(file: &mut File) -> bool {
     let mut text = String::new();

@@ -38,7 +38,7 @@ pub struct Servers {
     pub all: BTreeMap<String, Server>,
     /// The variables of this process's environment that a server gets because profiles name them.
     named: BTreeMap<String, Vec<String>>,
-    /// Those that speak MCP, as they run.
+    /// The clients of running servers that speak MCP.
     running: BTreeMap<String, Client>,
 }
 
