@@ -630,6 +630,14 @@ impl Run<'_, FileJournal> {
     }
 }
 
+impl Ask {
+    /// Returns the public keys with which a principal signs decisions. `None`: the principal has none, and their name is
+    /// enough. An empty list: no decision of theirs counts.
+    pub fn keys_of(&self, principal: &str) -> Option<&[String]> {
+        self.keys.as_ref()?.get(principal).map(Vec::as_slice)
+    }
+}
+
 impl About {
     /// Hold the run to the component and the profile that it began with.
     fn belongs_to(&self, kernel: &dyn Kernel, journal: &str) -> Result<(), StepError> {

@@ -20,8 +20,16 @@ use graph::Graph;
 const APART: [&str; 4] = ["node_modules", "target", ".git", "dist"];
 
 /// Crates whose root declares nothing for the modules in it.
-const BARE: [&str; 8] =
-    ["guest/core/src", "guest/kernel/src", "host/authoring/src", "host/cli/src", "host/mcp/src", "host/runner/src", "host/trace/src", "xtask/src"];
+const BARE: [&str; 8] = [
+    "guest/core/src",
+    "guest/kernel/src",
+    "host/authoring/src",
+    "host/cli/src",
+    "host/mcp/src",
+    "host/runner/src",
+    "host/trace/src",
+    "xtask/src",
+];
 
 /// Folders whose modules still use each other; an empty name is the crate's own. The test fails if one of them has no circle
 /// any more.

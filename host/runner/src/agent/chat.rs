@@ -2,53 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use seamgate::{AskModelAction, Finish, Json, ModelCall, PromptMessage, RequestedCall, TokenUsage};
+use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::event::Answer;
 
-/// The members of the action `ask_model` that a model needs.
-#[derive(Deserialize)]
-struct Asked {
-    prompt: ModelPrompt,
-}
-
-#[derive(Deserialize)]
-struct ModelPrompt {
-    messages: Vec<Told>,
-    tools: Vec<Visible>,
-}
-
-#[derive(Deserialize)]
-struct Told {
-    role: String,
-    text: String,
-    #[serde(default)]
-    calls: Vec<Call>,
-    call: Option<String>,
-    id: Option<String>,
-    /// The message as the model's server wrote it.
-    message: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-struct Call {
-    call: String,
-    id: Option<String>,
-    server: Option<String>,
-    tool: String,
-    arguments: String,
-}
-
-#[derive(Deserialize)]
-struct Visible {
-    #[serde(default)]
-    server: String,
-    tool: String,
-    definition: Option<Definition>,
-}
-
-#[derive(Deserialize)]
+/// The members of a tool's definition that a model needs.
+#[derive(Default, Deserialize)]
 struct Definition {
     description: Option<String>,
     #[serde(rename = "inputSchema")]
@@ -143,22 +104,23 @@ impl Names {
 
 impl Chat {
     /// Writes the request for an action `ask_model`.
-    pub(super) fn new(action: &str, model: &str) -> Result<Self, serde_json::Error> {
-        let Asked { prompt: ModelPrompt { messages, tools } } = serde_json::from_str(action)?;
+    pub(super) fn new(action: &AskModelAction, model: &str) -> Result<Self, serde_json::Error> {
+        let prompt = action.prompt.whole().ok_or_else(|| serde_json::Error::custom("it is an artifact"))?;
         let mut names = Names::default();
         let any = || RawValue::from_string(r#"{"type":"object"}"#.to_owned());
-        let tools: Vec<Tool> = tools
-            .into_iter()
+        let tools: Vec<Tool> = prompt
+            .tools
+            .iter()
             .map(|tool| {
-                let name = names.add(&tool.server, &tool.tool);
-                let Definition { description, input } =
-                    tool.definition.unwrap_or(Definition { description: None, input: None });
+                let name = names.add(tool.server.as_deref().unwrap_or_default(), &tool.tool);
+                let definition: Option<Definition> = tool.definition.as_ref().map(Json::read).transpose()?;
+                let Definition { description, input } = definition.unwrap_or_default();
                 let parameters = input.map_or_else(any, Ok)?;
                 Ok(Tool { r#type: "function", function: Function { name, description, parameters } })
             })
             .collect::<Result<_, serde_json::Error>>()?;
-        let messages = messages.iter().map(|message| match &message.message {
-            Some(own) => Ok(own.clone()),
+        let messages = prompt.messages.iter().map(|message| match &message.message {
+            Some(own) => to_raw_value(own),
             None => to_raw_value(&Message::of(message, &names)),
         });
         let messages = messages.collect::<Result<_, _>>()?;
@@ -199,64 +161,52 @@ impl Chat {
             name: String,
             arguments: String,
         }
-        #[derive(Serialize)]
-        struct Used {
-            input: u64,
-            output: u64,
-        }
-        #[derive(Serialize)]
-        struct Asked {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            id: Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            server: Option<String>,
-            tool: String,
-            arguments: String,
-        }
         let wrong = |error: serde_json::Error| format!("expected a chat completion: {error}");
         let Response { choices, usage } = serde_json::from_str(response).map_err(wrong)?;
         let Some(Choice { message, finish_reason }) = choices.into_iter().next() else {
             return Err("expected a chat completion with a choice".to_owned());
         };
         let Said { content, refusal, tool_calls } = serde_json::from_str(message.get()).map_err(wrong)?;
-        let calls: Vec<Asked> = tool_calls
+        let calls: Vec<ModelCall> = tool_calls
             .unwrap_or_default()
             .into_iter()
-            .map(|Called { id, function: Named { name, arguments } }| match self.names.0.get(&name) {
-                Some((server, tool)) => Asked {
-                    id,
-                    server: Some(server.clone()).filter(|server| !server.is_empty()),
-                    tool: tool.clone(),
-                    arguments,
-                },
-                // The request has no such name, so the run denies the call.
-                None => Asked { id, server: None, tool: name, arguments },
+            .map(|Called { id, function: Named { name, arguments } }| {
+                let (server, tool) = match self.names.0.get(&name) {
+                    Some((server, tool)) => (Some(server.clone()).filter(|server| !server.is_empty()), tool.clone()),
+                    // The request has no such name, so the run denies the call.
+                    None => (None, name),
+                };
+                Ok(ModelCall { id, server, tool, arguments: Json::of(&arguments)? })
             })
-            .collect();
+            .collect::<Result<_, _>>()
+            .map_err(wrong)?;
         let finish = match (finish_reason.as_deref(), &refusal) {
-            (_, Some(_)) => "refusal",
-            (Some(word @ ("stop" | "length" | "content_filter")), _) => word,
-            (Some("tool_calls" | "function_call"), _) => "tool_call",
-            _ => "unknown",
+            (_, Some(_)) => Finish::Refusal,
+            (Some("stop"), _) => Finish::Stop,
+            (Some("length"), _) => Finish::Length,
+            (Some("content_filter"), _) => Finish::ContentFilter,
+            (Some("tool_calls" | "function_call"), _) => Finish::ToolCall,
+            _ => Finish::Unknown,
         };
         let usage = usage.and_then(|usage| {
-            Some(Used { input: usage.prompt_tokens?, output: usage.completion_tokens.unwrap_or_default() })
+            let output = Some(usage.completion_tokens.unwrap_or_default());
+            Some(TokenUsage { input: Some(usage.prompt_tokens?), output })
         });
         Ok(Answer {
             text: content.or(refusal),
-            calls: (!calls.is_empty()).then(|| to_raw_value(&calls)).transpose().map_err(wrong)?,
             // The server needs its own message again if that has more than text.
-            message: (!calls.is_empty()).then_some(message),
-            finish: Some(finish.to_owned()),
-            usage: usage.map(|usage| to_raw_value(&usage)).transpose().map_err(wrong)?,
+            message: (!calls.is_empty()).then(|| message.into()),
+            calls: Some(calls).filter(|calls| !calls.is_empty()),
+            finish: Some(finish),
+            usage,
         })
     }
 }
 
 impl<'m> Message<'m> {
-    fn of(told: &'m Told, names: &Names) -> Self {
+    fn of(told: &'m PromptMessage, names: &Names) -> Self {
         let id = |id: &'m Option<String>, call: &'m str| id.as_deref().unwrap_or(call);
-        let call = |call: &'m Call| ToolCall {
+        let call = |call: &'m RequestedCall| ToolCall {
             id: id(&call.id, &call.call),
             r#type: "function",
             function: FunctionCall {
@@ -265,9 +215,9 @@ impl<'m> Message<'m> {
             },
         };
         Message {
-            role: &told.role,
+            role: told.role.as_str(),
             content: &told.text,
-            tool_calls: told.calls.iter().map(call).collect(),
+            tool_calls: told.calls.iter().flatten().map(call).collect(),
             tool_call_id: told.call.as_deref().map(|call| id(&told.id, call)),
         }
     }
@@ -287,9 +237,13 @@ mod tests {
           {"server":"a","tool":"find","effect":"read","permit":"allow","definition":{"name":"find","description":"Finds.","inputSchema":{"type":"object","required":["q"]}}},
           {"server":"b.c","tool":"find","effect":"read","permit":"allow"}]}}"#;
 
+    fn asked() -> AskModelAction {
+        serde_json::from_str(ASKED).expect("an action")
+    }
+
     #[test]
     fn a_prompt_becomes_a_request() {
-        let chat = Chat::new(ASKED, "m").expect("a request");
+        let chat = Chat::new(&asked(), "m").expect("a request");
         let expected = concat!(
             r#"{"model":"m","messages":["#,
             r#"{"role":"system","content":"You look after services."},"#,
@@ -304,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_response_becomes_an_answer() {
-        let chat = Chat::new(ASKED, "m").expect("a request");
+        let chat = Chat::new(&asked(), "m").expect("a request");
         let response = r#"{"id":"1","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,
             "tool_calls":[{"id":"y","type":"function","function":{"name":"b_c__find","arguments":"{}"}},
                           {"id":"z","type":"function","function":{"name":"other","arguments":"{"}}]}}],
@@ -312,13 +266,13 @@ mod tests {
         let answer = chat.answer(response).expect("an answer");
         let calls =
             r#"[{"id":"y","server":"b.c","tool":"find","arguments":"{}"},{"id":"z","tool":"other","arguments":"{"}]"#;
-        assert_eq!(answer.calls.as_deref().map(RawValue::get), Some(calls));
-        assert_eq!(answer.usage.as_deref().map(RawValue::get), Some(r#"{"input":12,"output":3}"#));
-        assert_eq!(answer.finish.as_deref(), Some("tool_call"));
+        assert_eq!(Json::of(&answer.calls).expect("JSON").as_str(), calls);
+        assert_eq!(answer.usage, Some(TokenUsage { input: Some(12), output: Some(3) }));
+        assert_eq!(answer.finish, Some(Finish::ToolCall));
         assert!(answer.message.is_some());
         let refused = r#"{"choices":[{"finish_reason":"stop","message":{"content":null,"refusal":"No."}}]}"#;
         let refused = chat.answer(refused).expect("an answer");
-        assert_eq!((refused.text.as_deref(), refused.finish.as_deref()), (Some("No."), Some("refusal")));
+        assert_eq!((refused.text.as_deref(), refused.finish), (Some("No."), Some(Finish::Refusal)));
         for wrong in ["", "{}", r#"{"choices":[]}"#, r#"{"choices":[{"message":3}]}"#] {
             assert!(chat.answer(wrong).is_err(), "{wrong}");
         }

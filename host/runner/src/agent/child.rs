@@ -2,13 +2,16 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use seamgate::{Action, FileJournal, Run};
+use seamgate::{
+    Action, ChildResultEvent, ChildUse, DelegateAction, FileJournal, FinishAction, Json, ResumedEvent, Run,
+    StartedEvent,
+};
 use serde::Deserialize;
 
 use super::{
-    action::{ChildEnd, Delegate, End, Finish},
+    action::{ChildEnd, End, finish_of},
     context::Context,
-    event::{Event, Started},
+    event::now,
 };
 use crate::{
     error::{AddContext, Result},
@@ -17,14 +20,33 @@ use crate::{
 };
 
 /// Returns the event by which a parent learns how its child's run ended.
-pub(super) fn result<'e>(call: &'e str, finish: &'e Finish) -> Event<'e> {
-    Event::ChildResult { call, status: &finish.status, rest: &finish.for_parent }
+///
+/// # Errors
+///
+/// A request cannot be written as JSON.
+pub(super) fn result(call: &str, finish: &FinishAction) -> Result<ChildResultEvent> {
+    let used = &finish.used;
+    let mut event = ChildResultEvent::new(call, finish.status);
+    event.document = finish.document.clone();
+    event.kinds = Some(finish.kinds.clone());
+    event.labels = Some(finish.labels.clone());
+    event.confidence = finish.confidence;
+    event.used = Some(ChildUse {
+        steps: Some(used.steps),
+        tool_calls: Some(used.tool_calls),
+        tokens: Some(used.tokens),
+        ms: None,
+        calls: used.calls.clone(),
+    });
+    event.requests = Some(finish.requests.iter().map(Json::of).collect::<Result<_, _>>()?);
+    event.uncertain = Some(finish.uncertain.clone());
+    Ok(event)
 }
 
 /// Starts the run of a child or opens it again, then goes on with it by `go_on`.
 pub(super) fn run<'s>(
     context: &'s Context,
-    delegate: &Delegate,
+    delegate: &DelegateAction,
     parent: &Path,
     parent_state: &str,
     go_on: impl FnOnce((Run<'s, FileJournal>, Vec<Action>), &Path) -> Result<End>,
@@ -50,26 +72,23 @@ pub(super) fn run<'s>(
             let facts = Facts::of(parent_state)?;
             let mut lists = facts.lists;
             lists.retain(|name, _| profile.info.lists.contains(name));
-            let started = Event::Started(Started {
-                run: &delegate.run,
-                principal: &facts.principal,
-                nonce: &new_nonce()?,
-                mode: None,
-                task: Some(&delegate.task),
-                context: &BTreeMap::new(),
-                lists: &lists,
-                listed: &profile.listed(&context.servers)?,
-                parent: Some(&delegate.parent),
-            });
-            Run::start(&context.profiles.gate, journal, &delegate.agent, &started.now()?)?
+            let mut started = StartedEvent::new(&delegate.run, facts.principal, new_nonce()?);
+            started.task = Some(delegate.task.clone());
+            started.context = Some(Json::of(&BTreeMap::<String, Json>::new())?);
+            started.lists = Some(lists);
+            started.listed = Some(profile.listed(&context.servers)?);
+            started.parent = Some(delegate.parent.clone());
+            Run::start(&context.profiles.gate, journal, &delegate.agent, &started.at(now()))?
         }
         Err(seamgate::JournalError::Exists { .. }) => {
             let journal = FileJournal::open(&folder)?;
-            if let Some(finish) = Finish::of(&journal)? {
+            if let Some(finish) = finish_of(&journal)? {
                 return Ok(ChildEnd::Ended(End::Finished(finish)));
             }
             let mut run = Run::open(&context.profiles.gate, journal)?;
-            let actions = run.send(&Event::Resumed { listed: &profile.listed(&context.servers)? }.now()?)?;
+            let mut resumed = ResumedEvent::new();
+            resumed.listed = Some(profile.listed(&context.servers)?);
+            let actions = run.send(&resumed.at(now()))?;
             (run, actions)
         }
         Err(error) => return Err(error.into()),

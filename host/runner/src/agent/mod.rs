@@ -17,14 +17,13 @@ use std::{
     thread,
 };
 
-use seamgate::{Action, FileJournal, Run};
-use serde_json::value::RawValue;
+use seamgate::{Action, FileJournal, FinishAction, Json, ResumedEvent, Run, StartedEvent};
 
 pub use self::{
-    action::{End, Finish, Reason, Uncertain, Waiting},
+    action::{End, Waiting},
     context::Context,
-    event::{Answer, Ends, Event, MAX_END, Started, now},
-    person::{Ask, Prompt, Question, YesOrNo, show_ask, show_question},
+    event::{Answer, MAX_END, now, result_ends},
+    person::{Prompt, YesOrNo, show_ask, show_question},
     progress::ignored,
     runner::Runner,
 };
@@ -37,11 +36,11 @@ use crate::{
 /// How a run begins.
 pub struct Beginning<'b> {
     /// The task. `None`: the profile needs none.
-    pub task: Option<&'b RawValue>,
+    pub task: Option<&'b Json>,
     /// The mode to begin with. `None`: the profile's first.
     pub mode: Option<&'b str>,
     /// The values that the profile's `context` names.
-    pub context: &'b BTreeMap<String, Box<RawValue>>,
+    pub context: &'b BTreeMap<String, Json>,
     /// The lists that the profile's `scope` names.
     pub lists: &'b BTreeMap<String, Vec<String>>,
 }
@@ -58,7 +57,7 @@ pub struct Opened<'w> {
 /// A run that was opened again.
 pub enum Resumed<'w> {
     /// It had ended already.
-    Ended(Finish),
+    Ended(FinishAction),
     /// It can go on.
     Opened(Opened<'w>),
 }
@@ -69,18 +68,13 @@ pub fn start<'w>(context: &'w Context, plan: &Plan, folder: &Path, beginning: &B
     let journal = FileJournal::create(folder)?;
     let lock = Lock::take(folder)?;
     plan.write(folder)?;
-    let started = Event::Started(Started {
-        run: &format!("run-{}", random(8)?),
-        principal: &plan.principal,
-        nonce: &new_nonce()?,
-        mode: beginning.mode,
-        task: beginning.task,
-        context: beginning.context,
-        lists: beginning.lists,
-        listed: &profile.listed(&context.servers)?,
-        parent: None,
-    });
-    let (run, actions) = Run::start(&context.profiles.gate, journal, &profile.info.agent, &started.now()?)?;
+    let mut started = StartedEvent::new(format!("run-{}", random(8)?), &plan.principal, new_nonce()?);
+    started.mode = beginning.mode.map(str::to_owned);
+    started.task = beginning.task.cloned();
+    started.context = Some(Json::of(beginning.context)?);
+    started.lists = Some(beginning.lists.clone());
+    started.listed = Some(profile.listed(&context.servers)?);
+    let (run, actions) = Run::start(&context.profiles.gate, journal, &profile.info.agent, &started.at(now()))?;
     Ok(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock })
 }
 
@@ -88,13 +82,14 @@ pub fn start<'w>(context: &'w Context, plan: &Plan, folder: &Path, beginning: &B
 pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
     let lock = Lock::take(folder)?;
     let journal = FileJournal::open(folder)?;
-    if let Some(finish) = Finish::of(&journal)? {
+    if let Some(finish) = action::finish_of(&journal)? {
         return Ok(Resumed::Ended(finish));
     }
     let mut run = Run::open(&context.profiles.gate, journal)?;
     let Some(profile) = context.profiles.of(run.agent()) else { bail!("{}: name its profile with -p", run.agent()) };
-    let listed = profile.listed(&context.servers)?;
-    let actions = run.send(&Event::Resumed { listed: &listed }.now()?)?;
+    let mut resumed = ResumedEvent::new();
+    resumed.listed = Some(profile.listed(&context.servers)?);
+    let actions = run.send(&resumed.at(now()))?;
     Ok(Resumed::Opened(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock }))
 }
 

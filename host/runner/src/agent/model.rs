@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use seamgate::{Action, AskModelAction};
 use seamgate_text::shorten;
 
 use super::{chat::Chat, event::Answer};
@@ -65,14 +66,16 @@ impl Model {
     /// Asks what an action `ask_model` asks.
     pub(super) fn ask(
         &self,
-        action: &str,
+        action: AskModelAction,
         timeout: Duration,
         signals: &Signals,
         stop: Stop,
     ) -> Result<Answer, NoAnswer> {
         match self {
-            Model::Command { command, folder } => ask_command((command, folder), action, timeout, signals, stop),
-            Model::Url { url, name, key } => ask_url((url, name, key.as_deref()), action, timeout, &stop),
+            Model::Command { command, folder } => {
+                ask_command((command, folder), &Action::AskModel(action), timeout, signals, stop)
+            }
+            Model::Url { url, name, key } => ask_url((url, name, key.as_deref()), &action, timeout, &stop),
         }
     }
 }
@@ -86,7 +89,7 @@ enum Asked {
 
 fn ask_url(
     (url, name, key): (&str, &str, Option<&str>),
-    action: &str,
+    action: &AskModelAction,
     timeout: Duration,
     stop: &Stop,
 ) -> Result<Answer, NoAnswer> {
@@ -155,12 +158,13 @@ fn request((url, key): (&str, Option<&str>), chat: &Chat, timeout: Duration) -> 
 
 fn ask_command(
     (command, folder): (&[OsString], &Path),
-    action: &str,
+    action: &Action,
     timeout: Duration,
     signals: &Signals,
     stop: Stop,
 ) -> Result<Answer, NoAnswer> {
-    let input = format!("{action}\n");
+    let invalid = |error: serde_json::Error| NoAnswer::Invalid(format!("the prompt: {error}"));
+    let input = serde_json::to_string(action).map_err(invalid)? + "\n";
     let run = process::Run {
         command,
         // The model's own key is among them.

@@ -1,84 +1,25 @@
 //! Prompts for a person: what they ask, how they are shown, and how they are answered on a terminal.
 
 use std::{
-    collections::BTreeMap,
     path::Path,
     time::{Duration, UNIX_EPOCH},
 };
 
-use seamgate::Action;
+use seamgate::{Ask, AskInputAction};
 use seamgate_text::{escape_terminal, say};
-use serde::Deserialize;
 
 use super::event::now;
 use crate::{
-    error::{AddContext, Result},
+    error::Result,
     terminal::{self, Terminal, is_terminal, say_marked},
 };
 
 /// Marks what a model says on the terminal.
 const MODEL: &str = "  | ";
 
-/// A request for approval: `ask` of the action `ask_approval`.
-#[derive(Clone, Deserialize)]
-pub struct Ask {
-    /// The call's key.
-    pub key: String,
-    /// The digest of the action.
-    pub digest: String,
-    /// The principals who may approve.
-    pub by: Vec<String>,
-    /// The public keys of those who decide by signed tokens: by the run's own profile, and those of the agents above it.
-    #[serde(default)]
-    pub keys: BTreeMap<String, Vec<String>>,
-    /// When the request lapses, in milliseconds since 1970.
-    pub expires: u64,
-    /// What would be sent. Nothing in it is hidden.
-    pub view: String,
-}
-
-/// The action `ask_input`.
-#[derive(Clone, Deserialize)]
-pub struct Question {
-    /// The question's key.
-    pub key: String,
-    /// The text to show.
-    pub question: String,
-    /// The uncertain call that it is about.
-    pub call: Option<String>,
-    /// When the question lapses, in milliseconds since 1970.
-    pub expires: u64,
-}
-
-impl Ask {
-    /// Returns the public keys with which a principal signs decisions. `None`: the name is enough.
-    pub fn keys(&self, principal: &str) -> Option<&[String]> {
-        self.keys.get(principal).map(Vec::as_slice)
-    }
-
-    /// Reads the request of an action `ask_approval`.
-    pub fn of(action: &Action) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Asked {
-            ask: Ask,
-        }
-        serde_json::from_str(&action.json).map(|Asked { ask }| ask).context("an action of the kernel")
-    }
-}
-
-impl Question {
-    /// Returns the question of an action, if it asks one.
-    pub fn of(action: &Action) -> Result<Option<Self>> {
-        match action.kind.as_str() {
-            "ask_input" => serde_json::from_str(&action.json).map(Some).context("an action of the kernel"),
-            _ => Ok(None),
-        }
-    }
-
-    /// Returns what tells it from others: a run asks one question of the model, and one about each call.
-    pub(super) fn place(&self) -> &str {
-        self.call.as_deref().unwrap_or("")
-    }
+/// Returns what tells a question from others: a run asks one question of the model, and one about each call.
+pub(super) fn place(question: &AskInputAction) -> &str {
+    question.call.as_deref().unwrap_or("")
 }
 
 /// A prompt for a person.
@@ -87,7 +28,7 @@ pub enum Prompt {
     /// Whether a call may run.
     Approval(Ask),
     /// A question of the model, or what became of a call.
-    Input(Question),
+    Input(AskInputAction),
 }
 
 impl Prompt {
@@ -107,7 +48,7 @@ pub(super) enum Reply {
         principal: String,
     },
     Answered {
-        question: Question,
+        question: AskInputAction,
         text: String,
         principal: String,
     },
@@ -240,7 +181,7 @@ pub fn show_ask(ask: &Ask, folder: &Path) {
 }
 
 /// Shows a question. What the model says is marked, so that no question looks like a call that needs approval.
-pub fn show_question(question: &Question) {
+pub fn show_question(question: &AskInputAction) {
     match &question.call {
         Some(_) => {
             say("");

@@ -1,53 +1,57 @@
 //! Progress of a run on standard error: a line for each decision and each result.
 
-use seamgate::{FileJournal, Run};
-use seamgate_text::{escape_terminal, tool_name, say, shorten};
-use serde::Deserialize;
+use seamgate::{FileJournal, IgnoredRecord, Permit, Record, Run};
+use seamgate_text::{escape_terminal, say, shorten, tool_name};
+
+use crate::error::Result;
 
 /// The longest line to show, in characters.
 const MAX_LINE: usize = 200;
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Record {
-    r#type: String,
-    call: String,
-    server: String,
-    tool: String,
-    permit: String,
-    status: String,
-    kind: String,
-    code: String,
-    message: String,
-    bytes: u64,
-}
-
 /// Returns the record that says why the last event changed nothing. `None` if it did.
-pub fn ignored<'r>(run: &'r Run<FileJournal>) -> Option<&'r str> {
-    let is_it = |record: &&str| serde_json::from_str(record).is_ok_and(|Record { r#type, .. }| r#type == "ignored");
-    run.records().iter().map(String::as_str).find(is_it)
+///
+/// # Errors
+///
+/// The kernel's component gave a record that cannot be read.
+pub fn ignored(run: &Run<FileJournal>) -> Result<Option<IgnoredRecord>> {
+    let is_ignored = |record| match record {
+        Record::Ignored(record) => Some(record),
+        _ => None,
+    };
+    Ok(run.records()?.into_iter().find_map(is_ignored))
 }
 
 /// Says what the last step of a run decided.
-pub(super) fn tell(run: &Run<FileJournal>) {
-    for record in run.records() {
-        let Ok(record) = serde_json::from_str::<Record>(record) else { continue };
-        let tool = || tool_name(&record.server, &record.tool);
-        let first = record.message.lines().next().unwrap_or_default();
-        let line = match record.r#type.as_str() {
-            "decision" => match record.permit.as_str() {
-                "allow" => format!("{} {}: allowed", record.call, tool()),
-                "approval" => format!("{} {}: needs approval", record.call, tool()),
-                _ => format!("{} {}: denied: {first}", record.call, tool()),
-            },
-            "observation" => format!("{} {}: {}, {} bytes", record.call, tool(), record.status, record.bytes),
-            "settled" => format!("{} {}: {}: {first}", record.call, tool(), record.code),
-            "output" if record.message.is_empty() => format!("model: {}", record.kind),
-            "output" => format!("model: {}: {first}", record.kind),
-            "stop" => format!("stop: {first}"),
-            "left_out" => format!("left out: {first}"),
-            _ => continue,
-        };
+pub(super) fn tell(run: &Run<FileJournal>) -> Result<()> {
+    for record in run.records()? {
+        let Some(line) = line(&record) else { continue };
         say(&format!("seamgate: {}: {}", escape_terminal(run.agent()), escape_terminal(&shorten(&line, MAX_LINE))));
     }
+    Ok(())
+}
+
+fn line(record: &Record) -> Option<String> {
+    let tool = |server: &Option<String>, tool: &str| tool_name(server.as_deref().unwrap_or_default(), tool);
+    let first = |message: &str| message.lines().next().unwrap_or_default().to_owned();
+    Some(match record {
+        Record::Decision(decision) => {
+            let tool = tool(&decision.server, &decision.tool);
+            match decision.permit {
+                Permit::Allow => format!("{} {tool}: allowed", decision.call),
+                Permit::Approval => format!("{} {tool}: needs approval", decision.call),
+                Permit::Deny => format!("{} {tool}: denied: {}", decision.call, first(&decision.message)),
+            }
+        }
+        Record::Observation(seen) => {
+            format!("{} {}: {}, {} bytes", seen.call, tool(&seen.server, &seen.tool), seen.status, seen.bytes)
+        }
+        Record::Settled(settled) => {
+            format!("{} {}: {}: {}", settled.call, settled.tool, settled.code, first(&settled.message))
+        }
+        Record::Output(output) if output.message.is_empty() => format!("model: {}", output.kind),
+        Record::Output(output) => format!("model: {}: {}", output.kind, first(&output.message)),
+        Record::Stop(stop) => format!("stop: {}", first(&stop.message)),
+        Record::LeftOut(left_out) => format!("left out: {}", first(&left_out.message)),
+        _ => return None,
+    })
 }

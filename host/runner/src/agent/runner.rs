@@ -8,19 +8,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate::{Action, Fault, FileJournal, Run, StepError};
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use seamgate::{
+    Action, ApprovalAnswer, ApprovalEvent, AskInputAction, AskModelAction, CallCancelledEvent, DelegateAction, Event,
+    EventKind, ExecuteAction, Fault, FileJournal, FinishAction, InputEvent, ModelFailedEvent, PossibleEffect,
+    ResolutionEvent, ResolutionOutcome, ResultStatus, Run, StepError, TickEvent, ToolFailedEvent, ToolResultEvent,
+    ToolStartedEvent, ToolsListedEvent,
+};
 
 use super::{
-    action::{ChildEnd, Delegate, End, Finish, Waiting},
+    action::{ChildEnd, End, Waiting},
     child,
     context::Context,
-    event::{Answer, Ends, Event, MAX_END, now},
+    event::{Answer, MAX_END, now, result_ends},
     model::NoAnswer,
-    person::{Ask, Prompt, Question, Reply},
+    person::{Prompt, Reply, place},
     progress,
-    tool::{self, Body, Execute, Outcome},
+    tool::{self, Body, Outcome},
 };
 use crate::{
     error::{Error, Result, bail},
@@ -55,7 +58,7 @@ pub struct Runner<'s> {
     below: Vec<Waiting>,
     /// The generation of the servers' tools that the run knows.
     generation: u64,
-    finish: Option<Finish>,
+    finish: Option<FinishAction>,
     unreachable: Option<String>,
     signal: Option<i32>,
     sender: Sender<Input>,
@@ -109,7 +112,7 @@ impl<'s> Runner<'s> {
         loop {
             while let Some(action) = self.todo.pop_front() {
                 if self.signal.is_none() {
-                    self.act(&action, scope)?;
+                    self.act(action, scope)?;
                 }
             }
             if let Some(finish) = self.finish.take() {
@@ -147,20 +150,19 @@ impl<'s> Runner<'s> {
         match said {
             Reply::Nothing => {}
             Reply::Late => {
-                self.send(&Event::Tick)?;
+                self.send(TickEvent::new())?;
                 self.forget_lapsed();
                 return Ok(None);
             }
             Reply::Signal(signal) => return Ok(Some(End::Signal(signal))),
             Reply::Decided { ask, is_approved, principal } => {
                 self.waiting.remove(&ask.key);
-                let decision = if is_approved { "approved" } else { "rejected" };
-                let (key, digest, principal) = (&ask.key, &ask.digest, &principal);
-                self.send(&Event::Approval { key, digest, decision, principal, token: None })?;
+                let decision = if is_approved { ApprovalAnswer::Approved } else { ApprovalAnswer::Rejected };
+                self.send(ApprovalEvent::new(ask.key, ask.digest, decision, principal))?;
                 return Ok(None);
             }
             Reply::Answered { question, text, principal } => {
-                self.waiting.remove(question.place());
+                self.waiting.remove(place(&question));
                 self.answer(&question, &text, &principal)?;
                 return Ok(None);
             }
@@ -174,26 +176,38 @@ impl<'s> Runner<'s> {
     fn may_say(&self, what: &Prompt) -> bool {
         let principal = &self.context.person.principal;
         match what {
-            Prompt::Approval(ask) => ask.by.contains(principal) && ask.keys(principal).is_none(),
+            Prompt::Approval(ask) => ask.by.contains(principal) && ask.keys_of(principal).is_none(),
             Prompt::Input(_) => true,
         }
     }
 
     /// Sends a person's answer to a question.
-    pub fn answer(&mut self, question: &Question, text: &str, principal: &str) -> Result<()> {
-        match &question.call {
-            Some(call) => self.send(&Event::Resolution { call, outcome: text, principal }),
-            None => self.send(&Event::Input { key: &question.key, text, principal }),
-        }
+    ///
+    /// # Errors
+    ///
+    /// An answer about an uncertain call is neither `done` nor `not_done`, or the run does not take the event.
+    pub fn answer(&mut self, question: &AskInputAction, text: &str, principal: &str) -> Result<()> {
+        let Some(call) = &question.call else {
+            let mut input = InputEvent::new(&question.key, text);
+            input.principal = Some(principal.to_owned());
+            return self.send(input);
+        };
+        let outcome = match text {
+            "done" => ResolutionOutcome::Done,
+            "not_done" => ResolutionOutcome::NotDone,
+            other => bail!("{other:?} does not say what became of the call {call}: must be done or not_done"),
+        };
+        self.send(ResolutionEvent::new(call, outcome, principal))
     }
 
     /// Removes the first question that `is_it` accepts from the actions that the loop has not begun, and returns it.
-    pub fn take_question(&mut self, is_it: impl Fn(&Question) -> bool) -> Option<Question> {
-        let asked = self.todo.iter().map(|action| Question::of(action).ok().flatten());
-        let (at, question) = asked.enumerate().find_map(|(at, question)| Some((at, question.filter(&is_it)?)))?;
+    pub fn take_question(&mut self, is_it: impl Fn(&AskInputAction) -> bool) -> Option<AskInputAction> {
+        let at = self.todo.iter().position(|action| matches!(action, Action::AskInput(question) if is_it(question)))?;
         // The question is answered, so nobody is asked again.
-        self.todo.remove(at);
-        Some(question)
+        match self.todo.remove(at)? {
+            Action::AskInput(question) => Some(question),
+            _ => None,
+        }
     }
 
     /// Forgets prompts that have lapsed.
@@ -229,21 +243,21 @@ impl<'s> Runner<'s> {
                 self.under_way.remove(&call);
                 self.child_ended(&call, end?)
             }
-            Err(RecvTimeoutError::Timeout) => self.send(&Event::Tick),
+            Err(RecvTimeoutError::Timeout) => self.send(TickEvent::new()),
             Err(RecvTimeoutError::Disconnected) => bail!("nobody works on the run"),
         }
     }
 
     /// Sends an event. The loop then does the actions that it leads to.
-    fn send(&mut self, event: &Event) -> Result<()> {
+    fn send(&mut self, event: impl Into<EventKind>) -> Result<()> {
         self.try_send(event)?.map_err(Error::Fault)
     }
 
     /// Sends an event, and returns the fault if the kernel does not take it.
-    fn try_send(&mut self, event: &Event) -> Result<Result<(), Fault>> {
-        match self.run.send(&event.now()?) {
+    fn try_send(&mut self, event: impl Into<EventKind>) -> Result<Result<(), Fault>> {
+        match self.run.send(&Event { at: now(), kind: event.into() }) {
             Ok(actions) => {
-                progress::tell(&self.run);
+                progress::tell(&self.run)?;
                 self.todo.extend(actions);
                 Ok(Ok(()))
             }
@@ -252,49 +266,33 @@ impl<'s> Runner<'s> {
         }
     }
 
-    fn act<'e>(&mut self, action: &Action, scope: &'s Scope<'s, 'e>) -> Result<()> {
-        match action.kind.as_str() {
-            "ask_model" => self.ask_model(action, scope)?,
-            "execute" => self.execute(serde_json::from_str(&action.json)?, scope)?,
-            "delegate" => self.delegate(serde_json::from_str(&action.json)?, scope)?,
-            "ask_approval" => {
-                let ask = Ask::of(action)?;
-                self.waiting.insert(ask.key.clone(), Prompt::Approval(ask));
+    fn act<'e>(&mut self, action: Action, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        match action {
+            Action::AskModel(action) => self.ask_model(action, scope)?,
+            Action::Execute(action) => self.execute(action, scope)?,
+            Action::Delegate(action) => self.delegate(action, scope)?,
+            Action::AskApproval(action) => {
+                self.waiting.insert(action.ask.key.clone(), Prompt::Approval(action.ask));
             }
-            "ask_input" => {
-                if let Some(question) = Question::of(action)? {
-                    self.waiting.insert(question.place().to_owned(), Prompt::Input(question));
-                }
+            Action::AskInput(question) => {
+                self.waiting.insert(place(&question).to_owned(), Prompt::Input(question));
             }
-            "cancel" => {
-                #[derive(Deserialize)]
-                struct Cancel {
-                    call: String,
-                }
-                let Cancel { call } = serde_json::from_str(&action.json)?;
-                self.under_way.get(&call).into_iter().for_each(Stop::stop);
-            }
-            "finish" => self.finish = Some(Finish::read(&action.json)?),
-            other => return Err(Error::NoVerdict(format!("the kernel asks for the unknown action {other:?}"))),
+            Action::Cancel(action) => self.under_way.get(&action.call).into_iter().for_each(Stop::stop),
+            Action::Finish(action) => self.finish = Some(action),
         }
         Ok(())
     }
 
-    fn ask_model<'e>(&mut self, action: &Action, scope: &'s Scope<'s, 'e>) -> Result<()> {
-        #[derive(Deserialize)]
-        struct Asked {
-            expires: u64,
-        }
-        let Asked { expires } = serde_json::from_str(&action.json)?;
-        let timeout = Duration::from_millis(expires.saturating_sub(now()));
-        let (context, key, json) = (self.context, action.key.clone(), action.json.clone());
+    fn ask_model<'e>(&mut self, action: AskModelAction, scope: &'s Scope<'s, 'e>) -> Result<()> {
+        let timeout = Duration::from_millis(action.expires.saturating_sub(now()));
+        let (context, key) = (self.context, action.key.clone());
         let stop = Stop::default();
         if let Some((_, late)) = self.asked.replace((key.clone(), stop.clone())) {
             late.stop();
         }
         let sender = self.sender.clone();
         scope.spawn(move || {
-            let answer = context.model.ask(&json, timeout, &context.signals, stop);
+            let answer = context.model.ask(action, timeout, &context.signals, stop);
             // Nobody hears it once the run has ended.
             let _ = sender.send(Input::Model { key, answer });
         });
@@ -304,7 +302,7 @@ impl<'s> Runner<'s> {
     fn answered(&mut self, key: &str, answer: Result<Answer, NoAnswer>) -> Result<()> {
         self.list_again()?;
         let failed = match answer {
-            Ok(answer) => match self.try_send(&Event::ModelOutput { key, answer: &answer })? {
+            Ok(answer) => match self.try_send(answer.into_event(key))? {
                 Ok(()) => return Ok(()),
                 Err(fault) => format!("Invalid answer: {fault}"),
             },
@@ -315,7 +313,9 @@ impl<'s> Runner<'s> {
             }
             Err(NoAnswer::Interrupted) => return Ok(()),
         };
-        self.send(&Event::ModelFailed { key, message: &failed, retry: true })
+        let mut event = ModelFailedEvent::new(key, failed);
+        event.retry = Some(true);
+        self.send(event)
     }
 
     /// Tells the run which tools are there, if that may have changed.
@@ -326,12 +326,12 @@ impl<'s> Runner<'s> {
         {
             self.generation = generation;
             let listed = profile.listed(&self.context.servers)?;
-            self.send(&Event::ToolsListed { listed: &listed })?;
+            self.send(ToolsListedEvent::new(listed))?;
         }
         Ok(())
     }
 
-    fn execute<'e>(&mut self, execute: Execute, scope: &'s Scope<'s, 'e>) -> Result<()> {
+    fn execute<'e>(&mut self, execute: ExecuteAction, scope: &'s Scope<'s, 'e>) -> Result<()> {
         if !self.start(&execute.call)? {
             return Ok(());
         }
@@ -339,7 +339,7 @@ impl<'s> Runner<'s> {
         let (context, sender, run) = (self.context, self.sender.clone(), self.run.id().to_owned());
         scope.spawn(move || {
             let start = Instant::now();
-            let (servers, name) = (&context.servers, &execute.server);
+            let (servers, name) = (&context.servers, execute.server.as_deref().unwrap_or_default());
             let outcome = match (servers.command(name, &execute.tool), servers.running(name)) {
                 (Some(command), _) => {
                     let inherited = servers.inherited(name, command);
@@ -356,8 +356,8 @@ impl<'s> Runner<'s> {
 
     /// Journals that a call is sent now, and returns whether it may be sent.
     fn start(&mut self, call: &str) -> Result<bool> {
-        self.send(&Event::ToolStarted { call })?;
-        Ok(progress::ignored(&self.run).is_none())
+        self.send(ToolStartedEvent::new(call))?;
+        Ok(progress::ignored(&self.run)?.is_none())
     }
 
     fn begin(&mut self, key: &str) -> Stop {
@@ -370,22 +370,23 @@ impl<'s> Runner<'s> {
     fn returned(&mut self, call: &str, duration_ms: u64, outcome: Outcome) -> Result<()> {
         match outcome {
             Outcome::Result { is_error, body } => {
-                let status = if is_error { "error" } else { "ok" };
+                let status = if is_error { ResultStatus::Error } else { ResultStatus::Ok };
                 let Err(fault) = self.result(call, duration_ms, status, &body, MAX_INLINE)? else {
                     return Ok(());
                 };
                 tracing::warn!(call, "both ends of the result are sent, for the whole is too much: {fault}");
                 if let Err(fault) = self.result(call, duration_ms, status, &body, 2 * MAX_END)? {
                     let text = format!("The call was done, but its result cannot be read: {fault}");
-                    self.result(call, duration_ms, "error", &Body::Text(text), MAX_INLINE)?.map_err(Error::Fault)?;
+                    self.result(call, duration_ms, ResultStatus::Error, &Body::Text(text), MAX_INLINE)?
+                        .map_err(Error::Fault)?;
                 }
                 Ok(())
             }
             Outcome::Failed { message, may_have_run } => {
-                let effect = if may_have_run { "unknown" } else { "none" };
-                self.send(&Event::ToolFailed { call, message: &message, effect })
+                let effect = if may_have_run { PossibleEffect::Unknown } else { PossibleEffect::None };
+                self.send(failed(call, message, effect))
             }
-            Outcome::Cancelled if self.signal.is_none() => self.send(&Event::CallCancelled { call }),
+            Outcome::Cancelled if self.signal.is_none() => self.send(CallCancelledEvent::new(call)),
             // When the run goes on, it decides what becomes of the call.
             Outcome::Cancelled | Outcome::Interrupted => Ok(()),
         }
@@ -396,23 +397,31 @@ impl<'s> Runner<'s> {
         &mut self,
         call: &str,
         duration_ms: u64,
-        status: &str,
+        status: ResultStatus,
         body: &Body,
         max: usize,
     ) -> Result<Result<(), Fault>> {
-        let (result, text) = match body {
-            Body::Json(value) => (Some(&**value), None),
-            Body::Text(text) => (None, Some(&**text)),
+        let whole = match body {
+            Body::Json(value) => value.as_str(),
+            Body::Text(text) => text,
         };
-        let whole = result.map(RawValue::get).or(text).unwrap_or_default();
-        if whole.len() <= max {
-            return self.try_send(&Event::ToolResult { call, duration_ms, status, result, text });
-        }
-        let digest = self.run.keep(whole).map_err(|error| Error::NoVerdict(error.to_string()))?;
-        self.try_send(&Event::ResultEnds { call, duration_ms, status, ends: Ends::of(whole), digest: &digest })
+        let mut event = if whole.len() <= max {
+            let mut event = ToolResultEvent::new(call);
+            match body {
+                Body::Json(value) => event.result = Some(value.clone()),
+                Body::Text(text) => event.text = Some(text.clone().into()),
+            }
+            event
+        } else {
+            let digest = self.run.keep(whole).map_err(|error| Error::NoVerdict(error.to_string()))?;
+            result_ends(call, whole, digest)
+        };
+        event.duration_ms = Some(duration_ms);
+        event.status = Some(status);
+        self.try_send(event)
     }
 
-    fn delegate<'e>(&mut self, delegate: Delegate, scope: &'s Scope<'s, 'e>) -> Result<()> {
+    fn delegate<'e>(&mut self, delegate: DelegateAction, scope: &'s Scope<'s, 'e>) -> Result<()> {
         if !self.start(&delegate.call)? {
             return Ok(());
         }
@@ -431,7 +440,7 @@ impl<'s> Runner<'s> {
 
     fn child_ended(&mut self, call: &str, end: ChildEnd) -> Result<()> {
         match end {
-            ChildEnd::Ended(End::Finished(finish)) => self.send(&child::result(call, &finish)),
+            ChildEnd::Ended(End::Finished(finish)) => self.send(child::result(call, &finish)?),
             ChildEnd::Ended(End::Waits(waiting)) => {
                 self.below.extend(waiting);
                 Ok(())
@@ -444,7 +453,13 @@ impl<'s> Runner<'s> {
                 self.signal = Some(signal);
                 Ok(())
             }
-            ChildEnd::NotStarted(message) => self.send(&Event::ToolFailed { call, message: &message, effect: "none" }),
+            ChildEnd::NotStarted(message) => self.send(failed(call, message, PossibleEffect::None)),
         }
     }
+}
+
+fn failed(call: &str, message: String, effect: PossibleEffect) -> ToolFailedEvent {
+    let mut event = ToolFailedEvent::new(call, message);
+    event.effect = Some(effect);
+    event
 }

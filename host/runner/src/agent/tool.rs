@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use seamgate::{ExecuteAction, Json};
 
 use crate::{
     jsonrpc::RpcError,
@@ -14,19 +13,6 @@ use crate::{
 
 /// The longest result, in bytes: what a journal keeps.
 const MAX_RESULT: usize = 64 * 1024 * 1024;
-
-/// A call, from the action `execute`.
-#[derive(Deserialize)]
-pub(super) struct Execute {
-    pub(super) call: String,
-    #[serde(default)]
-    pub(super) server: String,
-    pub(super) tool: String,
-    /// The arguments, exactly as they are sent.
-    pub(super) arguments: String,
-    pub(super) idempotency_key: String,
-    pub(super) expires: u64,
-}
 
 /// The outcome of a call.
 pub(super) enum Outcome {
@@ -46,14 +32,14 @@ pub(super) enum Outcome {
 
 /// The body of a result.
 pub(super) enum Body {
-    Json(Box<RawValue>),
+    Json(Json),
     Text(String),
 }
 
 impl Body {
     /// Returns JSON if the bytes are JSON, and otherwise text, with U+FFFD in place of what is not UTF-8.
     pub(super) fn of(bytes: &[u8]) -> Self {
-        match serde_json::from_slice::<Box<RawValue>>(bytes) {
+        match serde_json::from_slice::<Json>(bytes) {
             Ok(value) => Body::Json(value),
             Err(_) => Body::Text(String::from_utf8_lossy(bytes).into_owned()),
         }
@@ -67,12 +53,12 @@ impl Outcome {
 }
 
 /// Calls a tool of a server that speaks MCP.
-pub(super) fn call((server, timeout): (&Client, Duration), execute: &Execute, now: u64, stop: &Stop) -> Outcome {
+pub(super) fn call((server, timeout): (&Client, Duration), execute: &ExecuteAction, now: u64, stop: &Stop) -> Outcome {
     let timeout = Duration::from_millis(execute.expires.saturating_sub(now)).min(timeout);
     match server.call(&execute.tool, &execute.arguments, &execute.idempotency_key, timeout, stop) {
         Ok(Ok(called)) => {
             let text = || Body::Text(called.text());
-            let body = called.structured.clone().map_or_else(text, Body::Json);
+            let body = called.structured.clone().map_or_else(text, |value| Body::Json(value.into()));
             Outcome::Result { is_error: called.is_error, body }
         }
         Ok(Err(RpcError { code, message })) => {
@@ -94,7 +80,7 @@ pub(super) fn call((server, timeout): (&Client, Duration), execute: &Execute, no
 pub(super) fn run(
     (servers, tool): (&Servers, &Command),
     run: &str,
-    execute: &Execute,
+    execute: &ExecuteAction,
     now: u64,
     (inherited, signals, stop): (&[String], &Signals, Stop),
 ) -> Outcome {
@@ -104,7 +90,7 @@ pub(super) fn run(
     let own = [
         ("SEAMGATE_RUN", run),
         ("SEAMGATE_CALL", &execute.call),
-        ("SEAMGATE_SERVER", &execute.server),
+        ("SEAMGATE_SERVER", execute.server.as_deref().unwrap_or_default()),
         ("SEAMGATE_TOOL", &execute.tool),
         ("SEAMGATE_IDEMPOTENCY_KEY", &execute.idempotency_key),
     ];

@@ -53,7 +53,7 @@ pub struct Pinned {
 
 impl Registered {
     /// Returns the tools that servers have, in the format of lock files. A tool that a command runs has the pinned definition.
-    pub fn listed(&self, servers: &Servers) -> Result<Box<RawValue>> {
+    pub fn listed(&self, servers: &Servers) -> Result<Json> {
         #[derive(Serialize)]
         struct Listed<'l> {
             servers: BTreeMap<&'l str, Tools<'l>>,
@@ -76,7 +76,7 @@ impl Registered {
             };
             listed.servers.entry(&tool.server).or_default().tools.push(definition);
         }
-        Ok(to_raw_value(&listed)?)
+        Ok(Json::of(&listed)?)
     }
 }
 
