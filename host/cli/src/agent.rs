@@ -134,7 +134,7 @@ fn resume(arguments: &Arguments, folder: &Path) -> Result<Status> {
     let shared = agent::Context::new(&plan, plan.principal.clone())?;
     let opened = match agent::resume(&shared, folder)? {
         Resumed::Ended(finish) => return ended(End::Finished(finish), folder),
-        Resumed::Opened(opened) => opened,
+        Resumed::Opened(opened) => *opened,
     };
     go_on(&shared, opened, folder, |runner| {
         let questions = arguments.resolve.iter().map(|(call, outcome)| (Some(call), outcome));

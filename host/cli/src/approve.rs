@@ -14,7 +14,7 @@ use seamgate_runner::{
     Error,
     agent::{Ask, Event, YesOrNo, ignored, now, show_ask},
     run_dir::{Claims, Lock, MAX_TOKEN, ModelPlan, Plan, Profiles, verify},
-    terminal::{self, Terminal, is_terminal},
+    terminal::{Terminal, TerminalPrompt, is_terminal},
 };
 use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
@@ -169,7 +169,7 @@ fn asked(ask: &Ask, principal: &str, is_rejected: bool) -> Result<Option<&'stati
     }
     let (key, principal) = (escape_terminal(&ask.key), escape_terminal(principal));
     let left = Cell::new(MAX_LINES);
-    let decision = Terminal::default().ask(&terminal::Question {
+    let decision = Terminal::default().ask(&TerminalPrompt {
         show: &|| {},
         prompt: &|code| match is_rejected {
             false => format!("Approve {key} as {principal}? Type \"{code}\" to approve, \"n\" to reject:"),

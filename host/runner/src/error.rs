@@ -79,6 +79,12 @@ impl Error {
     }
 }
 
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        Error::Fault(fault)
+    }
+}
+
 impl From<StepError> for Error {
     fn from(error: StepError) -> Self {
         match error {

@@ -42,7 +42,7 @@ enum Typed {
 }
 
 /// A question and what answers it.
-pub struct Question<'q, T> {
+pub struct TerminalPrompt<'q, T> {
     /// Shows what is asked about.
     pub show: &'q dyn Fn(),
     /// Says what to type. Gets the code that answers can repeat.
@@ -62,7 +62,7 @@ pub fn is_terminal() -> bool {
 
 impl Terminal {
     /// Asks when its turn has come, until there is an answer. Returns `None` at the end of input.
-    pub fn ask<T>(&self, question: &Question<T>) -> Result<Option<T>> {
+    pub fn ask<T>(&self, question: &TerminalPrompt<T>) -> Result<Option<T>> {
         let mut input = loop {
             match self.input.try_lock() {
                 Ok(input) => break input,

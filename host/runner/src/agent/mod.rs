@@ -59,7 +59,7 @@ pub enum Resumed<'w> {
     /// It had ended already.
     Ended(FinishAction),
     /// It can go on.
-    Opened(Opened<'w>),
+    Opened(Box<Opened<'w>>),
 }
 
 /// Starts a run of the plan's first profile, in a new folder.
@@ -90,7 +90,7 @@ pub fn resume<'w>(context: &'w Context, folder: &Path) -> Result<Resumed<'w>> {
     let mut resumed = ResumedEvent::new();
     resumed.listed = Some(profile.listed(&context.servers)?);
     let actions = run.send(&resumed.at(now()))?;
-    Ok(Resumed::Opened(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock }))
+    Ok(Resumed::Opened(Box::new(Opened { context, run, actions, folder: folder.to_owned(), _lock: lock })))
 }
 
 impl Opened<'_> {

@@ -11,7 +11,7 @@ use seamgate_text::{escape_terminal, say};
 use super::event::now;
 use crate::{
     error::Result,
-    terminal::{self, Terminal, is_terminal, say_marked},
+    terminal::{Terminal, TerminalPrompt, is_terminal, say_marked},
 };
 
 /// Marks what a model says on the terminal.
@@ -91,7 +91,7 @@ impl Person {
             None => None,
         };
         let said = match what {
-            Prompt::Approval(ask) => self.terminal.ask(&terminal::Question {
+            Prompt::Approval(ask) => self.terminal.ask(&TerminalPrompt {
                 show: &|| show_ask(ask, folder),
                 prompt: &|code| format!("{} Type \"{code}\" to approve, \"n\" to reject:", self.may_approve(ask)),
                 take: &|line, code| {
@@ -111,7 +111,7 @@ impl Person {
                 };
                 let show = || show_question(question);
                 match &question.call {
-                    Some(call) => self.terminal.ask(&terminal::Question {
+                    Some(call) => self.terminal.ask(&TerminalPrompt {
                         show: &show,
                         prompt: &|code| {
                             let call = escape_terminal(call);
@@ -126,7 +126,7 @@ impl Person {
                         invalid: "That decides nothing. The run waits for you if you end it now.",
                         over: &over,
                     }),
-                    None => self.terminal.ask(&terminal::Question {
+                    None => self.terminal.ask(&TerminalPrompt {
                         show: &show,
                         prompt: &|_| "Your answer to the model, in one line:".to_owned(),
                         take: &|line, _| if line.is_empty() { None } else { answered(line) },

@@ -63,7 +63,7 @@ pub struct Stop(Arc<Mutex<Stopped>>);
 #[derive(Default)]
 struct Stopped {
     is_asked: bool,
-    run: Option<Sender<Event>>,
+    run: Option<Sender<RunEvent>>,
 }
 
 impl Stop {
@@ -73,7 +73,7 @@ impl Stop {
         stopped.is_asked = true;
         if let Some(run) = &stopped.run {
             // A run that has ended needs no end.
-            let _ = run.send(Event::Stop);
+            let _ = run.send(RunEvent::Stop);
         }
     }
 
@@ -82,10 +82,10 @@ impl Stop {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_asked
     }
 
-    fn tell(&self, run: &Sender<Event>) {
+    fn tell(&self, run: &Sender<RunEvent>) {
         let mut stopped = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if stopped.is_asked {
-            let _ = run.send(Event::Stop);
+            let _ = run.send(RunEvent::Stop);
         }
         stopped.run = Some(run.clone());
     }
@@ -126,7 +126,7 @@ pub enum Ended {
 }
 
 /// What other threads tell the thread of the run.
-enum Event {
+enum RunEvent {
     /// The child wrote these bytes. No bytes mean the end of output.
     Output(io::Result<Vec<u8>>),
     /// The child has exited. It is not reaped yet.
@@ -160,7 +160,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     let (sender, events) = mpsc::channel();
     // Before the start, so that no signal ends this process by default while there is a child.
     let listener = sender.clone();
-    let listening = signals.listen(move |signal| listener.send(Event::Signal(signal)).is_ok());
+    let listening = signals.listen(move |signal| listener.send(RunEvent::Signal(signal)).is_ok());
     run.stop.tell(&sender);
     let confined = run.paths.map_or(Ok(false), confine);
     let mut child = match confined.and_then(|_| command.spawn()) {
@@ -168,7 +168,7 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
         Err(error) => return Ok(Ended::NotStarted(error)),
     };
     let told = tell_errors(child.stderr.take(), run.told_as.unwrap_or_default());
-    let mut started = Started {
+    let mut supervised = Supervised {
         child,
         events,
         progress,
@@ -179,28 +179,28 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
         stopped: false,
         reaped: false,
     };
-    started.start_threads(run, &sender)?;
+    supervised.start_threads(run, &sender)?;
 
-    let too_long = |started: &Started| started.output.len() > run.limit;
-    let stop = |started: &Started| started.signal.is_some() || started.stopped || too_long(started);
-    started.wait(run.timeout, |started| started.exited || stop(started))?;
-    let (by_itself, closed) = (started.exited, started.closed);
+    let too_long = |supervised: &Supervised| supervised.output.len() > run.limit;
+    let stop = |supervised: &Supervised| supervised.signal.is_some() || supervised.stopped || too_long(supervised);
+    supervised.wait(run.timeout, |supervised| supervised.exited || stop(supervised))?;
+    let (by_itself, closed) = (supervised.exited, supervised.closed);
     if !by_itself {
-        group::terminate(&started.child);
-        started.wait(GRACE, |started| started.exited)?;
+        group::terminate(&supervised.child);
+        supervised.wait(GRACE, |supervised| supervised.exited)?;
     }
-    group::kill(&mut started.child);
+    group::kill(&mut supervised.child);
     if by_itself {
         // The group is dead. What still holds the output open is out of reach and may do so for ever.
-        started.wait(DRAIN, |started| started.closed || stop(started))?;
+        supervised.wait(DRAIN, |supervised| supervised.closed || stop(supervised))?;
     } else {
-        started.wait(REMOVAL, |started| started.exited)?;
+        supervised.wait(REMOVAL, |supervised| supervised.exited)?;
     }
-    if !started.exited {
+    if !supervised.exited {
         return Err(io::Error::other("the process does not end"));
     }
-    started.reaped = true;
-    let status = started.child.wait()?;
+    supervised.reaped = true;
+    let status = supervised.child.wait()?;
 
     // What it said last is read before its end is told.
     if let Ok(told) = told {
@@ -209,14 +209,14 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
 
     // From here on a signal ends this process by default. One that came before is in the channel.
     drop(listening);
-    while let Ok(event) = started.events.try_recv() {
-        started.take(event)?;
+    while let Ok(event) = supervised.events.try_recv() {
+        supervised.take(event)?;
     }
-    let too_long = too_long(&started);
-    let mut output = std::mem::take(&mut started.output);
-    Ok(match started.signal {
+    let too_long = too_long(&supervised);
+    let mut output = std::mem::take(&mut supervised.output);
+    Ok(match supervised.signal {
         Some(signal) => Ended::Interrupted(signal),
-        None if started.stopped => Ended::Stopped,
+        None if supervised.stopped => Ended::Stopped,
         None if too_long => {
             output.truncate(run.limit);
             Ended::TooLong { output }
@@ -227,10 +227,10 @@ pub fn run(run: &Run, signals: &Signals, progress: &mut dyn FnMut(usize)) -> io:
     })
 }
 
-/// A started child and what is known of it.
-struct Started<'a> {
+/// A started child and its state.
+struct Supervised<'a> {
     child: Child,
-    events: Receiver<Event>,
+    events: Receiver<RunEvent>,
     progress: &'a mut dyn FnMut(usize),
     output: Vec<u8>,
     /// The end of output was read.
@@ -244,11 +244,11 @@ struct Started<'a> {
     reaped: bool,
 }
 
-impl Started<'_> {
+impl Supervised<'_> {
     /// Starts the threads that write the input, read the output and wait for the exit.
     ///
     /// Nobody joins them, because a pipe that something holds open for ever must not block us.
-    fn start_threads(&mut self, run: &Run, sender: &Sender<Event>) -> io::Result<()> {
+    fn start_threads(&mut self, run: &Run, sender: &Sender<RunEvent>) -> io::Result<()> {
         if let Some(mut stdin) = self.child.stdin.take() {
             let input = run.input.to_vec();
             // The child need not read all of it, so an error is no matter. The end of the thread closes the pipe.
@@ -261,7 +261,7 @@ impl Started<'_> {
         }
         let sender = sender.clone();
         // Nobody listens any more if the child could not be ended.
-        group::watch(&self.child, move |result| drop(sender.send(Event::Exited(result))))
+        group::watch(&self.child, move |result| drop(sender.send(RunEvent::Exited(result))))
     }
 
     /// Takes events until `done`, or until this time has passed.
@@ -286,25 +286,25 @@ impl Started<'_> {
     }
 
     /// Takes one event.
-    fn take(&mut self, event: Event) -> io::Result<()> {
+    fn take(&mut self, event: RunEvent) -> io::Result<()> {
         match event {
-            Event::Output(bytes) => {
+            RunEvent::Output(bytes) => {
                 let bytes = bytes?;
                 self.closed = bytes.is_empty();
                 self.output.extend(bytes);
             }
-            Event::Exited(result) => {
+            RunEvent::Exited(result) => {
                 result?;
                 self.exited = true;
             }
-            Event::Signal(signal) => self.signal = self.signal.or(Some(signal)),
-            Event::Stop => self.stopped = true,
+            RunEvent::Signal(signal) => self.signal = self.signal.or(Some(signal)),
+            RunEvent::Stop => self.stopped = true,
         }
         Ok(())
     }
 }
 
-impl Drop for Started<'_> {
+impl Drop for Supervised<'_> {
     /// Ends the child if `run` is left by an error or a panic.
     fn drop(&mut self) {
         if !self.reaped {
@@ -314,7 +314,7 @@ impl Drop for Started<'_> {
 }
 
 /// Sends all that can be read, in chunks, then an empty chunk or an error.
-fn read(mut source: impl Read, sender: &Sender<Event>) {
+fn read(mut source: impl Read, sender: &Sender<RunEvent>) {
     let mut chunk = vec![0; 64 * 1024];
     loop {
         let bytes = match source.read(&mut chunk) {
@@ -324,7 +324,7 @@ fn read(mut source: impl Read, sender: &Sender<Event>) {
         };
         let last = bytes.as_ref().map_or(true, Vec::is_empty);
         // Nobody listens any more once the run is over.
-        if sender.send(Event::Output(bytes)).is_err() || last {
+        if sender.send(RunEvent::Output(bytes)).is_err() || last {
             return;
         }
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use seamgate::{FileError, Gate, ProfileInfo, read_profile};
+use seamgate::{FileError, Gate, Json, ProfileInfo, read_profile};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
