@@ -1,7 +1,7 @@
 //! A run: one event after another, and what each leads to. The layers, in the order in which an event meets them:
 //!
 //! - [`event`], [`state`], [`step`]: what comes in, what is kept, what goes out.
-//! - [`waits`]: time passes, and what waited too long lapses.
+//! - [`timers`]: time passes, and what waited too long lapses.
 //! - [`task`], [`context`]: what the run is about.
 //! - [`output`]: what the model wrote.
 //! - [`calls`]: each call from its decision to its end, with approvals; [`results`]: what came of it.
