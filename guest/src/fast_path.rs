@@ -10,13 +10,12 @@ use std::{
 };
 
 use seamgate_core as core;
-
-use super::{
-    allocator::{begin_call, one_call},
+use seamgate_exports::{
+    REGISTRY,
     bindings::exports::seamgate::validator::{types, validate},
     convert,
-    validator::REGISTRY,
 };
+use seamgate_memory::{begin_call, one_call};
 
 /// What [`fast_validate`] gives the address of, as the canonical ABI lays out `result<accepted, u32>`, where `accepted` is a
 /// record of an agent (`string`), a schema's id (`option<string>`), a contract (`string`), and the `span` of the document. In

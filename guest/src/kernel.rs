@@ -2,19 +2,19 @@
 
 use std::cell::RefCell;
 
-use seamgate_kernel::{OpenRun, Registry};
-
-use super::{
-    Component, PROFILES,
+use seamgate_exports::{
     bindings::exports::seamgate::{
         harness::{kernel, profiles},
         validator::types,
     },
     convert,
-    validator::{lasting, one_call},
 };
+use seamgate_kernel::{OpenRun, Registry};
+use seamgate_memory::{lasting, one_call};
 
-impl profiles::Guest for Component {
+use super::{Harness, PROFILES};
+
+impl profiles::Guest for Harness {
     fn register(profile: String) -> Result<String, types::Fault> {
         let info = PROFILES.with_borrow_mut(|profiles| profiles.register(&profile));
         info.map(|info| info.to_json()).map_err(convert::fault)
@@ -42,7 +42,7 @@ impl profiles::Guest for Component {
     }
 }
 
-impl kernel::Guest for Component {
+impl kernel::Guest for Harness {
     fn surface(agent: String, facts: String, listed: Option<String>) -> Result<String, types::Fault> {
         one_call(|| {
             PROFILES.with_borrow(|profiles| profiles.surface(&agent, &facts, listed.as_deref())).map_err(convert::fault)

@@ -22,7 +22,7 @@ pub(crate) const EMBEDDED: &str = "host/component/harness.wasm";
 /// The same for hosts without fuel. It counts for itself.
 pub(crate) const METERED: &str = "host/component/metered.wasm";
 
-/// The same for hosts that run only core modules (`guest/src/abi.rs`).
+/// The same for hosts that run only core modules (`guest/exports/src/abi.rs`).
 pub(crate) const MODULE: &str = "host/component/module.wasm";
 
 /// The small component, without the kernel, as its build makes it. Contracts are baked into this one.

@@ -1,4 +1,4 @@
-//! Allocations, other sizes, calls that end -> the arena of `guest/src/allocator.rs`, over a buffer: no two allocations in use
+//! Allocations, other sizes, calls that end -> the arena of `guest/memory/src/allocator.rs`, over a buffer: no two allocations in use
 //! overlap, each keeps what was written, and all of the room is free again once nothing is in use. The same allocations on pages:
 //! no two overlap, and each is on a page that was added for them.
 #![no_main]
@@ -6,14 +6,7 @@
 use std::alloc::Layout;
 
 use libfuzzer_sys::fuzz_target;
-
-#[path = "../../../guest/src/arena.rs"]
-mod arena;
-#[path = "../../../guest/src/pages.rs"]
-mod pages;
-
-use arena::Arena;
-use pages::{PAGE, Pages};
+use seamgate_memory::{Arena, PAGE, Pages};
 
 /// The arena's address and length. Neither is aligned to more than a byte.
 const START: usize = 4097;

@@ -26,7 +26,7 @@ const MEMORY: u64 = 64 * 1024 * 1024;
 /// Bytes in a page of memory.
 const PAGE: u64 = 64 * 1024;
 
-/// The exports that a core module keeps, by prefix (`guest/src/abi.rs`).
+/// The exports that a core module keeps, by prefix (`guest/exports/src/abi.rs`).
 const EXPORTS: [&str; 2] = ["memory", "seamgate_"];
 
 /// The component with its module metered.
@@ -40,7 +40,7 @@ pub(super) fn component(component: &[u8]) -> Result<Vec<u8>> {
     Ok(metered.finish())
 }
 
-/// The metered module of the component. It imports nothing, and passes bytes by address (`guest/src/abi.rs`).
+/// The metered module of the component. It imports nothing, and passes bytes by address (`guest/exports/src/abi.rs`).
 ///
 /// The module in the component imports functions for resources. Only a component needs those, so here they trap.
 pub(super) fn module(component: &[u8]) -> Result<Vec<u8>> {

@@ -37,9 +37,9 @@ fn main() -> Result<()> {
     let model = Model::read(Path::new("wit"))?;
     let derived = [
         ("guest/core/src/types.rs", rust::core(&model)?),
-        ("guest/src/bindings.rs", bindings::of(&["wit", "wit/harness"], "seamgate:harness/harness")?),
-        ("guest/validator/src/bindings.rs", bindings::of(&["wit"], "validator")?),
-        ("guest/src/convert.rs", rust::guest(&model)?),
+        ("guest/exports/src/bindings.rs", bindings::of(&["wit", "wit/harness"], "seamgate:harness/harness")?),
+        ("guest/exports/src/convert.rs", rust::guest(&model)?),
+        ("guest/validator/src/world.rs", bindings::export(&["wit"], "validator")?),
         ("host/src/types/generated.rs", rust::host(&model)?),
         ("host/src/types/defaults.rs", limits::host()),
         ("host/js/src/defaults.ts", limits::typescript()),

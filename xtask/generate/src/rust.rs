@@ -342,7 +342,7 @@ pub(super) fn guest(model: &Model) -> Result<String> {
         "//! Types of the bindings <-> types of the core: one function for each type and direction.\n//!\n//! {HEAD}\n\n\
          use seamgate_core as core;\n\n\
          use super::bindings::exports::seamgate::validator::{stream, types};\n\n\
-         pub(crate) fn request(request: &types::Request) -> core::Request<'_> {\ncore::Request {\n",
+         pub fn request(request: &types::Request) -> core::Request<'_> {\ncore::Request {\n",
     );
     for member in model.get("request")?.members() {
         let field = snake(&member.name);
@@ -418,7 +418,7 @@ fn guest_function(definition: &Definition, direction: Direction, roots: &[&str])
         Kind::Enum(_) => matched(definition, &from, &to, "given"),
         Kind::Record(_) => literal(definition, &to, "given", &convert),
     };
-    let public = if roots.contains(&definition.name.as_str()) { "pub(crate) " } else { "" };
+    let public = if roots.contains(&definition.name.as_str()) { "pub " } else { "" };
     format!("\n{public}fn {}(given: {from}) -> {to} {{\n{body}\n}}\n", function(&definition.name, direction))
 }
 

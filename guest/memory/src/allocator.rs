@@ -18,7 +18,7 @@ use std::{
     ptr,
 };
 
-use super::{arena::Arena, pages::Pages};
+use crate::{arena::Arena, pages::Pages};
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator { arena: Arena::new(), pages: Pages::new(), kind: Cell::new(Kind::Call) };
@@ -46,12 +46,12 @@ unsafe impl Sync for Allocator {}
 
 /// Run something whose allocations outlast the call. What it frees is overwritten with zeros: an instance may become a
 /// component, which should not hold what nobody uses.
-pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
+pub fn lasting<T>(run: impl FnOnce() -> T) -> T {
     allocating(Kind::Lasting, run)
 }
 
 /// Run something whose allocations outlast the call, and are read together. What it frees is as with [`lasting`].
-pub(crate) fn together<T>(run: impl FnOnce() -> T) -> T {
+pub fn together<T>(run: impl FnOnce() -> T) -> T {
     allocating(Kind::Together, run)
 }
 
@@ -63,12 +63,12 @@ fn allocating<T>(kind: Kind, run: impl FnOnce() -> T) -> T {
 }
 
 /// Another call begins, if what was to be done for the last one is.
-pub(crate) fn begin_call() {
+pub fn begin_call() {
     ALLOCATOR.arena.begin_call();
 }
 
 /// Do what a call is made for. After it the arena begins again, above what the call leaves there.
-pub(crate) fn one_call<T>(run: impl FnOnce() -> T) -> T {
+pub fn one_call<T>(run: impl FnOnce() -> T) -> T {
     let result = run();
     ALLOCATOR.arena.end_call();
     result
@@ -83,19 +83,6 @@ unsafe extern "C" {
 /// The addresses of the arena.
 fn room() -> Range<usize> {
     (&raw const __heap_base).addr()..(&raw const __heap_end).addr()
-}
-
-/// Room for what a host passes to a call (Component Model, Canonical ABI).
-///
-/// # Safety
-///
-/// `old` must be null, or what this gave for `old_length` and `alignment`.
-// In place of the one of `wit-bindgen`, which the linker takes only where there is no other.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: usize, length: usize) -> *mut u8 {
-    begin_call();
-    // SAFETY: the caller's promise.
-    unsafe { wit_bindgen::rt::cabi_realloc(old, old_length, alignment, length) }
 }
 
 impl Allocator {

@@ -10,19 +10,29 @@ use std::{
 };
 
 use seamgate_core as core;
+use seamgate_memory::{begin_call, lasting, one_call};
 
-use super::{
-    PROFILES,
-    allocator::{begin_call, lasting, one_call},
-    validator::REGISTRY,
-};
+use crate::interfaces::{Component, REGISTRY};
 
 thread_local! {
     /// The last answer, until the next call.
     static ANSWER: Cell<String> = const { Cell::new(String::new()) };
 }
 
-/// Room for a request of so many bytes, for the next [`seamgate_call`]; 0 where there is none.
+/// Room for what a host passes to a call (Component Model, Canonical ABI).
+///
+/// # Safety
+///
+/// `old` must be null, or what this gave for `old_length` and `alignment`.
+// In place of the one of `wit-bindgen`, which the linker takes only where there is no other.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cabi_realloc(old: *mut u8, old_length: usize, alignment: usize, length: usize) -> *mut u8 {
+    begin_call();
+    // SAFETY: the caller's promise.
+    unsafe { wit_bindgen::rt::cabi_realloc(old, old_length, alignment, length) }
+}
+
+/// Room for a request of so many bytes, for the next `seamgate_call`; 0 where there is none.
 #[unsafe(no_mangle)]
 extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
     begin_call();
@@ -33,21 +43,20 @@ extern "C" fn seamgate_allocate(length: usize) -> *mut u8 {
     }
 }
 
-/// Answer a request, as `wire.call` does: UTF-8 in, UTF-8 out. Gives the address of the answer in the upper 32 bits and its
+/// Answers a request, as `wire.call` does: UTF-8 in, UTF-8 out. Returns the address of the answer in the upper 32 bits and its
 /// length in the lower; it stays there until the next call. The room of the request is taken back.
 ///
 /// # Safety
 ///
 /// `request` must be what [`seamgate_allocate`] gave for this `length`, written to, and is given away.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
+pub unsafe fn call<C: Component>(request: *mut u8, length: usize) -> u64 {
     ANSWER.set(String::new());
     // SAFETY: the caller's promise: an allocation of its own for this length, of initialised bytes. It has one byte where
     // the length is zero.
     let request = unsafe { Vec::from_raw_parts(request, length, length.max(1)) };
     let answer = one_call(|| {
         REGISTRY.with_borrow_mut(|registry| {
-            PROFILES.with_borrow_mut(|profiles| core::call_bytes_with(registry, profiles, &request))
+            C::with_operations(|operations| core::call_bytes_with(registry, operations, &request))
         })
     });
     // It outlasts the call: in the call's arena it would keep that from starting again.

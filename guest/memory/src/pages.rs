@@ -6,27 +6,34 @@
 use std::{alloc::Layout, cell::Cell};
 
 /// The size of a page, in bytes.
-pub(crate) const PAGE: usize = 64 * 1024;
+pub const PAGE: usize = 64 * 1024;
 
 /// So many pages of the memory can be told apart: 64 MiB, as much as a host gives.
 const MOST: usize = 1024;
 
 /// Each allocation lies between those before it and the end of the last page: `next`, and `left` bytes from there.
-pub(crate) struct Pages {
+pub struct Pages {
     next: Cell<usize>,
     left: Cell<usize>,
     /// Which pages of the memory these are, a bit for each.
     own: [Cell<u32>; MOST / 32],
 }
 
+impl Default for Pages {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Pages {
-    pub(crate) const fn new() -> Self {
+    /// No pages.
+    pub const fn new() -> Self {
         Pages { next: Cell::new(0), left: Cell::new(0), own: [const { Cell::new(0) }; MOST / 32] }
     }
 
     /// Room for an allocation, if it is small enough for a page and there is one. `add` adds one to the memory and gives its
     /// number, or one that no page has.
-    pub(crate) fn take(&self, layout: Layout, add: impl FnOnce() -> usize) -> Option<usize> {
+    pub fn take(&self, layout: Layout, add: impl FnOnce() -> usize) -> Option<usize> {
         // A page begins at a multiple of its size.
         if layout.size() > PAGE || layout.align() > PAGE {
             return None;
@@ -47,7 +54,7 @@ impl Pages {
     }
 
     /// Whether an address is on one of the pages.
-    pub(crate) fn holds(&self, at: usize) -> bool {
+    pub fn holds(&self, at: usize) -> bool {
         let page = at / PAGE;
         self.own.get(page / 32).is_some_and(|own| own.get() & 1 << (page % 32) != 0)
     }

@@ -3,34 +3,24 @@
 use std::cell::RefCell;
 
 use seamgate_core as core;
+use seamgate_memory::{lasting, one_call, together};
 
-use super::{
-    Component, PROFILES,
+use crate::{
     bindings::exports::seamgate::validator::{merge, registry, stream, types, validate, wire},
     convert,
 };
 
-#[cfg(target_arch = "wasm32")]
-pub(crate) use super::allocator::{lasting, one_call, together};
+/// A component: what it has beside these interfaces.
+pub trait Component {
+    /// The operations that `wire` has beside those of the gate.
+    type Operations: core::Operations;
 
-/// Elsewhere the system's allocator does it all.
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn lasting<T>(run: impl FnOnce() -> T) -> T {
-    run()
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn one_call<T>(run: impl FnOnce() -> T) -> T {
-    run()
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-pub(crate) fn together<T>(run: impl FnOnce() -> T) -> T {
-    run()
+    /// Runs something with them.
+    fn with_operations<T>(run: impl FnOnce(&mut Self::Operations) -> T) -> T;
 }
 
 /// For what a registry keeps.
-pub(crate) fn keep(run: &mut dyn FnMut()) {
+pub fn keep(run: &mut dyn FnMut()) {
     lasting(run);
 }
 
@@ -41,10 +31,10 @@ fn settle(run: &mut dyn FnMut()) {
 
 thread_local! {
     // An instance has one thread, and lives as long as its contracts are wanted.
-    pub(crate) static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep, settle)) };
+    pub static REGISTRY: RefCell<core::Registry> = const { RefCell::new(core::Registry::keeping(keep, settle)) };
 }
 
-impl validate::Guest for Component {
+impl<C: Component> validate::Guest for C {
     fn validate(request: types::Request) -> Result<types::Report, types::Fault> {
         one_call(|| {
             let verdict = REGISTRY.with_borrow(|registry| registry.validate(&convert::request(&request)));
@@ -61,7 +51,7 @@ impl validate::Guest for Component {
     }
 }
 
-impl registry::Guest for Component {
+impl<C: Component> registry::Guest for C {
     fn register(contract: String) -> Result<types::ContractInfo, types::Fault> {
         let info = REGISTRY.with_borrow_mut(|registry| registry.register(&contract));
         info.map(convert::contract_info).map_err(convert::fault)
@@ -91,7 +81,7 @@ impl registry::Guest for Component {
 
     fn seal() {
         REGISTRY.with_borrow_mut(core::Registry::seal);
-        PROFILES.with_borrow_mut(core::Operations::seal);
+        C::with_operations(core::Operations::seal);
     }
 
     fn is_sealed() -> bool {
@@ -99,7 +89,7 @@ impl registry::Guest for Component {
     }
 }
 
-impl merge::Guest for Component {
+impl<C: Component> merge::Guest for C {
     fn merge(
         reports: Vec<types::Report>,
         lists: Vec<types::NamedList>,
@@ -126,9 +116,9 @@ fn evidence_back(evidence: Option<Vec<types::Observation>>) -> Option<Vec<core::
 }
 
 /// An output that is still coming. It outlasts the calls that it is made of.
-pub(crate) struct Session(RefCell<core::Session>);
+pub struct Session(RefCell<core::Session>);
 
-impl stream::Guest for Component {
+impl<C: Component> stream::Guest for C {
     type Session = Session;
 }
 
@@ -168,11 +158,11 @@ impl stream::GuestSession for Session {
     }
 }
 
-impl wire::Guest for Component {
+impl<C: Component> wire::Guest for C {
     fn call(request: String) -> String {
         one_call(|| {
             REGISTRY.with_borrow_mut(|registry| {
-                PROFILES.with_borrow_mut(|profiles| core::call_with(registry, profiles, &request))
+                C::with_operations(|operations| core::call_with(registry, operations, &request))
             })
         })
     }

@@ -1,0 +1,36 @@
+//! What both components export: the bindings of all interfaces, and the implementation of those of `seamgate:validator`.
+//!
+//! `guest` adds the kernel. `guest/validator` adds nothing. Each is a package of its own, and no feature of this one, so both are
+//! built from the same compiled crates, and neither build throws the other's result away.
+#![allow(clippy::undocumented_unsafe_blocks, reason = "what is generated")]
+#![allow(missing_docs, reason = "the exports are documented in wit/")]
+
+#[cfg(target_arch = "wasm32")]
+pub mod abi;
+#[rustfmt::skip]
+#[allow(missing_docs, unreachable_pub, clippy::unwrap_used, reason = "generated; documented in wit/")]
+pub mod bindings;
+pub mod convert;
+mod interfaces;
+#[cfg(target_arch = "wasm32")]
+mod random;
+
+pub use interfaces::{Component, REGISTRY, keep};
+
+/// Exports `seamgate_call` of a component.
+#[macro_export]
+macro_rules! export_call {
+    ($component:ident) => {
+        /// Answers a request, as `wire.call` does.
+        ///
+        /// # Safety
+        ///
+        /// `request` must be what `seamgate_allocate` gave for this `length`, written to, and is given away.
+        #[cfg(target_arch = "wasm32")]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn seamgate_call(request: *mut u8, length: usize) -> u64 {
+            // SAFETY: the caller's promise.
+            unsafe { $crate::abi::call::<$component>(request, length) }
+        }
+    };
+}

@@ -1,0 +1,32 @@
+//! The memory of a component: an arena for what dies with a call, and pages for what outlasts it.
+//!
+//! On other targets the system's allocator does everything. The arithmetic of addresses is the same on all of them, so that the fuzz
+//! target `arena` runs it natively.
+
+#[cfg(target_arch = "wasm32")]
+mod allocator;
+mod arena;
+mod pages;
+
+#[cfg(target_arch = "wasm32")]
+pub use allocator::{begin_call, lasting, one_call, together};
+pub use arena::Arena;
+pub use pages::{PAGE, Pages};
+
+/// Runs something whose allocations outlast the call.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn lasting<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
+/// Runs something whose allocations outlast the call, and are read together.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn together<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
+/// Does what a call is made for.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn one_call<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
