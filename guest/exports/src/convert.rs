@@ -6,6 +6,7 @@ use seamgate_core as core;
 
 use super::bindings::exports::seamgate::validator::{stream, types};
 
+#[inline]
 pub fn request(request: &types::Request) -> core::Request<'_> {
     core::Request {
         agent: request.agent.clone(),
@@ -23,10 +24,12 @@ fn each<A, B>(given: Vec<A>, convert: fn(A) -> B) -> Vec<B> {
     if given.is_empty() { Vec::new() } else { given.into_iter().map(convert).collect() }
 }
 
+#[inline]
 fn span(given: core::Span) -> types::Span {
     types::Span { start: given.start, end: given.end }
 }
 
+#[inline]
 fn disposition(given: core::Disposition) -> types::Disposition {
     match given {
         core::Disposition::Accepted => types::Disposition::Accepted,
@@ -36,6 +39,7 @@ fn disposition(given: core::Disposition) -> types::Disposition {
     }
 }
 
+#[inline]
 fn violation(given: core::Violation) -> types::Violation {
     types::Violation {
         path: given.path,
@@ -49,6 +53,7 @@ fn violation(given: core::Violation) -> types::Violation {
     }
 }
 
+#[inline]
 fn error_kind(given: core::ErrorKind) -> types::ErrorKind {
     match given {
         core::ErrorKind::OutputValidationFailed => types::ErrorKind::OutputValidationFailed,
@@ -57,6 +62,7 @@ fn error_kind(given: core::ErrorKind) -> types::ErrorKind {
     }
 }
 
+#[inline]
 fn output_error(given: core::OutputError) -> types::OutputError {
     types::OutputError {
         error: error_kind(given.error),
@@ -68,6 +74,7 @@ fn output_error(given: core::OutputError) -> types::OutputError {
     }
 }
 
+#[inline]
 fn quarantine_reason(given: core::Reason) -> types::QuarantineReason {
     match given {
         core::Reason::Malformed => types::QuarantineReason::Malformed,
@@ -79,6 +86,7 @@ fn quarantine_reason(given: core::Reason) -> types::QuarantineReason {
     }
 }
 
+#[inline]
 fn quarantined(given: core::Quarantined) -> types::Quarantined {
     types::Quarantined {
         index: given.index,
@@ -91,10 +99,12 @@ fn quarantined(given: core::Quarantined) -> types::Quarantined {
     }
 }
 
+#[inline]
 fn item(given: core::Item) -> types::Item {
     types::Item { index: given.index, path: given.path, span: given.span.map(span), value: given.value }
 }
 
+#[inline]
 fn change_kind(given: core::ChangeKind) -> types::ChangeKind {
     match given {
         core::ChangeKind::Closed => types::ChangeKind::Closed,
@@ -122,6 +132,7 @@ fn change_kind(given: core::ChangeKind) -> types::ChangeKind {
     }
 }
 
+#[inline]
 fn change(given: core::Change) -> types::Change {
     types::Change {
         kind: change_kind(given.kind),
@@ -132,6 +143,7 @@ fn change(given: core::Change) -> types::Change {
     }
 }
 
+#[inline]
 fn source(given: core::Source) -> types::Source {
     match given {
         core::Source::Block => types::Source::Block,
@@ -140,6 +152,7 @@ fn source(given: core::Source) -> types::Source {
     }
 }
 
+#[inline]
 fn candidate(given: core::JudgedCandidate) -> types::Candidate {
     types::Candidate {
         source: source(given.source),
@@ -149,6 +162,7 @@ fn candidate(given: core::JudgedCandidate) -> types::Candidate {
     }
 }
 
+#[inline]
 fn wanted(given: core::Wanted) -> types::Wanted {
     match given {
         core::Wanted::Nothing => types::Wanted::Nothing,
@@ -157,6 +171,7 @@ fn wanted(given: core::Wanted) -> types::Wanted {
     }
 }
 
+#[inline]
 fn merge_outcome(given: core::MergeOutcome) -> types::MergeOutcome {
     match given {
         core::MergeOutcome::Replaced => types::MergeOutcome::Replaced,
@@ -167,6 +182,7 @@ fn merge_outcome(given: core::MergeOutcome) -> types::MergeOutcome {
     }
 }
 
+#[inline]
 fn merge_step(given: core::MergeStep) -> types::MergeStep {
     types::MergeStep {
         report: given.report,
@@ -176,6 +192,7 @@ fn merge_step(given: core::MergeStep) -> types::MergeStep {
     }
 }
 
+#[inline]
 pub fn report(given: core::Report) -> types::Report {
     types::Report {
         disposition: disposition(given.disposition),
@@ -196,6 +213,7 @@ pub fn report(given: core::Report) -> types::Report {
     }
 }
 
+#[inline]
 fn fault_code(given: core::FaultCode) -> types::FaultCode {
     match given {
         core::FaultCode::BadRequest => types::FaultCode::BadRequest,
@@ -206,6 +224,7 @@ fn fault_code(given: core::FaultCode) -> types::FaultCode {
     }
 }
 
+#[inline]
 pub fn fault(given: core::Fault) -> types::Fault {
     types::Fault {
         code: fault_code(given.code),
@@ -215,6 +234,7 @@ pub fn fault(given: core::Fault) -> types::Fault {
     }
 }
 
+#[inline]
 pub fn contract_info(given: core::ContractInfo) -> types::ContractInfo {
     types::ContractInfo {
         agent: given.agent,
@@ -226,6 +246,7 @@ pub fn contract_info(given: core::ContractInfo) -> types::ContractInfo {
     }
 }
 
+#[inline]
 fn level(given: core::Level) -> types::Level {
     match given {
         core::Level::Error => types::Level::Error,
@@ -234,6 +255,7 @@ fn level(given: core::Level) -> types::Level {
     }
 }
 
+#[inline]
 pub fn warning(given: core::Warning) -> types::Warning {
     types::Warning {
         path: given.path,
@@ -245,6 +267,7 @@ pub fn warning(given: core::Warning) -> types::Warning {
     }
 }
 
+#[inline]
 pub fn completeness(given: core::Completeness) -> stream::Completeness {
     match given {
         core::Completeness::InFlight => stream::Completeness::InFlight,
@@ -253,14 +276,17 @@ pub fn completeness(given: core::Completeness) -> stream::Completeness {
     }
 }
 
+#[inline]
 fn completed(given: core::Completed) -> stream::Completed {
     stream::Completed { candidate: given.candidate, index: given.index, span: span(given.span) }
 }
 
+#[inline]
 fn dead_end(given: core::DeadEnd) -> stream::DeadEnd {
     stream::DeadEnd { keyword: given.keyword.to_owned(), message: given.message, at: given.at }
 }
 
+#[inline]
 pub fn progress(given: core::Progress) -> stream::Progress {
     stream::Progress {
         completeness: completeness(given.completeness),
@@ -269,10 +295,12 @@ pub fn progress(given: core::Progress) -> stream::Progress {
     }
 }
 
+#[inline]
 fn span_back(given: types::Span) -> core::Span {
     core::Span { start: given.start, end: given.end }
 }
 
+#[inline]
 fn disposition_back(given: types::Disposition) -> core::Disposition {
     match given {
         types::Disposition::Accepted => core::Disposition::Accepted,
@@ -282,6 +310,7 @@ fn disposition_back(given: types::Disposition) -> core::Disposition {
     }
 }
 
+#[inline]
 pub fn finish_back(given: types::Finish) -> core::Finish {
     match given {
         types::Finish::Stop => core::Finish::Stop,
@@ -293,10 +322,12 @@ pub fn finish_back(given: types::Finish) -> core::Finish {
     }
 }
 
+#[inline]
 pub fn named_list_back(given: types::NamedList) -> core::NamedList {
     core::NamedList { name: given.name, values: given.values }
 }
 
+#[inline]
 fn confidence_back(given: types::Confidence) -> core::Confidence {
     match given {
         types::Confidence::Low => core::Confidence::Low,
@@ -305,6 +336,7 @@ fn confidence_back(given: types::Confidence) -> core::Confidence {
     }
 }
 
+#[inline]
 pub fn observation_back(given: types::Observation) -> core::Observation {
     core::Observation {
         id: given.id,
@@ -317,6 +349,7 @@ pub fn observation_back(given: types::Observation) -> core::Observation {
     }
 }
 
+#[inline]
 fn violation_back(given: types::Violation) -> core::Violation {
     core::Violation {
         path: given.path,
@@ -330,6 +363,7 @@ fn violation_back(given: types::Violation) -> core::Violation {
     }
 }
 
+#[inline]
 fn error_kind_back(given: types::ErrorKind) -> core::ErrorKind {
     match given {
         types::ErrorKind::OutputValidationFailed => core::ErrorKind::OutputValidationFailed,
@@ -338,6 +372,7 @@ fn error_kind_back(given: types::ErrorKind) -> core::ErrorKind {
     }
 }
 
+#[inline]
 fn output_error_back(given: types::OutputError) -> core::OutputError {
     core::OutputError {
         error: error_kind_back(given.error),
@@ -349,6 +384,7 @@ fn output_error_back(given: types::OutputError) -> core::OutputError {
     }
 }
 
+#[inline]
 fn quarantine_reason_back(given: types::QuarantineReason) -> core::Reason {
     match given {
         types::QuarantineReason::Malformed => core::Reason::Malformed,
@@ -360,6 +396,7 @@ fn quarantine_reason_back(given: types::QuarantineReason) -> core::Reason {
     }
 }
 
+#[inline]
 fn quarantined_back(given: types::Quarantined) -> core::Quarantined {
     core::Quarantined {
         index: given.index,
@@ -372,10 +409,12 @@ fn quarantined_back(given: types::Quarantined) -> core::Quarantined {
     }
 }
 
+#[inline]
 fn item_back(given: types::Item) -> core::Item {
     core::Item { index: given.index, path: given.path, span: given.span.map(span_back), value: given.value }
 }
 
+#[inline]
 fn change_kind_back(given: types::ChangeKind) -> core::ChangeKind {
     match given {
         types::ChangeKind::Closed => core::ChangeKind::Closed,
@@ -403,6 +442,7 @@ fn change_kind_back(given: types::ChangeKind) -> core::ChangeKind {
     }
 }
 
+#[inline]
 fn change_back(given: types::Change) -> core::Change {
     core::Change {
         kind: change_kind_back(given.kind),
@@ -413,6 +453,7 @@ fn change_back(given: types::Change) -> core::Change {
     }
 }
 
+#[inline]
 fn source_back(given: types::Source) -> core::Source {
     match given {
         types::Source::Block => core::Source::Block,
@@ -421,6 +462,7 @@ fn source_back(given: types::Source) -> core::Source {
     }
 }
 
+#[inline]
 fn candidate_back(given: types::Candidate) -> core::JudgedCandidate {
     core::JudgedCandidate {
         source: source_back(given.source),
@@ -430,6 +472,7 @@ fn candidate_back(given: types::Candidate) -> core::JudgedCandidate {
     }
 }
 
+#[inline]
 fn wanted_back(given: types::Wanted) -> core::Wanted {
     match given {
         types::Wanted::Nothing => core::Wanted::Nothing,
@@ -438,6 +481,7 @@ fn wanted_back(given: types::Wanted) -> core::Wanted {
     }
 }
 
+#[inline]
 fn merge_outcome_back(given: types::MergeOutcome) -> core::MergeOutcome {
     match given {
         types::MergeOutcome::Replaced => core::MergeOutcome::Replaced,
@@ -448,6 +492,7 @@ fn merge_outcome_back(given: types::MergeOutcome) -> core::MergeOutcome {
     }
 }
 
+#[inline]
 fn merge_step_back(given: types::MergeStep) -> core::MergeStep {
     core::MergeStep {
         report: given.report,
@@ -457,6 +502,7 @@ fn merge_step_back(given: types::MergeStep) -> core::MergeStep {
     }
 }
 
+#[inline]
 pub fn report_back(given: types::Report) -> core::Report {
     core::Report {
         disposition: disposition_back(given.disposition),

@@ -107,10 +107,12 @@ impl<C: Component> merge::Guest for C {
     }
 }
 
+#[inline]
 fn lists_back(lists: Vec<types::NamedList>) -> Vec<core::NamedList> {
     lists.into_iter().map(convert::named_list_back).collect()
 }
 
+#[inline]
 fn evidence_back(evidence: Option<Vec<types::Observation>>) -> Option<Vec<core::Observation>> {
     evidence.map(|all| all.into_iter().map(convert::observation_back).collect())
 }
@@ -123,6 +125,7 @@ impl<C: Component> stream::Guest for C {
 }
 
 impl stream::GuestSession for Session {
+    #[inline]
     fn open(
         agent: String,
         lists: Vec<types::NamedList>,
@@ -137,6 +140,7 @@ impl stream::GuestSession for Session {
         session.map_err(convert::fault)
     }
 
+    #[inline]
     fn push(&self, chunk: String) -> Result<stream::Progress, types::Fault> {
         one_call(|| {
             let progress = lasting(|| REGISTRY.with_borrow(|registry| registry.push(&mut self.0.borrow_mut(), &chunk)));
@@ -144,10 +148,12 @@ impl stream::GuestSession for Session {
         })
     }
 
+    #[inline]
     fn completeness(&self) -> stream::Completeness {
         convert::completeness(self.0.borrow().completeness())
     }
 
+    #[inline]
     fn finish(&self, finish: types::Finish, invalid_utf8: Option<u32>) -> Result<types::Report, types::Fault> {
         let finish = convert::finish_back(finish);
         one_call(|| {

@@ -342,7 +342,7 @@ pub(super) fn guest(model: &Model) -> Result<String> {
         "//! Types of the bindings <-> types of the core: one function for each type and direction.\n//!\n//! {HEAD}\n\n\
          use seamgate_core as core;\n\n\
          use super::bindings::exports::seamgate::validator::{stream, types};\n\n\
-         pub fn request(request: &types::Request) -> core::Request<'_> {\ncore::Request {\n",
+         #[inline]\npub fn request(request: &types::Request) -> core::Request<'_> {\ncore::Request {\n",
     );
     for member in model.get("request")?.members() {
         let field = snake(&member.name);
@@ -419,7 +419,7 @@ fn guest_function(definition: &Definition, direction: Direction, roots: &[&str])
         Kind::Record(_) => literal(definition, &to, "given", &convert),
     };
     let public = if roots.contains(&definition.name.as_str()) { "pub " } else { "" };
-    format!("\n{public}fn {}(given: {from}) -> {to} {{\n{body}\n}}\n", function(&definition.name, direction))
+    format!("\n#[inline]\n{public}fn {}(given: {from}) -> {to} {{\n{body}\n}}\n", function(&definition.name, direction))
 }
 
 fn matched(definition: &Definition, from: &str, to: &str, value: &str) -> String {
