@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use seamgate::Party;
 use seamgate_runner::Result;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -65,9 +66,9 @@ impl Gate<'_> {
                 return Ok(Err(format!("the result has {} bytes; at most {MAX_ARTIFACT} can be read", text.len())));
             }
             let document = to_raw_value(&text)?;
-            let text = match self.judge(0, "seamgate/read_artifact", "server", Some(&document))? {
+            let text = match self.judge(0, "seamgate/read_artifact", Party::Server, Some(&document))? {
                 Judged::Unchanged => text,
-                Judged::Cleaned(cleaned) => serde_json::from_str(cleaned.get())?,
+                Judged::Cleaned(cleaned) => serde_json::from_str(cleaned.as_str())?,
                 Judged::Denied => return Ok(Err("the result cannot be judged".to_owned())),
             };
             self.last_artifact = Some((artifact.to_owned(), text));

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use seamgate_runner::{
-    Error, Result,
-    agent::{Ask, Ends, Event},
+use seamgate::{
+    Ask, CallEvent, DecisionRecord, Json, Limitation, ObservationRecord, ObservationStatus, PossibleEffect, Record,
+    ResultStatus, SettledCode, SettledRecord, ToolFailedEvent, ToolResultEvent, ToolStartedEvent,
 };
+use seamgate_runner::{Error, Result, agent::result_ends};
 use seamgate_text::{escape_terminal, say, shell_word};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ use super::{
     catalog,
     downstream::{ForClient, Pending},
     elicitation,
-    gate::{Gate, Record, cut_to},
+    gate::{Gate, cut_to},
     message::{self, Answer, Change, INVALID_PARAMS, Members, json},
     round_trips::RoundTrip,
     servers::random_id,
@@ -140,8 +141,10 @@ impl Gate<'_> {
         let server = upstream.map(|upstream| self.upstreams[upstream].name.clone()).unwrap_or_default();
         let own = self.event_id();
         let tool = cut_to(&tool, 1024);
-        let event = Event::Call { id: &own, server: &server, tool, arguments: text };
-        match self.send(&event, Some(call)) {
+        let mut event = CallEvent::new(tool, Json::of(text)?);
+        event.id = Some(own);
+        event.server = Some(server).filter(|server| !server.is_empty());
+        match self.send(event, Some(call)) {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(fault)) => {
                 self.to_client(message::error(id, INVALID_PARAMS, &format!("the call cannot be judged: {fault}")));
@@ -155,7 +158,7 @@ impl Gate<'_> {
         }
     }
 
-    pub(super) fn denied_call(&mut self, record: &Record) {
+    pub(super) fn denied_call(&mut self, record: &DecisionRecord) {
         let Some(call) = self.calls.get(&record.call) else { return };
         match call.is_visible {
             true => self.answer_call(&record.call, &message::failed(&self.denial(record))),
@@ -171,7 +174,7 @@ impl Gate<'_> {
     }
 
     /// What the client is told of a denial. The names are those that it sees: the kernel has those of servers.
-    fn denial(&self, record: &Record) -> String {
+    fn denial(&self, record: &DecisionRecord) -> String {
         let reason = record.reasons.first().map_or("the profile does not permit it", |reason| &reason.message);
         let mut names: Vec<&str> = self.surface.names().collect();
         let more = match names.len().saturating_sub(MAX_NAMED) {
@@ -195,8 +198,8 @@ impl Gate<'_> {
             call.held = Some(arguments.to_owned());
             return Ok(());
         }
-        let records = self.send(&Event::ToolStarted { call: key }, None)?.map_err(Error::Fault)?;
-        if records.iter().any(|record| record.r#type == "ignored") {
+        let records = self.send(ToolStartedEvent::new(key), None)?.map_err(Error::Fault)?;
+        if records.iter().any(|record| matches!(record, Record::Ignored(_))) {
             return Ok(());
         }
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
@@ -216,7 +219,7 @@ impl Gate<'_> {
         let call = &self.calls[key];
         let line = self.sent(number, id, &line, call);
         let asked = Asked::Call { key: key.to_owned(), since: Instant::now() };
-        let effect = if call.round_trips == 0 { "none" } else { "unknown" };
+        let effect = if call.round_trips == 0 { PossibleEffect::None } else { PossibleEffect::Unknown };
         match self.upstreams[number].ask(id, line, asked) {
             Ok(()) => {
                 if let Some(call) = self.calls.get_mut(key) {
@@ -249,11 +252,13 @@ impl Gate<'_> {
     }
 
     /// A call has no result.
-    pub(super) fn fail_call(&mut self, key: &str, message: &str, effect: &str) -> Result<()> {
+    pub(super) fn fail_call(&mut self, key: &str, message: &str, effect: PossibleEffect) -> Result<()> {
         if let Some(call) = self.calls.get_mut(key) {
             call.failure = Some(message.to_owned());
         }
-        self.send(&Event::ToolFailed { call: key, message, effect }, None)?.map_err(Error::Fault)?;
+        let mut event = ToolFailedEvent::new(key, message);
+        event.effect = Some(effect);
+        self.send(event, None)?.map_err(Error::Fault)?;
         Ok(())
     }
 
@@ -268,7 +273,7 @@ impl Gate<'_> {
                 Some("task") => self.becomes_task(key, result),
                 Some(other) if other != "complete" && call.sender.is_stateless => {
                     let message = format!("the server answered with a result of the type {:?}", cut_to(other, 64));
-                    self.fail_call(key, &message, "unknown")
+                    self.fail_call(key, &message, PossibleEffect::Unknown)
                 }
                 _ => {
                     call.answered = Some(result.get().to_owned());
@@ -282,11 +287,17 @@ impl Gate<'_> {
     pub(super) fn returned(&mut self, key: &str, duration_ms: u64, result: &RawValue) -> Result<()> {
         let whole = result.get();
         if !whole.starts_with('{') {
-            return self.fail_call(key, "the server's answer is no result: it must be an object", "unknown");
+            return self.fail_call(
+                key,
+                "the server's answer is no result: it must be an object",
+                PossibleEffect::Unknown,
+            );
         }
         if whole.len() <= MAX_INLINE {
-            let event = Event::Returned { call: key, duration_ms, returned: result };
-            match self.send(&event, None)? {
+            let mut event = ToolResultEvent::new(key);
+            event.duration_ms = Some(duration_ms);
+            event.returned = Some(result.to_owned().into());
+            match self.send(event, None)? {
                 Ok(_) => return Ok(()),
                 Err(fault) => {
                     tracing::warn!(key, "both ends of the result are sent, because the whole is too much: {fault}");
@@ -299,11 +310,14 @@ impl Gate<'_> {
         if let Some(call) = self.calls.get_mut(key) {
             call.answered = None;
         }
-        let status = if is_error(whole) { "error" } else { "ok" };
-        let event = Event::ResultEnds { call: key, duration_ms, status, ends: Ends::of(&text), digest: &digest };
-        match self.send(&event, None)? {
+        let mut event = result_ends(key, &text, digest);
+        event.duration_ms = Some(duration_ms);
+        event.status = Some(if is_error(whole) { ResultStatus::Error } else { ResultStatus::Ok });
+        match self.send(event, None)? {
             Ok(_) => Ok(()),
-            Err(fault) => self.fail_call(key, &format!("the result cannot be judged: {fault}"), "unknown"),
+            Err(fault) => {
+                self.fail_call(key, &format!("the result cannot be judged: {fault}"), PossibleEffect::Unknown)
+            }
         }
     }
 
@@ -313,8 +327,7 @@ impl Gate<'_> {
         let cleaned = self.cleaned(number, "tools/call", error)?;
         let waiters = self.calls.get_mut(key).map(|call| std::mem::take(&mut call.waiters)).unwrap_or_default();
         let text = format!("the server answered with an error: {}", cut_to(error.get(), 4096));
-        let event = Event::ToolResult { call: key, duration_ms, status: "error", result: None, text: Some(&text) };
-        self.send(&event, None)?.map_err(Error::Fault)?;
+        self.send(error_result(key, duration_ms, &text), None)?.map_err(Error::Fault)?;
         for id in waiters {
             self.pending.remove(&id);
             self.to_client(message::failure(&id, &cleaned));
@@ -324,30 +337,30 @@ impl Gate<'_> {
     }
 
     /// A result was judged.
-    pub(super) fn observed(&mut self, record: &Record) {
-        if record.limitations.iter().any(|code| matches!(code.as_str(), "truncated" | "unchecked")) {
+    pub(super) fn observed(&mut self, record: &ObservationRecord) {
+        if record.limitations.iter().any(|code| matches!(code, Limitation::Truncated | Limitation::Unchecked)) {
             self.remember(record.artifact.clone());
         }
         let Some(call) = self.calls.get_mut(&record.call) else { return };
         let is_own = call.upstream.is_none();
         let result = match (&record.returned, call.answered.take(), call.failure.take()) {
-            (Some(returned), ..) => returned.get().to_owned(),
+            (Some(returned), ..) => returned.as_str().to_owned(),
             (None, Some(result), _) if is_own => result,
             (None, Some(result), _) => return self.give(&record.call, &result),
             (None, None, Some(failure)) => message::failed(&failure),
-            (None, None, None) if record.status == "ok" => message::succeeded(&record.message),
+            (None, None, None) if record.status == ObservationStatus::Ok => message::succeeded(&record.message),
             (None, None, None) => message::failed(&record.message),
         };
         self.answer_call(&record.call, &result);
     }
 
     /// A call came to no result.
-    pub(super) fn settled(&mut self, record: &Record) {
+    pub(super) fn settled(&mut self, record: &SettledRecord) {
         self.asks.remove(&record.call);
         let Some(call) = self.calls.get(&record.call) else { return };
         let why = call.failure.clone().unwrap_or_else(|| record.message.clone());
-        let message = match record.code.as_str() {
-            "uncertain" => format!("No result: {why}. Nobody knows whether the call had its effect."),
+        let message = match record.code {
+            SettledCode::Uncertain => format!("No result: {why}. Nobody knows whether the call had its effect."),
             _ => why,
         };
         self.answer_call(&record.call, &message::failed(&message));
@@ -407,7 +420,7 @@ impl Gate<'_> {
         ));
         let is_named = ask.by.iter().any(|principal| principal == elicitation::CLIENT);
         // A principal with a key decides by tokens, which no form gives.
-        let is_for_client = sender.has_forms && is_named && ask.keys(elicitation::CLIENT).is_none();
+        let is_for_client = sender.has_forms && is_named && ask.keys_of(elicitation::CLIENT).is_none();
         if is_for_client && sender.is_stateless {
             self.ask_by_form(&ask)?;
         } else if is_for_client {
@@ -420,6 +433,15 @@ impl Gate<'_> {
         self.asks.insert(ask.key.clone(), ask);
         Ok(())
     }
+}
+
+/// Returns the result of a call that ended with an error of the protocol.
+pub(super) fn error_result(key: &str, duration_ms: u64, text: &str) -> ToolResultEvent {
+    let mut event = ToolResultEvent::new(key);
+    event.duration_ms = Some(duration_ms);
+    event.status = Some(ResultStatus::Error);
+    event.text = Some(text.into());
+    event
 }
 
 /// How long ago something was.

@@ -2,7 +2,8 @@
 
 use std::{sync::atomic::Ordering, time::Instant};
 
-use seamgate_runner::{Error, Result, agent::Event, jsonrpc::one_line, mcp::START, process::Wrote};
+use seamgate::{CallCancelledEvent, Party};
+use seamgate_runner::{Error, Result, jsonrpc::one_line, mcp::START, process::Wrote};
 use serde_json::value::RawValue;
 
 use super::{
@@ -195,7 +196,7 @@ impl Gate<'_> {
             self.ask_upstream(number, id, message::request(id, method, params.as_deref()), asked);
             return Ok(());
         }
-        if matches!(self.judge(number, method, "client", params)?, Judged::Denied) {
+        if matches!(self.judge(number, method, Party::Client, params)?, Judged::Denied) {
             self.not_found(id, method);
             return Ok(());
         }
@@ -299,7 +300,7 @@ impl Gate<'_> {
             // A client may tell how far it is with what a server asked it.
             _ if self.upstreams.len() == 1 => {
                 let exists = method == "notifications/progress"
-                    || !matches!(self.judge_once(0, method, "client", params)?, Judged::Denied);
+                    || !matches!(self.judge_once(0, method, Party::Client, params)?, Judged::Denied);
                 if exists {
                     let _ = self.upstreams[0].write(line.to_owned());
                 }
@@ -328,7 +329,7 @@ impl Gate<'_> {
                 }
                 self.cancel_sent(&key, "the client cancelled the request");
                 self.asks.remove(&key);
-                self.send(&Event::CallCancelled { call: &key }, None)?.map_err(Error::Fault)?;
+                self.send(CallCancelledEvent::new(&key), None)?.map_err(Error::Fault)?;
                 self.forget(&key);
             }
             Some(pending @ Pending::Initialize) => {
@@ -361,10 +362,7 @@ impl Gate<'_> {
                 let ask = self.asks.get(&key).filter(|ask| ask.digest == digest);
                 let Some(ask) = ask.cloned() else { return Ok(()) };
                 let is_approved = matches!(answer, Answer::Result(result) if elicitation::is_approved(result));
-                let decision = if is_approved { "approved" } else { "rejected" };
-                let (digest, principal) = (&ask.digest, elicitation::CLIENT);
-                let event = Event::Approval { key: &ask.key, digest, decision, principal, token: None };
-                self.send(&event, None)?.map_err(Error::Fault)?;
+                self.send(elicitation::decision(&ask.key, &ask.digest, is_approved), None)?.map_err(Error::Fault)?;
                 Ok(())
             }
             // Nobody asked it.

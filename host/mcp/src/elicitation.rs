@@ -1,5 +1,6 @@
 //! Approvals that calls wait for: a person says it to `seamgate approve`, or the client does, where the profile trusts it.
 
+use seamgate::{ApprovalAnswer, ApprovalEvent};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,6 +15,12 @@ pub(super) fn question(view: &str) -> String {
     format!(
         r#"{{"message":{message},"requestedSchema":{{"type":"object","properties":{{"approve":{{"type":"boolean","title":"Approve this call"}}}},"required":["approve"]}}}}"#
     )
+}
+
+/// Returns what the client decided about a call.
+pub(super) fn decision(key: &str, digest: &str, is_approved: bool) -> ApprovalEvent {
+    let answer = if is_approved { ApprovalAnswer::Approved } else { ApprovalAnswer::Rejected };
+    ApprovalEvent::new(key, digest, answer, CLIENT)
 }
 
 /// Whether an answer of the client approves. Whatever is not a clear yes is a no.

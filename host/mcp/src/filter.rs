@@ -1,12 +1,12 @@
 //! What a client and a server tell each other beside calls: whether it may pass, and as what.
 
-use seamgate::Fault;
-use seamgate_runner::{Error, Result, agent::Event};
+use seamgate::{Fault, Json, MessageEvent, MessageRecord, Party, Permit, Record};
+use seamgate_runner::{Error, Result};
 use seamgate_text::{escape_terminal, say};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{
-    gate::{Gate, Record, cut_to},
+    gate::{Gate, cut_to},
     message::INTERNAL_ERROR,
     methods::{Kind, Side},
 };
@@ -25,7 +25,7 @@ pub(super) enum Judged {
     /// It passes as it is.
     Unchanged,
     /// This document takes the place of its own.
-    Cleaned(Box<RawValue>),
+    Cleaned(Json),
 }
 
 impl Gate<'_> {
@@ -34,7 +34,7 @@ impl Gate<'_> {
         &mut self,
         number: usize,
         method: &str,
-        from: &str,
+        from: Party,
         document: Option<&RawValue>,
     ) -> Result<Judged> {
         Ok(self.try_judge(number, method, from, document)?.unwrap_or(Judged::Denied))
@@ -44,33 +44,39 @@ impl Gate<'_> {
         &mut self,
         number: usize,
         method: &str,
-        from: &str,
+        from: Party,
         document: Option<&RawValue>,
     ) -> Result<Result<Judged, Fault>> {
         let id = self.event_id();
         let server = self.upstreams.get(number).map(|upstream| upstream.name.clone()).unwrap_or_default();
         // What a client says goes to servers, and no model reads it.
-        let document = document.filter(|_| from == "server");
-        let event = Event::Message { id: &id, server: &server, method: cut_to(method, 256), from, document };
-        let records = match self.send(&event, None)? {
+        let document = document.filter(|_| from == Party::Server);
+        let mut event = MessageEvent::new(cut_to(method, 256), from);
+        (event.id, event.server) = (Some(id), Some(server));
+        event.document = document.map(|document| document.to_owned().into());
+        let records = match self.send(event, None)? {
             Ok(records) => records,
             Err(fault) => return Ok(Err(fault)),
         };
-        let record = records.into_iter().find(|record| record.r#type == "message");
-        Ok(Ok(match record {
-            Some(Record { permit, document: Some(document), .. }) if permit == "allow" => Judged::Cleaned(document),
-            Some(Record { permit, .. }) if permit == "allow" => Judged::Unchanged,
-            _ => Judged::Denied,
+        let message = records.into_iter().find_map(|record| match record {
+            Record::Message(message) => Some(message),
+            _ => None,
+        });
+        Ok(Ok(match message.filter(|message| message.permit == Permit::Allow) {
+            Some(MessageRecord { document: Some(document), .. }) => Judged::Cleaned(document),
+            Some(_) => Judged::Unchanged,
+            None => Judged::Denied,
         }))
     }
 
     /// Records that a message went nowhere, and why.
     pub(super) fn record_refusal(&mut self, number: usize, method: &str, from: Side, why: &str) -> Result<()> {
-        let document = to_raw_value(why)?;
+        let document = Json::of(why)?;
         let id = self.event_id();
         let server = self.upstreams.get(number).map(|upstream| upstream.name.clone()).unwrap_or_default();
-        let event = Event::Message { id: &id, server: &server, method, from: from.name(), document: Some(&document) };
-        self.send(&event, None)?.map_err(Error::Fault)?;
+        let mut event = MessageEvent::new(method, from.party());
+        (event.id, event.server, event.document) = (Some(id), Some(server), Some(document));
+        self.send(event, None)?.map_err(Error::Fault)?;
         Ok(())
     }
 
@@ -89,8 +95,8 @@ impl Gate<'_> {
 
     /// An error of the protocol that a server gave, cleaned.
     pub(super) fn cleaned(&mut self, number: usize, method: &str, error: &RawValue) -> Result<String> {
-        Ok(match self.judge(number, method, "server", Some(error))? {
-            Judged::Cleaned(cleaned) => cleaned.get().to_owned(),
+        Ok(match self.judge(number, method, Party::Server, Some(error))? {
+            Judged::Cleaned(cleaned) => cleaned.as_str().to_owned(),
             Judged::Unchanged => error.get().to_owned(),
             Judged::Denied => {
                 format!(
@@ -105,7 +111,7 @@ impl Gate<'_> {
         &mut self,
         number: usize,
         method: &str,
-        from: &str,
+        from: Party,
         params: Option<&RawValue>,
     ) -> Result<Judged> {
         let key = (number, format!("{from} {}", cut_to(method, 256)));

@@ -11,10 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use seamgate::{Action, Fault, FileJournal, JournalError, Run, StepError};
+use seamgate::{
+    Action, Ask, CancelledEvent, Event, EventKind, Fault, FileJournal, HiddenToolCode, JournalError, Json, Permit,
+    Record, Run, StartedEvent, StepError, TickEvent,
+};
 use seamgate_runner::{
     Error, Result,
-    agent::{Ask, Event, Started as StartedRun, now},
+    agent::now,
     mcp::START,
     new_nonce,
     process::{LineWriter, Signals, Wrote},
@@ -22,7 +25,6 @@ use seamgate_runner::{
     run_dir::Profiles,
 };
 use seamgate_text::{escape_terminal, say};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
@@ -33,7 +35,7 @@ use super::{
     launch::Launch,
     message::{self, INTERNAL_ERROR, json},
     round_trips::ParkedResult,
-    telicitation::Task,
+    tasks::Task,
     upstream::{Asked, Upstream},
 };
 
@@ -78,43 +80,6 @@ pub enum End {
     Server(String),
     /// A signal told this process to end.
     Signal(i32),
-}
-
-/// What a step decided, as far as the gate needs it.
-#[derive(Deserialize)]
-pub(super) struct Record {
-    pub(super) r#type: String,
-    #[serde(default)]
-    pub(super) call: String,
-    #[serde(default)]
-    pub(super) permit: String,
-    #[serde(default)]
-    pub(super) code: String,
-    #[serde(default)]
-    pub(super) message: String,
-    #[serde(default)]
-    pub(super) reasons: Vec<Reason>,
-    #[serde(default)]
-    pub(super) status: String,
-    #[serde(default)]
-    pub(super) artifact: String,
-    pub(super) returned: Option<Box<RawValue>>,
-    pub(super) document: Option<Box<RawValue>>,
-    #[serde(default)]
-    pub(super) limitations: Vec<String>,
-    #[serde(default)]
-    pub(super) hidden: Vec<Hidden>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Reason {
-    pub(super) message: String,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Hidden {
-    pub(super) tool: String,
-    pub(super) code: String,
 }
 
 /// A gate.
@@ -193,19 +158,13 @@ impl<'w> Gate<'w> {
     ) -> Result<Self> {
         let Some(profile) = profiles.all.first() else { return Err(Error::invalid("name a profile with -p")) };
         // Until servers have said what they have, there is nothing.
-        let listed = RawValue::from_string(r#"{"servers":{}}"#.to_owned())?;
-        let event = Event::Started(StartedRun {
-            run: &started.run,
-            principal: &started.principal,
-            nonce: &new_nonce()?,
-            mode: started.mode.as_deref(),
-            task: None,
-            context: &BTreeMap::new(),
-            lists: &started.lists,
-            listed: &listed,
-            parent: None,
-        });
-        let (run, _) = Run::start(&profiles.gate, journal, &profile.info.agent, &event.now()?)?;
+        let listed = Json::parse(r#"{"servers":{}}"#)?;
+        let mut event = StartedEvent::new(started.run, started.principal, new_nonce()?);
+        event.mode = started.mode;
+        event.context = Some(Json::parse("{}")?);
+        event.lists = Some(started.lists);
+        event.listed = Some(listed);
+        let (run, _) = Run::start(&profiles.gate, journal, &profile.info.agent, &event.at(now()))?;
         Ok(Gate {
             profiles,
             document,
@@ -284,8 +243,9 @@ impl<'w> Gate<'w> {
             Ok(End::Server(message)) => message.clone(),
             Err(error) => error.to_string(),
         };
-        let cancelled = Event::Cancelled { reason: cut_to(&reason, 512) }.now()?;
-        let ended = self.run.send(&cancelled).map(drop);
+        let mut cancelled = CancelledEvent::new();
+        cancelled.reason = Some(cut_to(&reason, 512).to_owned());
+        let ended = self.run.send(&cancelled.at(now())).map(drop);
         let end = end?;
         ended?;
         Ok(end)
@@ -345,7 +305,7 @@ impl<'w> Gate<'w> {
             self.catch_up()?;
         }
         if self.run.wake_at().is_some_and(|at| at <= now()) {
-            self.send(&Event::Tick, None)?.map_err(Error::Fault)?;
+            self.send(TickEvent::new(), None)?.map_err(Error::Fault)?;
         }
         if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
             self.deadline = None;
@@ -366,16 +326,20 @@ impl<'w> Gate<'w> {
     }
 
     /// Send an event. What it leads to is done before this returns. `new` is the call that it may bring.
-    pub(super) fn send(&mut self, event: &Event, new: Option<Call>) -> Result<Result<Vec<Record>, Fault>> {
+    pub(super) fn send(
+        &mut self,
+        event: impl Into<EventKind>,
+        new: Option<Call>,
+    ) -> Result<Result<Vec<Record>, Fault>> {
         // A call that may run is started at once: both steps are synced together.
         let is_call = new.is_some();
-        let event = event.now()?;
+        let event = Event { at: now(), kind: event.into() };
         loop {
             let sent = if is_call { self.run.send_unsynced(&event) } else { self.run.send(&event) };
             match sent {
                 Ok(actions) => {
-                    let is_alone = self.run.records().len() == 1 && actions.len() == 1;
-                    if is_call && !(is_alone && actions[0].kind == "execute") {
+                    let is_alone = self.run.records_json().len() == 1 && matches!(actions[..], [Action::Execute(_)]);
+                    if is_call && !is_alone {
                         self.run.sync().map_err(StepError::from)?;
                     }
                     return self.apply_step(actions, new).map(Ok);
@@ -395,11 +359,10 @@ impl<'w> Gate<'w> {
 
     /// Do what a step decided.
     pub(super) fn apply_step(&mut self, actions: Vec<Action>, mut new: Option<Call>) -> Result<Vec<Record>> {
-        let read = |record: &String| serde_json::from_str::<Record>(record);
-        let records: Vec<Record> = self.run.records().iter().map(read).collect::<Result<_, _>>()?;
+        let records = self.run.records()?;
         for record in &records {
-            match record.r#type.as_str() {
-                "decision" => {
+            match record {
+                Record::Decision(record) => {
                     if !self.calls.contains_key(&record.call)
                         && let Some(call) = new.take()
                     {
@@ -409,17 +372,17 @@ impl<'w> Gate<'w> {
                         self.by_fingerprint.insert(call.fingerprint.clone(), record.call.clone());
                         self.calls.insert(record.call.clone(), call);
                     }
-                    if record.permit != "approval" {
+                    if record.permit != Permit::Approval {
                         self.asks.remove(&record.call);
                     }
-                    if record.permit == "deny" {
+                    if record.permit == Permit::Deny {
                         self.denied_call(record);
                     }
                 }
-                "observation" => self.observed(record),
-                "settled" => self.settled(record),
-                "surface" => {
-                    for hidden in record.hidden.iter().filter(|hidden| hidden.code == "changed") {
+                Record::Observation(record) => self.observed(record),
+                Record::Settled(record) => self.settled(record),
+                Record::Surface(record) => {
+                    for hidden in record.hidden.iter().filter(|hidden| hidden.code == HiddenToolCode::Changed) {
                         let tool = escape_terminal(&hidden.tool);
                         say(&format!(
                             "seamgate: {tool} is not what the profile pins: it is hidden; see 'seamgate mcp check'"
@@ -430,34 +393,24 @@ impl<'w> Gate<'w> {
             }
         }
         for action in actions {
-            self.act(&action)?;
+            self.act(action)?;
         }
         Ok(records)
     }
 
-    pub(super) fn act(&mut self, action: &Action) -> Result<()> {
-        #[derive(Deserialize)]
-        struct Named {
-            call: String,
-            #[serde(default)]
-            arguments: String,
-        }
-        match action.kind.as_str() {
-            "execute" => {
-                let Named { call, arguments } = serde_json::from_str(&action.json)?;
-                self.execute(&call, &arguments)
-            }
-            "cancel" => {
-                let Named { call, .. } = serde_json::from_str(&action.json)?;
-                if let Some(call) = self.calls.get_mut(&call) {
+    pub(super) fn act(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::Execute(action) => self.execute(&action.call, &action.arguments),
+            Action::Cancel(action) => {
+                if let Some(call) = self.calls.get_mut(&action.call) {
                     call.held = None;
                 }
-                self.cancel_sent(&call, "the gate ended the call");
+                self.cancel_sent(&action.call, "the gate ended the call");
                 Ok(())
             }
-            "ask_approval" => self.ask_approval(Ask::of(action)?),
+            Action::AskApproval(action) => self.ask_approval(action.ask),
             // Who waits for an uncertain call is told with its answer. Nobody else is asked: nothing depends on it.
-            _ => Ok(()),
+            Action::AskModel(_) | Action::AskInput(_) | Action::Delegate(_) | Action::Finish(_) => Ok(()),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Which methods of the protocol a client and a server may send, as a request or as a notification. A method that the protocol does not know
 //! is decided by the profile alone.
 
+use seamgate::Party;
+
 /// One side of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
@@ -20,6 +22,13 @@ impl Side {
         match self {
             Side::Client => "client",
             Side::Server => "server",
+        }
+    }
+
+    pub(super) fn party(self) -> Party {
+        match self {
+            Side::Client => Party::Client,
+            Side::Server => Party::Server,
         }
     }
 }

@@ -5,11 +5,8 @@
 //! To the run that is one call, and one approval covers it. The client comes back with a `requestState` that nobody can guess, and that
 //! holds for this call and once. The server's own state stays here: the server gets it again byte for byte.
 
-use seamgate_runner::{
-    Error, Result,
-    agent::{Ask, Event},
-    random,
-};
+use seamgate::{Ask, CallCancelledEvent, JobEvent, Party, PossibleEffect};
+use seamgate_runner::{Error, Result, random};
 use serde_json::value::RawValue;
 
 use super::{
@@ -83,13 +80,15 @@ impl Gate<'_> {
             Ok(asked) => asked,
             Err(why) => {
                 let message = format!("{} {why}", self.upstreams[number].told());
-                return self.fail_call(key, &message, "unknown");
+                return self.fail_call(key, &message, PossibleEffect::Unknown);
             }
         };
-        self.send(&Event::Job { call: key, ttl_s: AWAITING_S }, None)?.map_err(Error::Fault)?;
+        let mut event = JobEvent::new(key);
+        event.ttl_s = Some(AWAITING_S);
+        self.send(event, None)?.map_err(Error::Fault)?;
         match self.ask_by_result(key, By::Server(state), &question)? {
             true => Ok(()),
-            false => self.fail_call(key, "too many calls wait for the client to come back", "unknown"),
+            false => self.fail_call(key, "too many calls wait for the client to come back", PossibleEffect::Unknown),
         }
     }
 
@@ -105,7 +104,7 @@ impl Gate<'_> {
             Err(why) => return Ok(Err(why)),
         };
         for asked in methods {
-            if matches!(self.judge(number, &asked, "server", None)?, Judged::Denied) {
+            if matches!(self.judge(number, &asked, Party::Server, None)?, Judged::Denied) {
                 return Ok(Err(format!("asks the client for {asked}, which the profile does not name")));
             }
         }
@@ -113,9 +112,9 @@ impl Gate<'_> {
         // What only the server reads keeps its bytes.
         let text = members.with(|name, _| if name == "requestState" { Change::Drop } else { Change::Keep });
         let raw = RawValue::from_string(text)?;
-        Ok(match self.try_judge(number, method, "server", Some(&raw))? {
+        Ok(match self.try_judge(number, method, Party::Server, Some(&raw))? {
             Ok(Judged::Unchanged) => Ok((raw.get().to_owned(), state)),
-            Ok(Judged::Cleaned(cleaned)) => Ok((cleaned.get().to_owned(), state)),
+            Ok(Judged::Cleaned(cleaned)) => Ok((cleaned.as_str().to_owned(), state)),
             Ok(Judged::Denied) => Err("asks for input in a way that the profile does not name".to_owned()),
             Err(fault) => Err(format!("asks for input in a way that cannot be judged: {fault}")),
         })
@@ -216,15 +215,13 @@ impl Gate<'_> {
                 return self.execute(key, &arguments);
             }
             call.failure = Some("Call denied: \"client\" rejected it.".to_owned());
-            self.send(&Event::CallCancelled { call: key }, None)?.map_err(Error::Fault)?;
+            self.send(CallCancelledEvent::new(key), None)?.map_err(Error::Fault)?;
             return Ok(());
         }
         match self.asks.get(key).cloned() {
             // What was shown is what is approved.
             Some(ask) if ask.digest == digest => {
-                let decision = if is_approved { "approved" } else { "rejected" };
-                let event = Event::Approval { key, digest, decision, principal: elicitation::CLIENT, token: None };
-                self.send(&event, None)?.map_err(Error::Fault)?;
+                self.send(elicitation::decision(key, digest, is_approved), None)?.map_err(Error::Fault)?;
                 Ok(())
             }
             Some(ask) => self.ask_by_form(&ask).map(drop),
@@ -237,10 +234,10 @@ impl Gate<'_> {
         let Some(call) = self.calls.get(key) else { return Ok(()) };
         let number = call.upstream.unwrap_or_default();
         if self.surface.find(&call.name).is_none() {
-            return self.fail_call(key, "the tool changed, or is not offered any more", "unknown");
+            return self.fail_call(key, "the tool changed, or is not offered any more", PossibleEffect::Unknown);
         }
         // The journal has it before.
-        self.judge(number, "tools/call", "client", None)?;
+        self.judge(number, "tools/call", Party::Client, None)?;
         self.send_call(key, id)
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use seamgate::{Party, PossibleEffect};
 use seamgate_runner::{Result, jsonrpc::one_line, process::Wrote, random};
 use seamgate_text::{escape_terminal, say, truncate};
 use serde_json::value::{RawValue, to_raw_value};
@@ -82,7 +83,7 @@ impl Gate<'_> {
                 if let Some(call) = self.calls.get_mut(&key) {
                     call.sent = None;
                 }
-                self.fail_call(&key, message, "unknown")
+                self.fail_call(&key, message, PossibleEffect::Unknown)
             }
             Some(Asked::Forwarded { method }) => {
                 self.pending.remove(id);
@@ -131,7 +132,7 @@ impl Gate<'_> {
             return Ok(());
         }
         let document = to_raw_value(&message)?;
-        self.judge(number, "seamgate/ended", "server", Some(&document))?;
+        self.judge(number, "seamgate/ended", Party::Server, Some(&document))?;
         if self.upstreams.len() > 1 {
             say(&format!("seamgate: {}", escape_terminal(&message)));
             self.upstreams[number].listed.fail();
@@ -239,9 +240,9 @@ impl Gate<'_> {
                 Err(why) => message::error(id, INTERNAL_ERROR, &format!("{} {why}", self.upstreams[number].told())),
             });
         }
-        Ok(match self.try_judge(number, method, "server", Some(document))? {
+        Ok(match self.try_judge(number, method, Party::Server, Some(document))? {
             Ok(Judged::Unchanged) => line.to_owned(),
-            Ok(Judged::Cleaned(cleaned)) => with_member(line, member, cleaned.get()),
+            Ok(Judged::Cleaned(cleaned)) => with_member(line, member, cleaned.as_str()),
             Ok(Judged::Denied) => message::error(id, METHOD_NOT_FOUND, "Method not found"),
             Err(fault) => message::error(id, INTERNAL_ERROR, &format!("the answer cannot be judged: {fault}")),
         })
@@ -283,8 +284,8 @@ impl Gate<'_> {
                 return self.server_ended(number, message);
             }
         };
-        let result = match self.judge(number, "initialize", "server", Some(result))? {
-            Judged::Cleaned(cleaned) => cleaned,
+        let result = match self.judge(number, "initialize", Party::Server, Some(result))? {
+            Judged::Cleaned(cleaned) => cleaned.into(),
             Judged::Unchanged | Judged::Denied => result.to_owned(),
         };
         let whole = message::result("0", result.get());
@@ -341,10 +342,10 @@ impl Gate<'_> {
             "notifications/cancelled" => self.server_cancels(number, params),
             "notifications/progress" => self.server_tells_progress(number, params),
             _ => {
-                let params = match self.judge_once(number, method, "server", params)? {
+                let params = match self.judge_once(number, method, Party::Server, params)? {
                     Judged::Denied => return Ok(()),
                     Judged::Unchanged => params.map(RawValue::to_owned),
-                    Judged::Cleaned(cleaned) => Some(cleaned),
+                    Judged::Cleaned(cleaned) => Some(cleaned.into()),
                 };
                 self.to_client(message::notification(method, params.as_deref().map(RawValue::get)));
                 Ok(())
@@ -400,10 +401,10 @@ impl Gate<'_> {
         }
         if let Some(text) = members.text("message") {
             let document = RawValue::from_string(json(&text))?;
-            match self.judge_once(number, "notifications/progress", "server", Some(&document))? {
+            match self.judge_once(number, "notifications/progress", Party::Server, Some(&document))? {
                 Judged::Denied => {}
                 Judged::Unchanged => told.push_str(&format!(",\"message\":{}", document.get())),
-                Judged::Cleaned(cleaned) => told.push_str(&format!(",\"message\":{}", cleaned.get())),
+                Judged::Cleaned(cleaned) => told.push_str(&format!(",\"message\":{cleaned}")),
             }
         }
         told.push('}');
@@ -428,13 +429,13 @@ impl Gate<'_> {
             }
             // It says no more than that the server asks.
             "ping" => None,
-            _ => match self.judge(number, method, "server", params)? {
+            _ => match self.judge(number, method, Party::Server, params)? {
                 Judged::Denied => {
                     let _ = self.upstreams[number].write(message::error(id, METHOD_NOT_FOUND, "Method not found"));
                     return Ok(());
                 }
                 Judged::Unchanged => params.map(RawValue::to_owned),
-                Judged::Cleaned(cleaned) => Some(cleaned),
+                Judged::Cleaned(cleaned) => Some(cleaned.into()),
             },
         };
         if self.asked_client.values().any(|asked| asked.is_of(number, id)) {

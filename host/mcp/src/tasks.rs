@@ -5,11 +5,12 @@
 
 use std::time::Instant;
 
-use seamgate_runner::{Error, Result, agent::Event};
+use seamgate::{JobEvent, Party, PossibleEffect};
+use seamgate_runner::{Error, Result};
 use serde_json::value::RawValue;
 
 use super::{
-    calls::milliseconds,
+    calls::{error_result, milliseconds},
     filter::Judged,
     gate::{Gate, cut_to},
     message::{self, Answer, Change, INTERNAL_ERROR, INVALID_PARAMS, Members, json},
@@ -42,10 +43,11 @@ impl Gate<'_> {
     pub(super) fn becomes_task(&mut self, key: &str, result: &RawValue) -> Result<()> {
         let Some(call) = self.calls.get(key) else { return Ok(()) };
         let (number, is_stateless) = (call.upstream.unwrap_or_default(), call.sender.is_stateless);
-        let read = match is_stateless && !matches!(self.judge(number, "tasks/get", "server", None)?, Judged::Denied) {
-            true => self.read_task(number, "tools/call", result)?,
-            false => Err("answers with a task, which the profile does not name".to_owned()),
-        };
+        let read =
+            match is_stateless && !matches!(self.judge(number, "tasks/get", Party::Server, None)?, Judged::Denied) {
+                true => self.read_task(number, "tools/call", result)?,
+                false => Err("answers with a task, which the profile does not name".to_owned()),
+            };
         let read = read.and_then(|(id, told)| match self.tasks.contains_key(&id) {
             true => Err("gives two calls the same task".to_owned()),
             false if self.tasks.len() >= MAX_TASKS && !self.forget_oldest_task() => {
@@ -57,12 +59,14 @@ impl Gate<'_> {
             Ok(read) => read,
             Err(why) => {
                 let message = format!("{} {why}", self.upstreams[number].told());
-                return self.fail_call(key, &message, "unknown");
+                return self.fail_call(key, &message, PossibleEffect::Unknown);
             }
         };
         let ttl_ms = Members::of(result.get()).and_then(|members| members.get("ttlMs")?.get().parse::<u64>().ok());
         let ttl_s = ttl_ms.map_or(DAY_S, |ms| (ms / 1000).clamp(1, DAY_S));
-        self.send(&Event::Job { call: key, ttl_s }, None)?.map_err(Error::Fault)?;
+        let mut event = JobEvent::new(key);
+        event.ttl_s = Some(ttl_s);
+        self.send(event, None)?.map_err(Error::Fault)?;
         let task = Task { number, key: key.to_owned(), since: Instant::now(), asked: None, ended: None };
         self.tasks.insert(id.clone(), task);
         let Some(call) = self.calls.get_mut(key) else { return Ok(()) };
@@ -89,9 +93,9 @@ impl Gate<'_> {
         let Some(id) = members.text("taskId").filter(|id| id.len() <= MAX_ID) else { return malformed() };
         let told = members.with(|name, _| if ENDS.contains(&name) { Change::Drop } else { Change::Keep });
         let told = RawValue::from_string(told)?;
-        Ok(match self.try_judge(number, method, "server", Some(&told))? {
+        Ok(match self.try_judge(number, method, Party::Server, Some(&told))? {
             Ok(Judged::Unchanged) => Ok((id.into_owned(), told.get().to_owned())),
-            Ok(Judged::Cleaned(cleaned)) => match Members::of(cleaned.get()) {
+            Ok(Judged::Cleaned(cleaned)) => match Members::of(cleaned.as_str()) {
                 // By its id the client asks for it.
                 Some(members) => Ok((id.to_string(), members.set("taskId", &json(&id)))),
                 None => return malformed(),
@@ -108,7 +112,7 @@ impl Gate<'_> {
         let Some((task, Task { number, ended, .. })) = task.zip(known) else {
             let (number, known) = (0, "Failed to retrieve task: no call of this session has this task");
             // What does not exist is told first.
-            match self.judge(number, method, "client", None)? {
+            match self.judge(number, method, Party::Client, None)? {
                 Judged::Denied => self.not_found(id, method),
                 _ => self.to_client(message::error(id, INVALID_PARAMS, known)),
             }
@@ -195,14 +199,12 @@ impl Gate<'_> {
                 let told = Members::of(&told).map(|told| told.set("error", &cleaned)).unwrap_or(told);
                 self.end_task(name, &told);
                 let text = format!("the server answered with an error: {}", cut_to(error.get(), 4096));
-                let event =
-                    Event::ToolResult { call: &key, duration_ms, status: "error", result: None, text: Some(&text) };
-                self.send(&event, None)?.map_err(Error::Fault)?;
+                self.send(error_result(&key, duration_ms, &text), None)?.map_err(Error::Fault)?;
                 Ok(Ok(Some(told)))
             }
             ("cancelled", ..) => {
                 self.end_task(name, &told);
-                self.fail_call(&key, "the server cancelled the task", "unknown")?;
+                self.fail_call(&key, "the server cancelled the task", PossibleEffect::Unknown)?;
                 Ok(Ok(Some(told)))
             }
             ("input_required", _, _, Some(requests)) => {

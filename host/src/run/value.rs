@@ -71,6 +71,12 @@ impl From<Box<RawValue>> for Json {
     }
 }
 
+impl From<Json> for Box<RawValue> {
+    fn from(json: Json) -> Self {
+        json.0
+    }
+}
+
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use seamgate::Fault;
-use seamgate_runner::{Error, Result, agent::Event, mcp::START};
+use seamgate::{Fault, Json, ToolsListedEvent};
+use seamgate_runner::{Error, Result, mcp::START};
 use seamgate_text::{escape_terminal, say};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -173,8 +173,7 @@ impl Gate<'_> {
     }
 
     pub(crate) fn tell(&mut self, listed: &str) -> Result<Result<(), Fault>> {
-        let raw = RawValue::from_string(listed.to_owned())?;
-        if let Err(fault) = self.send(&Event::ToolsListed { listed: &raw }, None)? {
+        if let Err(fault) = self.send(ToolsListedEvent::new(Json::parse(listed)?), None)? {
             return Ok(Err(fault));
         }
         let answer = match self.profiles.gate.surface(self.run.agent(), self.facts()?.get(), Some(listed)) {

@@ -12,7 +12,6 @@ use super::{
     document::{Document, READ_ARTIFACT},
     message::{Change, Members, json},
 };
-use crate::mcp_client::{MAX_PAGES, MAX_TOOLS};
 
 /// Between the name of a server and that of its tool, where there are several servers.
 const SEPARATOR: &str = "__";
